@@ -1,0 +1,67 @@
+/*
+ * cordon.h - the whole public interface of Cordon.
+ *
+ * Strings are NUL-terminated UTF-8 (WTF-8 where a Windows name is not valid Unicode). Functions
+ * return 0 or a negative code from CORDON_ERRORS and leave their outputs untouched on failure. The
+ * library never prints, never exits and keeps no global state; handles may be used by one thread at
+ * a time, different handles by different threads.
+ */
+#ifndef CORDON_H
+#define CORDON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32) && defined(CORDON_SHARED)
+#ifdef CORDON_BUILDING
+#define CORDON_API __declspec(dllexport)
+#else
+#define CORDON_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define CORDON_API __attribute__((visibility("default")))
+#else
+#define CORDON_API
+#endif
+
+/* Numbers are ABI: append, never renumber. */
+#define CORDON_ERRORS(X)                                          \
+    X(CORDON_E_NOMEM, -1, "out of memory")                        \
+    X(CORDON_E_OPEN, -2, "cannot open file")                      \
+    X(CORDON_E_TOOBIG, -3, "input over its limit")                \
+    X(CORDON_E_SYNTAX, -4, "malformed input")                     \
+    X(CORDON_E_ENCODING, -5, "text is not valid UTF-8 or UTF-16") \
+    X(CORDON_E_VALUE, -6, "value not accepted here")              \
+    X(CORDON_E_UNKNOWN, -7, "unknown name")                       \
+    X(CORDON_E_CONFLICT, -8, "settings contradict each other")    \
+    X(CORDON_E_IMAGE, -9, "policy image is damaged")              \
+    X(CORDON_E_READ, -10, "cannot read file")                     \
+    X(CORDON_E_WRITE, -11, "cannot write file")                   \
+    X(CORDON_E_CONFINE, -12, "cannot confine the command")        \
+    X(CORDON_E_REFUSED, -13, "refused")                           \
+    X(CORDON_E_NOTFOUND, -14, "program not found")
+
+enum cordon_error {
+    CORDON_OK = 0,
+#define CORDON_ERROR_ENUM(name, value, text) name = value,
+    CORDON_ERRORS(CORDON_ERROR_ENUM)
+#undef CORDON_ERROR_ENUM
+};
+
+/* Zero is the safe answer, so a forgotten initialiser denies. */
+enum cordon_verdict { CORDON_DENY = 0, CORDON_ASK, CORDON_ALLOW };
+
+/* One English phrase for a code; never NULL. */
+CORDON_API const char *cordon_strerror(int error);
+
+/* The version of the library, for example "0.1.0". */
+CORDON_API const char *cordon_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

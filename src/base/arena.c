@@ -1,0 +1,97 @@
+/* Arena of linked blocks; each block is twice the one before, up to a maximum. */
+#include "base/arena.h"
+
+#include <stdlib.h>
+
+enum { FIRST_BLOCK = 8 * 1024, LARGEST_BLOCK = 1024 * 1024, ALIGNMENT = 16 };
+
+struct arena_block {
+    struct arena_block *older;
+    size_t size;
+    _Alignas(ALIGNMENT) char bytes[];
+};
+
+static bool add_block(struct arena *a, size_t at_least)
+{
+    size_t size = a->blocks ? a->blocks->size * 2 : FIRST_BLOCK;
+    if (size > LARGEST_BLOCK)
+        size = LARGEST_BLOCK;
+    if (size < at_least)
+        size = at_least;
+    struct arena_block *block = malloc(sizeof *block + size);
+    if (!block)
+        return false;
+    block->older = a->blocks;
+    block->size = size;
+    a->blocks = block;
+    a->next = block->bytes;
+    a->end = block->bytes + size;
+    return true;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    if (size > SIZE_MAX / 4)
+        return NULL;
+    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (a->limit && (size > a->limit || a->used > a->limit - size))
+        return NULL;
+    if (size > (size_t)(a->end - a->next) && !add_block(a, size))
+        return NULL;
+    void *p = a->next;
+    a->next += size;
+    a->used += size;
+    memset(p, 0, size);
+    return p;
+}
+
+void *arena_array(struct arena *a, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        return NULL;
+    return arena_alloc(a, count * size);
+}
+
+void *arena_grow(struct arena *a, void *array, size_t *capacity, size_t size)
+{
+    size_t larger = *capacity ? *capacity * 2 : 8;
+    void *p = arena_array(a, larger, size);
+    if (!p)
+        return NULL;
+    if (*capacity)
+        memcpy(p, array, *capacity * size);
+    *capacity = larger;
+    return p;
+}
+
+struct str arena_copy(struct arena *a, struct str s)
+{
+    char *p = arena_alloc(a, s.n + 1);
+    if (!p)
+        return STR_NONE;
+    if (s.n)
+        memcpy(p, s.p, s.n);
+    return (struct str){p, s.n};
+}
+
+void arena_reset(struct arena *a)
+{
+    struct arena_block *keep = a->blocks;
+    if (!keep)
+        return;
+    for (struct arena_block *b = keep->older, *older; b; b = older) {
+        older = b->older;
+        free(b);
+    }
+    keep->older = NULL;
+    a->next = keep->bytes;
+    a->end = keep->bytes + keep->size;
+    a->used = 0;
+}
+
+void arena_free(struct arena *a)
+{
+    arena_reset(a);
+    free(a->blocks);
+    *a = (struct arena){.limit = a->limit};
+}

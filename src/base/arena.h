@@ -1,0 +1,36 @@
+/* Arena: many small allocations that are freed together, with a limit on the whole. */
+#ifndef CORDON_BASE_ARENA_H
+#define CORDON_BASE_ARENA_H
+
+#include "base/str.h"
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *blocks; /* newest first */
+    char *next, *end;           /* free part of the newest block */
+    size_t used;                /* bytes handed out since the last reset */
+    size_t limit;               /* 0: none but memory itself */
+};
+
+/* Zeroed memory, aligned for any type; NULL when memory or the limit is used up. */
+void *arena_alloc(struct arena *a, size_t size);
+
+/* Room for count elements, NULL also when count * size overflows. */
+void *arena_array(struct arena *a, size_t count, size_t size);
+#define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
+#define ARENA_ARRAY(a, count, type) ((type *)arena_array((a), (count), sizeof(type)))
+
+/* Doubles a full array: returns the new place with the old elements, updates *capacity. NULL when
+   memory is used up; the old place stays valid. */
+void *arena_grow(struct arena *a, void *array, size_t *capacity, size_t size);
+
+/* A copy that lives as long as the arena, NUL-terminated; p is NULL when memory is used up. */
+struct str arena_copy(struct arena *a, struct str s);
+
+/* Gives everything back but one block, so that the next use needs no malloc. */
+void arena_reset(struct arena *a);
+void arena_free(struct arena *a);
+#define auto_arena __attribute__((cleanup(arena_free)))
+
+#endif

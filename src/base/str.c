@@ -1,0 +1,117 @@
+/* Comparison and search on counted strings. */
+#include "base/str.h"
+
+bool str_eqi(struct str a, struct str b)
+{
+    if (a.n != b.n)
+        return false;
+    for (size_t i = 0; i < a.n; i++)
+        if (ascii_lower(a.p[i]) != ascii_lower(b.p[i]))
+            return false;
+    return true;
+}
+
+int str_cmp(struct str a, struct str b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+    if (order != 0)
+        return order;
+    return (a.n > b.n) - (a.n < b.n);
+}
+
+int str_cmpi(struct str a, struct str b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char x = (unsigned char)ascii_lower(a.p[i]);
+        unsigned char y = (unsigned char)ascii_lower(b.p[i]);
+        if (x != y)
+            return x < y ? -1 : 1;
+    }
+    return (a.n > b.n) - (a.n < b.n);
+}
+
+bool str_starts(struct str s, struct str prefix)
+{
+    return s.n >= prefix.n && str_eq(str_slice(s, 0, prefix.n), prefix);
+}
+
+bool str_startsi(struct str s, struct str prefix)
+{
+    return s.n >= prefix.n && str_eqi(str_slice(s, 0, prefix.n), prefix);
+}
+
+bool str_ends(struct str s, struct str suffix)
+{
+    return s.n >= suffix.n && str_eq(str_from(s, s.n - suffix.n), suffix);
+}
+
+bool str_endsi(struct str s, struct str suffix)
+{
+    return s.n >= suffix.n && str_eqi(str_from(s, s.n - suffix.n), suffix);
+}
+
+size_t str_find_char(struct str s, char c, size_t from)
+{
+    if (from >= s.n)
+        return s.n;
+    const char *hit = memchr(s.p + from, c, s.n - from);
+    return hit ? (size_t)(hit - s.p) : s.n;
+}
+
+size_t str_find(struct str s, struct str needle, size_t from)
+{
+    if (needle.n == 0)
+        return from < s.n ? from : s.n;
+    for (size_t i = from; i + needle.n <= s.n; i++) {
+        i = str_find_char(s, needle.p[0], i);
+        if (i + needle.n > s.n)
+            break;
+        if (memcmp(s.p + i, needle.p, needle.n) == 0)
+            return i;
+    }
+    return s.n;
+}
+
+size_t str_findi(struct str s, struct str needle, size_t from)
+{
+    for (size_t i = from; i + needle.n <= s.n; i++)
+        if (str_eqi(str_slice(s, i, i + needle.n), needle))
+            return i;
+    return s.n;
+}
+
+struct str str_trim(struct str s)
+{
+    size_t from = 0, to = s.n;
+    while (from < to && memchr(" \t\r\n", s.p[from], 4))
+        from++;
+    while (to > from && memchr(" \t\r\n", s.p[to - 1], 4))
+        to--;
+    return str_slice(s, from, to);
+}
+
+size_t str_distance(struct str a, struct str b, size_t max)
+{
+    enum { LONGEST = 64 };
+    if (a.n > LONGEST || b.n > LONGEST)
+        return max + 1;
+    size_t row[LONGEST + 1];
+    for (size_t j = 0; j <= b.n; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.n; j++) {
+            size_t best = diagonal + (ascii_lower(a.p[i - 1]) != ascii_lower(b.p[j - 1]));
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[b.n] <= max ? row[b.n] : max + 1;
+}

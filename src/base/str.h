@@ -1,0 +1,99 @@
+/* Counted strings: a pointer and a length, never owned, NULs allowed. */
+#ifndef CORDON_BASE_STR_H
+#define CORDON_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct str {
+    const char *p;
+    size_t n;
+};
+
+#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+#define STR_NONE ((struct str){NULL, 0})
+/* For printf's "%.*s". */
+#define STR_ARG(s) (int)(s).n, (s).p ? (s).p : ""
+
+static inline struct str str_of(const char *cstr)
+{
+    return (struct str){cstr, cstr ? strlen(cstr) : 0};
+}
+
+/* Bytes [from, to); both are cut to the string's length. */
+static inline struct str str_slice(struct str s, size_t from, size_t to)
+{
+    if (to > s.n)
+        to = s.n;
+    if (from > to)
+        from = to;
+    return (struct str){s.p ? s.p + from : NULL, to - from};
+}
+
+static inline struct str str_from(struct str s, size_t from)
+{
+    return str_slice(s, from, s.n);
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline char ascii_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static inline bool ascii_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool ascii_is_alpha(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool ascii_is_alnum(char c)
+{
+    return ascii_is_alpha(c) || ascii_is_digit(c);
+}
+
+/* 0 to 15, or -1. */
+static inline int ascii_hex(char c)
+{
+    if (ascii_is_digit(c))
+        return c - '0';
+    c = ascii_lower(c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The i-functions ignore the case of ASCII letters and of nothing else. */
+bool str_eqi(struct str a, struct str b);
+int str_cmp(struct str a, struct str b);
+int str_cmpi(struct str a, struct str b);
+bool str_starts(struct str s, struct str prefix);
+bool str_startsi(struct str s, struct str prefix);
+bool str_ends(struct str s, struct str suffix);
+bool str_endsi(struct str s, struct str suffix);
+
+/* Index of the first hit at or after from, or s.n. */
+size_t str_find_char(struct str s, char c, size_t from);
+size_t str_find(struct str s, struct str needle, size_t from);
+size_t str_findi(struct str s, struct str needle, size_t from);
+
+static inline bool str_has_char(struct str s, char c)
+{
+    return str_find_char(s, c, 0) < s.n;
+}
+
+/* Without ASCII blanks, tabs, CRs and LFs at both ends. */
+struct str str_trim(struct str s);
+
+/* Number of single-character edits between a and b, at most max + 1; for "did you mean". */
+size_t str_distance(struct str a, struct str b, size_t max);
+
+#endif
