@@ -137,8 +137,8 @@ void guard_opaque_text(struct guard *g, struct word at, struct str who)
     guard_find(g, GUARD_OPAQUE_TEXT, at, who, NULL, NULL);
 }
 
-void guard_command(struct guard *g, enum guard_shell shell, struct word name, const struct word *args,
-                   size_t count, uint32_t start, uint32_t end)
+void guard_command(struct guard *g, enum guard_shell shell, struct word name,
+                   const struct word *args, size_t count, uint32_t start, uint32_t end)
 {
     if (g->stopped)
         return;
@@ -214,7 +214,8 @@ bool guard_script(struct guard *g, struct word path)
     enum guard_shell shell = shell_of(path.text);
     if (shell == GUARD_NO_SHELL || !g->question.read_file || !word_known(path))
         return false;
-    if (guard_place_of(g, path.text) != GUARD_PLACE_INSIDE)
+    enum guard_place place = guard_place_of(g, path.text);
+    if (place != GUARD_PLACE_INSIDE && place != GUARD_PLACE_PROTECTED)
         return false;
     auto_buf struct buf content = {0};
     int rc = g->question.read_file(g->question.context, path.text, &content);

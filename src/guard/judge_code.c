@@ -101,9 +101,10 @@ static struct str joined_strings(struct guard *g, struct str code)
 
 static bool starts_programs(struct str code)
 {
-    static const struct str words[] = {STR("exec"),   STR("spawn"), STR("system"), STR("popen"),
-                                       STR("subprocess"), STR("child_process"), STR("passthru"),
-                                       STR("do shell script"), STR("Deno.Command"), STR("execa")};
+    static const struct str words[] = {
+        STR("exec"),         STR("spawn"),         STR("system"),   STR("popen"),
+        STR("subprocess"),   STR("child_process"), STR("passthru"), STR("do shell script"),
+        STR("Deno.Command"), STR("execa")};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_findi(code, words[i], 0) < code.n)
             return true;
@@ -114,9 +115,10 @@ static bool starts_programs(struct str code)
 static struct str from_opener(struct str text)
 {
     static const struct str openers[] = {
-        STR("cmd "),      STR("cmd.exe "),  STR("start "),  STR("powershell "), STR("pwsh "),
-        STR("explorer "), STR("xdg-open "), STR("open "),   STR("rundll32 "),   STR("powershell.exe "),
-        STR("explorer.exe "), STR("sh "), STR("bash "), STR("wslview "), STR("rundll32.exe ")};
+        STR("cmd "),      STR("cmd.exe "),        STR("start "),        STR("powershell "),
+        STR("pwsh "),     STR("explorer "),       STR("xdg-open "),     STR("open "),
+        STR("rundll32 "), STR("powershell.exe "), STR("explorer.exe "), STR("sh "),
+        STR("bash "),     STR("wslview "),        STR("rundll32.exe ")};
     size_t best = text.n;
     for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) {
         size_t at = str_findi(text, openers[i], 0);

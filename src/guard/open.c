@@ -10,8 +10,8 @@ static bool is_scheme_char(char c)
 /* PowerShell's own drives look like schemes and are none. */
 static bool is_powershell_drive(struct str name)
 {
-    static const char *const drives[] = {"alias", "cert", "env",  "function", "hkcc", "hkcr",
-                                         "hkcu",  "hklm", "hku",  "temp",     "variable", "wsman"};
+    static const char *const drives[] = {"alias", "cert", "env", "function", "hkcc",     "hkcr",
+                                         "hkcu",  "hklm", "hku", "temp",     "variable", "wsman"};
     for (size_t i = 0; i < sizeof drives / sizeof *drives; i++)
         if (str_eqi(name, str_of(drives[i])))
             return true;

@@ -69,11 +69,10 @@ static const void *first_line(const void *table, size_t count, size_t size, stru
 
 static bool is_local_page(struct str url)
 {
-    static const struct str local[] = {STR("http://localhost"), STR("https://localhost"),
-                                       STR("http://127.0.0.1"), STR("https://127.0.0.1"),
-                                       STR("http://[::1]"),     STR("https://[::1]"),
-                                       STR("file:///"),         STR("about:blank"),
-                                       STR("data:")};
+    static const struct str local[] = {
+        STR("http://localhost"),  STR("https://localhost"), STR("http://127.0.0.1"),
+        STR("https://127.0.0.1"), STR("http://[::1]"),      STR("https://[::1]"),
+        STR("file:///"),          STR("about:blank"),       STR("data:")};
     for (size_t i = 0; i < COUNT(local); i++) {
         if (!str_startsi(url, local[i]))
             continue;

@@ -15,9 +15,9 @@ struct guard {
     size_t command_count;
     size_t spent; /* of GUARD_MAX_EXPANSION */
     size_t text_length;
-    unsigned depth;            /* 0: the outermost text */
+    unsigned depth;                /* 0: the outermost text */
     size_t frame_start, frame_end; /* below depth 0: what carries the code, in the outermost text */
-    struct buf scratch;        /* one sentence at a time */
+    struct buf scratch;            /* one sentence at a time */
     bool stopped;
 };
 
@@ -27,6 +27,7 @@ enum guard_place {
     GUARD_PLACE_OUTSIDE,
     GUARD_PLACE_ROOT, /* a root itself, or a folder that holds one */
     GUARD_PLACE_GIT,
+    GUARD_PLACE_PROTECTED, /* inside a root, but a protected name */
     GUARD_PLACE_INSIDE
 };
 enum guard_place guard_place_of(struct guard *g, struct str path);
