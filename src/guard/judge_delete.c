@@ -55,7 +55,7 @@ void judge_cmd_delete(struct guard *g, const struct guard_call *call)
             guard_delete(g, name_program(call->words[0].text), call->words[i], flags);
 }
 
-/* What find finds lies below its start: "START/*". Empty when memory is used up. */
+/* What find finds: a wildcard below its start. Empty when memory is used up. */
 static struct str below(struct guard *g, struct str start)
 {
     char *p = arena_alloc(&g->arena, start.n + 2);
