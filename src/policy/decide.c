@@ -281,7 +281,7 @@ static enum cordon_verdict decide_place(struct question *q)
     const struct image_match *m = &q->match;
     const struct policy_request *r = q->request;
     size_t root = m->hit[IMAGE_ROOT] ? m->end[IMAGE_ROOT] + 1 : 0;
-    size_t temp = m->hit[IMAGE_TEMP] ? m->end[IMAGE_TEMP] + 1 : 0;
+    size_t temp = m->hit[IMAGE_TEMP] && !q->policy->settings.no_temp ? m->end[IMAGE_TEMP] + 1 : 0;
     size_t git = m->hit[IMAGE_GIT_DIR] ? m->end[IMAGE_GIT_DIR] + 1 : 0;
     size_t deepest = root > temp ? root : temp;
     bool itself = deepest && is_place(&r->path, deepest - 1);
@@ -353,7 +353,8 @@ static enum cordon_verdict decide_write(struct question *q)
     }
     if (decide_denied(q) != CORDON_ALLOW)
         return CORDON_DENY;
-    if (q->policy->settings.mode == POLICY_READ_ONLY && is_powershell_probe(q))
+    bool without_temp = q->policy->settings.mode == POLICY_READ_ONLY || q->policy->settings.no_temp;
+    if (without_temp && is_powershell_probe(q))
         return allow(q, RULE_TEMP_PROBE, ZONE_TEMP, 0);
     if (decide_place(q) != CORDON_ALLOW)
         return CORDON_DENY;

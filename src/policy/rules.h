@@ -61,6 +61,7 @@ struct policy_settings {
     struct str temp_session; /* of POLICY_TEMP_SESSION */
     struct str proxy;        /* of POLICY_NET_PROXY: host:port */
     bool strict, allow_broad_root;
+    bool no_temp; /* temp_path is not writable, as in read-only mode */
     struct policy_limits limits;
 
     struct policy_list roots, deny_write;
