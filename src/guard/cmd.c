@@ -200,10 +200,13 @@ void cmd_program(struct guard *g, const struct guard_call *call)
         return;
     }
     if (o.runs) {
-        bool single = !call->raw.n && count && code.text.p == words[count - 1].text.p;
-        if (!single || o.keep_quotes || (code.text.n && code.text.p[0] == '"'))
-            code.text = strip_quotes(g, code.text, o.keep_quotes);
-        guard_nested_cmd(g, code, o.delayed ? READ_DELAYED_EXPANSION : 0);
+        unsigned flags = o.delayed ? READ_DELAYED_EXPANSION : 0;
+        struct word stripped = code;
+        stripped.text = strip_quotes(g, code.text, o.keep_quotes);
+        guard_nested_cmd(g, stripped, flags);
+        /* Of argv nobody can say whether its quotes reach cmd as they are: both ways are read. */
+        if (!call->raw.n && code.text.n && code.text.p[0] == '"' && !str_eq(stripped.text, code.text))
+            guard_nested_cmd(g, code, flags);
         return;
     }
     if (call->input.text.p) {

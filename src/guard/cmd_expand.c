@@ -284,8 +284,10 @@ static size_t expand_percent(struct cmd_reader *r, struct str s, size_t i, struc
         !vars_find(&r->vars, name))
         return 0; /* a loop variable, which is not replaced here */
     *value = value_of(r, inside);
-    if (!value->p)
+    if (!value->p) {
         *value = STR("\xFF");
+        return r->batch ? close + 1 - i : 0; /* call may yet read it again */
+    }
     return close + 1 - i;
 }
 
@@ -410,17 +412,12 @@ static size_t expand_loop(struct cmd_reader *r, struct str s, size_t i, struct s
 static struct cmd_text expand_loops(struct cmd_reader *r, const struct cmd_text *t)
 {
     struct str s = cmd_str(t);
-    if (!str_has_char(s, '%'))
+    if (!r->loops || !str_has_char(s, '%'))
         return *t;
     struct cmd_text out = {0};
     for (size_t i = 0; i < s.n; i++) {
         struct str value;
-        size_t length = s.p[i] == '%' && r->loops ? expand_loop(r, s, i, &value) : 0;
-        if (!length && s.p[i] == '%' && !r->batch && i + 2 < s.n && s.p[i + 2] == '%' &&
-            ascii_is_alnum(s.p[i + 1])) {
-            length = 3; /* %x% of the command line, which may be set or not */
-            value = STR("\xFF");
-        }
+        size_t length = s.p[i] == '%' ? expand_loop(r, s, i, &value) : 0;
         if (!length) {
             if (!cmd_put(r, &out, s.p[i], t->at[i]))
                 break;
@@ -429,6 +426,25 @@ static struct cmd_text expand_loops(struct cmd_reader *r, const struct cmd_text 
         if (!guard_spend(r->g, value.n) || !cmd_put_str(r, &out, value, t->at[i]))
             break;
         i += length - 1;
+    }
+    return out;
+}
+
+struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t)
+{
+    struct str s = cmd_str(t);
+    if (r->batch || !str_has_char(s, '%'))
+        return *t;
+    struct cmd_text out = {0};
+    for (size_t i = 0; i < s.n; i++) {
+        size_t close = s.p[i] == '%' ? str_find_char(s, '%', i + 1) : s.n;
+        struct str inside = str_slice(s, i + 1, close);
+        if (close < s.n && is_name(str_slice(inside, 0, str_find_char(inside, ':', 1)))) {
+            cmd_put(r, &out, GUARD_HOLE, t->at[i]);
+            i = close;
+        } else if (!cmd_put(r, &out, s.p[i], t->at[i])) {
+            break;
+        }
     }
     return out;
 }

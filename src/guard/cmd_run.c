@@ -42,6 +42,7 @@ struct str cmd_output(struct cmd_reader *r, struct cmd_node *node)
 {
     if (node->kind == CMD_SIMPLE) {
         struct cmd_text text = cmd_expand_late(r, &node->text);
+        text = cmd_expand_rest(r, &text);
         size_t from, to, length;
         struct word word = command_word(r, &text, &from, &to);
         if (cmd_builtin_find(word.text, &length) != CMD_ECHO)
@@ -135,9 +136,20 @@ void cmd_run_simple(struct cmd_reader *r, struct cmd_text text, struct word inpu
 {
     size_t from, to, length;
     struct word word = command_word(r, &text, &from, &to);
+    if (r->delayed && word.text.n && word.text.p[0] == '!') {
+        /* an unset !x! that set kept at the start of what it collected */
+        size_t close = str_find_char(cmd_str(&text), '!', from + 1);
+        text = cmd_part(&text, close + 1, text.n);
+        word = command_word(r, &text, &from, &to);
+    }
     if (word.text.n == 0 || word.text.p[0] == ':')
         return;
     enum cmd_builtin builtin = cmd_builtin_find(word.text, &length);
+    if (builtin != CMD_CALL && str_has_char(cmd_str(&text), '%')) {
+        text = cmd_expand_rest(r, &text);
+        word = command_word(r, &text, &from, &to);
+        builtin = cmd_builtin_find(word.text, &length);
+    }
     if (builtin == CMD_NOT_BUILTIN) {
         run_external(r, &text, from, to, input);
         return;
@@ -191,6 +203,8 @@ static int condition(struct cmd_reader *r, struct cmd_node *node)
         return -1;
     struct cmd_text left = cmd_expand_late(r, &node->left);
     struct cmd_text right = cmd_expand_late(r, &node->right);
+    left = cmd_expand_rest(r, &left);
+    right = cmd_expand_rest(r, &right);
     struct str a = cmd_str(&left), b = cmd_str(&right);
     if (str_has_char(a, GUARD_HOLE) || str_has_char(b, GUARD_HOLE))
         return -1;
