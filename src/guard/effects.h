@@ -92,6 +92,8 @@ void guard_opaque_text(struct guard *g, struct word at, struct str who);
 /* Reads code.text in another shell, or in the same one, one level deeper. Holes in it are kept: the
    readers treat them as unknown stretches. Findings inside point at code's span. */
 void guard_nested(struct guard *g, enum guard_shell shell, struct word code);
+/* The same for cmd with READ_ flags. */
+void guard_nested_cmd(struct guard *g, struct word code, unsigned flags);
 
 /* The same for a script file: read if the policy says it lies inside the roots and it exists.
    False if it was not read (then it is a program like any other). */

@@ -197,6 +197,11 @@ void guard_nested(struct guard *g, enum guard_shell shell, struct word code)
     read_deeper(g, shell, code, code.text, 0);
 }
 
+void guard_nested_cmd(struct guard *g, struct word code, unsigned flags)
+{
+    read_deeper(g, GUARD_CMD, code, code.text, flags);
+}
+
 /* The shell that runs a script file, by its name. */
 static enum guard_shell shell_of(struct str path)
 {
