@@ -31,8 +31,7 @@ void settings_free(struct settings *s)
     buf_free(&s->error);
 }
 
-__attribute__((format(printf, 3, 4))) static int fail(struct settings *s, int code,
-                                                      const char *format, ...)
+PRINTF_LIKE(3, 4) static int fail(struct settings *s, int code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
