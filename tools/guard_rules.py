@@ -18,8 +18,14 @@ def entries(name, macro):
     """The argument lists of MACRO(...) in a table, comments left out."""
     text = re.sub(r"/\*.*?\*/", "", (TABLES / name).read_text(encoding="utf-8"), flags=re.S)
     for match in re.finditer(macro + r"\(((?:[^()\"]|" + STRING + r")*)\)", text):
-        arguments = re.split(r",\s*(?=(?:[^\"]*\"(?:[^\"\\]|\\.)*\")*[^\"]*$)", match.group(1))
-        yield [argument.strip() for argument in arguments]
+        arguments, current = [], ""
+        for token in re.findall(STRING + r"|[^\",]+|,", match.group(1)):
+            if token == ",":
+                arguments.append(current.strip())
+                current = ""
+            else:
+                current += token
+        yield arguments + [current.strip()]
 
 
 def main():
@@ -38,10 +44,9 @@ def main():
               "A program is found by its name without folder and extension. The condition is on its arguments;",
               "`src/guard/tables/programs.def` says how to read it.", "",
               "| program | condition | rule | why |", "|---|---|---|---|"]
-    about = {names_id: unquote(why) for names_id, why in
-             ((("GUARD_" + rule[0]), rule[3]) for rule in rules)}
+    default = {"GUARD_" + rule[0]: unquote(rule[3]) for rule in rules}
     for name, condition, rule, why, _ in entries("programs.def", "PROGRAM"):
-        reason = about[rule] if why == "NULL" else unquote(why)
+        reason = default[rule] if why == "NULL" else unquote(why)
         shown = f"`{unquote(condition)}`".replace("|", "\\|") if unquote(condition) else "always"
         lines.append(f"| {unquote(name)} | {shown} | {names[rule]} | {reason} |")
     browsers = ", ".join(unquote(browser[0]) for browser in entries("browsers.def", "BROWSER"))
