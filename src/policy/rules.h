@@ -61,6 +61,7 @@ struct policy_settings {
     struct str temp_session; /* of POLICY_TEMP_SESSION */
     struct str proxy;        /* of POLICY_NET_PROXY: host:port */
     bool strict, allow_broad_root;
+    bool no_temp; /* temp_path is not writable, as in read-only mode */
     struct policy_limits limits;
 
     struct policy_list roots, deny_write;
@@ -87,7 +88,8 @@ const char *policy_rule_id(enum policy_rule rule);   /* "roots.outside" */
 const char *policy_rule_text(enum policy_rule rule); /* one line: what it is for */
 
 /* Compiling. The policy owns copies of everything and is freed with policy_free(). Fails with
-   CORDON_E_VALUE, CORDON_E_CONFLICT, CORDON_E_UNKNOWN, CORDON_E_TOOBIG or CORDON_E_NOMEM and one
+   CORDON_E_VALUE, CORDON_E_REFUSED (a root that is too broad or a link), CORDON_E_CONFLICT,
+   CORDON_E_UNKNOWN, CORDON_E_TOOBIG or CORDON_E_NOMEM and one
    sentence in *error. */
 struct policy;
 int policy_compile(const struct policy_settings *settings, struct policy **out, struct buf *error);
@@ -99,6 +101,9 @@ const char *policy_broad_root(enum path_dialect dialect, const struct policy_mac
 
 /* The settings as compiled: normal paths, the policy's own strings. */
 const struct policy_settings *policy_settings_of(const struct policy *policy);
+
+/* The path rules as one flat block for the agent (image.h); lives as long as the policy. */
+struct str policy_image(const struct policy *policy);
 
 /* Questions about files. */
 
@@ -132,7 +137,7 @@ struct policy_facts {
     enum policy_reparse reparse;
     struct path target;  /* POLICY_REPARSE, or write through POLICY_LINK: where it ends */
     uint32_t links;      /* 0: unknown, taken as 1 */
-    bool links_inside;   /* every name of the file lies inside the roots */
+    bool links_inside;   /* the rules let every name of the file be written */
     struct str existing; /* the deepest folder above it that exists, for the remedy; may be empty */
 };
 
