@@ -12,6 +12,19 @@
 
 enum { LONGEST_VALUE = 65536 };
 
+static int object_of(struct broker *b, struct request *r, int fd, enum policy_access access,
+                     enum audit_op op);
+
+/* N of /proc/PID/fd/N, if PID is the caller; -1 otherwise. */
+static int own_descriptor(const struct request *r, const struct resolved *where)
+{
+    int pid, fd, n = 0;
+    return sscanf(where->path, "/proc/%d/fd/%d%n", &pid, &fd, &n) == 2 && pid == (int)r->pid &&
+                   where->path[n] == '\0'
+               ? fd
+               : -1;
+}
+
 /* The object as a descriptor of ours, judged. Negative after an answer. */
 static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t path, bool follow,
                      enum policy_access access, enum audit_op op)
@@ -20,7 +33,9 @@ static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t pa
     int rc = resolve_argument(r, dirfd, path, follow, &where);
     if (rc == 0 && !where.exists)
         rc = -ENOENT;
-    /* /proc/self/fd/N of a caller: the descriptor forms are there for that. */
+    /* The C library spells some calls as chmod of /proc/self/fd/N. */
+    if (rc == 0 && where.descriptor && follow && own_descriptor(r, &where) >= 0)
+        return object_of(b, r, own_descriptor(r, &where), access, op);
     if (rc == 0 && where.descriptor)
         rc = -EACCES;
     if (rc) {

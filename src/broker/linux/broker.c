@@ -64,7 +64,9 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
     struct policy_facts *facts = &question->facts;
     facts->seen = true;
     facts->exists = where->exists;
-    facts->created_by_run = in_own_repository(b, path);
+    /* A repository that does not exist yet will be this run's own. */
+    facts->created_by_run =
+        in_own_repository(b, path) || (!where->exists && str_eqi(str_of(where->leaf), STR(".git")));
     facts->existing = path_parent(PATH_POSIX, path);
     if (!where->exists)
         return;

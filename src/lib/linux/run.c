@@ -63,7 +63,7 @@ void run_describe(struct buf *out)
 static const char *unsupported(const struct policy_settings *s)
 {
     if (s->mode == POLICY_FULL_ACCESS)
-        return NULL;
+        return "--mode full-access is not built yet for run";
     if (s->net == POLICY_NET_PROXY || s->net == POLICY_NET_ALLOW)
         return "--net=proxy and --net=allow are not built yet; use off, loopback or on";
     if (s->deny_read.count)
