@@ -254,7 +254,7 @@ static enum path_class inspect(struct job *j, size_t start, enum path_class plai
         from += 1 + c.n;
         bool last = from >= end;
         if (last && plain == PATH_FILE && !j->verbatim && !trailing && !stream) {
-            if (str_eqi(c, STR("NUL")) || str_eqi(c, STR("NUL:")))
+            if (str_eqi(str_slice(c, 0, str_find_char(c, ':', 0)), STR("NUL")))
                 return PATH_NUL;
             if (j->bare && (str_eqi(c, STR("CON")) || str_eqi(c, STR("CON:")) ||
                             str_eqi(c, STR("CONIN$")) || str_eqi(c, STR("CONOUT$")))) {
