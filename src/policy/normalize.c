@@ -29,7 +29,8 @@ struct job {
     bool malformed; /* found on the way */
     bool verbatim;  /* . .. / and trailing dots mean themselves */
     bool folder;
-    bool bare; /* one component and nothing else */
+    bool relative; /* the current directory is part of it */
+    bool bare;     /* one component and nothing else */
     size_t floor;
     bool clamp; /* .. at the floor is ignored, as Win32 does; otherwise it is malformed */
 };
@@ -68,9 +69,19 @@ static void put(struct job *j, struct str s)
         j->full = true;
         return;
     }
-    if (s.n)
+    /* Often it already stands where it belongs. */
+    if (s.n && s.p != j->out + j->n)
         memmove(j->out + j->n, s.p, s.n);
     j->n += s.n;
+}
+
+static void put_component(struct job *j, struct str c, char separator)
+{
+    if (j->n < j->capacity)
+        j->out[j->n++] = separator;
+    else
+        j->full = true;
+    put(j, c);
 }
 
 static bool is_separator(char c)
@@ -103,10 +114,16 @@ static size_t count_units(struct str s)
     size_t units = 0;
     for (size_t pos = 0; pos < s.n; units++) {
         unsigned char c = (unsigned char)s.p[pos];
+        if (c >= 0x20 && c < 0x80) {
+            pos++;
+            continue;
+        }
         if (c < 0x20)
             return SIZE_MAX;
-        if (c < 0x80) {
-            pos++;
+        /* The usual three bytes, without a call: surrogates and other rarities go the long way. */
+        if (c > 0xE0 && c < 0xED && s.n - pos > 2 && (s.p[pos + 1] & 0xC0) == 0x80 &&
+            (s.p[pos + 2] & 0xC0) == 0x80) {
+            pos += 3;
             continue;
         }
         int32_t code = utf_decode(s, &pos);
@@ -149,21 +166,23 @@ static void collapse_component(struct job *j, struct str c, char separator)
     } else if (c.n == 0 || str_has_char(c, '/')) {
         j->malformed = true;
     }
-    put(j, (struct str){&separator, 1});
-    put(j, c);
+    put_component(j, c, separator);
 }
 
 /* Appends the components of rest to what is there; .. does not climb over the present length. */
 static void collapse(struct job *j, struct str rest, char separator)
 {
     size_t components = 0;
+    bool mixed = separator == '\\' && !j->verbatim && str_has_char(rest, '/');
     if (rest.n == 0)
         return;
     for (size_t start = 0; start <= rest.n;) {
         size_t end = start;
-        while (end < rest.n && rest.p[end] != separator &&
-               !(separator == '\\' && !j->verbatim && rest.p[end] == '/'))
-            end++;
+        if (mixed)
+            while (end < rest.n && rest.p[end] != separator && rest.p[end] != '/')
+                end++;
+        else
+            end = str_find_char(rest, separator, start);
         if (end == rest.n && start == end)
             j->folder = true;
         else
@@ -182,6 +201,8 @@ static bool is_reserved(struct str name)
         {"CON", 3},    {"PRN", 3},     {"AUX", 3},    {"NUL", 3},
         {"CONIN$", 6}, {"CONOUT$", 7}, {"CLOCK$", 6},
     };
+    if (name.n < 3 || !memchr("CPANLcpanl", name.p[0], 10))
+        return false;
     struct str base = str_slice(name, 0, str_find_char(name, '.', 0));
     base = str_slice(base, 0, str_find_char(base, ':', 0));
     base.n = trimmed_length(base);
@@ -195,17 +216,18 @@ static bool is_reserved(struct str name)
            str_eq(digit, STR("\xC2\xB2")) || str_eq(digit, STR("\xC2\xB3"));
 }
 
-static bool is_bad_character(char c)
-{
-    return c == '<' || c == '>' || c == '"' || c == '|' || c == '?' || c == '*';
-}
+/* Characters that no name holds, and the colon of streams. */
+enum { BAD = 1, COLON = 2 };
+static const unsigned char marks[256] = {
+    ['<'] = BAD, ['>'] = BAD, ['"'] = BAD, ['|'] = BAD, ['?'] = BAD, ['*'] = BAD, [':'] = COLON,
+};
 
-static bool has_bad_character(struct str s)
+static unsigned marks_of(struct str s)
 {
+    unsigned found = 0;
     for (size_t i = 0; i < s.n; i++)
-        if (is_bad_character(s.p[i]))
-            return true;
-    return false;
+        found |= marks[(unsigned char)s.p[i]];
+    return found;
 }
 
 /* NAME:STREAM:TYPE. Cuts what means the object itself; false if a real stream is left. */
@@ -249,9 +271,10 @@ static enum path_class inspect(struct job *j, size_t start, enum path_class plai
     j->n = start;
     while (from < end) {
         struct str c = {j->out + from + 1, 0};
-        while (from + 1 + c.n < end && c.p[c.n] != '\\')
-            c.n++;
+        const char *next = memchr(c.p, '\\', end - from - 1);
+        c.n = next ? (size_t)(next - c.p) : end - from - 1;
         from += 1 + c.n;
+        unsigned found = marks_of(c);
         bool last = from >= end;
         if (last && plain == PATH_FILE && !j->verbatim && !trailing && !stream) {
             if (str_eqi(str_slice(c, 0, str_find_char(c, ':', 0)), STR("NUL")))
@@ -272,13 +295,13 @@ static enum path_class inspect(struct job *j, size_t start, enum path_class plai
                 return PATH_CONSOLE;
             }
         }
-        if (has_bad_character(c))
+        if (found & BAD)
             j->malformed = true;
         if (is_reserved(c))
             class = class == PATH_STREAM ? class : PATH_RESERVED;
         if (j->verbatim && trimmed_length(c) != c.n) {
             trailing = true;
-        } else if (!cut_stream(j, &c, last)) {
+        } else if ((found & COLON) && !cut_stream(j, &c, last)) {
             if (!stream)
                 *base_length = j->n + (str_find_char(c, ':', 0) ? 1 : 0) + str_find_char(c, ':', 0);
             stream = true;
@@ -288,8 +311,7 @@ static enum path_class inspect(struct job *j, size_t start, enum path_class plai
         } else if (trimmed_length(c) != c.n) {
             trailing = true;
         }
-        put(j, STR("\\"));
-        put(j, c);
+        put_component(j, c, '\\');
     }
     return trailing ? PATH_TRAILING : class;
 }
@@ -363,8 +385,7 @@ static enum path_class read_unc(struct job *j, struct str rest, size_t *base)
     struct str share = found > 1 ? str_slice(rest, at[0] + 1, at[1]) : STR_NONE;
     struct str both[] = {server, share};
     for (size_t i = 0; i < 2; i++)
-        if (has_bad_character(both[i]) || str_has_char(both[i], ':') ||
-            str_has_char(both[i], '/') || trimmed_length(both[i]) != both[i].n)
+        if (marks_of(both[i]) || str_has_char(both[i], '/') || trimmed_length(both[i]) != both[i].n)
             return PATH_MALFORMED;
     if (server.n == 0 || (share.n == 0 && found > 1 && at[1] < rest.n))
         return PATH_MALFORMED;
@@ -561,6 +582,7 @@ static enum path_class read_relative(struct job *j, struct str given, size_t *ba
     size_t root = path_root_length(PATH_WINDOWS, cwd);
     if (j->context->nt)
         return PATH_MALFORMED;
+    j->relative = true;
     j->clamp = true;
     if (is_drive(given)) {
         /* The current directory of another drive is not known: its top is what cmd starts with. */
@@ -651,9 +673,11 @@ int path_normalize(const struct path_context *context, struct str given, char *o
     if (j.full)
         return CORDON_E_TOOBIG;
     struct str text = {out, j.n};
-    if (class != PATH_MALFORMED &&
-        (text.n > PATH_MAX_BYTES ||
-         (context->dialect == PATH_WINDOWS && count_units(text) > PATH_MAX_UNITS)))
+    /* A longer text than given is not checked yet; a whole path only loses units. */
+    bool longer = j.relative || text.n > given.n;
+    if (class != PATH_MALFORMED && longer &&
+        (text.n > PATH_MAX_BYTES || (context->dialect == PATH_WINDOWS && text.n > PATH_MAX_UNITS &&
+                                     count_units(text) > PATH_MAX_UNITS)))
         class = PATH_MALFORMED;
     if (class == PATH_MALFORMED) {
         text.n = given.n <= PATH_MAX_BYTES ? given.n : 0;

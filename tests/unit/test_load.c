@@ -77,7 +77,7 @@ static void test_keys(void)
     ok(s->limits.timeout_ms == 1500 && s->limits.processes == 9 &&
            s->limits.memory == (uint64_t)2 << 30,
        "limits");
-    ok(str_eq(s->deny_write.items[0].from, STR("p.json:2:16")) &&
+    ok(str_eq(s->deny_write.items[0].from, STR("p.json:2:15")) &&
            str_eq(s->mode_from, STR("p.json:1:23")),
        "each knows where it stands");
     drop(&l);
