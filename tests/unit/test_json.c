@@ -65,7 +65,7 @@ static void test_good(void)
         int rc = json_read(&arena, str_of(rows[i].text), &value, &error);
         if (!rc)
             write_back(&w, &out, &value);
-        if (!ok(rc == 0 && str_eq(buf_str(&out), str_of(rows[i].back)), "good row %zu", i))
+        if (!ok(rc == 0 && str_eq(buf_str(&out), str_of(rows[i].back)), "good row %u", (unsigned)i))
             note("%d %s", rc, buf_cstr(&out));
     }
 }
@@ -135,7 +135,7 @@ static void test_bad(void)
         bool placed = error.place.line == rows[i].line;
         /* The end of an unclosed string is as good a place as its start. */
         placed = placed && (error.place.column == rows[i].column || rows[i].text[0] == '"');
-        if (!ok(rc == rows[i].code && untouched && placed && error.what, "bad row %zu", i))
+        if (!ok(rc == rows[i].code && untouched && placed && error.what, "bad row %u", (unsigned)i))
             note("%d at %u:%u %s", rc, error.place.line, error.place.column, error.what);
     }
     auto_arena struct arena arena = {0};

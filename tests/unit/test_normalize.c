@@ -202,7 +202,7 @@ static void test_rows(void)
         /* Exactly as much room as it takes suffices for nothing less. */
         for (size_t room = 0; room < path.text.n; room++)
             if (path_normalize(rows[i].context, given, again, room, &second) == 0)
-                ok(false, "%s in %zu bytes", rows[i].given, room);
+                ok(false, "%s in %u bytes", rows[i].given, (unsigned)room);
     }
 }
 

@@ -300,7 +300,7 @@ static void test_image(void)
         survived += image_open(moved, block.n, &image) == 0;
         ((char *)moved)[i] ^= 0x40;
     }
-    ok(survived == 0, "each of %zu single changed bytes is noticed", block.n);
+    ok(survived == 0, "each of %u single changed bytes is noticed", (unsigned)block.n);
     ok(image_open(moved, block.n - 1, &image) == CORDON_E_IMAGE &&
            image_open(moved, 0, &image) == CORDON_E_IMAGE &&
            image_open(NULL, 0, &image) == CORDON_E_IMAGE,

@@ -36,11 +36,11 @@ static void test_units(void)
         size_t count = 0, length = 0;
         struct str bytes = {rows[i].bytes, rows[i].size};
         utf_from16(&out, rows[i].units, rows[i].count);
-        ok(str_eq(buf_str(&out), bytes), "row %zu to bytes", i);
+        ok(str_eq(buf_str(&out), bytes), "row %u to bytes", (unsigned)i);
         ok(utf_to16(bytes, units, 8, &count) == 0 && count == rows[i].count &&
                memcmp(units, rows[i].units, count * 2) == 0 && utf_length16(bytes, &length) == 0 &&
                length == count,
-           "row %zu to units", i);
+           "row %u to units", (unsigned)i);
     }
 }
 
@@ -71,7 +71,7 @@ static void test_bad(void)
         size_t count = 77;
         ok(!utf_valid(rows[i]) && utf_to16(rows[i], units, 8, &count) == CORDON_E_ENCODING &&
                utf_length16(rows[i], &count) == CORDON_E_ENCODING && count == 77,
-           "malformed row %zu is refused and changes nothing", i);
+           "malformed row %u is refused and changes nothing", (unsigned)i);
     }
 }
 
