@@ -30,8 +30,9 @@ enum {
     IMAGE_MAGIC = 0x4E445243, /* "CRDN" */
     IMAGE_VERSION = 1,
     IMAGE_MAX_BYTES = 64 * 1024 * 1024,
-    IMAGE_MAX_KEY = 1024, /* bytes of a folded component */
-    IMAGE_MAX_NESTED = 8  /* roots inside roots that a match remembers */
+    IMAGE_MAX_KEY = 1024,  /* bytes of a folded component */
+    IMAGE_MAX_NESTED = 8,  /* roots inside roots that a match remembers */
+    IMAGE_MAX_ALIASES = 16 /* nodes that one search follows because of 8.3 names */
 };
 
 struct image_header {

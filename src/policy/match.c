@@ -2,6 +2,7 @@
 #include "policy/image.h"
 
 #include "cordon.h"
+#include "policy/alias.h"
 #include "policy/casefold.h"
 
 uint32_t image_hash(uint32_t parent, struct str key)
@@ -133,11 +134,13 @@ static void take_entries(const struct image *image, uint32_t node, struct str pr
         const struct image_entry *entry = &image->entries[at - 1];
         struct str text = {image->pool + entry->text_at, entry->text_size};
         /* C:\ is spelled with its separator, which the walk leaves out. */
-        struct str way = prefix;
-        if (text.n == way.n + 1 && text.p[way.n] == path_separator(dialect))
+        if (text.n == prefix.n + 1 && text.p[prefix.n] == path_separator(dialect))
             text.n--;
         if (is_allow(entry->kind) &&
-            !(exact ? str_eq(text, way) : fold_equal(dialect, FOLD_NARROW, text, way)))
+            !(exact ? str_eq(text, prefix) : fold_equal(dialect, FOLD_NARROW, text, prefix)))
+            continue;
+        /* Entries found on two ways: the deeper one counts. */
+        if (match->hit[entry->kind] && match->end[entry->kind] > prefix.n)
             continue;
         match->hit[entry->kind] = entry->index;
         match->end[entry->kind] = prefix.n;
@@ -149,25 +152,74 @@ static void take_entries(const struct image *image, uint32_t node, struct str pr
     }
 }
 
+/* True if something at the node or below it is denied. */
+static bool carries_denial(const struct image *image, const struct image_node *node)
+{
+    uint32_t kinds = node->below;
+    for (uint32_t at = node->first_entry; at; at = image->entries[at - 1].next)
+        kinds |= 1u << image->entries[at - 1].kind;
+    return kinds & (1u << IMAGE_SELF | 1u << IMAGE_DENY_WRITE | 1u << IMAGE_DENY_READ);
+}
+
+static void walk(const struct image *image, struct path_cursor cursor, uint32_t node, bool exact,
+                 unsigned *budget, struct image_match *match);
+
+/*
+ * A component such as SECRET~1 may be another name of a child that carries rules. Each child that
+ * it could be is followed as well; nothing is allowed that way, because the spellings differ. This
+ * is a scan over all nodes, bounded, and only for such components.
+ */
+static void walk_aliases(const struct image *image, struct path_cursor cursor, uint32_t node,
+                         struct str key, bool exact, unsigned *budget, struct image_match *match)
+{
+    for (uint32_t i = node + 1; i < image->header->node_count; i++) {
+        const struct image_node *child = &image->nodes[i];
+        struct str name = {image->pool + child->key_at, child->key_size};
+        if (child->parent != node || !alias_could_be(key, name) || !carries_denial(image, child))
+            continue;
+        if (*budget == 0) {
+            /* Too many to follow: what could be denied is. */
+            for (int kind = 0; kind < IMAGE_KINDS; kind++)
+                if (!is_allow((uint32_t)kind) && image->nodes[0].below >> kind & 1) {
+                    match->hit[kind] = 1;
+                    match->end[kind] = cursor.path.n;
+                }
+            return;
+        }
+        --*budget;
+        take_entries(image, i, str_slice(cursor.path, 0, cursor.pos), exact, match);
+        walk(image, cursor, i, exact, budget, match);
+    }
+}
+
+static void walk(const struct image *image, struct path_cursor cursor, uint32_t node, bool exact,
+                 unsigned *budget, struct image_match *match)
+{
+    struct str component;
+    while (path_next(&cursor, &component)) {
+        char folded[IMAGE_MAX_KEY];
+        size_t n = fold_text(cursor.dialect, FOLD_WIDE, component, folded, sizeof folded);
+        if (n == SIZE_MAX)
+            return; /* longer than any key */
+        struct str key = {folded, n};
+        if (cursor.dialect == PATH_WINDOWS && alias_like(key))
+            walk_aliases(image, cursor, node, key, exact, budget, match);
+        node = find_child(image, node, key);
+        if (!node)
+            return;
+        take_entries(image, node, str_slice(cursor.path, 0, cursor.pos), exact, match);
+    }
+    match->complete = true;
+    match->below |= image->nodes[node].below;
+}
+
 void image_search(const struct image *image, struct str normal, bool exact,
                   struct image_match *match)
 {
     struct path_cursor cursor = {.dialect = image->header->dialect, .path = normal};
-    struct str component;
-    uint32_t node = 0;
+    unsigned budget = IMAGE_MAX_ALIASES;
     *match = (struct image_match){0};
-    while (path_next(&cursor, &component)) {
-        char key[IMAGE_MAX_KEY];
-        size_t n = fold_text(cursor.dialect, FOLD_WIDE, component, key, sizeof key);
-        if (n == SIZE_MAX)
-            return; /* longer than any key */
-        node = find_child(image, node, (struct str){key, n});
-        if (!node)
-            return;
-        take_entries(image, node, str_slice(normal, 0, cursor.pos), exact, match);
-    }
-    match->complete = true;
-    match->below = image->nodes[node].below;
+    walk(image, cursor, 0, exact, &budget, match);
 }
 
 bool image_denies_read(const struct image *image, const struct path *path)
