@@ -45,7 +45,8 @@ static bool nodes_are_sound(const struct image *image)
             node->below >> IMAGE_KINDS)
             return false;
         struct str key = {image->pool + node->key_at, node->key_size};
-        if (i > 0 && image_hash(node->parent, key) != node->hash)
+        if (i > 0 ? image_hash(node->parent, key) != node->hash
+                  : node->parent || node->hash || node->key_size || node->first_entry)
             return false;
     }
     return true;
@@ -76,6 +77,49 @@ static bool entries_are_sound(const struct image *image)
     return true;
 }
 
+/* The child of parent with this folded key, or 0. */
+static uint32_t find_child(const struct image *image, uint32_t parent, struct str key)
+{
+    uint32_t mask = image->header->slot_count - 1, hash = image_hash(parent, key);
+    for (uint32_t at = hash & mask; image->slots[at]; at = (at + 1) & mask) {
+        const struct image_node *node = &image->nodes[image->slots[at]];
+        if (node->hash == hash && node->parent == parent && node->key_size == key.n &&
+            memcmp(image->pool + node->key_at, key.p, key.n) == 0)
+            return image->slots[at];
+    }
+    return 0;
+}
+
+/* A rule that cannot be found is a rule that does not hold. */
+static bool nodes_are_found(const struct image *image)
+{
+    for (uint32_t i = 1; i < image->header->node_count; i++) {
+        const struct image_node *node = &image->nodes[i];
+        struct str key = {image->pool + node->key_at, node->key_size};
+        if (find_child(image, node->parent, key) != i)
+            return false;
+    }
+    return true;
+}
+
+/* Every entry hangs on one node, and the nodes above know of it. */
+static bool entries_are_found(const struct image *image)
+{
+    uint32_t reached = 0;
+    for (uint32_t i = 1; i < image->header->node_count; i++)
+        for (uint32_t at = image->nodes[i].first_entry; at; at = image->entries[at - 1].next) {
+            uint32_t kind = image->entries[at - 1].kind;
+            if (++reached > image->header->entry_count)
+                return false;
+            for (uint32_t up = i; up != 0;) {
+                up = image->nodes[up].parent;
+                if (!(image->nodes[up].below >> kind & 1))
+                    return false;
+            }
+        }
+    return reached == image->header->entry_count;
+}
+
 int image_open(const void *block, size_t size, struct image *out)
 {
     const struct image_header *h = block;
@@ -101,22 +145,10 @@ int image_open(const void *block, size_t size, struct image *out)
         .entries = (const void *)(base + h->entry_at),
         .pool = base + h->pool_at,
     };
-    if (!nodes_are_sound(&image) || !slots_are_sound(&image) || !entries_are_sound(&image))
+    if (!nodes_are_sound(&image) || !slots_are_sound(&image) || !nodes_are_found(&image) ||
+        !entries_are_sound(&image) || !entries_are_found(&image))
         return CORDON_E_IMAGE;
     *out = image;
-    return 0;
-}
-
-/* The child of parent with this folded key, or 0. */
-static uint32_t find_child(const struct image *image, uint32_t parent, struct str key)
-{
-    uint32_t mask = image->header->slot_count - 1, hash = image_hash(parent, key);
-    for (uint32_t at = hash & mask; image->slots[at]; at = (at + 1) & mask) {
-        const struct image_node *node = &image->nodes[image->slots[at]];
-        if (node->hash == hash && node->parent == parent && node->key_size == key.n &&
-            memcmp(image->pool + node->key_at, key.p, key.n) == 0)
-            return image->slots[at];
-    }
     return 0;
 }
 

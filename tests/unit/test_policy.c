@@ -314,6 +314,63 @@ static void test_image(void)
     policy_free(policy);
 }
 
+/* A block with one wrong number and the right checksum. */
+static bool survives(const struct str sound, size_t word, uint32_t number)
+{
+    struct image image;
+    uint32_t *block = malloc(sound.n + 4);
+    memcpy(block, sound.p, sound.n);
+    block[word] = number;
+    size_t head = offsetof(struct image_header, dialect);
+    if (word >= head / 4)
+        block[3] = image_checksum((char *)block + head, sound.n - head);
+    bool opened = image_open(block, sound.n, &image) == 0;
+    if (opened) {
+        struct path path = {PATH_FILE, STR("C:\\ws\\a"), STR("C:\\ws\\a"), false};
+        image_denies_read(&image, &path);
+    }
+    free(block);
+    return opened;
+}
+
+static void test_crafted(void)
+{
+    auto_arena struct arena arena = {0};
+    struct policy *policy = with_secrets(&arena);
+    struct str block = policy_image(policy);
+    struct image_header h;
+    memcpy(&h, block.p, sizeof h);
+    unsigned opened = 0, entries = 0;
+    for (size_t word = 0; word < h.entry_at / 4; word++)
+        opened += survives(block, word, 0xFFFFFFFF);
+    for (uint32_t i = 0; i < h.entry_count; i++)
+        for (size_t field = 0; field < 5; field++)
+            entries += field != 1 && survives(block, h.entry_at / 4 + i * 5 + field, 0xFFFFFFFF);
+    ok(opened == 0, "a number out of its range is refused in header, nodes and slots");
+    ok(entries == 0, "and in entries");
+    size_t first_node = h.node_at / 4, second_entry = h.entry_at / 4 + 5;
+    ok(!survives(block, first_node + 6, 1), "a node is not its own parent");
+    ok(!survives(block, second_entry + 4, 1), "a chain does not turn back");
+    ok(!survives(block, second_entry + 1, 0), "an entry has a number");
+    unsigned doubled = 0;
+    for (size_t i = 0; i < h.slot_count; i++) {
+        uint32_t node;
+        memcpy(&node, block.p + h.slot_at + 4 * i, 4);
+        doubled += node != 1 && survives(block, h.slot_at / 4 + i, 1);
+    }
+    ok(doubled == 0, "every node stands in one slot");
+    unsigned lost = 0;
+    for (uint32_t i = 0; i < h.node_count; i++) {
+        struct image_node node;
+        memcpy(&node, block.p + h.node_at + i * sizeof node, sizeof node);
+        lost += node.first_entry && survives(block, first_node + i * 6 + 4, 0);
+        lost += node.below && survives(block, first_node + i * 6 + 5, 0);
+    }
+    ok(lost == 0, "no rule is lost");
+    ok(!survives(block, first_node + 6 + 1, 12345), "a node's hash is its own");
+    policy_free(policy);
+}
+
 static void test_list(void)
 {
     auto_arena struct arena arena = {0};
@@ -348,6 +405,7 @@ int main(void)
     test_zero();
     test_rules();
     test_image();
+    test_crafted();
     test_list();
     return tap_done();
 }
