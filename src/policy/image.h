@@ -91,6 +91,10 @@ struct image_match {
 void image_search(const struct image *image, struct str normal, bool exact,
                   struct image_match *match);
 
+/* True if the spelling does not tell which file it is, so that a rule about paths cannot be
+   matched: where anything may not be read, such a path may not. */
+bool image_is_obscure(const struct path *path);
+
 /* For the agent: true if reading it is denied by a deny-read rule. */
 bool image_denies_read(const struct image *image, const struct path *path);
 

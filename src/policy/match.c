@@ -254,21 +254,43 @@ void image_search(const struct image *image, struct str normal, bool exact,
     walk(image, cursor, 0, exact, &budget, match);
 }
 
-bool image_denies_read(const struct image *image, const struct path *path)
+static bool starts(struct str s, struct str prefix)
 {
+    for (size_t i = 0; i < prefix.n; i++)
+        if (i >= s.n || ascii_lower(s.p[i]) != ascii_lower(prefix.p[i]))
+            return false;
+    return true;
+}
+
+bool image_is_obscure(const struct path *path)
+{
+    size_t depth = 0;
     switch (path->class) {
-    case PATH_FILE:
-    case PATH_STREAM:
-    case PATH_UNC:
-    case PATH_WSL:
+    case PATH_MALFORMED:
+    case PATH_TRAILING:
     case PATH_RESERVED:
-    case PATH_UNIX: break;
-    /* A name with a trailing dot may or may not be the denied one: where anything is denied, it is.
-     */
-    case PATH_TRAILING: return image->nodes[0].below >> IMAGE_DENY_READ & 1;
+    case PATH_VOLUME:
+    case PATH_UNIX: return true;
+    case PATH_UNC: return !starts(path->text, STR("\\\\"));
+    case PATH_DEVICE: break;
     default: return false;
     }
+    /* Anyone can give a volume another name (\\.\name\file); \Device is the system's own. */
+    if (starts(path->text, STR("\\Device\\")))
+        return starts(path->text, STR("\\Device\\Harddisk"));
+    for (size_t i = 4; i < path->text.n; i++)
+        depth += path->text.p[i] == '\\';
+    return depth > 0 || path->folder || !starts(path->text, STR("\\\\.\\"));
+}
+
+bool image_denies_read(const struct image *image, const struct path *path)
+{
     struct image_match match;
+    if (image_is_obscure(path))
+        return image->nodes[0].below >> IMAGE_DENY_READ & 1;
+    if (path->class == PATH_DEVICE || path->class == PATH_NUL || path->class == PATH_CONSOLE ||
+        path->class == PATH_PIPE || path->class == PATH_MAILSLOT)
+        return false;
     image_search(image, path->base, false, &match);
     return match.hit[IMAGE_DENY_READ] &&
            (!match.hit[IMAGE_ALLOW_READ] ||

@@ -281,7 +281,15 @@ static void test_image(void)
                  "ecret",
                  true},
                 {"\\\\.\\pipe\\x", false},
-                {"nul", false}};
+                {"nul", false},
+                {"\\\\.\\other\\secret", true},
+                {"\\\\?\\Volume{9}\\secret", true},
+                {"\\\\?\\unix\\x", true},
+                {"\\Device\\harddiskvolume7\\secret", true},
+                {"\\Device\\Afd", false},
+                {"\\Device\\Mup\\;x\\h\\s", true},
+                {"C:\\secret\\\\..\\ws\\a", false},
+                {"\\\\?\\C:\\secret\\\\a", true}};
     struct path_context context = {.cwd = STR("C:\\ws")};
     /* Moved to another place it means the same. */
     void *moved = malloc(block.n);
