@@ -15,6 +15,7 @@ static const struct path_context here = {
 static const struct path_context kernel = {.maps = maps, .map_count = 2, .nt = true};
 static const struct path_context share = {.cwd = {"\\\\h\\s\\d", 7}};
 static const struct path_context nowhere = {.unix_drive = 0};
+static const struct path_context nowhere_posix = {.dialect = PATH_POSIX, .cwd = {"w", 1}};
 static const struct path_context posix = {.dialect = PATH_POSIX, .cwd = {"/w/d", 4}};
 
 static const struct row {
@@ -171,6 +172,14 @@ static const struct row {
     {&here, "C:\\a\"b", NULL, PATH_MALFORMED},
     {&here, "C:\\a<b", NULL, PATH_MALFORMED},
     {&here, "C:\\\xFF", NULL, PATH_MALFORMED},
+    {&here, "C:\\\xE2\x82", NULL, PATH_MALFORMED},
+    {&here, "C:\\\xE2\x82z", NULL, PATH_MALFORMED},
+    {&here, "C:\\\xE2z\x82", NULL, PATH_MALFORMED},
+    {&here, "C:\\\xE0\x80\x80", NULL, PATH_MALFORMED},
+    {&here, "C:\\a b", "C:\\a b", PATH_FILE},
+    {&here, "\\\\.\\NUL.", "\\\\.\\NUL", PATH_NUL},
+    {&here, "\\\\?\\NUL.", NULL, PATH_MALFORMED},
+    {&nowhere_posix, "a", NULL, PATH_MALFORMED},
     {&here, "C:\\\xED\xA0\x80", "C:\\\xED\xA0\x80", PATH_FILE},
     {&here, "C:\\\xF0\x9F\x98\x80", "C:\\\xF0\x9F\x98\x80", PATH_FILE},
     {&here, "C:\\PROGRA~1", "C:\\PROGRA~1", PATH_FILE},
@@ -255,6 +264,14 @@ static void test_long(void)
     ok(path_normalize(&here, (struct str){given, 3 + 3 * 32764}, out, PATH_MAX_BYTES, &path) == 0 &&
            path.class == PATH_FILE,
        "32,767 units of three bytes");
+    for (size_t i = 3; i + 4 <= 3 + 4 * 16383; i += 4)
+        memcpy(given + i, "\xF0\x9F\x98\x80", 4);
+    ok(path_normalize(&here, (struct str){given, 3 + 4 * 16382}, out, PATH_MAX_BYTES, &path) == 0 &&
+           path.class == PATH_FILE &&
+           path_normalize(&here, (struct str){given, 3 + 4 * 16383}, out, PATH_MAX_BYTES, &path) ==
+               0 &&
+           path.class == PATH_MALFORMED,
+       "a character beyond the first plane is two units");
     free(given);
     free(out);
 }

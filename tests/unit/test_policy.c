@@ -209,6 +209,55 @@ static void test_many(void)
     policy_free(policy);
 }
 
+static enum policy_rule ask(const struct policy *policy, enum policy_access access,
+                            const char *path)
+{
+    struct policy_request request = {.access = access};
+    struct policy_answer answer;
+    request.path = (struct path){PATH_FILE, str_of(path), str_of(path), false};
+    policy_decide(policy, &request, &answer);
+    return answer.rule;
+}
+
+/* More of something than a search remembers: what could be denied is. */
+static void test_limits(void)
+{
+    for (unsigned count = 3; count <= 40; count += 37) {
+        auto_arena struct arena arena = {0};
+        struct policy_settings settings = workspace(&arena);
+        for (unsigned i = 0; i < count; i++) {
+            char path[64];
+            snprintf(path, sizeof path, "C:\\d\\secret-folder-%u\\k", i);
+            add(&arena, &settings.deny_read, path);
+        }
+        struct policy *policy = compile(&settings);
+        ok(ask(policy, POLICY_READ, "C:\\d\\SECRET~1\\k") == RULE_READ_DENIED,
+           "a short name of one of %u", count);
+        ok(ask(policy, POLICY_READ, "C:\\d\\SECRET~1\\x") ==
+               (count > IMAGE_MAX_ALIASES ? RULE_READ_DENIED : RULE_READ_ALLOWED),
+           "and of what lies beside it");
+        ok(ask(policy, POLICY_WRITE, "C:\\d\\SECRET~1\\x") == RULE_ROOTS_OUTSIDE,
+           "nothing is allowed by a guess");
+        policy_free(policy);
+    }
+    for (unsigned depth = 2; depth <= IMAGE_MAX_NESTED + 2; depth++) {
+        auto_arena struct arena arena = {0};
+        auto_buf struct buf path = {0};
+        struct policy_settings settings = workspace(&arena);
+        buf_add(&path, STR("C:\\ws"));
+        for (unsigned i = 1; i < depth; i++) {
+            buf_add(&path, STR("\\r"));
+            add(&arena, &settings.roots, buf_cstr(&path));
+        }
+        struct policy *policy = compile(&settings);
+        buf_add(&path, STR("\\x\\.git\\index"));
+        ok(ask(policy, POLICY_WRITE, buf_cstr(&path)) ==
+               (depth > IMAGE_MAX_NESTED ? RULE_PROTECTED_GIT : RULE_GIT_COMMIT),
+           "%u roots, one in the other", depth);
+        policy_free(policy);
+    }
+}
+
 static void test_zero(void)
 {
     struct policy_settings settings = {0};
@@ -359,6 +408,8 @@ static void test_crafted(void)
     size_t first_node = h.node_at / 4, second_entry = h.entry_at / 4 + 5;
     ok(!survives(block, first_node + 6, 1), "a node is not its own parent");
     ok(!survives(block, second_entry + 4, 1), "a chain does not turn back");
+    ok(!survives(block, second_entry + 4, 2), "or in place");
+    ok(!survives(block, second_entry, IMAGE_KINDS), "there are so many kinds and no more");
     ok(!survives(block, second_entry + 1, 0), "an entry has a number");
     unsigned doubled = 0;
     for (size_t i = 0; i < h.slot_count; i++) {
@@ -410,6 +461,7 @@ int main(void)
     test_spellings();
     test_outside();
     test_many();
+    test_limits();
     test_zero();
     test_rules();
     test_image();
