@@ -138,6 +138,7 @@ static void test_errors(void)
         {"{\"roots\":[\"a?b\"]}", "wildcards are not supported", CORDON_E_VALUE},
         {"{\"roots\":[\"%NOPE%\"]}", "the variable NOPE is not set", CORDON_E_VALUE},
         {"{\"roots\":[\"$NOPE\"]}", "the variable NOPE is not set", CORDON_E_VALUE},
+        {"{\"roots\":[\"$\"]}", "is not set", CORDON_E_VALUE},
         {"{\"roots\":[\"%WORK\"]}", "a variable that does not end", CORDON_E_VALUE},
         {"{\"roots\":[\"aa:b\"]}", "not a plain path", CORDON_E_VALUE},
         {"{\"roots\":[\"\\\\\\\\.\\\\C:\"]}", "not a plain path (volume)", CORDON_E_VALUE},
@@ -231,6 +232,53 @@ static void test_pairs(void)
     }
 }
 
+static void test_words(void)
+{
+    static const struct {
+        const char *word;
+        uint64_t bytes; /* 0: refused */
+    } memory[] = {{"512", 512},
+                  {"512K", 512 << 10},
+                  {"512k", 512 << 10},
+                  {"3M", 3 << 20},
+                  {"2g", (uint64_t)2 << 30},
+                  {"", 0},
+                  {"K", 0},
+                  {"0", 0},
+                  {"-1", 0},
+                  {"1T", 0},
+                  {"1 M", 0},
+                  {"99999999999999999999", 0},
+                  {"999999999999G", 0}};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
+        uint64_t bytes = 0;
+        int rc = policy_read_memory((struct str){memory[i].word, strlen(memory[i].word)}, &bytes);
+        ok((rc == 0) == (memory[i].bytes != 0) && bytes == memory[i].bytes, "memory \"%s\"",
+           memory[i].word);
+    }
+    auto_arena struct arena arena = {0};
+    struct policy_settings s = {0};
+    ok(policy_read_temp(&arena, STR("shared"), &s) == 0 && s.temp == POLICY_TEMP_SHARED, "shared");
+    ok(policy_read_temp(&arena, STR("private"), &s) == 0 && s.temp == POLICY_TEMP_PRIVATE,
+       "private");
+    static const char *const temps[] = {
+        "", "session", "session=", "sessions=a", "session=a/b", "SHARED", "session=.."};
+    for (size_t i = 0; i < sizeof temps / sizeof *temps; i++)
+        ok(policy_read_temp(&arena, (struct str){temps[i], strlen(temps[i])}, &s) == CORDON_E_VALUE,
+           "temp \"%s\" is refused", temps[i]);
+    static const char *const nets[] = {"",       "offf",       "proxy=",   "proxy=x", "proxy=x:0",
+                                       "allow=", "allow=a,,b", "allow=a,", "ON"};
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
+        ok(policy_read_net(&arena, (struct str){nets[i], strlen(nets[i])}, STR("x"), &s) ==
+                   CORDON_E_VALUE &&
+               s.net == POLICY_NET_OFF && s.net_allow.count == 0,
+           "net \"%s\" is refused", nets[i]);
+    ok(policy_read_net(&arena, STR("allow=a.org, b.org"), STR("x"), &s) == 0 &&
+           s.net == POLICY_NET_ALLOW && has(&s.net_allow, 0, "a.org") &&
+           has(&s.net_allow, 1, "b.org") && s.net_allow.count == 2,
+       "names with commas");
+}
+
 static void test_toml(void)
 {
     static const char *const bad[] = {
@@ -281,6 +329,7 @@ int main(void)
     test_errors();
     test_posix();
     test_pairs();
+    test_words();
     test_toml();
     return tap_done();
 }
