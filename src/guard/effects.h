@@ -1,0 +1,128 @@
+/*
+ * What the readers report and the judges decide.
+ *
+ * A reader (cmd.c, powershell.c, bash.c) decodes text into words, follows its shell's own builtins,
+ * aliases, variables and functions, and hands every effect to one of the judges below. Readers
+ * never decide what is dangerous about a program, a URL or a path: judges do, from tables/.
+ *
+ * Spans of words are byte offsets into the text that is being read; the guard maps them to the
+ * outermost text. Everything lives in guard_arena().
+ */
+#ifndef CORDON_GUARD_EFFECTS_H
+#define CORDON_GUARD_EFFECTS_H
+
+#include "guard/guard.h"
+
+struct guard;
+
+struct arena *guard_arena(struct guard *g);
+
+/* True once a limit was hit; readers then return at once. */
+bool guard_stopped(const struct guard *g);
+
+/* A limit was hit (or memory is used up): one opaque.limit finding, and everything stops. */
+void guard_limit(struct guard *g, struct word at);
+
+/* Takes count bytes from the expansion budget; false (after guard_limit) when it is used up. Call
+   it for text made larger than it stands in the input: variables, folding, decoding. */
+bool guard_spend(struct guard *g, size_t count);
+
+/* ---- words ---- */
+
+static inline bool word_known(struct word w)
+{
+    return w.text.p && !str_has_char(w.text, GUARD_HOLE);
+}
+
+/* A word that cannot be known at all. */
+static inline struct word word_unknown(uint32_t start, uint32_t end)
+{
+    return (struct word){.text = STR("\xFF"), .start = start, .end = end};
+}
+
+/* ---- findings ---- */
+
+/*
+ * Reports rule at a word. who is the command as a person knows it ("Start-Process"), why a
+ * predicate for it ("hands this URL to the shell, …") and fix a suggestion; NULL takes the rule's
+ * own.
+ */
+void guard_find(struct guard *g, enum guard_rule rule, struct word at, struct str who,
+                const char *why, const char *fix);
+
+/* ---- what a command does; each may report any number of findings ---- */
+
+/* Records a command for --show and counts it. Call once for each command found, in order of its
+   start, before judging it; name.text with holes is shown as null. */
+void guard_command(struct guard *g, enum guard_shell shell, struct word name,
+                   const struct word *args, size_t count, uint32_t start, uint32_t end);
+
+/* A program started with arguments (words[0] is the program as written: name or path). */
+struct guard_call {
+    enum guard_shell from;    /* the shell that calls it, GUARD_NO_SHELL for argv */
+    const struct word *words; /* decoded, redirections removed */
+    size_t count;             /* at least 1 */
+    struct str raw;           /* the undecoded rest of the command line behind the program, if the
+                                 caller passes it verbatim (cmd, CreateProcess); "" otherwise */
+    struct word input;        /* text on its standard input, if something is piped or redirected in;
+                                 text.p NULL: nothing is; holes: not known */
+};
+void guard_program(struct guard *g, const struct guard_call *call);
+
+/*
+ * A file, folder, program or URL is handed to the shell (ShellExecute, xdg-open …): denied for
+ * URLs, documents and folders, judged like a program otherwise.
+ */
+void guard_open(struct guard *g, struct str who, struct word target, const struct word *args,
+                size_t count, enum guard_shell from);
+
+/* True if ShellExecute would take text (holes allowed behind the scheme) as a URL, URI or host. */
+bool guard_is_url(struct str text);
+
+/* A deletion. Only forced or recursive ones are judged; target may be a wildcard. */
+enum { GUARD_RECURSE = 1, GUARD_FORCE = 2, GUARD_REGISTRY = 4 };
+void guard_delete(struct guard *g, struct str who, struct word target, unsigned flags);
+
+/* The command word, or text that will be run as code, cannot be known. */
+void guard_opaque_command(struct guard *g, struct word at, struct str who);
+void guard_opaque_text(struct guard *g, struct word at, struct str who);
+
+/* ---- code inside code ---- */
+
+/* Reads code.text in another shell, or in the same one, one level deeper. Holes in it are kept: the
+   readers treat them as unknown stretches. Findings inside point at code's span. */
+void guard_nested(struct guard *g, enum guard_shell shell, struct word code);
+/* The same for cmd with READ_ flags. */
+void guard_nested_cmd(struct guard *g, struct word code, unsigned flags);
+
+/* The same for a script file: read if the policy says it lies inside the roots and it exists.
+   False if it was not read (then it is a program like any other). */
+bool guard_script(struct guard *g, struct word path);
+
+/* Value of a well-known Windows environment variable (COMSPEC, SystemRoot, …), which every machine
+   has alike; false if it is not known before the run. Name in any case. */
+bool guard_environment(struct str name, struct str *value);
+
+/* ---- the readers: one function per language, one per program that takes code as arguments ---- */
+
+enum { READ_DELAYED_EXPANSION = 1, READ_BATCH_FILE = 2 };
+
+void cmd_read(struct guard *g, struct str text, unsigned flags);
+void powershell_read(struct guard *g, struct str text);
+void bash_read(struct guard *g, struct str text);
+
+/* cmd.exe, powershell.exe/pwsh and sh/bash by their own argument rules; call->words[0] is the
+ * shell. */
+void cmd_program(struct guard *g, const struct guard_call *call);
+void powershell_program(struct guard *g, const struct guard_call *call);
+void bash_program(struct guard *g, const struct guard_call *call);
+
+/* ---- winargv.c: the C runtime's rules ---- */
+
+/* Splits a command line; spans point into it. NULL when memory is used up. */
+struct word *winargv_split(struct arena *arena, struct str line, size_t *count);
+
+/* Appends one argument, quoted so that winargv_split gives it back. */
+void winargv_quote(struct buf *out, struct str argument);
+
+#endif

@@ -1,0 +1,357 @@
+/* Options to policy: names and values, then roots and folders resolved on the disk. */
+#include "launch/settings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "launch/disk.h"
+#include "policy/load.h"
+
+enum option_id {
+#define OPTION(id, name, value, repeats, help) OPTION_##id,
+#include "launch/options.def"
+#undef OPTION
+};
+
+const struct settings_info settings_infos[] = {
+#define OPTION(id, name, value, repeats, help) {STR(name), STR(value), STR(help), repeats},
+#include "launch/options.def"
+#undef OPTION
+};
+const size_t settings_info_count = sizeof settings_infos / sizeof *settings_infos;
+
+struct settings_option {
+    enum option_id id;
+    struct str value, from;
+};
+
+void settings_free(struct settings *s)
+{
+    arena_free(&s->arena);
+    buf_free(&s->error);
+}
+
+PRINTF_LIKE(3, 4) static int fail(struct settings *s, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    buf_reset(&s->error);
+    buf_add(&s->error, str_of(text));
+    return code;
+}
+
+const struct settings_info *settings_find(struct str name)
+{
+    for (size_t i = 0; i < settings_info_count; i++)
+        if (str_eq(settings_infos[i].name, name))
+            return &settings_infos[i];
+    return NULL;
+}
+
+int settings_set(struct settings *s, struct str name, struct str value, struct str from)
+{
+    const struct settings_info *info = settings_find(name);
+    if (!info)
+        return fail(s, CORDON_E_UNKNOWN, "there is no option --%.*s", STR_ARG(name));
+    enum option_id id = (enum option_id)(info - settings_infos);
+    for (size_t i = 0; i < s->count && !info->repeats; i++)
+        if (s->options[i].id == id)
+            return fail(s, CORDON_E_CONFLICT, "--%.*s was given twice", STR_ARG(name));
+    if (s->count == s->capacity) {
+        void *grown = arena_grow(&s->arena, s->options, &s->capacity, sizeof *s->options);
+        if (!grown)
+            return fail(s, CORDON_E_NOMEM, "out of memory");
+        s->options = grown;
+    }
+    struct settings_option *o = &s->options[s->count++];
+    *o = (struct settings_option){id, arena_copy(&s->arena, value), arena_copy(&s->arena, from)};
+    return 0;
+}
+
+int settings_protect(struct settings *s, struct str path)
+{
+    return policy_list_add(&s->arena, &s->policy.self,
+                           (struct policy_entry){.given = path, .from = STR("cordon")});
+}
+
+static const struct settings_option *option_of(const struct settings *s, enum option_id id)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->options[i].id == id)
+            return &s->options[i];
+    return NULL;
+}
+
+static int bad_value(struct settings *s, const struct settings_option *o, const char *expected)
+{
+    return fail(s, CORDON_E_VALUE, "%.*s does not take \"%.*s\"; it takes %s", STR_ARG(o->from),
+                STR_ARG(o->value), expected);
+}
+
+static int add(struct settings *s, struct policy_list *list, struct str given, struct str from)
+{
+    struct policy_entry entry = {.given = given, .from = from};
+    if (policy_list_add(&s->arena, list, entry))
+        return fail(s, CORDON_E_NOMEM, "out of memory");
+    return 0;
+}
+
+static int set_number(struct settings *s, const struct settings_option *o, uint64_t scale,
+                      uint64_t *out)
+{
+    uint64_t number = 0;
+    size_t i = 0;
+    for (; i < o->value.n && i < 12 && ascii_is_digit(o->value.p[i]); i++)
+        number = number * 10 + (uint64_t)(o->value.p[i] - '0');
+    if (i == 0 || i < o->value.n || number == 0)
+        return bad_value(s, o, "a whole number from 1");
+    *out = number * scale;
+    return 0;
+}
+
+static int apply(struct settings *s, const struct settings_option *o)
+{
+    struct policy_settings *p = &s->policy;
+    switch (o->id) {
+    case OPTION_MODE:
+        p->mode_from = o->from;
+        return policy_read_mode(o->value, &p->mode)
+                   ? bad_value(s, o, "read-only, workspace-write or full-access")
+                   : 0;
+    case OPTION_GIT:
+        p->git_from = o->from;
+        return policy_read_git(o->value, &p->git) ? bad_value(s, o, "protect or commit") : 0;
+    case OPTION_NET:
+        p->net_from = o->from;
+        return policy_read_net(&s->arena, o->value, o->from, p)
+                   ? bad_value(s, o, "off, loopback, on, proxy=HOST:PORT or allow=DOMAIN,DOMAIN")
+                   : 0;
+    case OPTION_TEMP:
+        p->temp_from = o->from;
+        return policy_read_temp(&s->arena, o->value, p)
+                   ? bad_value(s, o, "private, shared or session=ID")
+                   : 0;
+    case OPTION_MAX_MEMORY:
+        return policy_read_memory(o->value, &p->limits.memory)
+                   ? bad_value(s, o, "a size like 512M or 4G")
+                   : 0;
+    case OPTION_STRICT:
+        p->strict = true;
+        p->strict_from = o->from;
+        return 0;
+    case OPTION_ALLOW_BROAD_ROOT: p->allow_broad_root = true; return 0;
+    case OPTION_ROOT: return add(s, &p->roots, o->value, o->from);
+    case OPTION_DENY_WRITE: return add(s, &p->deny_write, o->value, o->from);
+    case OPTION_DENY_READ: return add(s, &p->deny_read, o->value, o->from);
+    case OPTION_ALLOW_READ: return add(s, &p->allow_read, o->value, o->from);
+    case OPTION_UNPROTECT: return add(s, &p->unprotect, o->value, o->from);
+    case OPTION_ALLOW_TOOL: return add(s, &p->allow_tools, o->value, o->from);
+    case OPTION_DENY_TOOL: return add(s, &p->deny_tools, o->value, o->from);
+    case OPTION_TIMEOUT: return set_number(s, o, 1000, &p->limits.timeout_ms);
+    case OPTION_MAX_PROCS: return set_number(s, o, 1, &p->limits.processes);
+    case OPTION_CWD:
+    case OPTION_PATHS:
+    case OPTION_POLICY: return 0; /* taken before the others */
+    }
+    return 0;
+}
+
+static bool looks_like_windows(struct str path)
+{
+    return str_starts(path, STR("\\\\")) ||
+           (path.n >= 2 && ascii_is_alpha(path.p[0]) && path.p[1] == ':');
+}
+
+static int choose_dialect(struct settings *s, struct str hint)
+{
+    const struct settings_option *paths = option_of(s, OPTION_PATHS);
+    const struct settings_option *root = option_of(s, OPTION_ROOT);
+    enum path_dialect dialect = disk_dialect();
+    if (paths && str_eq(paths->value, STR("windows")))
+        dialect = PATH_WINDOWS;
+    else if (paths && str_eq(paths->value, STR("posix")))
+        dialect = PATH_POSIX;
+    else if (paths)
+        return bad_value(s, paths, "windows or posix");
+    else if (looks_like_windows(root ? root->value : hint))
+        dialect = PATH_WINDOWS;
+    s->policy.paths.dialect = dialect;
+    s->foreign = dialect != disk_dialect();
+    return 0;
+}
+
+int settings_path(struct settings *s, struct str given, struct path *out)
+{
+    size_t room = given.n + s->policy.paths.cwd.n + 16;
+    char *p = arena_alloc(&s->arena, room);
+    if (!p)
+        return CORDON_E_NOMEM;
+    return path_normalize(&s->policy.paths, given, p, room, out);
+}
+
+/* --cwd, or the current directory, which a foreign dialect does not have. */
+static int choose_cwd(struct settings *s)
+{
+    const struct settings_option *o = option_of(s, OPTION_CWD);
+    if (!s->foreign)
+        s->policy.paths.cwd = disk_cwd(&s->arena);
+    if (o) {
+        struct path path = {0};
+        struct disk_facts facts;
+        if (settings_path(s, o->value, &path) || path.class == PATH_MALFORMED)
+            return bad_value(s, o, "a folder");
+        if (!s->foreign &&
+            (disk_look(&s->arena, path.text, &facts) || !facts.exists || !facts.directory))
+            return fail(s, CORDON_E_VALUE, "--cwd %.*s: there is no such folder",
+                        STR_ARG(o->value));
+        s->policy.paths.cwd = s->foreign ? path.text : facts.final;
+    }
+    s->cwd = s->policy.paths.cwd;
+    return 0;
+}
+
+/* A root must exist; its final path is what everything is compared with. */
+static int resolve_root(struct settings *s, struct policy_entry *root)
+{
+    struct path path = {0};
+    struct disk_facts facts;
+    if (settings_path(s, root->given, &path) || path.class == PATH_MALFORMED)
+        return fail(s, CORDON_E_VALUE, "%.*s %.*s: this is not a path", STR_ARG(root->from),
+                    STR_ARG(root->given));
+    if (s->foreign)
+        return 0;
+    if (disk_look(&s->arena, path.text, &facts) || !facts.exists)
+        return fail(s, CORDON_E_VALUE,
+                    "%.*s %.*s: there is no such folder; make it first, or name another",
+                    STR_ARG(root->from), STR_ARG(root->given));
+    if (!facts.directory)
+        return fail(s, CORDON_E_VALUE, "%.*s %.*s: this is a file; a root is a folder",
+                    STR_ARG(root->from), STR_ARG(root->given));
+    root->path = facts.final;
+    root->link = facts.link;
+    return 0;
+}
+
+/* Where a rule's path ends; what does not exist yet is kept as it is spelled. */
+static void resolve_entries(struct settings *s, struct policy_list *list)
+{
+    for (size_t i = 0; i < list->count && !s->foreign; i++) {
+        struct policy_entry *entry = &list->items[i];
+        struct path path = {0};
+        struct disk_facts facts;
+        if (str_starts(entry->given, STR("@")))
+            continue;
+        if (settings_path(s, entry->given, &path) == 0 && path.class == PATH_FILE &&
+            disk_look(&s->arena, path.text, &facts) == 0)
+            entry->path = facts.final;
+    }
+}
+
+static void choose_temp(struct settings *s)
+{
+    struct str value;
+    struct disk_facts facts;
+    struct str variable = disk_dialect() == PATH_WINDOWS ? STR("TEMP") : STR("TMPDIR");
+    if (s->foreign || s->policy.temp != POLICY_TEMP_SHARED)
+        return;
+    if (!disk_variable(&s->arena, variable, &value)) {
+        if (disk_dialect() == PATH_WINDOWS)
+            return;
+        value = STR("/tmp");
+    }
+    if (disk_look(&s->arena, value, &facts) == 0 && facts.exists)
+        s->policy.temp_path = facts.final;
+}
+
+static bool look_up(void *context, struct str name, struct str *value)
+{
+    return disk_variable(context, name, value);
+}
+
+/* The file's settings come first, so that the command line wins. */
+static int load_file(struct settings *s)
+{
+    const struct settings_option *o = option_of(s, OPTION_POLICY);
+    if (!o)
+        return 0;
+    auto_buf struct buf text = {0};
+    struct path path = {0};
+    struct disk_facts facts = {0};
+    struct path_context own = s->policy.paths;
+    own.dialect = disk_dialect();
+    own.cwd = disk_cwd(&s->arena);
+    size_t room = o->value.n + own.cwd.n + 16;
+    char *p = arena_alloc(&s->arena, room);
+    int rc = p ? path_normalize(&own, o->value, p, room, &path) : CORDON_E_NOMEM;
+    if (rc == 0)
+        rc = disk_read(o->value, POLICY_MAX_FILE, &text);
+    if (rc)
+        return fail(s, rc, "--policy %.*s: %s", STR_ARG(o->value), cordon_strerror(rc));
+    struct str folder = path_parent(own.dialect, path.text);
+    if (disk_look(&s->arena, path.text, &facts) == 0)
+        folder = path_parent(own.dialect, facts.final);
+    struct policy_source source = {.name = o->value,
+                                   .folder = s->foreign ? s->policy.paths.cwd : folder,
+                                   .lookup = look_up,
+                                   .context = &s->arena};
+    struct str content = arena_copy(&s->arena, buf_str(&text));
+    buf_reset(&s->error);
+    return policy_load(&s->arena, &source, content, &s->policy, &s->error);
+}
+
+/* The broad folders of another system, as they usually are. */
+static struct policy_machine assumed_machine(enum path_dialect dialect)
+{
+    struct policy_machine windows = {.windows = STR("C:\\Windows"),
+                                     .program_files = STR("C:\\Program Files"),
+                                     .program_files_x86 = STR("C:\\Program Files (x86)"),
+                                     .program_data = STR("C:\\ProgramData")};
+    return dialect == PATH_WINDOWS ? windows : (struct policy_machine){0};
+}
+
+static int resolve(struct settings *s)
+{
+    struct policy_settings *p = &s->policy;
+    int rc = 0;
+    if (s->foreign)
+        p->machine = assumed_machine(p->paths.dialect);
+    if (p->roots.count == 0 && p->paths.cwd.n)
+        rc = add(s, &p->roots, STR("."), STR("the current directory"));
+    for (size_t i = 0; i < p->roots.count && rc == 0; i++)
+        rc = resolve_root(s, &p->roots.items[i]);
+    resolve_entries(s, &p->deny_write);
+    resolve_entries(s, &p->deny_read);
+    resolve_entries(s, &p->allow_read);
+    resolve_entries(s, &p->self);
+    choose_temp(s);
+    return rc;
+}
+
+int settings_compile(struct settings *s, struct str hint, struct policy **out)
+{
+    int rc = choose_dialect(s, hint);
+    if (rc == 0)
+        rc = choose_cwd(s);
+    if (rc)
+        return rc;
+    s->policy.mode = POLICY_WORKSPACE_WRITE;
+    s->policy.temp =
+        s->policy.paths.dialect == PATH_WINDOWS ? POLICY_TEMP_PRIVATE : POLICY_TEMP_SHARED;
+    disk_machine(&s->arena, &s->policy.machine);
+    /* The list names files of the home folder, which another system's paths do not have here. */
+    if (s->policy.paths.dialect == PATH_WINDOWS && !s->foreign)
+        rc = add(s, &s->policy.deny_read, STR("@credentials"), STR("default"));
+    if (rc == 0)
+        rc = load_file(s);
+    for (size_t i = 0; i < s->count && rc == 0; i++)
+        rc = apply(s, &s->options[i]);
+    if (rc == 0)
+        rc = resolve(s);
+    if (rc)
+        return rc;
+    buf_reset(&s->error);
+    return policy_compile(&s->policy, out, &s->error);
+}
