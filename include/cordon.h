@@ -61,6 +61,51 @@ CORDON_API const char *cordon_strerror(int error);
 /* The version of the library, for example "0.1.0". */
 CORDON_API const char *cordon_version(void);
 
+/*
+ * A policy: what a run may change, reach and start. Options are those of the command line without
+ * their dashes ("root", "net"); switches take NULL. A fresh policy is workspace-write with the
+ * current directory as its root and no network.
+ */
+struct cordon_policy;
+CORDON_API int cordon_policy_new(struct cordon_policy **out);
+CORDON_API void cordon_policy_free(struct cordon_policy *policy);
+CORDON_API int cordon_policy_set(struct cordon_policy *policy, const char *option,
+                                 const char *value);
+
+/* One sentence about the last failure with this policy; "" if there was none. */
+CORDON_API const char *cordon_policy_error(const struct cordon_policy *policy);
+
+/* An answer: a verdict and its reasons, worst first. Free it with cordon_answer_free(). */
+struct cordon_answer;
+CORDON_API void cordon_answer_free(struct cordon_answer *answer);
+CORDON_API enum cordon_verdict cordon_answer_verdict(const struct cordon_answer *answer);
+CORDON_API size_t cordon_answer_count(const struct cordon_answer *answer);
+CORDON_API const char *cordon_answer_rule(const struct cordon_answer *answer, size_t index);
+CORDON_API const char *cordon_answer_why(const struct cordon_answer *answer, size_t index);
+CORDON_API const char *cordon_answer_fix(const struct cordon_answer *answer, size_t index);
+
+/* The same as one JSON object, as `cordon check --json` and `cordon why --json` print it. */
+CORDON_API const char *cordon_answer_json(const struct cordon_answer *answer);
+
+/*
+ * What would this command do? Judged without running anything. Deletions and scripts are judged
+ * against the policy's roots only if a root was set. CORDON_SHOW adds every command found.
+ */
+enum { CORDON_SHOW = 1 };
+CORDON_API int cordon_check(struct cordon_policy *policy, size_t argc, const char *const *argv,
+                            unsigned flags, struct cordon_answer **out);
+
+/* The same for text in a shell: "powershell", "cmd", "bash", or "cmdline" for a command line. */
+CORDON_API int cordon_check_text(struct cordon_policy *policy, const char *shell, const char *text,
+                                 size_t length, unsigned flags, struct cordon_answer **out);
+
+/*
+ * Would `cordon run` allow this? action is "read", "write", "create", "delete", "rename", "link",
+ * "run" or "connect"; words are a path (two for rename and link), a command line, or HOST:PORT.
+ */
+CORDON_API int cordon_why(struct cordon_policy *policy, const char *action, size_t count,
+                          const char *const *words, struct cordon_answer **out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,8 +2,8 @@
  * What the readers report and the judges decide.
  *
  * A reader (cmd.c, powershell.c, bash.c) decodes text into words, follows its shell's own builtins,
- * aliases, variables and functions, and hands every effect to one of the judges below. Readers never
- * decide what is dangerous about a program, a URL or a path: judges do, from tables/.
+ * aliases, variables and functions, and hands every effect to one of the judges below. Readers
+ * never decide what is dangerous about a program, a URL or a path: judges do, from tables/.
  *
  * Spans of words are byte offsets into the text that is being read; the guard maps them to the
  * outermost text. Everything lives in guard_arena().
@@ -23,8 +23,8 @@ bool guard_stopped(const struct guard *g);
 /* A limit was hit (or memory is used up): one opaque.limit finding, and everything stops. */
 void guard_limit(struct guard *g, struct word at);
 
-/* Takes count bytes from the expansion budget; false (after guard_limit) when it is used up. Call it
-   for text made larger than it stands in the input: variables, folding, decoding. */
+/* Takes count bytes from the expansion budget; false (after guard_limit) when it is used up. Call
+   it for text made larger than it stands in the input: variables, folding, decoding. */
 bool guard_spend(struct guard *g, size_t count);
 
 /* ---- words ---- */
@@ -43,8 +43,9 @@ static inline struct word word_unknown(uint32_t start, uint32_t end)
 /* ---- findings ---- */
 
 /*
- * Reports rule at a word. who is the command as a person knows it ("Start-Process"), why a predicate
- * for it ("hands this URL to the shell, …") and fix a suggestion; NULL takes the rule's own.
+ * Reports rule at a word. who is the command as a person knows it ("Start-Process"), why a
+ * predicate for it ("hands this URL to the shell, …") and fix a suggestion; NULL takes the rule's
+ * own.
  */
 void guard_find(struct guard *g, enum guard_rule rule, struct word at, struct str who,
                 const char *why, const char *fix);
@@ -53,8 +54,8 @@ void guard_find(struct guard *g, enum guard_rule rule, struct word at, struct st
 
 /* Records a command for --show and counts it. Call once for each command found, in order of its
    start, before judging it; name.text with holes is shown as null. */
-void guard_command(struct guard *g, enum guard_shell shell, struct word name, const struct word *args,
-                   size_t count, uint32_t start, uint32_t end);
+void guard_command(struct guard *g, enum guard_shell shell, struct word name,
+                   const struct word *args, size_t count, uint32_t start, uint32_t end);
 
 /* A program started with arguments (words[0] is the program as written: name or path). */
 struct guard_call {
@@ -69,8 +70,8 @@ struct guard_call {
 void guard_program(struct guard *g, const struct guard_call *call);
 
 /*
- * A file, folder, program or URL is handed to the shell (ShellExecute, xdg-open …): denied for URLs,
- * documents and folders, judged like a program otherwise.
+ * A file, folder, program or URL is handed to the shell (ShellExecute, xdg-open …): denied for
+ * URLs, documents and folders, judged like a program otherwise.
  */
 void guard_open(struct guard *g, struct str who, struct word target, const struct word *args,
                 size_t count, enum guard_shell from);
@@ -91,6 +92,8 @@ void guard_opaque_text(struct guard *g, struct word at, struct str who);
 /* Reads code.text in another shell, or in the same one, one level deeper. Holes in it are kept: the
    readers treat them as unknown stretches. Findings inside point at code's span. */
 void guard_nested(struct guard *g, enum guard_shell shell, struct word code);
+/* The same for cmd with READ_ flags. */
+void guard_nested_cmd(struct guard *g, struct word code, unsigned flags);
 
 /* The same for a script file: read if the policy says it lies inside the roots and it exists.
    False if it was not read (then it is a program like any other). */
@@ -108,7 +111,8 @@ void cmd_read(struct guard *g, struct str text, unsigned flags);
 void powershell_read(struct guard *g, struct str text);
 void bash_read(struct guard *g, struct str text);
 
-/* cmd.exe, powershell.exe/pwsh and sh/bash by their own argument rules; call->words[0] is the shell. */
+/* cmd.exe, powershell.exe/pwsh and sh/bash by their own argument rules; call->words[0] is the
+ * shell. */
 void cmd_program(struct guard *g, const struct guard_call *call);
 void powershell_program(struct guard *g, const struct guard_call *call);
 void bash_program(struct guard *g, const struct guard_call *call);

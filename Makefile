@@ -1,0 +1,46 @@
+# The front door. `make help` says what there is; the build itself is CMake's (CMakePresets.json).
+.DEFAULT_GOAL := all
+.PHONY: all help setup demo test bench fuzz lint format clean install
+
+PREFIX ?= /usr/local
+S ?= 60
+
+all: ## build build/native/cordon and build/mingw/cordon.exe
+	@tools/setup build
+	@cmake --preset release >/dev/null && cmake --build --preset release --target cordon cordon_static cordon_shared
+	@cmake --preset mingw >/dev/null && cmake --build --preset mingw --target cordon cordon_static cordon_shared
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install what building and testing needs (Debian, with apt)
+	@tools/setup test
+
+demo: ## build, then show what is allowed, what is refused and why
+	@tools/setup build
+	@tools/demo
+
+test: ## run every test, natively with sanitizers and under Wine
+	@tools/setup test
+	@tools/test
+
+bench: ## measure, print a table and write build/bench.json
+	@tools/setup build
+	@tools/bench
+
+fuzz: ## run every fuzz target for S seconds each (S=60)
+	@tools/setup test
+	@tools/fuzz $(S)
+
+lint: ## layers, format, clang-tidy and compiler warnings
+	@tools/setup test
+	@tools/lint
+
+format: ## let clang-format lay out the sources
+	@clang-format -i $$(git ls-files '*.c' '*.h')
+
+install: all ## install the native program, library and header below PREFIX
+	@cmake --install build/native --prefix $(PREFIX)
+
+clean: ## remove build/
+	@rm -rf build

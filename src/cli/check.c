@@ -1,0 +1,375 @@
+/* cordon check: a verdict on a command, a script, or a stream of them. Nothing is started. */
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "launch/disk.h"
+#include "lib/check.h"
+
+struct check_options {
+    bool json, jsonl, show, rules, help;
+    const char *shell, *file, *explain;
+};
+
+static int exit_code(enum cordon_verdict verdict)
+{
+    return verdict == CORDON_DENY ? EXIT_REFUSED : verdict == CORDON_ASK ? EXIT_ASK : 0;
+}
+
+static void print_reads(const struct guard_answer *a)
+{
+    for (size_t i = 0; i < a->read_count; i++) {
+        const struct guard_read *r = &a->reads[i];
+        printf("  %*s", (int)(r->depth - 1) * 2, "");
+        for (size_t j = 0; j <= r->count; j++) {
+            struct str text = j ? r->args[j - 1].text : r->name.text;
+            printf("%s%.*s", j ? " " : "",
+                   STR_ARG(str_has_char(text, GUARD_HOLE) ? STR("?") : text));
+        }
+        putchar('\n');
+    }
+}
+
+static void print_answer(const struct guard_answer *a, bool show)
+{
+    if (a->finding_count == 0)
+        printf("%sallow%s: nothing here would leave the sandbox\n", print_style(PRINT_GREEN),
+               print_style(PRINT_PLAIN));
+    for (size_t i = 0; i < a->finding_count; i++) {
+        const struct guard_finding *f = &a->findings[i];
+        printf("%s%s%s %s: %.*s\n", print_style(print_verdict_style(f->verdict)),
+               verdict_name(f->verdict), print_style(PRINT_PLAIN), guard_rules[f->rule].id.p,
+               STR_ARG(f->why));
+        print_span(a->text, f->start, f->end);
+        if (f->resolved.n && !str_eq(f->resolved, str_slice(a->text, f->start, f->end)))
+            printf("  which is: %.*s\n", (int)(f->resolved.n < 200 ? f->resolved.n : 200),
+                   f->resolved.p);
+        printf("  instead: %.*s\n", STR_ARG(f->fix));
+    }
+    if (show && a->read_count) {
+        printf("read as:\n");
+        print_reads(a);
+    }
+}
+
+/* Fails with a message; else prints and gives the exit code. */
+static int ask(struct cordon_policy *p, const struct check_options *o, struct guard_question *q)
+{
+    struct guard_answer a;
+    q->show = o->show;
+    if (check_ask(p, q, &a))
+        return print_failure("%s", cordon_policy_error(p));
+    if (!o->json) {
+        print_answer(&a, o->show);
+        return exit_code(a.verdict);
+    }
+    auto_buf struct buf out = {0};
+    struct json_writer w = {.out = &out};
+    json_open(&w, '{');
+    check_write(&w, &a, q->argv != NULL, o->show);
+    json_close(&w, '}');
+    buf_char(&out, '\n');
+    if (out.failed || !print_out(buf_str(&out)))
+        return print_failure("the answer could not be written");
+    return exit_code(a.verdict);
+}
+
+static int check_file(struct cordon_policy *p, const struct check_options *o)
+{
+    static const struct {
+        struct str extension;
+        enum guard_shell shell;
+    } kinds[] = {{STR(".ps1"), GUARD_POWERSHELL}, {STR(".psm1"), GUARD_POWERSHELL},
+                 {STR(".cmd"), GUARD_CMD},        {STR(".bat"), GUARD_CMD},
+                 {STR(".sh"), GUARD_BASH},        {STR(".bash"), GUARD_BASH}};
+    struct guard_question q = {.script_file = true};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_endsi(str_of(o->file), kinds[i].extension))
+            q.shell = kinds[i].shell;
+    if (o->shell && !check_shell(str_of(o->shell), &q.shell))
+        return print_failure("--shell takes powershell, cmd or bash, not %s", o->shell);
+    if (q.shell == GUARD_NO_SHELL)
+        return print_failure(
+            "%s: the name does not end in .ps1, .cmd, .bat or .sh; say --shell too", o->file);
+    auto_buf struct buf text = {0};
+    int rc = disk_read(str_of(o->file), GUARD_MAX_INPUT, &text);
+    if (rc && rc != CORDON_E_TOOBIG)
+        return print_failure("%s: %s", o->file, cordon_strerror(rc));
+    q.text = text.n ? buf_str(&text) : STR("");
+    return ask(p, o, &q);
+}
+
+static int check_words(struct cordon_policy *p, const struct check_options *o,
+                       struct arguments *args, bool dashes)
+{
+    size_t count = args->count - args->next;
+    const char **items = args->items + args->next;
+    if (o->shell) {
+        struct guard_question q = {0};
+        if (!check_shell(str_of(o->shell), &q.shell))
+            return print_failure("--shell takes powershell, cmd or bash, not %s", o->shell);
+        if (count != 1)
+            return print_failure("--shell takes one text; put it in quotes: "
+                                 "cordon check --shell %s 'TEXT'",
+                                 o->shell);
+        q.text = q.cmdline = str_of(items[0]);
+        return ask(p, o, &q);
+    }
+    if (count == 0)
+        return print_failure("there is no command; type: cordon check -- PROGRAM ARG…");
+    if (!dashes)
+        return print_failure("put -- in front of the command: cordon check -- %s%s", items[0],
+                             count > 1 ? " …" : "");
+    struct str *argv = calloc(count, sizeof *argv);
+    if (!argv)
+        return print_failure("out of memory");
+    for (size_t i = 0; i < count; i++)
+        argv[i] = str_of(items[i]);
+    struct guard_question q = {.argv = argv, .argc = count};
+    int code = ask(p, o, &q);
+    free(argv);
+    return code;
+}
+
+/* ---- --jsonl ---- */
+
+/* One input line without its newline; false at the end. An overlong line is cut and marked. */
+static bool read_line(struct buf *line, bool *too_long)
+{
+    enum { LONGEST = 8 * 1024 * 1024 };
+    buf_reset(line);
+    *too_long = false;
+    int c;
+    while ((c = getchar()) != EOF && c != '\n') {
+        if (line->n < LONGEST)
+            buf_char(line, (char)c);
+        else
+            *too_long = true;
+    }
+    return c != EOF || line->n > 0;
+}
+
+struct row {
+    struct guard_question question;
+    const struct json_value *id;
+    const char *error;
+};
+
+static bool take_strings(struct arena *arena, const struct json_value *value, struct str **out,
+                         size_t *count)
+{
+    if (value->type != JSON_ARRAY)
+        return false;
+    struct str *items = ARENA_ARRAY(arena, value->count + 1, struct str);
+    for (size_t i = 0; i < value->count; i++) {
+        if (!items || value->items[i].type != JSON_STRING)
+            return false;
+        items[i] = value->items[i].text;
+    }
+    *out = items;
+    *count = value->count;
+    return items != NULL;
+}
+
+static const char *take_row(struct arena *arena, const struct json_value *object, struct row *row)
+{
+    struct guard_question *q = &row->question;
+    const struct json_value *argv = json_get(object, STR("argv"));
+    const struct json_value *cmdline = json_get(object, STR("cmdline"));
+    const struct json_value *shell = json_get(object, STR("shell"));
+    const struct json_value *script = json_get(object, STR("script"));
+    row->id = json_get(object, STR("id"));
+    if (!!argv + !!cmdline + !!script != 1)
+        return "exactly one of argv, cmdline and script is needed";
+    struct str *words;
+    if (argv) {
+        if (!take_strings(arena, argv, &words, &q->argc) || q->argc == 0)
+            return "argv must be an array of strings, with at least one";
+        q->argv = words;
+    } else if (cmdline) {
+        if (cmdline->type != JSON_STRING)
+            return "cmdline must be a string";
+        q->cmdline = cmdline->text.p ? cmdline->text : STR("");
+    } else {
+        if (script->type != JSON_STRING)
+            return "script must be a string";
+        if (!shell || shell->type != JSON_STRING || !check_shell(shell->text, &q->shell) ||
+            q->shell == GUARD_NO_SHELL)
+            return "shell must be powershell, cmd or bash";
+        q->text = script->text.p ? script->text : STR("");
+    }
+    return NULL;
+}
+
+/* The policy of a row that brings its own roots or cwd; made anew when they change. */
+struct row_policy {
+    struct cordon_policy *policy;
+    struct buf key;
+};
+
+static const char *choose_policy(struct row_policy *own, const struct json_value *object,
+                                 struct cordon_policy *common, struct cordon_policy **out)
+{
+    const struct json_value *roots = json_get(object, STR("roots"));
+    const struct json_value *cwd = json_get(object, STR("cwd"));
+    *out = common;
+    if (!roots && !cwd)
+        return NULL;
+    auto_buf struct buf key = {0};
+    if (cwd && cwd->type != JSON_STRING)
+        return "cwd must be a string";
+    if (roots && roots->type != JSON_ARRAY)
+        return "roots must be an array of strings";
+    if (cwd)
+        buf_add(&key, cwd->text);
+    for (size_t i = 0; roots && i < roots->count; i++) {
+        if (roots->items[i].type != JSON_STRING || str_has_char(roots->items[i].text, '\0'))
+            return "roots must be an array of strings";
+        buf_char(&key, '\0');
+        buf_add(&key, roots->items[i].text);
+    }
+    if (!own->policy || !str_eq(buf_str(&own->key), buf_str(&key))) {
+        cordon_policy_free(own->policy);
+        own->policy = NULL;
+        if (cordon_policy_new(&own->policy))
+            return "out of memory";
+        buf_reset(&own->key);
+        buf_add(&own->key, buf_str(&key));
+        auto_arena struct arena arena = {0};
+        int rc = 0;
+        if (cwd)
+            rc = cordon_policy_set(own->policy, "cwd", arena_copy(&arena, cwd->text).p);
+        for (size_t i = 0; roots && i < roots->count && rc == 0; i++)
+            rc = cordon_policy_set(own->policy, "root", arena_copy(&arena, roots->items[i].text).p);
+        if (rc)
+            return "roots or cwd cannot be used";
+    }
+    *out = own->policy;
+    return NULL;
+}
+
+static void write_row(struct buf *out, const struct row *row, const struct guard_answer *a,
+                      bool show, unsigned number)
+{
+    struct json_writer w = {.out = out};
+    json_open(&w, '{');
+    if (row->id && row->id->type == JSON_STRING)
+        json_put(&w, STR("id"), row->id->text);
+    else if (row->id && row->id->type == JSON_NUMBER) {
+        json_key(&w, STR("id"));
+        buf_add(out, row->id->text);
+        w.after_key = false;
+    }
+    if (row->error) {
+        auto_buf struct buf text = {0};
+        buf_fmt(&text, "line %u: %s", number, row->error);
+        json_put(&w, STR("error"), buf_str(&text));
+        json_put(&w, STR("verdict"), STR("deny"));
+    } else {
+        check_write(&w, a, row->question.argv != NULL, show);
+    }
+    json_close(&w, '}');
+    buf_char(out, '\n');
+}
+
+static int check_stream(struct cordon_policy *common, const struct check_options *o)
+{
+    auto_buf struct buf line = {0}, out = {0};
+    auto_arena struct arena arena = {0};
+    struct row_policy own = {0};
+    bool too_long, malformed = false, written = true;
+    for (unsigned number = 1; written && read_line(&line, &too_long); number++) {
+        struct str text = str_trim(buf_str(&line));
+        if (text.n == 0 && !too_long)
+            continue;
+        arena_reset(&arena);
+        struct row row = {.error = too_long ? "the line is over its limit" : NULL};
+        struct json_value object = {0};
+        struct json_error error;
+        struct guard_answer answer = {0};
+        struct cordon_policy *policy = common;
+        if (!row.error && json_read(&arena, text, &object, &error))
+            row.error = error.what;
+        if (!row.error && object.type != JSON_OBJECT)
+            row.error = "the line is not an object";
+        if (!row.error)
+            row.error = take_row(&arena, &object, &row);
+        if (!row.error)
+            row.error = choose_policy(&own, &object, common, &policy);
+        row.question.show = o->show;
+        if (!row.error && check_ask(policy, &row.question, &answer))
+            row.error = cordon_policy_error(policy);
+        malformed = malformed || row.error;
+        buf_reset(&out);
+        write_row(&out, &row, &answer, o->show, number);
+        written = !out.failed && print_out(buf_str(&out)) && fflush(stdout) == 0;
+    }
+    cordon_policy_free(own.policy);
+    buf_free(&own.key);
+    if (!written)
+        return print_failure("the answers could not be written");
+    return malformed ? EXIT_FAILED : 0;
+}
+
+/* ---- --rules, --explain ---- */
+
+static int print_rules(void)
+{
+    for (size_t i = 0; i < GUARD_RULE_COUNT; i++)
+        printf("%-16s %-5s  a command that %s\n", guard_rules[i].id.p,
+               verdict_name(guard_rules[i].verdict), guard_rules[i].why);
+    return 0;
+}
+
+static int explain(const char *id)
+{
+    const char *names[GUARD_RULE_COUNT];
+    for (size_t i = 0; i < GUARD_RULE_COUNT; i++) {
+        const struct guard_rule_info *rule = &guard_rules[i];
+        names[i] = rule->id.p;
+        if (!str_eq(rule->id, str_of(id)))
+            continue;
+        printf("%s (%s): a command that %s.\n\n%s\n\nrefused:  %s\nallowed:  %s\ninstead:  %s\n",
+               rule->id.p, verdict_name(rule->verdict), rule->why, rule->about, rule->examples[0],
+               rule->examples[1], rule->fix);
+        return 0;
+    }
+    const char *nearest = print_nearest(id, names, GUARD_RULE_COUNT);
+    return print_failure("there is no rule %s; %s%s%s", id, nearest ? "did you mean " : "see",
+                         nearest ? nearest : " cordon check --rules", nearest ? "?" : "");
+}
+
+static int check(struct cordon_policy *p, struct arguments *args)
+{
+    struct check_options o = {0};
+    const struct option own[] = {{"json", NULL, &o.json}, {"jsonl", NULL, &o.jsonl},
+                                 {"show", NULL, &o.show}, {"rules", NULL, &o.rules},
+                                 {"help", NULL, &o.help}, {"shell", &o.shell, NULL},
+                                 {"file", &o.file, NULL}, {"explain", &o.explain, NULL}};
+    bool dashes = false;
+    int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
+    if (rc)
+        return rc;
+    if (o.help)
+        return cmd_help(&(struct arguments){(const char *[]){"check"}, 1, 0});
+    if (o.rules)
+        return print_rules();
+    if (o.explain)
+        return explain(o.explain);
+    bool words = args->next < args->count;
+    if ((o.jsonl || o.file) && words)
+        return print_failure("%s takes no command; leave out %s", o.jsonl ? "--jsonl" : "--file",
+                             args->items[args->next]);
+    if (o.jsonl)
+        return check_stream(p, &o);
+    return o.file ? check_file(p, &o) : check_words(p, &o, args, dashes);
+}
+
+int cmd_check(struct arguments *args)
+{
+    struct cordon_policy *p;
+    if (cordon_policy_new(&p))
+        return print_failure("out of memory");
+    int code = check(p, args);
+    cordon_policy_free(p);
+    return code;
+}

@@ -1,0 +1,74 @@
+/* The command line: argv in, exit code out. Subcommands, what they share, and the doors to the OS.
+ */
+#ifndef CORDON_CLI_CLI_H
+#define CORDON_CLI_CLI_H
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "cordon.h"
+
+enum {
+    EXIT_ASK = 3,
+    EXIT_TIMEOUT = 124,
+    EXIT_FAILED = 125,
+    EXIT_REFUSED = 126,
+    EXIT_NOT_FOUND = 127
+};
+
+/* Arguments of a subcommand, without its name; NUL-terminated. */
+struct arguments {
+    const char **items;
+    size_t count;
+    size_t next; /* not yet taken */
+};
+
+int cli_main(struct arguments *args);
+
+int cmd_check(struct arguments *args);
+int cmd_why(struct arguments *args);
+int cmd_help(struct arguments *args);
+
+/* ---- options.c ---- */
+
+/* A switch or option of one subcommand. */
+struct option {
+    const char *name;   /* without dashes */
+    const char **value; /* set to the value; NULL: a switch */
+    bool *flag;         /* set to true; NULL: an option with a value */
+};
+
+/*
+ * Takes options up to the first other word or behind "--" (then *dashes is set). Options not in the
+ * list go to the policy, if there is one. Prints what is wrong and returns EXIT_FAILED, else 0.
+ */
+int options_take(struct arguments *args, const struct option *own, size_t own_count,
+                 struct cordon_policy *policy, bool *dashes);
+
+/* ---- print.c ---- */
+
+/* "cordon: …" on stderr. */
+__attribute__((format(printf, 1, 2))) void print_error(const char *format, ...);
+/* The same, and returns EXIT_FAILED. */
+__attribute__((format(printf, 1, 2))) int print_failure(const char *format, ...);
+
+enum print_style { PRINT_PLAIN = 0, PRINT_BOLD, PRINT_RED, PRINT_YELLOW, PRINT_GREEN, PRINT_DIM };
+/* The escape that begins a style on stdout, or "" where colours are not wanted. */
+const char *print_style(enum print_style style);
+enum print_style print_verdict_style(enum cordon_verdict verdict);
+
+/* The line of text around a span with carets under it; control characters are shown as spaces. */
+void print_span(struct str text, size_t start, size_t end);
+
+/* Bytes to stdout; false if that failed. */
+bool print_out(struct str s);
+
+/* The nearest of names to a mistyped word, or NULL if none is near. */
+const char *print_nearest(const char *word, const char *const *names, size_t count);
+
+/* ---- windows/ and linux/ ---- */
+
+bool system_is_terminal(FILE *file);
+
+#endif

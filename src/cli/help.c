@@ -1,0 +1,91 @@
+/* cordon help: what there is, with an example each. */
+#include "cli/cli.h"
+#include "launch/settings.h"
+
+static const struct {
+    const char *name, *text;
+    bool policy; /* followed by the policy options */
+} topics[] = {
+    {"check",
+     "cordon check: what would this command do? Nothing is started.\n"
+     "\n"
+     "  cordon check [options] -- PROGRAM ARG…\n"
+     "  cordon check [options] --shell powershell|cmd|bash 'TEXT'\n"
+     "  cordon check [options] --file SCRIPT          (.ps1 .cmd .bat .sh)\n"
+     "  cordon check --jsonl < questions              (one JSON object a line)\n"
+     "  cordon check --rules | --explain RULE\n"
+     "\n"
+     "Example:\n"
+     "  cordon check --shell powershell \"Start-Process 'https://example.com'\"\n"
+     "\n"
+     "Exit codes: 0 allow, 3 ask (a person should look), 126 deny, 125 bad input.\n"
+     "\n"
+     "  --json          the answer as one JSON object\n"
+     "  --show          list every command that was found, however deep\n"
+     "  --root DIR      deletions inside DIR are the command's own; scripts there are read\n"
+     "  --cwd DIR       the directory that relative paths start from\n",
+     false},
+    {"why",
+     "cordon why: would a run allow this, by which rule, and how to change it?\n"
+     "\n"
+     "  cordon why read|write|create|delete PATH [options]\n"
+     "  cordon why rename|link FROM TO [options]\n"
+     "  cordon why connect HOST:PORT [options]\n"
+     "  cordon why run [options] -- PROGRAM ARG…\n"
+     "  cordon why --list [options]\n"
+     "\n"
+     "Example:\n"
+     "  cordon why write 'C:\\ws\\.GiT\\config' --root 'C:\\ws'\n"
+     "\n"
+     "Exit codes: 0 allowed, 126 denied, 125 bad input.\n"
+     "\n"
+     "  --json          the answer as one JSON object\n"
+     "  --list          the whole policy, in the order in which it is applied\n",
+     true},
+};
+
+static void print_options(void)
+{
+    printf("\nPolicy options:\n");
+    for (size_t i = 0; i < settings_info_count; i++) {
+        const struct settings_info *info = &settings_infos[i];
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", info->name.p, info->value.n ? " " : "",
+                 info->value.p);
+        printf("  %-18s %s\n", left, info->help.p);
+    }
+}
+
+int cmd_help(struct arguments *args)
+{
+    const char *names[sizeof topics / sizeof *topics];
+    const char *topic = args->next < args->count ? args->items[args->next] : NULL;
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+        names[i] = topics[i].name;
+        if (!topic || strcmp(topic, topics[i].name) != 0)
+            continue;
+        fputs(topics[i].text, stdout);
+        if (topics[i].policy)
+            print_options();
+        return 0;
+    }
+    if (topic) {
+        const char *nearest = print_nearest(topic, names, sizeof names / sizeof *names);
+        return print_failure("there is no help on %s; %s%s", topic,
+                             nearest ? "did you mean cordon help " : "see cordon help",
+                             nearest ? nearest : "");
+    }
+    printf(
+        "cordon %s: runs commands that an AI agent wrote so that they cannot leave their folders\n"
+        "\n"
+        "  cordon check   what would this command do? nothing is started\n"
+        "  cordon why     would a run allow this, by which rule, how to change it?\n"
+        "  cordon help    [COMMAND]\n"
+        "  cordon --version\n"
+        "\n"
+        "Try:\n"
+        "  cordon check -- cmd /c start https://example.com\n"
+        "  cordon why write 'C:\\ws\\a.txt:hidden' --root 'C:\\ws'\n",
+        cordon_version());
+    return 0;
+}

@@ -1,0 +1,84 @@
+/* Options of a subcommand and of the policy, with a suggestion for a mistyped one. */
+#include "cli/cli.h"
+#include "launch/settings.h"
+
+static const struct option *own_option(const struct option *own, size_t count, struct str name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(str_of(own[i].name), name))
+            return &own[i];
+    return NULL;
+}
+
+static int unknown(const char *word, struct str name, const struct option *own, size_t own_count,
+                   bool with_policy)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    char copy[64];
+    size_t count = 0;
+    for (size_t i = 0; i < own_count && count < MOST; i++)
+        names[count++] = own[i].name;
+    for (size_t i = 0; with_policy && i < settings_info_count && count < MOST; i++)
+        names[count++] = settings_infos[i].name.p;
+    snprintf(copy, sizeof copy, "%.*s", (int)(name.n < 60 ? name.n : 60), name.p);
+    const char *nearest = print_nearest(copy, names, count);
+    if (nearest)
+        return print_failure("there is no option %s; did you mean --%s?", word, nearest);
+    return print_failure("there is no option %s; see cordon help", word);
+}
+
+static int take_one(struct arguments *args, const struct option *own, size_t own_count,
+                    struct cordon_policy *policy)
+{
+    const char *word = args->items[args->next++];
+    struct str text = str_from(str_of(word), 2);
+    size_t equals = str_find_char(text, '=', 0);
+    struct str name = str_slice(text, 0, equals);
+    const char *value = equals < text.n ? text.p + equals + 1 : NULL;
+    const struct option *option = own_option(own, own_count, name);
+    const struct settings_info *info = policy && !option ? settings_find(name) : NULL;
+    if (!option && !info)
+        return unknown(word, name, own, own_count, policy != NULL);
+    bool takes_value = option ? option->value != NULL : info->value.n > 0;
+    if (!takes_value && value)
+        return print_failure("--%.*s takes no value", STR_ARG(name));
+    if (takes_value && !value) {
+        if (args->next >= args->count)
+            return print_failure("--%.*s needs a value", STR_ARG(name));
+        value = args->items[args->next++];
+    }
+    if (option && takes_value)
+        *option->value = value;
+    else if (option)
+        *option->flag = true;
+    else {
+        char option_name[64];
+        snprintf(option_name, sizeof option_name, "%.*s", STR_ARG(name));
+        if (cordon_policy_set(policy, option_name, value))
+            return print_failure("%s", cordon_policy_error(policy));
+    }
+    return 0;
+}
+
+int options_take(struct arguments *args, const struct option *own, size_t own_count,
+                 struct cordon_policy *policy, bool *dashes)
+{
+    while (args->next < args->count) {
+        const char *word = args->items[args->next];
+        if (strcmp(word, "--") == 0) {
+            args->next++;
+            if (dashes)
+                *dashes = true;
+            return 0;
+        }
+        if (word[0] != '-' || word[1] == '\0')
+            return 0;
+        if (word[1] != '-')
+            return print_failure("there is no option %s; options begin with two dashes", word);
+        int rc = take_one(args, own, own_count, policy);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}

@@ -1,0 +1,100 @@
+/* What people read: errors, colours, spans, suggestions. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/utf.h"
+#include "cli/cli.h"
+
+static void print_line(const char *format, va_list args)
+{
+    fflush(stdout);
+    fputs("cordon: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+void print_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(format, args);
+    va_end(args);
+}
+
+int print_failure(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_line(format, args);
+    va_end(args);
+    return EXIT_FAILED;
+}
+
+const char *print_style(enum print_style style)
+{
+    static const char *const escapes[] = {"\033[0m",  "\033[1m",  "\033[31m",
+                                          "\033[33m", "\033[32m", "\033[2m"};
+    const char *no_color = getenv("NO_COLOR");
+    if ((no_color && no_color[0]) || !system_is_terminal(stdout))
+        return "";
+    return escapes[style];
+}
+
+enum print_style print_verdict_style(enum cordon_verdict verdict)
+{
+    return verdict == CORDON_DENY ? PRINT_RED : verdict == CORDON_ASK ? PRINT_YELLOW : PRINT_GREEN;
+}
+
+/* One column for each character, so that carets stand under what they mean. */
+static size_t columns(struct str s)
+{
+    size_t n = 0;
+    for (size_t pos = 0; pos < s.n; n++)
+        utf_decode(s, &pos);
+    return n;
+}
+
+void print_span(struct str text, size_t start, size_t end)
+{
+    enum { BEFORE = 60, LONGEST = 100 };
+    size_t from = start, to;
+    while (from > 0 && text.p[from - 1] != '\n' && start - from < BEFORE)
+        from--;
+    while (from < start && ((unsigned char)text.p[from] & 0xC0) == 0x80)
+        from++;
+    for (to = start; to < text.n && text.p[to] != '\n' && to - from < LONGEST; to++)
+        ;
+    while (to < text.n && to > start && ((unsigned char)text.p[to] & 0xC0) == 0x80)
+        to--;
+    if (end > to)
+        end = to;
+    auto_buf struct buf line = {0};
+    for (size_t i = from; i < to; i++)
+        buf_char(&line, (unsigned char)text.p[i] < 0x20 || text.p[i] == 0x7F ? ' ' : text.p[i]);
+    printf("  %.*s\n  %*s%s", (int)line.n, line.n ? line.p : "",
+           (int)columns(str_slice(text, from, start)), "", print_style(PRINT_BOLD));
+    size_t carets = columns(str_slice(text, start, end));
+    for (size_t i = 0; i < (carets ? carets : 1); i++)
+        putchar('^');
+    printf("%s\n", print_style(PRINT_PLAIN));
+}
+
+bool print_out(struct str s)
+{
+    return fwrite(s.p, 1, s.n, stdout) == s.n;
+}
+
+const char *print_nearest(const char *word, const char *const *names, size_t count)
+{
+    size_t best = 3;
+    const char *nearest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = str_distance(str_of(word), str_of(names[i]), best);
+        bool is_prefix = strlen(word) >= 3 && str_startsi(str_of(names[i]), str_of(word));
+        if (distance < best || (is_prefix && !nearest)) {
+            nearest = names[i];
+            best = distance < best ? distance : best;
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,35 @@
+/* Where the program begins on Windows: UTF-16 in, WTF-8 from here on. */
+#include <fcntl.h>
+#include <io.h>
+#include <windows.h>
+
+#include "base/utf.h"
+#include "cli/cli.h"
+
+bool system_is_terminal(FILE *file)
+{
+    DWORD mode;
+    HANDLE handle = (HANDLE)_get_osfhandle(_fileno(file));
+    return GetConsoleMode(handle, &mode) &&
+           SetConsoleMode(handle, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+}
+
+int wmain(int argc, wchar_t **argv);
+
+int wmain(int argc, wchar_t **argv)
+{
+    auto_arena struct arena arena = {0};
+    struct arguments args = {ARENA_ARRAY(&arena, (size_t)argc + 1, const char *), 0, 0};
+    _setmode(_fileno(stdin), _O_BINARY);
+    _setmode(_fileno(stdout), _O_BINARY);
+    _setmode(_fileno(stderr), _O_BINARY);
+    SetConsoleOutputCP(CP_UTF8);
+    for (int i = 1; i < argc && args.items; i++) {
+        auto_buf struct buf text = {0};
+        utf_from16(&text, (const uint16_t *)argv[i], wcslen(argv[i]));
+        args.items[args.count] = text.failed ? NULL : arena_copy(&arena, buf_str(&text)).p;
+        if (!args.items[args.count++])
+            return EXIT_FAILED;
+    }
+    return args.items ? cli_main(&args) : EXIT_FAILED;
+}

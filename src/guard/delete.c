@@ -1,0 +1,118 @@
+/* Where a path lies, by the policy; and what a forced or recursive deletion of it means. */
+#include "guard/state.h"
+#include "policy/rules.h"
+
+static bool is_separator(char c)
+{
+    return c == '/' || c == '\\';
+}
+
+/* True if some component of the path is .git, in any case, with trailing dots and blanks. */
+static bool names_git(struct str path)
+{
+    for (size_t i = 0; i < path.n;) {
+        size_t end = i;
+        while (end < path.n && !is_separator(path.p[end]))
+            end++;
+        struct str part = str_slice(path, i, end);
+        while (part.n > 1 && (part.p[part.n - 1] == ' ' || part.p[part.n - 1] == '.'))
+            part.n--;
+        if (str_eqi(part, STR(".git")))
+            return true;
+        i = end + 1;
+    }
+    return false;
+}
+
+/* The folder in front of the first component with a wildcard; "." if there is none. */
+static struct str before_wildcard(struct str path, bool *wild)
+{
+    size_t star = path.n;
+    for (size_t i = 0; i < path.n && star == path.n; i++)
+        if (path.p[i] == '*' || path.p[i] == '?')
+            star = i;
+    /* The ? of \\?\ is not a wildcard. */
+    if (str_starts(path, STR("\\\\?\\")) && star == 2)
+        return path;
+    *wild = star < path.n;
+    if (!*wild)
+        return path;
+    while (star > 0 && !is_separator(path.p[star - 1]))
+        star--;
+    return star ? str_slice(path, 0, star) : STR(".");
+}
+
+/* /c/ws of Git Bash and /mnt/c/ws of WSL are C:\ws. */
+static struct str from_msys(struct guard *g, struct str path)
+{
+    struct str rest = str_starts(path, STR("/mnt/")) ? str_from(path, 4) : path;
+    if (rest.n < 2 || rest.p[0] != '/' || !ascii_is_alpha(rest.p[1]) ||
+        (rest.n > 2 && rest.p[2] != '/'))
+        return path;
+    struct str below = str_from(rest, 3);
+    char *p = arena_alloc(&g->arena, below.n + 3);
+    if (!p)
+        return path;
+    p[0] = rest.p[1];
+    p[1] = ':';
+    p[2] = '\\';
+    if (below.n)
+        memcpy(p + 3, below.p, below.n);
+    return (struct str){p, below.n + 3};
+}
+
+static void ask_policy(struct guard *g, struct str path, enum policy_access access,
+                       struct policy_answer *answer)
+{
+    const struct policy *policy = g->question.policy;
+    struct path_context context = policy_settings_of(policy)->paths;
+    if (g->question.cwd.n)
+        context.cwd = g->question.cwd;
+    if (context.dialect == PATH_WINDOWS)
+        path = from_msys(g, path);
+    size_t room = path.n + context.cwd.n + 16;
+    char *out = arena_alloc(&g->arena, room);
+    struct policy_request request = {.access = access, .facts = {.exists = true, .links = 1}};
+    if (out && path_normalize(&context, path, out, room, &request.path) == 0)
+        policy_decide(policy, &request, answer);
+}
+
+enum guard_place guard_place_of(struct guard *g, struct str path)
+{
+    if (!g->question.policy || path.n == 0 || str_has_char(path, GUARD_HOLE))
+        return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_UNKNOWN;
+    bool wild = false;
+    struct policy_answer answer = {0};
+    ask_policy(g, before_wildcard(path, &wild), POLICY_DELETE, &answer);
+    if (answer.verdict == CORDON_ALLOW)
+        return GUARD_PLACE_INSIDE;
+    switch (answer.rule) {
+    case RULE_ROOTS_ITSELF: return wild ? GUARD_PLACE_INSIDE : GUARD_PLACE_ROOT;
+    case RULE_PROTECTED_GIT: return GUARD_PLACE_GIT;
+    case RULE_PROTECTED_NAME:
+    case RULE_PROTECTED_SELF: return GUARD_PLACE_PROTECTED;
+    default: return GUARD_PLACE_OUTSIDE;
+    }
+}
+
+void guard_delete(struct guard *g, struct str who, struct word target, unsigned flags)
+{
+    if (!(flags & (GUARD_RECURSE | GUARD_FORCE)))
+        return;
+    if (flags & GUARD_REGISTRY) {
+        guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, "deletes a part of the registry",
+                   "do this yourself; the sandbox denies registry writes");
+        return;
+    }
+    struct str path = str_trim(target.text);
+    if (path.n == 0)
+        return;
+    switch (guard_place_of(g, path)) {
+    case GUARD_PLACE_INSIDE: return;
+    case GUARD_PLACE_ROOT: guard_find(g, GUARD_DESTROY_ROOT, target, who, NULL, NULL); return;
+    case GUARD_PLACE_GIT: guard_find(g, GUARD_DESTROY_GIT, target, who, NULL, NULL); return;
+    case GUARD_PLACE_PROTECTED:
+    case GUARD_PLACE_OUTSIDE:
+    case GUARD_PLACE_UNKNOWN: guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, NULL, NULL); return;
+    }
+}

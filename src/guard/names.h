@@ -1,0 +1,28 @@
+/* Names of programs and files as the judges compare them. */
+#ifndef CORDON_GUARD_NAMES_H
+#define CORDON_GUARD_NAMES_H
+
+#include "base/str.h"
+
+/* What stands behind the last slash or backslash. */
+struct str name_leaf(struct str path);
+
+/* Behind the last dot of the leaf, without it; "" if there is none. */
+struct str name_extension(struct str path);
+
+/* The leaf without .exe and its like, trailing dots and blanks: "C:\x\Git.EXE " is "Git". */
+struct str name_program(struct str path);
+
+/* Binary search in a table sorted without case. */
+bool name_in_table(const struct str *table, size_t count, struct str name);
+
+/* True if text, up to its end, '=' or ':', is one of the alternatives in "a|b|c", without case. */
+bool name_is_one_of(struct str text, struct str alternatives);
+
+/* A file that the shell would open with another program (and not run itself). */
+bool name_is_document(struct str name);
+
+/* No extension, or one that is run: programs and scripts. */
+bool name_is_program(struct str name);
+
+#endif

@@ -1,0 +1,119 @@
+/* What the desktop's shell would do with a name: URLs, documents and folders leave the sandbox. */
+#include "guard/names.h"
+#include "guard/state.h"
+
+static bool is_scheme_char(char c)
+{
+    return ascii_is_alnum(c) || c == '+' || c == '-' || c == '.';
+}
+
+/* PowerShell's own drives look like schemes and are none. */
+static bool is_powershell_drive(struct str name)
+{
+    static const char *const drives[] = {"alias", "cert", "env", "function", "hkcc",     "hkcr",
+                                         "hkcu",  "hklm", "hku", "temp",     "variable", "wsman"};
+    for (size_t i = 0; i < sizeof drives / sizeof *drives; i++)
+        if (str_eqi(name, str_of(drives[i])))
+            return true;
+    return false;
+}
+
+bool guard_is_url(struct str text)
+{
+    text = str_trim(text);
+    while (text.n && (text.p[0] == '"' || text.p[0] == '\''))
+        text = str_trim(str_from(text, 1));
+    if (str_startsi(text, STR("www.")) || str_starts(text, STR("::{")))
+        return true;
+    size_t colon = str_find_char(text, ':', 0);
+    if (colon == text.n)
+        return false;
+    /* A scheme that is partly unknown still ends in "://". */
+    if (str_starts(str_from(text, colon), STR("://")))
+        return true;
+    /* One letter is a drive; a provider path (Registry::HKLM) has two colons. */
+    if (colon < 2 || !ascii_is_alpha(text.p[0]) || str_starts(str_from(text, colon), STR("::")))
+        return false;
+    for (size_t i = 0; i < colon; i++)
+        if (!is_scheme_char(text.p[i]))
+            return false;
+    return !is_powershell_drive(str_slice(text, 0, colon));
+}
+
+bool name_is_document(struct str name)
+{
+    static const struct str extensions[] = {
+#define EXTENSION(text) {text, sizeof(text) - 1},
+#include "guard/tables/documents.def"
+#undef EXTENSION
+    };
+    struct str extension = name_extension(name);
+    return extension.n &&
+           name_in_table(extensions, sizeof extensions / sizeof *extensions, extension);
+}
+
+bool name_is_program(struct str name)
+{
+    static const struct str extensions[] = {
+#define EXTENSION(text) {text, sizeof(text) - 1},
+#include "guard/tables/program_extensions.def"
+#undef EXTENSION
+    };
+    struct str extension = name_extension(name);
+    /* python3.11 and tool-1.2 have a version, not an extension. */
+    return extension.n == 0 || ascii_is_digit(extension.p[0]) ||
+           name_in_table(extensions, sizeof extensions / sizeof *extensions, extension);
+}
+
+static bool is_folder(struct str path)
+{
+    if (path.n == 0)
+        return false;
+    char last = path.p[path.n - 1];
+    if (last == '\\' || last == '/')
+        return true;
+    if (path.n == 2 && path.p[1] == ':')
+        return true;
+    struct str leaf = name_leaf(path);
+    return str_eq(leaf, STR(".")) || str_eq(leaf, STR("..")) || str_eq(leaf, STR("~"));
+}
+
+void guard_open(struct guard *g, struct str who, struct word target, const struct word *args,
+                size_t count, enum guard_shell from)
+{
+    struct word trimmed = target;
+    trimmed.text = str_trim(target.text);
+    if (trimmed.text.n == 0)
+        return;
+    if (guard_is_url(trimmed.text)) {
+        guard_find(g, GUARD_LAUNCH_URL, trimmed, who,
+                   "hands this URL to the shell, which opens it outside the sandbox", NULL);
+        return;
+    }
+    if (is_folder(trimmed.text)) {
+        guard_find(g, GUARD_LAUNCH_OUTSIDE, trimmed, who,
+                   "hands this folder to the desktop's own process, outside the sandbox",
+                   "list it with dir or ls");
+        return;
+    }
+    struct str leaf = name_leaf(trimmed.text);
+    if (str_has_char(leaf, GUARD_HOLE) && (leaf.n == 1 || !name_extension(leaf).n)) {
+        guard_opaque_command(g, trimmed, STR_NONE);
+        return;
+    }
+    if (!name_is_program(leaf)) {
+        guard_find(g, GUARD_LAUNCH_URL, trimmed, who,
+                   "hands this document to the shell, which opens it outside the sandbox",
+                   "name the program that should read it, or open it yourself");
+        return;
+    }
+    struct word *words = ARENA_ARRAY(&g->arena, count + 1, struct word);
+    if (!words) {
+        guard_limit(g, target);
+        return;
+    }
+    words[0] = trimmed;
+    if (count)
+        memcpy(words + 1, args, count * sizeof *words);
+    guard_program(g, &(struct guard_call){.from = from, .words = words, .count = count + 1});
+}

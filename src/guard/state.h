@@ -1,0 +1,38 @@
+/* The guard's own state, for guard.c and the judges; readers use effects.h only. */
+#ifndef CORDON_GUARD_STATE_H
+#define CORDON_GUARD_STATE_H
+
+#include "guard/effects.h"
+
+struct guard {
+    struct arena arena;
+    struct guard_question question;
+    struct guard_finding findings[GUARD_MAX_FINDINGS];
+    size_t finding_count;
+    enum cordon_verdict verdict;
+    struct guard_read *reads;
+    size_t read_count, read_capacity;
+    size_t command_count;
+    size_t spent; /* of GUARD_MAX_EXPANSION */
+    size_t text_length;
+    unsigned depth;                /* 0: the outermost text */
+    size_t frame_start, frame_end; /* below depth 0: what carries the code, in the outermost text */
+    struct buf scratch;            /* one sentence at a time */
+    bool stopped;
+};
+
+/* Where a path lies, for deletions and script files. */
+enum guard_place {
+    GUARD_PLACE_UNKNOWN = 0, /* not constant, not a file path, or no roots are known */
+    GUARD_PLACE_OUTSIDE,
+    GUARD_PLACE_ROOT, /* a root itself, or a folder that holds one */
+    GUARD_PLACE_GIT,
+    GUARD_PLACE_PROTECTED, /* inside a root, but a protected name */
+    GUARD_PLACE_INSIDE
+};
+enum guard_place guard_place_of(struct guard *g, struct str path);
+
+/* An interpreter's one-line program (node -e, python -c): judged by what its strings say. */
+void guard_code(struct guard *g, struct str who, struct word code);
+
+#endif

@@ -1,0 +1,43 @@
+/* What the file system and the environment of this machine say; the only door to them before a run.
+ */
+#ifndef CORDON_LAUNCH_DISK_H
+#define CORDON_LAUNCH_DISK_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "policy/path.h"
+
+/* The dialect of this machine's own paths. */
+enum path_dialect disk_dialect(void);
+
+/* The current directory, normal; empty if it has none. */
+struct str disk_cwd(struct arena *arena);
+
+/* An environment variable; false if it is not set. */
+bool disk_variable(struct arena *arena, struct str name, struct str *value);
+
+struct disk_facts {
+    bool exists, directory;
+    bool link;           /* the last component is itself a junction or symlink */
+    bool strange;        /* a reparse point that is neither a link nor an ordinary file */
+    uint32_t links;      /* names of the file; 0: unknown */
+    struct str final;    /* where the path ends, links followed; what does not exist is appended */
+    struct str existing; /* the deepest folder of it that exists, final */
+};
+
+/* Looks at an absolute path; CORDON_E_OPEN if even its root cannot be reached. */
+int disk_look(struct arena *arena, struct str path, struct disk_facts *facts);
+
+/* Every other name of the file, for the rule about hard links: calls each until it returns false.
+   False if the names cannot be had. */
+bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context, struct str name),
+                void *context);
+
+/* A whole regular file of at most limit bytes: CORDON_E_OPEN, CORDON_E_READ or CORDON_E_TOOBIG. */
+int disk_read(struct str path, size_t limit, struct buf *out);
+
+/* Standard folders that are too broad for a root; empty where unknown. */
+struct policy_machine;
+void disk_machine(struct arena *arena, struct policy_machine *machine);
+
+#endif

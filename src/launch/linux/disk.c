@@ -1,0 +1,134 @@
+/* The file system and environment on Linux. */
+#include "launch/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cordon.h"
+#include "policy/rules.h"
+
+enum path_dialect disk_dialect(void)
+{
+    return PATH_POSIX;
+}
+
+struct str disk_cwd(struct arena *arena)
+{
+    char path[PATH_MAX];
+    return getcwd(path, sizeof path) ? arena_copy(arena, str_of(path)) : STR_NONE;
+}
+
+bool disk_variable(struct arena *arena, struct str name, struct str *value)
+{
+    struct str copy = arena_copy(arena, name);
+    const char *found = copy.p ? getenv(copy.p) : NULL;
+    if (!found)
+        return false;
+    *value = arena_copy(arena, str_of(found));
+    return value->p != NULL;
+}
+
+/* The final path of what exists of path, with the rest appended. */
+static int resolve(struct arena *arena, struct str path, struct disk_facts *facts)
+{
+    struct str copy = arena_copy(arena, path);
+    char final[PATH_MAX];
+    if (!copy.p)
+        return CORDON_E_NOMEM;
+    char *text = (char *)copy.p;
+    size_t end = copy.n;
+    while (!realpath(text, final)) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            return CORDON_E_OPEN;
+        while (end > 1 && text[end - 1] == '/')
+            end--;
+        while (end > 0 && text[end - 1] != '/')
+            end--;
+        if (end == 0)
+            return CORDON_E_OPEN;
+        text[end == 1 ? 1 : end - 1] = '\0';
+    }
+    auto_buf struct buf out = {0};
+    buf_add(&out, str_of(final));
+    facts->existing = arena_copy(arena, buf_str(&out));
+    struct str rest = str_from(path, strlen(text));
+    while (rest.n && rest.p[0] == '/')
+        rest = str_from(rest, 1);
+    if (rest.n) {
+        if (out.n > 1)
+            buf_char(&out, '/');
+        buf_add(&out, rest);
+    }
+    facts->final = arena_copy(arena, buf_str(&out));
+    return facts->final.p && facts->existing.p ? 0 : CORDON_E_NOMEM;
+}
+
+int disk_look(struct arena *arena, struct str path, struct disk_facts *facts)
+{
+    struct disk_facts f = {0};
+    struct stat st;
+    struct str copy = arena_copy(arena, path);
+    if (!copy.p)
+        return CORDON_E_NOMEM;
+    if (strlen(copy.p) != copy.n)
+        return CORDON_E_OPEN;
+    int rc = resolve(arena, path, &f);
+    if (rc)
+        return rc;
+    f.link = lstat(copy.p, &st) == 0 && S_ISLNK(st.st_mode);
+    f.exists = stat(copy.p, &st) == 0;
+    if (f.exists) {
+        f.directory = S_ISDIR(st.st_mode);
+        f.links = f.directory ? 1 : (uint32_t)st.st_nlink;
+    }
+    *facts = f;
+    return 0;
+}
+
+bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context, struct str name),
+                void *context)
+{
+    (void)arena, (void)path, (void)each, (void)context;
+    return false;
+}
+
+int disk_read(struct str path, size_t limit, struct buf *out)
+{
+    auto_arena struct arena arena = {0};
+    struct str copy = arena_copy(&arena, path);
+    struct stat st;
+    if (!copy.p)
+        return CORDON_E_NOMEM;
+    int fd = open(copy.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return CORDON_E_OPEN;
+    int rc = fstat(fd, &st) != 0 || S_ISDIR(st.st_mode) ? CORDON_E_OPEN : 0;
+    while (rc == 0) {
+        if (!buf_reserve(out, 16384)) {
+            rc = CORDON_E_NOMEM;
+            break;
+        }
+        ssize_t n = read(fd, out->p + out->n, 16384);
+        if (n < 0)
+            rc = CORDON_E_READ;
+        if (n <= 0)
+            break;
+        out->n += (size_t)n;
+        if (out->n > limit)
+            rc = CORDON_E_TOOBIG;
+    }
+    close(fd);
+    return rc;
+}
+
+void disk_machine(struct arena *arena, struct policy_machine *machine)
+{
+    struct disk_facts facts;
+    struct str home;
+    if (disk_variable(arena, STR("HOME"), &home) && disk_look(arena, home, &facts) == 0)
+        machine->home = facts.final;
+}

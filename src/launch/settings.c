@@ -1,0 +1,374 @@
+/* Options to policy: names and values, then roots and folders resolved on the disk. */
+#include "launch/settings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "launch/disk.h"
+
+enum option_id {
+#define OPTION(id, name, value, repeats, help) OPTION_##id,
+#include "launch/options.def"
+#undef OPTION
+};
+
+const struct settings_info settings_infos[] = {
+#define OPTION(id, name, value, repeats, help) {STR(name), STR(value), STR(help), repeats},
+#include "launch/options.def"
+#undef OPTION
+};
+const size_t settings_info_count = sizeof settings_infos / sizeof *settings_infos;
+
+struct settings_option {
+    enum option_id id;
+    struct str value, from;
+};
+
+void settings_free(struct settings *s)
+{
+    arena_free(&s->arena);
+    buf_free(&s->error);
+}
+
+__attribute__((format(printf, 3, 4))) static int fail(struct settings *s, int code,
+                                                      const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    buf_reset(&s->error);
+    buf_add(&s->error, str_of(text));
+    return code;
+}
+
+const struct settings_info *settings_find(struct str name)
+{
+    for (size_t i = 0; i < settings_info_count; i++)
+        if (str_eq(settings_infos[i].name, name))
+            return &settings_infos[i];
+    return NULL;
+}
+
+int settings_set(struct settings *s, struct str name, struct str value, struct str from)
+{
+    const struct settings_info *info = settings_find(name);
+    if (!info)
+        return fail(s, CORDON_E_UNKNOWN, "there is no option --%.*s", STR_ARG(name));
+    enum option_id id = (enum option_id)(info - settings_infos);
+    for (size_t i = 0; i < s->count && !info->repeats; i++)
+        if (s->options[i].id == id)
+            return fail(s, CORDON_E_CONFLICT, "--%.*s was given twice", STR_ARG(name));
+    if (s->count == s->capacity) {
+        void *grown = arena_grow(&s->arena, s->options, &s->capacity, sizeof *s->options);
+        if (!grown)
+            return fail(s, CORDON_E_NOMEM, "out of memory");
+        s->options = grown;
+    }
+    struct settings_option *o = &s->options[s->count++];
+    *o = (struct settings_option){id, arena_copy(&s->arena, value), arena_copy(&s->arena, from)};
+    return 0;
+}
+
+static const struct settings_option *option_of(const struct settings *s, enum option_id id)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->options[i].id == id)
+            return &s->options[i];
+    return NULL;
+}
+
+/* Index of value in names, or -1. */
+static int choice(struct str value, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(value, str_of(names[i])))
+            return (int)i;
+    return -1;
+}
+
+static int bad_value(struct settings *s, const struct settings_option *o, const char *expected)
+{
+    return fail(s, CORDON_E_VALUE, "%.*s does not take \"%.*s\"; it takes %s", STR_ARG(o->from),
+                STR_ARG(o->value), expected);
+}
+
+static int add(struct settings *s, struct policy_list *list, struct str given, struct str from)
+{
+    struct policy_entry entry = {.given = given, .from = from};
+    if (policy_list_add(&s->arena, list, entry))
+        return fail(s, CORDON_E_NOMEM, "out of memory");
+    return 0;
+}
+
+/* off, loopback, on, proxy=HOST:PORT, allow=DOMAIN,… */
+static int set_network(struct settings *s, const struct settings_option *o)
+{
+    static const char *const names[] = {"off", "loopback", "on"};
+    static const enum policy_net nets[] = {POLICY_NET_OFF, POLICY_NET_LOOPBACK, POLICY_NET_ON};
+    int i = choice(o->value, names, 3);
+    s->policy.net_from = o->from;
+    if (i >= 0) {
+        s->policy.net = nets[i];
+        return 0;
+    }
+    if (str_starts(o->value, STR("proxy=")) && o->value.n > 6) {
+        s->policy.net = POLICY_NET_PROXY;
+        s->policy.proxy = str_from(o->value, 6);
+        return 0;
+    }
+    if (!str_starts(o->value, STR("allow=")) || o->value.n == 6)
+        return bad_value(s, o, "off, loopback, on, proxy=HOST:PORT or allow=DOMAIN,DOMAIN");
+    s->policy.net = POLICY_NET_ALLOW;
+    for (struct str rest = str_from(o->value, 6); rest.n;) {
+        size_t comma = str_find_char(rest, ',', 0);
+        struct str name = str_trim(str_slice(rest, 0, comma));
+        if (name.n == 0)
+            return bad_value(s, o, "allow=DOMAIN,DOMAIN without empty names");
+        int rc = add(s, &s->policy.net_allow, name, o->from);
+        if (rc)
+            return rc;
+        rest = str_from(rest, comma + 1);
+    }
+    return 0;
+}
+
+static int set_temp(struct settings *s, const struct settings_option *o)
+{
+    static const char *const names[] = {"private", "shared"};
+    int i = choice(o->value, names, 2);
+    s->policy.temp_from = o->from;
+    if (i >= 0) {
+        s->policy.temp = i == 0 ? POLICY_TEMP_PRIVATE : POLICY_TEMP_SHARED;
+        return 0;
+    }
+    if (!str_starts(o->value, STR("session=")) || o->value.n == 8)
+        return bad_value(s, o, "private, shared or session=ID");
+    for (size_t j = 8; j < o->value.n; j++)
+        if (!ascii_is_alnum(o->value.p[j]) && o->value.p[j] != '-' && o->value.p[j] != '_')
+            return bad_value(s, o, "session=ID with letters, digits, - and _ only");
+    s->policy.temp = POLICY_TEMP_SESSION;
+    s->policy.temp_session = str_from(o->value, 8);
+    return 0;
+}
+
+/* Digits, then for sizes K, M or G. */
+static int set_number(struct settings *s, const struct settings_option *o, uint64_t scale,
+                      bool is_size, uint64_t *out)
+{
+    uint64_t number = 0;
+    size_t i = 0;
+    for (; i < o->value.n && ascii_is_digit(o->value.p[i]) && number < UINT64_MAX / 1000; i++)
+        number = number * 10 + (uint64_t)(o->value.p[i] - '0');
+    struct str unit = str_from(o->value, i);
+    uint64_t factor = scale;
+    if (is_size && unit.n == 1) {
+        char c = ascii_lower(unit.p[0]);
+        factor = c == 'k' ? 1024 : c == 'm' ? 1024 * 1024 : c == 'g' ? 1024 * 1024 * 1024 : 0;
+        unit.n = 0;
+    }
+    if (i == 0 || unit.n || number == 0 || factor == 0 || number > UINT64_MAX / 2 / factor)
+        return bad_value(s, o, is_size ? "a size like 512M or 4G" : "a whole number from 1");
+    *out = number * factor;
+    return 0;
+}
+
+static int apply(struct settings *s, const struct settings_option *o)
+{
+    static const char *const modes[] = {"read-only", "workspace-write", "full-access"};
+    static const char *const gits[] = {"protect", "commit"};
+    struct policy_settings *p = &s->policy;
+    int i;
+    switch (o->id) {
+    case OPTION_MODE:
+        i = choice(o->value, modes, 3);
+        if (i < 0)
+            return bad_value(s, o, "read-only, workspace-write or full-access");
+        p->mode = (enum policy_mode)i;
+        p->mode_from = o->from;
+        return 0;
+    case OPTION_GIT:
+        i = choice(o->value, gits, 2);
+        if (i < 0)
+            return bad_value(s, o, "protect or commit");
+        p->git = (enum policy_git)i;
+        p->git_from = o->from;
+        return 0;
+    case OPTION_STRICT:
+        p->strict = true;
+        p->strict_from = o->from;
+        return 0;
+    case OPTION_ALLOW_BROAD_ROOT: p->allow_broad_root = true; return 0;
+    case OPTION_NET: return set_network(s, o);
+    case OPTION_TEMP: return set_temp(s, o);
+    case OPTION_ROOT: return add(s, &p->roots, o->value, o->from);
+    case OPTION_DENY_WRITE: return add(s, &p->deny_write, o->value, o->from);
+    case OPTION_DENY_READ: return add(s, &p->deny_read, o->value, o->from);
+    case OPTION_ALLOW_READ: return add(s, &p->allow_read, o->value, o->from);
+    case OPTION_UNPROTECT: return add(s, &p->unprotect, o->value, o->from);
+    case OPTION_ALLOW_TOOL: return add(s, &p->allow_tools, o->value, o->from);
+    case OPTION_DENY_TOOL: return add(s, &p->deny_tools, o->value, o->from);
+    case OPTION_TIMEOUT: return set_number(s, o, 1000, false, &p->limits.timeout_ms);
+    case OPTION_MAX_PROCS: return set_number(s, o, 1, false, &p->limits.processes);
+    case OPTION_MAX_MEMORY: return set_number(s, o, 1, true, &p->limits.memory);
+    case OPTION_CWD:
+    case OPTION_PATHS:
+    case OPTION_POLICY: return 0; /* taken before the others */
+    }
+    return 0;
+}
+
+static bool looks_like_windows(struct str path)
+{
+    return str_starts(path, STR("\\\\")) ||
+           (path.n >= 2 && ascii_is_alpha(path.p[0]) && path.p[1] == ':');
+}
+
+static int choose_dialect(struct settings *s, struct str hint)
+{
+    const struct settings_option *paths = option_of(s, OPTION_PATHS);
+    const struct settings_option *root = option_of(s, OPTION_ROOT);
+    enum path_dialect dialect = disk_dialect();
+    if (paths && str_eq(paths->value, STR("windows")))
+        dialect = PATH_WINDOWS;
+    else if (paths && str_eq(paths->value, STR("posix")))
+        dialect = PATH_POSIX;
+    else if (paths)
+        return bad_value(s, paths, "windows or posix");
+    else if (looks_like_windows(root ? root->value : hint))
+        dialect = PATH_WINDOWS;
+    s->policy.paths.dialect = dialect;
+    s->foreign = dialect != disk_dialect();
+    return 0;
+}
+
+int settings_path(struct settings *s, struct str given, struct path *out)
+{
+    size_t room = given.n + s->policy.paths.cwd.n + 16;
+    char *p = arena_alloc(&s->arena, room);
+    if (!p)
+        return CORDON_E_NOMEM;
+    return path_normalize(&s->policy.paths, given, p, room, out);
+}
+
+/* --cwd, or the current directory, which a foreign dialect does not have. */
+static int choose_cwd(struct settings *s)
+{
+    const struct settings_option *o = option_of(s, OPTION_CWD);
+    if (!s->foreign)
+        s->policy.paths.cwd = disk_cwd(&s->arena);
+    if (o) {
+        struct path path = {0};
+        struct disk_facts facts;
+        if (settings_path(s, o->value, &path) || path.class == PATH_MALFORMED)
+            return bad_value(s, o, "a folder");
+        if (!s->foreign &&
+            (disk_look(&s->arena, path.text, &facts) || !facts.exists || !facts.directory))
+            return fail(s, CORDON_E_VALUE, "--cwd %.*s: there is no such folder",
+                        STR_ARG(o->value));
+        s->policy.paths.cwd = s->foreign ? path.text : facts.final;
+    }
+    s->cwd = s->policy.paths.cwd;
+    return 0;
+}
+
+/* A root must exist; its final path is what everything is compared with. */
+static int resolve_root(struct settings *s, struct policy_entry *root)
+{
+    struct path path = {0};
+    struct disk_facts facts;
+    if (settings_path(s, root->given, &path) || path.class == PATH_MALFORMED)
+        return fail(s, CORDON_E_VALUE, "%.*s %.*s: this is not a path", STR_ARG(root->from),
+                    STR_ARG(root->given));
+    if (s->foreign)
+        return 0;
+    if (disk_look(&s->arena, path.text, &facts) || !facts.exists)
+        return fail(s, CORDON_E_VALUE,
+                    "%.*s %.*s: there is no such folder; make it first, or name another",
+                    STR_ARG(root->from), STR_ARG(root->given));
+    if (!facts.directory)
+        return fail(s, CORDON_E_VALUE, "%.*s %.*s: this is a file; a root is a folder",
+                    STR_ARG(root->from), STR_ARG(root->given));
+    root->path = facts.final;
+    root->link = facts.link;
+    return 0;
+}
+
+/* Where a rule's path ends; what does not exist yet is kept as it is spelled. */
+static void resolve_entries(struct settings *s, struct policy_list *list)
+{
+    for (size_t i = 0; i < list->count && !s->foreign; i++) {
+        struct policy_entry *entry = &list->items[i];
+        struct path path = {0};
+        struct disk_facts facts;
+        if (str_starts(entry->given, STR("@")))
+            continue;
+        if (settings_path(s, entry->given, &path) == 0 && path.class == PATH_FILE &&
+            disk_look(&s->arena, path.text, &facts) == 0)
+            entry->path = facts.final;
+    }
+}
+
+static void choose_temp(struct settings *s)
+{
+    struct str value;
+    struct disk_facts facts;
+    struct str variable = disk_dialect() == PATH_WINDOWS ? STR("TEMP") : STR("TMPDIR");
+    if (s->foreign || s->policy.temp != POLICY_TEMP_SHARED)
+        return;
+    if (!disk_variable(&s->arena, variable, &value)) {
+        if (disk_dialect() == PATH_WINDOWS)
+            return;
+        value = STR("/tmp");
+    }
+    if (disk_look(&s->arena, value, &facts) == 0 && facts.exists)
+        s->policy.temp_path = facts.final;
+}
+
+static int resolve(struct settings *s)
+{
+    struct policy_settings *p = &s->policy;
+    int rc = 0;
+    if (s->foreign) {
+        p->machine = (struct policy_machine){.windows = STR("C:\\Windows"),
+                                             .program_files = STR("C:\\Program Files"),
+                                             .program_files_x86 = STR("C:\\Program Files (x86)"),
+                                             .program_data = STR("C:\\ProgramData")};
+        if (p->paths.dialect != PATH_WINDOWS)
+            p->machine = (struct policy_machine){0};
+    } else {
+        disk_machine(&s->arena, &p->machine);
+    }
+    if (p->roots.count == 0 && p->paths.cwd.n)
+        rc = add(s, &p->roots, STR("."), STR("the current directory"));
+    for (size_t i = 0; i < p->roots.count && rc == 0; i++)
+        rc = resolve_root(s, &p->roots.items[i]);
+    resolve_entries(s, &p->deny_write);
+    resolve_entries(s, &p->deny_read);
+    resolve_entries(s, &p->allow_read);
+    choose_temp(s);
+    return rc;
+}
+
+int settings_compile(struct settings *s, struct str hint, struct policy **out)
+{
+    int rc = choose_dialect(s, hint);
+    if (rc == 0)
+        rc = choose_cwd(s);
+    if (rc)
+        return rc;
+    s->policy.mode = POLICY_WORKSPACE_WRITE;
+    s->policy.temp =
+        s->policy.paths.dialect == PATH_WINDOWS ? POLICY_TEMP_PRIVATE : POLICY_TEMP_SHARED;
+    if (s->policy.paths.dialect == PATH_WINDOWS)
+        rc = add(s, &s->policy.deny_read, STR("@credentials"), STR("default"));
+    for (size_t i = 0; i < s->count && rc == 0; i++)
+        rc = apply(s, &s->options[i]);
+    if (rc == 0)
+        rc = resolve(s);
+    if (rc)
+        return rc;
+    buf_reset(&s->error);
+    return policy_compile(&s->policy, out, &s->error);
+}

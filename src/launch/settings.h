@@ -1,0 +1,52 @@
+/*
+ * Options to policy: what a person asked for (options, a policy file), resolved once on this
+ * machine's disk and compiled. Used by every command that needs a policy.
+ */
+#ifndef CORDON_LAUNCH_SETTINGS_H
+#define CORDON_LAUNCH_SETTINGS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "policy/rules.h"
+
+struct settings_option;
+
+struct settings {
+    struct arena arena;
+    struct policy_settings policy;
+    struct str cwd;   /* normal; --cwd, or the current directory; empty if unknown */
+    bool foreign;     /* the paths are of another system: the disk is not asked */
+    struct buf error; /* one sentence after a failure */
+
+    struct settings_option *options; /* as set, applied by settings_compile */
+    size_t count, capacity;
+};
+
+void settings_free(struct settings *s);
+#define auto_settings __attribute__((cleanup(settings_free)))
+
+/* All options, for parsing, help and completion. */
+struct settings_info {
+    struct str name;  /* without dashes: "root" */
+    struct str value; /* how help shows the value: "DIR"; "" for a switch */
+    struct str help;
+    bool repeats; /* may be given more than once */
+};
+extern const struct settings_info settings_infos[];
+extern const size_t settings_info_count;
+
+/* NULL if there is none of that name. */
+const struct settings_info *settings_find(struct str name);
+
+/* Takes an option; from is where it was written ("--root"). CORDON_E_UNKNOWN, CORDON_E_CONFLICT for
+   a single value given twice. The value is judged when compiling. */
+int settings_set(struct settings *s, struct str name, struct str value, struct str from);
+
+/* Whether the paths are Windows' or posix: by --paths, else by the first root, else by hint, else
+   this machine's. Then reads the policy file, resolves and compiles. */
+int settings_compile(struct settings *s, struct str hint, struct policy **out);
+
+/* A path as a person wrote it: relative to the cwd, "~" is not expanded. Normal spelling. */
+int settings_path(struct settings *s, struct str given, struct path *out);
+
+#endif

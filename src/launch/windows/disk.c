@@ -1,0 +1,227 @@
+/* The file system and environment on Windows. */
+#include "launch/disk.h"
+
+#include <windows.h>
+
+#include "base/utf.h"
+#include "cordon.h"
+#include "policy/rules.h"
+
+enum path_dialect disk_dialect(void)
+{
+    return PATH_WINDOWS;
+}
+
+/* A NUL-terminated UTF-16 copy; NULL if the text is malformed, holds a NUL or memory is used up. */
+static wchar_t *wide(struct arena *arena, struct str s)
+{
+    size_t count;
+    if (str_has_char(s, '\0') || utf_length16(s, &count))
+        return NULL;
+    uint16_t *out = ARENA_ARRAY(arena, count + 1, uint16_t);
+    if (!out || utf_to16(s, out, count, &count))
+        return NULL;
+    return (wchar_t *)out;
+}
+
+static struct str narrow(struct arena *arena, const wchar_t *text, size_t count)
+{
+    auto_buf struct buf out = {0};
+    utf_from16(&out, (const uint16_t *)text, count);
+    return out.failed ? STR_NONE : arena_copy(arena, buf_str(&out));
+}
+
+struct str disk_cwd(struct arena *arena)
+{
+    wchar_t text[PATH_MAX_UNITS];
+    DWORD n = GetCurrentDirectoryW(PATH_MAX_UNITS, text);
+    return n > 0 && n < PATH_MAX_UNITS ? narrow(arena, text, n) : STR_NONE;
+}
+
+bool disk_variable(struct arena *arena, struct str name, struct str *value)
+{
+    wchar_t *wide_name = wide(arena, name);
+    if (!wide_name)
+        return false;
+    SetLastError(0);
+    DWORD n = GetEnvironmentVariableW(wide_name, NULL, 0);
+    if (n == 0)
+        return false;
+    wchar_t *text = ARENA_ARRAY(arena, n, wchar_t);
+    if (!text)
+        return false;
+    n = GetEnvironmentVariableW(wide_name, text, n);
+    *value = narrow(arena, text, n);
+    return value->p != NULL;
+}
+
+/* Opens without any right, so that nothing but its existence decides; links are followed or not. */
+static HANDLE open_to_look(struct arena *arena, struct str path, bool follow)
+{
+    wchar_t *text = wide(arena, path);
+    if (!text)
+        return INVALID_HANDLE_VALUE;
+    DWORD flags = FILE_FLAG_BACKUP_SEMANTICS | (follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT);
+    return CreateFileW(text, FILE_READ_ATTRIBUTES,
+                       FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
+                       flags, NULL);
+}
+
+/* \\?\C:\a is C:\a, \\?\UNC\h\s is \\h\s. */
+static struct str final_path(struct arena *arena, HANDLE file)
+{
+    wchar_t text[PATH_MAX_UNITS];
+    DWORD n = GetFinalPathNameByHandleW(file, text, PATH_MAX_UNITS, FILE_NAME_NORMALIZED);
+    if (n == 0 || n >= PATH_MAX_UNITS)
+        return STR_NONE;
+    struct str path = narrow(arena, text, n);
+    if (str_startsi(path, STR("\\\\?\\UNC\\"))) {
+        char *p = (char *)path.p + 6;
+        *p = '\\';
+        return str_from(path, 6);
+    }
+    return str_starts(path, STR("\\\\?\\")) ? str_from(path, 4) : path;
+}
+
+/* Walks up to the deepest part that exists and appends the rest to its final path. */
+static int resolve(struct arena *arena, struct str path, struct disk_facts *facts)
+{
+    struct str part = path;
+    HANDLE file;
+    while ((file = open_to_look(arena, part, true)) == INVALID_HANDLE_VALUE) {
+        part = path_parent(PATH_WINDOWS, part);
+        if (part.n == 0)
+            return CORDON_E_OPEN;
+    }
+    facts->existing = final_path(arena, file);
+    CloseHandle(file);
+    if (!facts->existing.p)
+        return CORDON_E_OPEN;
+    auto_buf struct buf out = {0};
+    buf_add(&out, facts->existing);
+    struct str rest = str_from(path, part.n);
+    while (rest.n && rest.p[0] == '\\')
+        rest = str_from(rest, 1);
+    if (rest.n) {
+        if (out.n && out.p[out.n - 1] != '\\')
+            buf_char(&out, '\\');
+        buf_add(&out, rest);
+    }
+    facts->final = arena_copy(arena, buf_str(&out));
+    return facts->final.p ? 0 : CORDON_E_NOMEM;
+}
+
+/* Name-surrogate tags (bit 29) are links; the others of Microsoft's are ordinary files. */
+static void look_at_reparse(HANDLE file, struct disk_facts *facts)
+{
+    FILE_ATTRIBUTE_TAG_INFO tag;
+    if (!GetFileInformationByHandleEx(file, FileAttributeTagInfo, &tag, sizeof tag) ||
+        !(tag.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT))
+        return;
+    if (IsReparseTagNameSurrogate(tag.ReparseTag))
+        facts->link = true;
+    else if (!IsReparseTagMicrosoft(tag.ReparseTag) || tag.ReparseTag == 0x8000001B)
+        facts->strange = true;
+}
+
+int disk_look(struct arena *arena, struct str path, struct disk_facts *facts)
+{
+    struct disk_facts f = {0};
+    BY_HANDLE_FILE_INFORMATION info;
+    int rc = resolve(arena, path, &f);
+    if (rc)
+        return rc;
+    HANDLE file = open_to_look(arena, path, false);
+    if (file != INVALID_HANDLE_VALUE) {
+        look_at_reparse(file, &f);
+        CloseHandle(file);
+    }
+    file = open_to_look(arena, path, true);
+    if (file != INVALID_HANDLE_VALUE) {
+        f.exists = true;
+        if (GetFileInformationByHandle(file, &info)) {
+            f.directory = info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY;
+            f.links = f.directory ? 1 : info.nNumberOfLinks;
+        }
+        CloseHandle(file);
+    }
+    /* Under Wine a Unix symlink shows only in the attributes of its name. */
+    wchar_t *text = wide(arena, path);
+    DWORD attributes = text ? GetFileAttributesW(text) : INVALID_FILE_ATTRIBUTES;
+    if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT) &&
+        !f.strange)
+        f.link = true;
+    *facts = f;
+    return 0;
+}
+
+bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context, struct str name),
+                void *context)
+{
+    wchar_t name[PATH_MAX_UNITS];
+    DWORD n = PATH_MAX_UNITS;
+    wchar_t *text = wide(arena, path);
+    HANDLE find = text ? FindFirstFileNameW(text, 0, &n, name) : INVALID_HANDLE_VALUE;
+    if (find == INVALID_HANDLE_VALUE)
+        return false;
+    bool more = true;
+    while (more) {
+        /* Names come without the drive: \a\b. */
+        auto_buf struct buf full = {0};
+        buf_add(&full, str_slice(path, 0, path_root_length(PATH_WINDOWS, path)));
+        utf_from16(&full, (const uint16_t *)name, n ? n - 1 : 0);
+        if (full.failed || !each(context, buf_str(&full)))
+            break;
+        n = PATH_MAX_UNITS;
+        more = FindNextFileNameW(find, &n, name);
+    }
+    FindClose(find);
+    return true;
+}
+
+int disk_read(struct str path, size_t limit, struct buf *out)
+{
+    auto_arena struct arena arena = {0};
+    wchar_t *text = wide(&arena, path);
+    if (!text)
+        return CORDON_E_OPEN;
+    HANDLE file = CreateFileW(text, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL,
+                              OPEN_EXISTING, FILE_FLAG_SEQUENTIAL_SCAN, NULL);
+    if (file == INVALID_HANDLE_VALUE)
+        return CORDON_E_OPEN;
+    int rc = GetFileType(file) == FILE_TYPE_DISK ? 0 : CORDON_E_OPEN;
+    while (rc == 0) {
+        DWORD n = 0;
+        if (!buf_reserve(out, 16384)) {
+            rc = CORDON_E_NOMEM;
+            break;
+        }
+        if (!ReadFile(file, out->p + out->n, 16384, &n, NULL))
+            rc = CORDON_E_READ;
+        if (n == 0)
+            break;
+        out->n += n;
+        if (out->n > limit)
+            rc = CORDON_E_TOOBIG;
+    }
+    CloseHandle(file);
+    return rc;
+}
+
+static struct str folder_of(struct arena *arena, struct str variable)
+{
+    struct str value;
+    struct disk_facts facts;
+    if (!disk_variable(arena, variable, &value) || disk_look(arena, value, &facts))
+        return STR_NONE;
+    return facts.final;
+}
+
+void disk_machine(struct arena *arena, struct policy_machine *machine)
+{
+    machine->home = folder_of(arena, STR("USERPROFILE"));
+    machine->windows = folder_of(arena, STR("SystemRoot"));
+    machine->program_files = folder_of(arena, STR("ProgramFiles"));
+    machine->program_files_x86 = folder_of(arena, STR("ProgramFiles(x86)"));
+    machine->program_data = folder_of(arena, STR("ProgramData"));
+}

@@ -1,0 +1,161 @@
+/* cordon_check: the guard's answer as cordon.h and contracts for JSON know it. */
+#include "lib/check.h"
+#include "launch/disk.h"
+#include "lib/handles.h"
+
+/* A script named relative to the cwd. Its place inside the roots was judged before. */
+static int read_script(void *context, struct str path, struct buf *out)
+{
+    struct settings *s = context;
+    struct path normal = {0};
+    if (s->foreign || settings_path(s, path, &normal) || normal.class != PATH_FILE)
+        return CORDON_E_OPEN;
+    return disk_read(normal.text, GUARD_MAX_INPUT, out);
+}
+
+static void write_words(struct json_writer *w, const struct guard_read *r)
+{
+    json_key(w, STR("args"));
+    json_open(w, '[');
+    for (size_t i = 0; i < r->count; i++)
+        if (str_has_char(r->args[i].text, GUARD_HOLE))
+            json_null(w);
+        else
+            json_string(w, r->args[i].text);
+    json_close(w, ']');
+}
+
+static void write_reads(struct json_writer *w, const struct guard_answer *a)
+{
+    static const char *const shells[] = {"argv", "cmd", "powershell", "bash"};
+    json_key(w, STR("read"));
+    json_open(w, '[');
+    for (size_t i = 0; i < a->read_count; i++) {
+        const struct guard_read *r = &a->reads[i];
+        json_open(w, '{');
+        json_put(w, STR("shell"), str_of(shells[r->shell]));
+        json_key(w, STR("name"));
+        if (str_has_char(r->name.text, GUARD_HOLE))
+            json_null(w);
+        else
+            json_string(w, r->name.text);
+        write_words(w, r);
+        json_put_number(w, STR("depth"), r->depth);
+        json_put_number(w, STR("start"), (long long)r->start);
+        json_put_number(w, STR("end"), (long long)r->end);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+}
+
+static void write_findings(struct json_writer *w, const struct guard_answer *a)
+{
+    json_key(w, STR("findings"));
+    json_open(w, '[');
+    for (size_t i = 0; i < a->finding_count; i++) {
+        const struct guard_finding *f = &a->findings[i];
+        json_open(w, '{');
+        json_put(w, STR("rule"), guard_rules[f->rule].id);
+        json_put(w, STR("verdict"), str_of(verdict_name(f->verdict)));
+        json_put_number(w, STR("start"), (long long)f->start);
+        json_put_number(w, STR("end"), (long long)f->end);
+        json_put(w, STR("text"), str_slice(a->text, f->start, f->end));
+        json_put(w, STR("resolved"), f->resolved);
+        json_put(w, STR("why"), f->why);
+        json_put(w, STR("fix"), f->fix);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+}
+
+void check_write(struct json_writer *w, const struct guard_answer *a, bool is_argv, bool show)
+{
+    json_put(w, STR("verdict"), str_of(verdict_name(a->verdict)));
+    if (is_argv)
+        json_put(w, STR("cmdline"), a->text);
+    write_findings(w, a);
+    if (show)
+        write_reads(w, a);
+}
+
+int check_ask(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer)
+{
+    int rc = p->has_roots ? handle_prepare(p, STR_NONE) : handle_guard(p);
+    if (rc)
+        return rc;
+    if (p->has_roots) {
+        q->policy = p->policy;
+        q->cwd = p->settings.cwd;
+    }
+    q->read_file = read_script;
+    q->context = &p->settings;
+    rc = guard_check(p->guard, q, answer);
+    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : 0;
+}
+
+static int check(struct cordon_policy *p, struct guard_question *q, unsigned flags,
+                 struct cordon_answer **out)
+{
+    struct guard_answer found;
+    q->show = flags & CORDON_SHOW;
+    int rc = check_ask(p, q, &found);
+    if (rc)
+        return rc;
+    struct cordon_answer *a = answer_new(found.finding_count);
+    if (!a)
+        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+    a->verdict = found.verdict;
+    for (int verdict = CORDON_DENY; verdict <= CORDON_ALLOW; verdict++)
+        for (size_t i = 0; i < found.finding_count; i++) {
+            const struct guard_finding *f = &found.findings[i];
+            if (f->verdict != (enum cordon_verdict)verdict)
+                continue;
+            a->reasons[a->count++] =
+                (struct answer_reason){guard_rules[f->rule].id.p, arena_copy(&a->arena, f->why).p,
+                                       arena_copy(&a->arena, f->fix).p};
+        }
+    struct json_writer w = {.out = &a->json};
+    json_open(&w, '{');
+    check_write(&w, &found, q->argv != NULL, q->show);
+    json_close(&w, '}');
+    return answer_finish(a, out);
+}
+
+int cordon_check(struct cordon_policy *p, size_t argc, const char *const *argv, unsigned flags,
+                 struct cordon_answer **out)
+{
+    auto_arena struct arena arena = {0};
+    struct str *words = ARENA_ARRAY(&arena, argc, struct str);
+    if (argc == 0)
+        return handle_fail(p, CORDON_E_VALUE, "there is no command");
+    if (!words)
+        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < argc; i++)
+        words[i] = str_of(argv[i]);
+    struct guard_question q = {.argv = words, .argc = argc};
+    return check(p, &q, flags, out);
+}
+
+bool check_shell(struct str name, enum guard_shell *shell)
+{
+    static const char *const names[] = {"cmdline", "cmd", "powershell", "bash"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_eqi(name, str_of(names[i]))) {
+            *shell = (enum guard_shell)i;
+            return true;
+        }
+    if (!str_eqi(name, STR("pwsh")) && !str_eqi(name, STR("sh")))
+        return false;
+    *shell = str_eqi(name, STR("sh")) ? GUARD_BASH : GUARD_POWERSHELL;
+    return true;
+}
+
+int cordon_check_text(struct cordon_policy *p, const char *shell, const char *text, size_t length,
+                      unsigned flags, struct cordon_answer **out)
+{
+    struct guard_question q = {.text = {text, length}, .cmdline = {text, length}};
+    if (!check_shell(str_of(shell), &q.shell))
+        return handle_fail(p, CORDON_E_VALUE,
+                           "the shell is not one of powershell, cmd, bash and cmdline");
+    return check(p, &q, flags, out);
+}

@@ -1,0 +1,46 @@
+/* The handles of cordon.h, for the files of this folder. */
+#ifndef CORDON_LIB_HANDLES_H
+#define CORDON_LIB_HANDLES_H
+
+#include "base/json.h"
+#include "guard/guard.h"
+#include "launch/settings.h"
+
+struct cordon_policy {
+    struct settings settings;
+    struct policy *policy; /* compiled at the first question */
+    struct guard *guard;   /* made at the first question */
+    bool has_roots;        /* a root or a policy file was set */
+    char error[1024];
+};
+
+struct answer_reason {
+    const char *rule, *why, *fix;
+};
+
+struct cordon_answer {
+    struct arena arena;
+    enum cordon_verdict verdict;
+    struct answer_reason *reasons;
+    size_t count;
+    struct buf json;
+};
+
+/* Makes the guard if that was not done yet. */
+int handle_guard(struct cordon_policy *p);
+
+/* The same, and compiles the policy. */
+int handle_prepare(struct cordon_policy *p, struct str hint);
+
+/* Remembers the sentence for cordon_policy_error() and returns the code. */
+int handle_fail(struct cordon_policy *p, int code, const char *text);
+
+/* An empty answer with room for count reasons; NULL without memory. */
+struct cordon_answer *answer_new(size_t count);
+
+/* Takes the answer over if everything in it could be stored; else frees it: CORDON_E_NOMEM. */
+int answer_finish(struct cordon_answer *answer, struct cordon_answer **out);
+
+const char *verdict_name(enum cordon_verdict verdict);
+
+#endif

@@ -1,0 +1,437 @@
+/* The decision about a file. Zero is deny; nothing is allowed but by a line that says so. */
+#include "policy/build.h"
+
+/* Places with rules of their own: a folder that moves from one to another changes its rules. */
+enum zone {
+    ZONE_NONE = 0,
+    ZONE_ROOT,
+    ZONE_TEMP,
+    ZONE_GIT,      /* a git folder under the rules of a commit */
+    ZONE_GIT_FREE, /* made by this run */
+    ZONE_OTHER     /* devices and pipes: not moved */
+};
+
+struct question {
+    const struct policy *policy;
+    const struct policy_request *request;
+    struct policy_answer *answer;
+    struct image_match match;
+    enum zone zone;
+};
+
+static bool is_separator(char c)
+{
+    return c == '\\' || c == '/';
+}
+
+static enum cordon_verdict deny(struct question *q, enum policy_rule rule, uint32_t entry)
+{
+    q->answer->verdict = CORDON_DENY;
+    q->answer->rule = rule;
+    q->answer->entry = entry;
+    return CORDON_DENY;
+}
+
+static enum cordon_verdict deny_name(struct question *q, enum policy_rule rule, const char *name)
+{
+    q->answer->name = name;
+    return deny(q, rule, 0);
+}
+
+static enum cordon_verdict allow(struct question *q, enum policy_rule rule, enum zone zone,
+                                 uint32_t entry)
+{
+    q->answer->verdict = CORDON_ALLOW;
+    q->answer->rule = rule;
+    q->answer->entry = entry;
+    q->zone = zone;
+    return CORDON_ALLOW;
+}
+
+/* Devices. */
+
+static const struct {
+    const char *name;
+    bool refused;
+} devices[] = {
+#define POLICY_DEVICE(name, refused) {name, refused},
+#include "policy/devices.def"
+#undef POLICY_DEVICE
+};
+
+static bool device_is(struct str name, const char *pattern)
+{
+    struct str p = str_of(pattern);
+    size_t hash = str_find_char(p, '#', 0);
+    if (hash == p.n)
+        return str_eqi(name, p);
+    if (!str_startsi(name, str_slice(p, 0, hash)))
+        return false;
+    size_t end = hash;
+    /* COM\xB2 and its like are digits to Windows. */
+    while (end < name.n && (ascii_is_digit(name.p[end]) || (unsigned char)name.p[end] >= 0x80))
+        end++;
+    return end > hash && str_eqi(str_from(name, end), str_from(p, hash + 1));
+}
+
+static enum cordon_verdict decide_device(struct question *q)
+{
+    struct str text = q->request->path.text, name;
+    struct str prefixes[] = {STR("\\\\.\\"), STR("\\Device\\"), STR("\\")};
+    size_t skip = 0;
+    while (skip < 2 && !str_startsi(text, prefixes[skip]))
+        skip++;
+    name = str_from(text, prefixes[skip].n);
+    size_t end = str_find_char(name, '\\', 0);
+    bool alone = end == name.n && !q->request->path.folder;
+    name.n = end;
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        if (device_is(name, devices[i].name))
+            return devices[i].refused ? deny_name(q, RULE_PATH_DEVICE, devices[i].name)
+                                      : allow(q, RULE_DEVICE_BROKERED, ZONE_OTHER, 0);
+    /* A drive letter with something behind it, or a file on a device nobody has told us about. */
+    if (str_has_char(name, ':') || (!alone && q->request->access != POLICY_READ))
+        return deny(q, RULE_PATH_DEVICE, 0);
+    return allow(q, RULE_DEVICE_OTHER, ZONE_OTHER, 0);
+}
+
+static enum cordon_verdict decide_pipe(struct question *q)
+{
+    switch (q->request->access) {
+    case POLICY_CREATE: return allow(q, RULE_PIPE_CREATE, ZONE_OTHER, 0);
+    case POLICY_READ:
+    case POLICY_WRITE:
+    case POLICY_ATTRIBUTES:
+        if (q->request->facts.created_by_run)
+            return allow(q, RULE_PIPE_INSIDE, ZONE_OTHER, 0);
+        return deny(q, RULE_PIPE_OUTSIDE, 0);
+    default: return deny(q, RULE_PIPE_OUTSIDE, 0);
+    }
+}
+
+static bool is_plain_open(enum policy_access access)
+{
+    return access == POLICY_READ || access == POLICY_WRITE || access == POLICY_CREATE;
+}
+
+/* Reading. */
+
+static bool is_remote(const struct path *path)
+{
+    return path->class == PATH_UNC || path->class == PATH_WSL ||
+           str_startsi(path->text, STR("\\\\?\\UNC\\")) ||
+           (path->class != PATH_TRAILING && path->text.n > 2 && path->text.p[0] == '\\' &&
+            path->text.p[1] == '\\');
+}
+
+static bool read_is_denied(const struct question *q)
+{
+    if (q->request->path.class == PATH_TRAILING)
+        return q->policy->settings.deny_read.count > 0;
+    return q->match.hit[IMAGE_DENY_READ] &&
+           (!q->match.hit[IMAGE_ALLOW_READ] ||
+            q->match.end[IMAGE_DENY_READ] >= q->match.end[IMAGE_ALLOW_READ]);
+}
+
+static enum cordon_verdict decide_read(struct question *q)
+{
+    const struct path *path = &q->request->path;
+    if (path->class == PATH_RESERVED)
+        return deny(q, RULE_PATH_RESERVED, 0);
+    if (path->class == PATH_UNIX)
+        return deny(q, RULE_PATH_UNIX, 0);
+    if (read_is_denied(q))
+        return path->class == PATH_TRAILING
+                   ? deny(q, RULE_PATH_TRAILING, 0)
+                   : deny(q, RULE_READ_DENIED, q->match.hit[IMAGE_DENY_READ]);
+    if (is_remote(path) && !q->match.hit[IMAGE_ROOT] && q->policy->settings.net != POLICY_NET_ON)
+        return deny(q, path->class == PATH_WSL ? RULE_PATH_WSL : RULE_PATH_UNC, 0);
+    if (q->request->facts.reparse == POLICY_STRANGE && q->request->facts.seen)
+        return deny(q, RULE_LINK_REPARSE, 0);
+    return allow(q, RULE_READ_ALLOWED, ZONE_NONE, q->match.hit[IMAGE_ALLOW_READ]);
+}
+
+/* Changing. */
+
+/* Access that makes the name itself appear, vanish or mean something else. */
+static bool is_name_change(enum policy_access access)
+{
+    return access == POLICY_RENAME_FROM || access == POLICY_RENAME_TO || access == POLICY_REPARSE ||
+           access == POLICY_LINK_TO;
+}
+
+/* __PSScriptPolicyTest_xxxxxxxx.xxx.ps1 and .psm1, straight in temp. */
+static bool is_powershell_probe(const struct question *q)
+{
+    const struct policy_request *r = q->request;
+    struct str leaf = str_from(r->path.text, q->match.end[IMAGE_TEMP] + 1);
+    struct str head = STR("__PSScriptPolicyTest_");
+    if (!q->match.hit[IMAGE_TEMP] || r->path.class != PATH_FILE || r->facts.directory ||
+        !str_startsi(leaf, head))
+        return false;
+    leaf = str_from(leaf, head.n);
+    if (leaf.n < 16 || leaf.p[8] != '.' || leaf.p[12] != '.')
+        return false;
+    for (size_t i = 0; i < 12; i++)
+        if (i != 8 && !ascii_is_alnum(leaf.p[i]))
+            return false;
+    struct str end = str_from(leaf, 12);
+    if (!str_eqi(end, STR(".ps1")) && !str_eqi(end, STR(".psm1")))
+        return false;
+    if (r->access == POLICY_CREATE)
+        return !r->facts.exists || r->facts.created_by_run;
+    return r->facts.created_by_run && (r->access == POLICY_WRITE || r->access == POLICY_DELETE ||
+                                       r->access == POLICY_ATTRIBUTES);
+}
+
+/* A rule that a change of this name would carry away or undermine: one at this path or, if the
+   name itself changes, below it. */
+static enum cordon_verdict decide_denied(struct question *q)
+{
+    enum policy_access access = q->request->access;
+    uint32_t below = is_name_change(access) ? q->match.below : 0;
+    if (q->match.hit[IMAGE_SELF] || below >> IMAGE_SELF & 1)
+        return deny(q, RULE_PROTECTED_SELF, q->match.hit[IMAGE_SELF]);
+    if (q->match.hit[IMAGE_DENY_WRITE] || below >> IMAGE_DENY_WRITE & 1)
+        return deny(q, RULE_WRITE_DENIED, q->match.hit[IMAGE_DENY_WRITE]);
+    /* Under another name the file could be read. */
+    bool moves = access == POLICY_LINK_FROM || is_name_change(access);
+    if (moves && (read_is_denied(q) || below >> IMAGE_DENY_READ & 1))
+        return deny(q, RULE_READ_DENIED, q->match.hit[IMAGE_DENY_READ]);
+    uint32_t places = 1u << IMAGE_ROOT | 1u << IMAGE_TEMP | 1u << IMAGE_GIT_DIR;
+    if ((below & places) && (q->match.hit[IMAGE_ROOT] || q->match.hit[IMAGE_TEMP]))
+        return deny(q, RULE_ROOTS_ITSELF, 0);
+    return CORDON_ALLOW;
+}
+
+/* Below a git folder under the rules of a commit; below is empty for the folder itself. */
+static enum cordon_verdict decide_commit(struct question *q, struct str below, bool top)
+{
+    const struct policy_request *r = q->request;
+    bool folder = r->facts.directory || r->path.folder;
+    const char *name = protected_spelled(PROTECTED_GIT);
+    if (below.n == 0) {
+        /* Making the folder, or finding it made; a .git file would point elsewhere. */
+        bool appears = r->access == POLICY_CREATE && folder && (!top || r->facts.exists);
+        bool moved_in =
+            r->access == POLICY_RENAME_TO && folder && !top && !r->facts.exists && r->facts.seen;
+        if (appears || moved_in)
+            return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
+        return deny_name(q, RULE_PROTECTED_GIT, name);
+    }
+    if (r->access == POLICY_REPARSE || r->access == POLICY_SECURITY ||
+        !git_commit_writes(q->policy->settings.paths.dialect, below))
+        return deny_name(q, RULE_PROTECTED_GIT, name);
+    return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
+}
+
+static bool is_root_end(const struct image_match *match, size_t end)
+{
+    if (match->root_count > IMAGE_MAX_NESTED)
+        return true;
+    for (size_t i = 0; i < match->root_count; i++)
+        if (match->root_ends[i] == end)
+            return true;
+    return false;
+}
+
+/* Looks at every component below the outermost root. */
+static enum cordon_verdict decide_protected(struct question *q)
+{
+    const struct policy *policy = q->policy;
+    struct path_cursor cursor = {.dialect = policy->settings.paths.dialect,
+                                 .path = q->request->path.text,
+                                 .pos = q->match.root_ends[0],
+                                 .started = true};
+    struct str component;
+    enum zone zone = ZONE_ROOT;
+    for (size_t before = cursor.pos; path_next(&cursor, &component); before = cursor.pos) {
+        enum protected_name name = protected_find(cursor.dialect, component);
+        if (name == PROTECTED_NONE || policy->unprotected[name])
+            continue;
+        if (name != PROTECTED_GIT)
+            return deny_name(q, RULE_PROTECTED_NAME, protected_spelled(name));
+        bool top = is_root_end(&q->match, before);
+        if (!top && q->request->facts.created_by_run) {
+            zone = ZONE_GIT_FREE;
+            continue;
+        }
+        if (zone == ZONE_GIT_FREE)
+            continue;
+        if (top && policy->settings.git == POLICY_GIT_PROTECT)
+            return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
+        /* An alias is the folder only as long as nothing else has that name. */
+        if (component.p[0] != '.')
+            return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
+        return decide_commit(q, str_from(cursor.path, cursor.pos + 1), top);
+    }
+    return allow(q, zone == ZONE_ROOT ? RULE_ROOTS_INSIDE : RULE_GIT_CREATED, zone,
+                 q->match.hit[IMAGE_ROOT]);
+}
+
+/* True if the path is the place whose spelling ends at end; C:\ has its separator behind that. */
+static bool is_place(const struct path *path, size_t end)
+{
+    return path->text.n == end || (path->text.n == end + 1 && is_separator(path->text.p[end]));
+}
+
+/* Which of the places that can be written it lies in, and what that place says. */
+static enum cordon_verdict decide_place(struct question *q)
+{
+    const struct image_match *m = &q->match;
+    const struct policy_request *r = q->request;
+    size_t root = m->hit[IMAGE_ROOT] ? m->end[IMAGE_ROOT] + 1 : 0;
+    size_t temp = m->hit[IMAGE_TEMP] && !q->policy->settings.no_temp ? m->end[IMAGE_TEMP] + 1 : 0;
+    size_t git = m->hit[IMAGE_GIT_DIR] ? m->end[IMAGE_GIT_DIR] + 1 : 0;
+    size_t deepest = root > temp ? root : temp;
+    bool itself = deepest && is_place(&r->path, deepest - 1);
+    bool stays = r->access == POLICY_WRITE || r->access == POLICY_CREATE ||
+                 r->access == POLICY_ATTRIBUTES || r->access == POLICY_SECURITY;
+    if (git && git >= deepest)
+        return q->policy->settings.git == POLICY_GIT_COMMIT
+                   ? decide_commit(q, str_from(r->path.text, git), true)
+                   : deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
+    if (!deepest) {
+        if (r->path.class == PATH_UNC)
+            return deny(q, RULE_PATH_UNC, 0);
+        if (r->path.class == PATH_WSL)
+            return deny(q, RULE_PATH_WSL, 0);
+        return deny(q, RULE_ROOTS_OUTSIDE, 0);
+    }
+    if (itself && !stays)
+        return deny(q, RULE_ROOTS_ITSELF, temp > root ? 0 : m->hit[IMAGE_ROOT]);
+    /* Temp has no protected names: nobody obeys what lies there. */
+    if (temp > root)
+        return allow(q, RULE_TEMP_INSIDE, ZONE_TEMP, 0);
+    return decide_protected(q);
+}
+
+static enum cordon_verdict decide_write(struct question *q);
+
+/* A link may only lead to where the same write would be allowed. */
+static bool target_is_inside(const struct question *q)
+{
+    struct policy_answer ignored = {0};
+    struct policy_request request = {.path = q->request->facts.target,
+                                     .access = POLICY_WRITE,
+                                     .facts = {.seen = q->request->facts.seen, .exists = true}};
+    struct question inner = {.policy = q->policy, .request = &request, .answer = &ignored};
+    image_search(&q->policy->image, request.path.base, request.facts.seen, &inner.match);
+    return decide_write(&inner) == CORDON_ALLOW || ignored.rule == RULE_MODE_READ_ONLY;
+}
+
+static enum cordon_verdict decide_links(struct question *q)
+{
+    const struct policy_facts *facts = &q->request->facts;
+    enum policy_access access = q->request->access;
+    bool changes_object = access == POLICY_WRITE || access == POLICY_CREATE ||
+                          access == POLICY_ATTRIBUTES || access == POLICY_SECURITY;
+    if ((changes_object || access == POLICY_LINK_FROM) && !facts->directory && facts->links > 1 &&
+        !facts->links_inside)
+        return deny(q, RULE_LINK_HARD, 0);
+    if (access == POLICY_REPARSE && !target_is_inside(q))
+        return deny(q, RULE_LINK_REPARSE, 0);
+    if (changes_object && facts->reparse == POLICY_STRANGE)
+        return deny(q, RULE_LINK_REPARSE, 0);
+    if (changes_object && facts->reparse == POLICY_LINK && facts->target.text.n &&
+        !target_is_inside(q))
+        return deny(q, RULE_LINK_REPARSE, 0);
+    return CORDON_ALLOW;
+}
+
+static enum cordon_verdict decide_write(struct question *q)
+{
+    switch (q->request->path.class) {
+    case PATH_FILE:
+    case PATH_UNC:
+    case PATH_WSL: break;
+    case PATH_STREAM: return deny(q, RULE_PATH_STREAM, 0);
+    case PATH_TRAILING: return deny(q, RULE_PATH_TRAILING, 0);
+    case PATH_RESERVED: return deny(q, RULE_PATH_RESERVED, 0);
+    case PATH_UNIX: return deny(q, RULE_PATH_UNIX, 0);
+    default: return deny(q, RULE_PATH_MALFORMED, 0);
+    }
+    if (decide_denied(q) != CORDON_ALLOW)
+        return CORDON_DENY;
+    bool without_temp = q->policy->settings.mode == POLICY_READ_ONLY || q->policy->settings.no_temp;
+    if (without_temp && is_powershell_probe(q))
+        return allow(q, RULE_TEMP_PROBE, ZONE_TEMP, 0);
+    if (decide_place(q) != CORDON_ALLOW)
+        return CORDON_DENY;
+    if (decide_links(q) != CORDON_ALLOW)
+        return CORDON_DENY;
+    /* Asked last, so that what the mode's remedy would not help is not answered with it. */
+    if (q->policy->settings.mode != POLICY_WORKSPACE_WRITE)
+        return deny(q, RULE_MODE_READ_ONLY, 0);
+    return CORDON_ALLOW;
+}
+
+static void decide(struct question *q)
+{
+    const struct policy_request *r = q->request;
+    *q->answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_PATH_MALFORMED};
+    if (r->access <= POLICY_NO_ACCESS || r->access > POLICY_REPARSE)
+        return;
+    if (q->policy->settings.mode == POLICY_FULL_ACCESS) {
+        allow(q, RULE_MODE_FULL, ZONE_ROOT, 0);
+        return;
+    }
+    switch (r->path.class) {
+    case PATH_MALFORMED: return;
+    case PATH_NUL:
+    case PATH_CONSOLE:
+        if (!is_plain_open(r->access))
+            deny(q, RULE_PATH_DEVICE, 0);
+        else
+            allow(q, r->path.class == PATH_NUL ? RULE_DEVICE_NUL : RULE_DEVICE_CONSOLE, ZONE_OTHER,
+                  0);
+        return;
+    case PATH_PIPE: decide_pipe(q); return;
+    case PATH_MAILSLOT: deny(q, RULE_PATH_MAILSLOT, 0); return;
+    case PATH_VOLUME: deny(q, RULE_PATH_DEVICE, 0); return;
+    case PATH_DEVICE: decide_device(q); return;
+    default: break;
+    }
+    image_search(&q->policy->image, r->path.base, r->facts.seen, &q->match);
+    if (r->access == POLICY_READ)
+        decide_read(q);
+    else
+        decide_write(q);
+}
+
+void policy_decide(const struct policy *policy, const struct policy_request *request,
+                   struct policy_answer *answer)
+{
+    struct question q = {.policy = policy, .request = request, .answer = answer};
+    decide(&q);
+}
+
+void policy_decide_pair(const struct policy *policy, const struct policy_request *from,
+                        const struct policy_request *to, struct policy_answer *answer)
+{
+    struct policy_answer first, second;
+    struct question a = {.policy = policy, .request = from, .answer = &first};
+    struct question b = {.policy = policy, .request = to, .answer = &second};
+    bool rename = from->access == POLICY_RENAME_FROM && to->access == POLICY_RENAME_TO;
+    bool link = from->access == POLICY_LINK_FROM && to->access == POLICY_LINK_TO;
+    *answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_PATH_MALFORMED};
+    if (!rename && !link)
+        return;
+    decide(&a);
+    if (first.verdict != CORDON_ALLOW) {
+        *answer = first;
+        return;
+    }
+    decide(&b);
+    if (second.verdict != CORDON_ALLOW) {
+        *answer = second;
+        answer->target = true;
+        return;
+    }
+    *answer = second;
+    bool folder = from->facts.directory || to->facts.directory;
+    if (a.zone != b.zone && (folder || a.zone == ZONE_OTHER || b.zone == ZONE_OTHER)) {
+        *answer =
+            (struct policy_answer){.rule = RULE_LINK_PLACE, .other_device = true, .target = true};
+    }
+}

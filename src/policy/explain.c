@@ -1,0 +1,312 @@
+/*
+ * Answers in words: one sentence for people, and the remedy as options to type. A remedy is the
+ * whole list of roots and is never something that Cordon would refuse.
+ */
+#include "policy/build.h"
+
+#include "policy/net.h"
+
+static const char no_option[] = "there is no option for this";
+
+static const char *const actions[] = {
+    [POLICY_NO_ACCESS] = "use",
+    [POLICY_READ] = "read",
+    [POLICY_WRITE] = "write",
+    [POLICY_CREATE] = "create",
+    [POLICY_DELETE] = "delete",
+    [POLICY_RENAME_FROM] = "rename",
+    [POLICY_RENAME_TO] = "rename to",
+    [POLICY_LINK_FROM] = "link to",
+    [POLICY_LINK_TO] = "create the link",
+    [POLICY_ATTRIBUTES] = "change the attributes of",
+    [POLICY_SECURITY] = "change the permissions of",
+    [POLICY_REPARSE] = "create the link",
+};
+
+/* Quoted only where a shell would split it. */
+static void add_word(struct buf *out, struct str word)
+{
+    bool plain = word.n > 0;
+    for (size_t i = 0; i < word.n; i++)
+        if (!ascii_is_alnum(word.p[i]) && !strchr("\\/:._-+@~", word.p[i]) &&
+            (unsigned char)word.p[i] < 0x80)
+            plain = false;
+    if (!plain)
+        buf_char(out, '"');
+    buf_add(out, word);
+    if (!plain)
+        buf_char(out, '"');
+}
+
+static void add_option(struct buf *out, const char *option, struct str value)
+{
+    if (out->n)
+        buf_char(out, ' ');
+    buf_add(out, str_of(option));
+    if (value.n) {
+        buf_char(out, ' ');
+        add_word(out, value);
+    }
+}
+
+static void add_roots(const struct policy_settings *s, struct buf *fix)
+{
+    if (s->mode == POLICY_READ_ONLY)
+        add_option(fix, "--mode", STR("workspace-write"));
+    for (size_t i = 0; i < s->roots.count; i++)
+        add_option(fix, "--root",
+                   s->roots.items[i].given.n ? s->roots.items[i].given : s->roots.items[i].path);
+}
+
+static bool is_inside(const struct policy_settings *s, struct str folder, struct str path)
+{
+    return folder.n && path.n >= folder.n && str_startsi(path, folder) &&
+           (path.n == folder.n || path.p[folder.n] == path_separator(s->paths.dialect));
+}
+
+/* The folder to name as a further root, or an empty string if Cordon would refuse every one. */
+static struct str root_for(const struct policy *policy, const struct policy_request *request)
+{
+    const struct policy_settings *s = &policy->settings;
+    enum path_dialect dialect = s->paths.dialect;
+    struct str path = request->path.text, folder;
+    folder = request->facts.existing.n ? request->facts.existing : path_parent(dialect, path);
+    if (folder.n == 0 || policy_broad_root(dialect, &s->machine, folder))
+        return STR_NONE;
+    const struct policy_machine *m = &s->machine;
+    if (is_inside(s, m->windows, path) || is_inside(s, m->program_files, path) ||
+        is_inside(s, m->program_files_x86, path))
+        return STR_NONE;
+    /* A root would not help where a protected name stands in the way. */
+    struct path_cursor cursor = {.dialect = dialect, .path = path};
+    struct str component;
+    while (path_next(&cursor, &component))
+        if (protected_find(dialect, component))
+            return STR_NONE;
+    return folder;
+}
+
+static void fix_outside(const struct policy *policy, const struct policy_request *request,
+                        struct buf *fix)
+{
+    struct str folder = root_for(policy, request);
+    if (folder.n == 0) {
+        buf_add(fix, str_of(no_option));
+        return;
+    }
+    add_roots(&policy->settings, fix);
+    add_option(fix, "--root", folder);
+}
+
+/* True if --git=commit would let it through. */
+static bool commit_helps(const struct policy *policy, const struct policy_request *request)
+{
+    struct policy other = *policy;
+    struct policy_answer answer;
+    other.settings.git = POLICY_GIT_COMMIT;
+    policy_decide(&other, request, &answer);
+    return answer.verdict == CORDON_ALLOW || answer.rule == RULE_MODE_READ_ONLY;
+}
+
+static struct str entry_text(const struct policy_list *list, uint32_t entry)
+{
+    if (entry == 0 || entry > list->count)
+        return STR_NONE;
+    const struct policy_entry *e = &list->items[entry - 1];
+    return e->given.n ? e->given : e->path;
+}
+
+static struct str entry_from(const struct policy_list *list, uint32_t entry)
+{
+    return entry == 0 || entry > list->count ? STR_NONE : list->items[entry - 1].from;
+}
+
+/* There is no option; but the person wrote the rule and can take it out. */
+static void fix_own_rule(const struct policy_list *list, uint32_t entry, const char *option,
+                         struct buf *fix)
+{
+    struct str text = entry_text(list, entry), from = entry_from(list, entry);
+    buf_add(fix, str_of(no_option));
+    if (text.n == 0)
+        return;
+    buf_fmt(fix, "; it is closed by %s ", option);
+    add_word(fix, text);
+    if (from.n && !str_eq(from, str_of(option)))
+        buf_fmt(fix, " (%.*s)", STR_ARG(from));
+}
+
+static void explain_allowed(const struct policy_request *r, const struct policy_answer *answer,
+                            struct buf *why)
+{
+    buf_fmt(why, "allowed: %s", policy_rule_text(answer->rule));
+    buf_fmt(why, " (%.*s)", STR_ARG(r->path.text));
+}
+
+static void explain_denied(const struct policy *policy, const struct policy_request *r,
+                           const struct policy_answer *answer, struct buf *why, struct buf *fix)
+{
+    const struct policy_settings *s = &policy->settings;
+    struct str path = r->path.text;
+    const char *action = actions[r->access];
+    switch (answer->rule) {
+    case RULE_ROOTS_OUTSIDE:
+        buf_fmt(why, "cannot %s %.*s: it lies outside the folders that can be changed", action,
+                STR_ARG(path));
+        fix_outside(policy, r, fix);
+        return;
+    case RULE_ROOTS_ITSELF:
+        buf_fmt(why, "cannot %s %.*s: a root stays where it is, only what is inside can go", action,
+                STR_ARG(path));
+        break;
+    case RULE_MODE_READ_ONLY:
+        buf_fmt(why, "cannot %s %.*s: in read-only mode nothing can be changed", action,
+                STR_ARG(path));
+        add_roots(s, fix);
+        return;
+    case RULE_PROTECTED_GIT:
+        buf_fmt(why, "cannot %s %.*s: git runs what this folder says, so it is protected", action,
+                STR_ARG(path));
+        if (s->git == POLICY_GIT_PROTECT && commit_helps(policy, r)) {
+            add_option(fix, "--git=commit", STR_NONE);
+            return;
+        }
+        break;
+    case RULE_PROTECTED_NAME:
+        buf_fmt(why, "cannot %s %.*s: other programs obey %s, so it is protected", action,
+                STR_ARG(path), answer->name);
+        add_option(fix, "--unprotect", str_of(answer->name));
+        return;
+    case RULE_PROTECTED_SELF:
+        buf_fmt(why, "cannot %s %.*s: it belongs to Cordon itself", action, STR_ARG(path));
+        break;
+    case RULE_WRITE_DENIED:
+        buf_fmt(why, "cannot %s %.*s: a deny-write rule covers it", action, STR_ARG(path));
+        fix_own_rule(&s->deny_write, answer->entry, "--deny-write", fix);
+        return;
+    case RULE_READ_DENIED:
+        buf_fmt(why, "cannot %s %.*s: a deny-read rule covers it", action, STR_ARG(path));
+        if (r->access == POLICY_READ && r->path.class == PATH_FILE &&
+            r->path.text.n > (answer->entry ? s->deny_read.items[answer->entry - 1].path.n : 0)) {
+            add_option(fix, "--allow-read", path);
+            return;
+        }
+        fix_own_rule(&s->deny_read, answer->entry, "--deny-read", fix);
+        return;
+    case RULE_PATH_STREAM:
+        buf_fmt(why, "cannot %s %.*s: it is an alternate data stream, hidden inside another file",
+                action, STR_ARG(path));
+        break;
+    case RULE_PATH_TRAILING:
+        buf_fmt(why, "cannot %s %.*s: a name that ends in a dot or a space is not what it seems",
+                action, STR_ARG(path));
+        break;
+    case RULE_PATH_RESERVED:
+        buf_fmt(why, "cannot %s %.*s: it is a reserved DOS device name", action, STR_ARG(path));
+        break;
+    case RULE_PATH_UNC:
+        buf_fmt(why, "cannot %s %.*s: it lies on the network", action, STR_ARG(path));
+        if (r->access == POLICY_READ)
+            add_option(fix, "--net=on", STR_NONE);
+        else
+            fix_outside(policy, r, fix);
+        return;
+    case RULE_PATH_WSL:
+        buf_fmt(why, "cannot %s %.*s: it belongs to a WSL distribution", action, STR_ARG(path));
+        break;
+    case RULE_PATH_DEVICE:
+        buf_fmt(why, "cannot %s %.*s: it is a device or a raw volume", action, STR_ARG(path));
+        break;
+    case RULE_PATH_MAILSLOT:
+        buf_fmt(why, "cannot %s %.*s: it is a mailslot", action, STR_ARG(path));
+        break;
+    case RULE_PATH_UNIX:
+        buf_fmt(why, "cannot %s %.*s: it is a way around Windows paths", action, STR_ARG(path));
+        break;
+    case RULE_PIPE_OUTSIDE:
+        buf_fmt(why, "cannot connect to %.*s: its server runs outside the sandbox", STR_ARG(path));
+        break;
+    case RULE_LINK_HARD:
+        buf_fmt(why, "cannot %s %.*s: the same file has another name where nothing can be changed",
+                action, STR_ARG(path));
+        buf_fmt(fix, "%s; copy the file and change the copy", no_option);
+        return;
+    case RULE_LINK_REPARSE:
+        buf_fmt(why,
+                "cannot %s %.*s: the link leads out of the folders that can be changed, or is "
+                "of an unknown kind",
+                action, STR_ARG(path));
+        break;
+    case RULE_LINK_PLACE:
+        buf_fmt(why, "cannot move the folder to %.*s in one step: other rules hold there",
+                STR_ARG(path));
+        buf_fmt(fix, "%s; copy the folder, then delete the old one", no_option);
+        return;
+    default:
+        buf_fmt(why, "cannot %s %.*s: this is not a path that can be judged", action,
+                STR_ARG(path));
+        break;
+    }
+    buf_add(fix, str_of(no_option));
+}
+
+void policy_explain(const struct policy *policy, const struct policy_request *request,
+                    const struct policy_answer *answer, struct buf *why, struct buf *fix)
+{
+    if (answer->verdict == CORDON_ALLOW)
+        explain_allowed(request, answer, why);
+    else
+        explain_denied(policy, request, answer, why, fix);
+}
+
+void policy_net_explain(const struct policy *policy, const struct policy_peer *peer,
+                        const struct policy_answer *answer, struct buf *why, struct buf *fix)
+{
+    const struct policy_settings *s = &policy->settings;
+    struct net_host host = net_read_host(peer->host);
+    if (answer->verdict == CORDON_ALLOW) {
+        buf_fmt(why, "allowed: %s (%.*s:%u)", policy_rule_text(answer->rule), STR_ARG(peer->host),
+                peer->port);
+        return;
+    }
+    buf_fmt(why, "cannot connect to %.*s:%u: ", STR_ARG(peer->host), peer->port);
+    switch (answer->rule) {
+    case RULE_NET_OFF: buf_add(why, STR("the network is off")); break;
+    case RULE_NET_LOOPBACK: buf_add(why, STR("only this machine can be reached")); break;
+    case RULE_NET_PROXY:
+        buf_fmt(why, "only the proxy %.*s can be reached", STR_ARG(s->proxy));
+        break;
+    case RULE_NET_ALLOW: buf_add(why, STR("it is not among the names that are allowed")); break;
+    default:
+        buf_add(why, STR("this is not a host and a port"));
+        buf_add(fix, str_of(no_option));
+        return;
+    }
+    if (answer->rule == RULE_NET_OFF && net_is_loopback(&host)) {
+        buf_add(fix, STR("--net=loopback"));
+    } else if (host.kind == NET_NAME && !net_is_loopback(&host) && s->net != POLICY_NET_PROXY) {
+        buf_add(fix, STR("--net=allow="));
+        for (size_t i = 0; s->net == POLICY_NET_ALLOW && i < s->net_allow.count; i++)
+            buf_fmt(fix, "%.*s,", STR_ARG(s->net_allow.items[i].given));
+        buf_add(fix, host.name);
+    } else {
+        buf_add(fix, STR("--net=on"));
+    }
+}
+
+void policy_tool_explain(const struct policy *policy, const struct policy_program *program,
+                         const struct policy_answer *answer, struct buf *why, struct buf *fix)
+{
+    if (answer->verdict == CORDON_ALLOW) {
+        buf_fmt(why, "allowed: %s (%.*s)", policy_rule_text(answer->rule), STR_ARG(program->name));
+        return;
+    }
+    if (answer->rule == RULE_TOOL_DENIED) {
+        buf_fmt(why, "%.*s is blocked in the sandbox: a deny-tool rule names it",
+                STR_ARG(program->name));
+        fix_own_rule(&policy->settings.deny_tools, answer->entry, "--deny-tool", fix);
+        return;
+    }
+    buf_fmt(why, "%.*s is blocked in the sandbox: it %s", STR_ARG(program->name),
+            policy_rule_text(answer->rule));
+    add_option(fix, "--allow-tool", str_of(answer->name));
+}

@@ -1,0 +1,158 @@
+/* The effective policy, line by line, in the order in which it is applied. */
+#include "policy/build.h"
+
+struct lines {
+    struct arena *arena;
+    struct policy_line *items;
+    size_t count, capacity;
+    bool failed;
+};
+
+static void add(struct lines *l, enum policy_rule rule, const char *effect, struct str what,
+                struct str from)
+{
+    if (l->count == l->capacity) {
+        void *grown = arena_grow(l->arena, l->items, &l->capacity, sizeof *l->items);
+        if (!grown) {
+            l->failed = true;
+            return;
+        }
+        l->items = grown;
+    }
+    what = arena_copy(l->arena, what);
+    from = arena_copy(l->arena, from.n ? from : STR("default"));
+    if (!what.p || !from.p)
+        l->failed = true;
+    l->items[l->count] = (struct policy_line){(unsigned)l->count + 1, rule, effect, what, from};
+    l->count++;
+}
+
+static void add_list(struct lines *l, enum policy_rule rule, const char *effect,
+                     const struct policy_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        add(l, rule, effect, list->items[i].path.n ? list->items[i].path : list->items[i].given,
+            list->items[i].from);
+}
+
+/* Rules that hold for whole kinds of paths. */
+static void add_kinds(struct lines *l)
+{
+    static const struct {
+        enum policy_rule rule;
+        const char *effect, *what;
+    } kinds[] = {
+        {RULE_PATH_MALFORMED, "deny", "what is not a path"},
+        {RULE_DEVICE_NUL, "allow", "\\\\.\\NUL"},
+        {RULE_DEVICE_CONSOLE, "allow", "the run's console"},
+        {RULE_PATH_DEVICE, "deny", "disks, volumes, ports"},
+        {RULE_PIPE_OUTSIDE, "deny", "pipes of programs outside"},
+        {RULE_PATH_MAILSLOT, "deny", "mailslots"},
+        {RULE_PATH_RESERVED, "deny", "aux, com1 and the like"},
+        {RULE_PATH_STREAM, "deny", "changing a:b"},
+        {RULE_PATH_TRAILING, "deny", "changing \\\\?\\C:\\a."},
+        {RULE_PATH_WSL, "deny", "\\\\wsl$"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        add(l, kinds[i].rule, kinds[i].effect, str_of(kinds[i].what), STR_NONE);
+}
+
+static void add_protected(struct lines *l, const struct policy *policy)
+{
+    const struct policy_settings *s = &policy->settings;
+    add(l, RULE_PROTECTED_GIT, "deny",
+        s->git == POLICY_GIT_COMMIT ? STR(".git but what a commit writes") : STR(".git"),
+        s->git_from);
+    if (s->git == POLICY_GIT_COMMIT) {
+        add(l, RULE_GIT_COMMIT, "allow", STR("objects, refs, index, logs, HEAD of .git"),
+            s->git_from);
+        add_list(l, RULE_GIT_COMMIT, "allow", &s->git_dirs);
+    }
+    for (int i = PROTECTED_GIT + 1; i < PROTECTED_COUNT; i++)
+        if (!policy->unprotected[i])
+            add(l, RULE_PROTECTED_NAME, "deny", str_of(protected_spelled((enum protected_name)i)),
+                STR_NONE);
+}
+
+static void add_net(struct lines *l, const struct policy_settings *s)
+{
+    switch (s->net) {
+    case POLICY_NET_ON: add(l, RULE_NET_ON, "allow", STR("network"), s->net_from); return;
+    case POLICY_NET_LOOPBACK:
+        add(l, RULE_NET_LOOPBACK, "allow", STR("this machine"), s->net_from);
+        break;
+    case POLICY_NET_PROXY: add(l, RULE_NET_PROXY, "allow", s->proxy, s->net_from); break;
+    case POLICY_NET_ALLOW: add_list(l, RULE_NET_ALLOW, "allow", &s->net_allow); break;
+    default: break;
+    }
+    add(l, RULE_NET_OFF, "deny", STR("network"), s->net_from);
+}
+
+static void add_files(struct lines *l, const struct policy *policy)
+{
+    const struct policy_settings *s = &policy->settings;
+    add_kinds(l);
+    add_list(l, RULE_READ_DENIED, "deny", &s->deny_read);
+    add_list(l, RULE_READ_ALLOWED, "allow", &s->allow_read);
+    if (s->net != POLICY_NET_ON)
+        add(l, RULE_PATH_UNC, "deny", STR("reading network shares"), s->net_from);
+    add(l, RULE_READ_ALLOWED, "allow", STR("reading everything else"), STR_NONE);
+    add_list(l, RULE_PROTECTED_SELF, "deny", &s->self);
+    add_list(l, RULE_WRITE_DENIED, "deny", &s->deny_write);
+    if (s->mode == POLICY_READ_ONLY) {
+        add(l, RULE_TEMP_PROBE, "allow", STR("PowerShell's test file in temp"), STR_NONE);
+        add(l, RULE_MODE_READ_ONLY, "deny", STR("changing anything"), s->mode_from);
+        return;
+    }
+    add_list(l, RULE_ROOTS_ITSELF, "deny", &s->roots);
+    add_protected(l, policy);
+    add(l, RULE_LINK_HARD, "deny", STR("files with a name outside"), STR_NONE);
+    add(l, RULE_LINK_REPARSE, "deny", STR("links that lead outside"), STR_NONE);
+    if (s->temp_path.n)
+        add(l, RULE_TEMP_INSIDE, "allow", s->temp_path, s->temp_from);
+    add_list(l, RULE_ROOTS_INSIDE, "allow", &s->roots);
+    add(l, RULE_ROOTS_OUTSIDE, "deny", STR("everything else"), STR_NONE);
+}
+
+static bool is_allowed_tool(const struct policy_settings *s, const char *name)
+{
+    for (size_t i = 0; i < s->allow_tools.count; i++)
+        if (str_eqi(s->allow_tools.items[i].given, str_of(name)))
+            return true;
+    return false;
+}
+
+static void add_tools(struct lines *l, const struct policy_settings *s)
+{
+    static const struct {
+        const char *name;
+        enum policy_rule rule;
+    } tools[] = {
+#define POLICY_TOOL(name, id, text) {id, RULE_TOOL_##name},
+#include "policy/tools.def"
+#undef POLICY_TOOL
+    };
+    add_list(l, RULE_TOOL_DENIED, "deny", &s->deny_tools);
+    add_list(l, RULE_TOOL_ALLOWED, "allow", &s->allow_tools);
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (!is_allowed_tool(s, tools[i].name))
+            add(l, tools[i].rule, "deny", str_of(tools[i].name), STR_NONE);
+}
+
+int policy_list_rules(const struct policy *policy, struct arena *arena, struct policy_line **lines,
+                      size_t *count)
+{
+    struct lines l = {.arena = arena};
+    if (policy->settings.mode == POLICY_FULL_ACCESS) {
+        add(&l, RULE_MODE_FULL, "allow", STR("everything"), policy->settings.mode_from);
+    } else {
+        add_files(&l, policy);
+        add_net(&l, &policy->settings);
+        add_tools(&l, &policy->settings);
+    }
+    if (l.failed)
+        return CORDON_E_NOMEM;
+    *lines = l.items;
+    *count = l.count;
+    return 0;
+}

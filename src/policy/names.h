@@ -1,0 +1,25 @@
+/* Protected names and what a commit writes: questions about components, without a policy. */
+#ifndef CORDON_POLICY_NAMES_H
+#define CORDON_POLICY_NAMES_H
+
+#include "policy/path.h"
+
+enum protected_name {
+    PROTECTED_NONE = 0,
+#define POLICY_PROTECTED(name, spelled) PROTECTED_##name,
+#include "policy/protected.def"
+#undef POLICY_PROTECTED
+    PROTECTED_COUNT
+};
+
+/* ".git"; "" for PROTECTED_NONE. */
+const char *protected_spelled(enum protected_name name);
+
+/* Which protected name this component is, or could be an 8.3 alias of. */
+enum protected_name protected_find(enum path_dialect dialect, struct str component);
+
+/* True if a commit may write it. below is the path below the git folder, without the separator in
+   front, not empty. */
+bool git_commit_writes(enum path_dialect dialect, struct str below);
+
+#endif

@@ -1,0 +1,253 @@
+/* Hosts and the decision about a connection. */
+#include "policy/net.h"
+
+#include "policy/build.h"
+
+/* One number of an IPv4 address: decimal, 0x hex or 0 octal, as inet_aton reads it. */
+static bool read_number(struct str s, uint64_t *out)
+{
+    unsigned base = 10;
+    size_t i = 0;
+    if (s.n > 1 && s.p[0] == '0') {
+        bool hex = ascii_lower(s.p[1]) == 'x';
+        base = hex ? 16 : 8;
+        i = hex ? 2 : 1;
+    }
+    if (s.n == 0 || s.n > 12 || i == s.n)
+        return false;
+    uint64_t value = 0;
+    for (; i < s.n; i++) {
+        int digit = ascii_hex(s.p[i]);
+        if (digit < 0 || (unsigned)digit >= base)
+            return false;
+        value = value * base + (unsigned)digit;
+    }
+    *out = value;
+    return true;
+}
+
+/* a.b.c.d, a.b.c, a.b or a: the last number fills what is left. */
+static bool read_v4(struct str s, uint8_t out[4])
+{
+    uint64_t parts[4];
+    size_t count = 0;
+    for (size_t start = 0; start <= s.n; count++) {
+        size_t end = str_find_char(s, '.', start);
+        if (count == 4 || !read_number(str_slice(s, start, end), &parts[count]))
+            return false;
+        start = end + 1;
+    }
+    uint64_t last = parts[count - 1];
+    if (last >> (8 * (5 - count)))
+        return false;
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (parts[i] > 255)
+            return false;
+        out[i] = (uint8_t)parts[i];
+    }
+    for (size_t i = count - 1; i < 4; i++)
+        out[i] = (uint8_t)(last >> (8 * (3 - i)));
+    return true;
+}
+
+static bool read_v6(struct str s, uint8_t out[16])
+{
+    uint16_t groups[8] = {0};
+    size_t count = 0, gap = SIZE_MAX;
+    s = str_slice(s, 0, str_find_char(s, '%', 0)); /* a zone */
+    size_t pos = 0;
+    if (str_starts(s, STR("::"))) {
+        gap = 0;
+        pos = 2;
+    }
+    while (pos < s.n) {
+        size_t end = str_find_char(s, ':', pos);
+        struct str group = str_slice(s, pos, end);
+        uint8_t v4[4];
+        if (end == s.n && str_has_char(group, '.')) {
+            if (count > 6 || !read_v4(group, v4))
+                return false;
+            groups[count++] = (uint16_t)(v4[0] << 8 | v4[1]);
+            groups[count++] = (uint16_t)(v4[2] << 8 | v4[3]);
+            pos = s.n;
+            break;
+        }
+        if (count == 8 || group.n == 0 || group.n > 4)
+            return false;
+        unsigned value = 0;
+        for (size_t i = 0; i < group.n; i++) {
+            int digit = ascii_hex(group.p[i]);
+            if (digit < 0)
+                return false;
+            value = value << 4 | (unsigned)digit;
+        }
+        groups[count++] = (uint16_t)value;
+        pos = end + 1;
+        if (end < s.n && pos < s.n && s.p[pos] == ':') {
+            if (gap != SIZE_MAX)
+                return false;
+            gap = count;
+            pos++;
+        } else if (end < s.n && pos >= s.n) {
+            return false;
+        }
+    }
+    if (gap == SIZE_MAX ? count != 8 : count > 7)
+        return false;
+    memset(out, 0, 16);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = gap != SIZE_MAX && i >= gap ? i + 8 - count : i;
+        out[2 * at] = (uint8_t)(groups[i] >> 8);
+        out[2 * at + 1] = (uint8_t)groups[i];
+    }
+    return true;
+}
+
+static bool is_name(struct str s)
+{
+    if (s.n == 0 || s.n > 253)
+        return false;
+    size_t label = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+        if (c == '.') {
+            if (label == 0)
+                return false;
+            label = 0;
+        } else if (ascii_is_alnum((char)c) || c == '-' || c == '_' || c >= 0x80) {
+            if (++label > 63)
+                return false;
+        } else {
+            return false;
+        }
+    }
+    return label > 0;
+}
+
+struct net_host net_read_host(struct str text)
+{
+    struct net_host host = {.name = text};
+    if (host.name.n > 1 && host.name.p[host.name.n - 1] == '.')
+        host.name.n--;
+    uint8_t v4[4];
+    if (str_has_char(text, ':')) {
+        if (!read_v6(text, host.bytes))
+            return host;
+        static const uint8_t mapped[12] = {[10] = 0xFF, [11] = 0xFF};
+        host.kind = memcmp(host.bytes, mapped, 12) == 0 ? NET_V4 : NET_V6;
+        return host;
+    }
+    if (read_v4(host.name, v4)) {
+        host.kind = NET_V4;
+        host.bytes[10] = host.bytes[11] = 0xFF;
+        memcpy(host.bytes + 12, v4, 4);
+        return host;
+    }
+    host.kind = is_name(host.name) ? NET_NAME : NET_BAD;
+    return host;
+}
+
+bool net_is_loopback(const struct net_host *host)
+{
+    static const uint8_t zero[16];
+    switch (host->kind) {
+    case NET_NAME:
+        return str_eqi(host->name, STR("localhost")) || str_endsi(host->name, STR(".localhost"));
+    /* Connecting to the unspecified address reaches this machine. */
+    case NET_V4: return host->bytes[12] == 127 || memcmp(host->bytes + 12, zero, 4) == 0;
+    case NET_V6: return memcmp(host->bytes, zero, 15) == 0 && host->bytes[15] <= 1;
+    default: return false;
+    }
+}
+
+bool net_equal(const struct net_host *a, const struct net_host *b)
+{
+    if (a->kind != b->kind || a->kind == NET_BAD)
+        return false;
+    return a->kind == NET_NAME ? str_eqi(a->name, b->name) : memcmp(a->bytes, b->bytes, 16) == 0;
+}
+
+bool net_is_pattern(struct str pattern)
+{
+    if (str_starts(pattern, STR("*.")))
+        pattern = str_from(pattern, 2);
+    return net_read_host(pattern).kind != NET_BAD;
+}
+
+bool net_covers(struct str pattern, const struct net_host *host)
+{
+    if (!str_starts(pattern, STR("*."))) {
+        struct net_host one = net_read_host(pattern);
+        return net_equal(&one, host);
+    }
+    struct str tail = str_from(pattern, 1);
+    if (tail.p[tail.n - 1] == '.')
+        tail.n--;
+    return host->kind == NET_NAME && host->name.n > tail.n && str_endsi(host->name, tail);
+}
+
+int policy_parse_peer(struct str text, struct policy_peer *out)
+{
+    struct policy_peer peer = {0};
+    size_t colon;
+    if (str_starts(text, STR("["))) {
+        size_t close = str_find_char(text, ']', 0);
+        peer.host = str_slice(text, 1, close);
+        colon = close + 1;
+    } else {
+        colon = str_find_char(text, ':', 0);
+        peer.host = str_slice(text, 0, colon);
+    }
+    if (colon >= text.n || text.p[colon] != ':')
+        return CORDON_E_SYNTAX;
+    struct str digits = str_from(text, colon + 1);
+    uint32_t port = 0;
+    for (size_t i = 0; i < digits.n; i++) {
+        if (!ascii_is_digit(digits.p[i]) || port > 65535)
+            return CORDON_E_SYNTAX;
+        port = port * 10 + (uint32_t)(digits.p[i] - '0');
+    }
+    if (digits.n == 0 || port == 0 || port > 65535 || net_read_host(peer.host).kind == NET_BAD)
+        return CORDON_E_SYNTAX;
+    peer.port = (uint16_t)port;
+    *out = peer;
+    return 0;
+}
+
+void policy_net_decide(const struct policy *policy, const struct policy_peer *peer,
+                       struct policy_answer *answer)
+{
+    const struct policy_settings *s = &policy->settings;
+    struct net_host host = net_read_host(peer->host);
+    struct policy_peer proxy;
+    *answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_NET_MALFORMED};
+    if (host.kind == NET_BAD || peer->port == 0)
+        return;
+    bool loopback = net_is_loopback(&host), allowed = false;
+    if (s->mode == POLICY_FULL_ACCESS || s->net == POLICY_NET_ON) {
+        answer->rule = s->net == POLICY_NET_ON ? RULE_NET_ON : RULE_MODE_FULL;
+        allowed = true;
+    } else if (loopback && peer->in_run) {
+        answer->rule = RULE_NET_RUN;
+        allowed = true;
+    } else if (s->net == POLICY_NET_LOOPBACK) {
+        answer->rule = RULE_NET_LOOPBACK;
+        allowed = loopback;
+    } else if (s->net == POLICY_NET_PROXY) {
+        answer->rule = RULE_NET_PROXY;
+        if (policy_parse_peer(s->proxy, &proxy) == 0) {
+            struct net_host other = net_read_host(proxy.host);
+            allowed = net_equal(&host, &other) && proxy.port == peer->port;
+        }
+    } else if (s->net == POLICY_NET_ALLOW) {
+        answer->rule = RULE_NET_ALLOW;
+        for (size_t i = 0; i < s->net_allow.count && !allowed; i++)
+            if (net_covers(s->net_allow.items[i].given, &host)) {
+                allowed = true;
+                answer->entry = (uint32_t)i + 1;
+            }
+    } else {
+        answer->rule = RULE_NET_OFF;
+    }
+    answer->verdict = allowed ? CORDON_ALLOW : CORDON_DENY;
+}

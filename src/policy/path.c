@@ -1,0 +1,56 @@
+/* Taking normal paths apart. */
+#include "policy/path.h"
+
+size_t path_root_length(enum path_dialect dialect, struct str normal)
+{
+    if (dialect == PATH_POSIX || normal.n < 2)
+        return 0;
+    if (normal.p[1] == ':')
+        return 2;
+    if (normal.p[0] != '\\' || normal.p[1] != '\\')
+        return 0;
+    size_t server = str_find_char(normal, '\\', 2);
+    return server < normal.n ? str_find_char(normal, '\\', server + 1) : normal.n;
+}
+
+struct str path_parent(enum path_dialect dialect, struct str normal)
+{
+    char separator = path_separator(dialect);
+    size_t root = path_root_length(dialect, normal), n = normal.n;
+    while (n > root && normal.p[n - 1] != separator)
+        n--;
+    if (n <= root || n == normal.n)
+        return STR_NONE;
+    /* The separator belongs to the name only in C:\ and /. */
+    bool top = n == root + 1 && (root == 0 || normal.p[root - 1] == ':');
+    return str_slice(normal, 0, top ? n : n - 1);
+}
+
+struct str path_leaf(enum path_dialect dialect, struct str normal)
+{
+    char separator = path_separator(dialect);
+    size_t root = path_root_length(dialect, normal), n = normal.n;
+    while (n > root && normal.p[n - 1] != separator)
+        n--;
+    return n > root ? str_from(normal, n) : STR_NONE;
+}
+
+bool path_next(struct path_cursor *cursor, struct str *component)
+{
+    struct str path = cursor->path;
+    if (!cursor->started) {
+        cursor->started = true;
+        cursor->pos = path_root_length(cursor->dialect, path);
+        *component = str_slice(path, 0, cursor->pos);
+        return true;
+    }
+    if (cursor->pos + 1 >= path.n)
+        return false;
+    size_t start = cursor->pos + 1, end = start;
+    char separator = path_separator(cursor->dialect);
+    while (end < path.n && path.p[end] != separator)
+        end++;
+    *component = str_slice(path, start, end);
+    cursor->pos = end;
+    return true;
+}

@@ -1,0 +1,215 @@
+/*
+ * The policy: plain settings are compiled once into an immutable policy, which then answers
+ * questions. Nothing here touches the disk: callers bring the facts.
+ */
+#ifndef CORDON_POLICY_RULES_H
+#define CORDON_POLICY_RULES_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "cordon.h"
+#include "policy/path.h"
+
+enum policy_mode { POLICY_READ_ONLY = 0, POLICY_WORKSPACE_WRITE, POLICY_FULL_ACCESS };
+enum policy_git { POLICY_GIT_PROTECT = 0, POLICY_GIT_COMMIT };
+enum policy_net {
+    POLICY_NET_OFF = 0,
+    POLICY_NET_LOOPBACK,
+    POLICY_NET_PROXY,
+    POLICY_NET_ALLOW,
+    POLICY_NET_ON
+};
+enum policy_temp { POLICY_TEMP_PRIVATE = 0, POLICY_TEMP_SHARED, POLICY_TEMP_SESSION };
+
+/* Settings: zero is a valid, tight policy (read-only, no network). Strings are borrowed until
+   policy_compile() returns. */
+
+struct policy_entry {
+    struct str given; /* as the person wrote it, for remedies: "." */
+    struct str path;  /* lists of paths: the final path, or empty to normalise given */
+    struct str from;  /* where it was written, for `why --list`: "--root", "p.json:3:5" */
+    bool link;        /* roots: the folder named is itself a link */
+};
+
+struct policy_list {
+    struct policy_entry *items;
+    size_t count, capacity;
+};
+
+/* A copy of the entry's strings goes into the arena; CORDON_E_NOMEM. */
+int policy_list_add(struct arena *arena, struct policy_list *list, struct policy_entry entry);
+
+/* Folders that are too broad for a root, all normal, all optional. The parents of home (C:\Users),
+   drive roots and everything that contains one of these are too broad as well. */
+struct policy_machine {
+    struct str home, windows, program_files, program_files_x86, program_data;
+};
+
+struct policy_limits {
+    uint64_t timeout_ms, processes, memory; /* 0: none */
+};
+
+struct policy_settings {
+    struct path_context paths; /* dialect, cwd and volume names, for entries without a final path */
+    struct policy_machine machine;
+
+    enum policy_mode mode;
+    enum policy_git git;
+    enum policy_temp temp;
+    enum policy_net net;
+    struct str temp_path;    /* the run's temp folder, normal; empty: none */
+    struct str temp_session; /* of POLICY_TEMP_SESSION */
+    struct str proxy;        /* of POLICY_NET_PROXY: host:port */
+    bool strict, allow_broad_root;
+    bool no_temp; /* temp_path is not writable, as in read-only mode */
+    struct policy_limits limits;
+
+    struct policy_list roots, deny_write;
+    struct policy_list deny_read, allow_read; /* deny_read: "@credentials" too */
+    struct policy_list unprotect;             /* names, for example .vscode */
+    struct policy_list net_allow;             /* example.com, *.example.com */
+    struct policy_list allow_tools, deny_tools;
+    struct policy_list self;     /* Cordon's own binary, audit file, policy file, stub folder */
+    struct policy_list git_dirs; /* the real git folders of roots that are worktrees */
+
+    /* Where the single values come from; empty: default. */
+    struct str mode_from, git_from, temp_from, net_from, strict_from;
+};
+
+/* Rule ids: RULE_NONE is no rule. */
+enum policy_rule {
+    RULE_NONE = 0,
+#define POLICY_RULE(name, id, text) RULE_##name,
+#include "policy/rules.def"
+    POLICY_RULE_COUNT
+};
+
+const char *policy_rule_id(enum policy_rule rule);   /* "roots.outside" */
+const char *policy_rule_text(enum policy_rule rule); /* one line: what it is for */
+
+/* Compiling. The policy owns copies of everything and is freed with policy_free(). Fails with
+   CORDON_E_VALUE, CORDON_E_REFUSED (a root that is too broad or a link), CORDON_E_CONFLICT,
+   CORDON_E_UNKNOWN, CORDON_E_TOOBIG or CORDON_E_NOMEM and one
+   sentence in *error. */
+struct policy;
+int policy_compile(const struct policy_settings *settings, struct policy **out, struct buf *error);
+void policy_free(struct policy *policy);
+
+/* Why this folder cannot be a root: NULL if it can. */
+const char *policy_broad_root(enum path_dialect dialect, const struct policy_machine *machine,
+                              struct str normal);
+
+/* The settings as compiled: normal paths, the policy's own strings. */
+const struct policy_settings *policy_settings_of(const struct policy *policy);
+
+/* The path rules as one flat block for the agent (image.h); lives as long as the policy. */
+struct str policy_image(const struct policy *policy);
+
+/* Questions about files. */
+
+enum policy_access {
+    POLICY_NO_ACCESS = 0, /* refused: a request that was not filled in */
+    POLICY_READ,
+    POLICY_WRITE,       /* an existing file's content */
+    POLICY_CREATE,      /* a new file or folder; of an existing file: overwrite */
+    POLICY_DELETE,      /* one name */
+    POLICY_RENAME_FROM, /* this name goes away */
+    POLICY_RENAME_TO,   /* this name appears, or is replaced */
+    POLICY_LINK_FROM,   /* the file gets another name */
+    POLICY_LINK_TO,     /* this name appears */
+    POLICY_ATTRIBUTES,  /* attributes, times, per-folder case sensitivity */
+    POLICY_SECURITY,    /* owner and access list */
+    POLICY_REPARSE      /* becomes a junction, symlink or other reparse point */
+};
+
+enum policy_reparse {
+    POLICY_NOT_REPARSE = 0, /* also placeholders of OneDrive, WOF, ProjFS, dedup: ordinary files */
+    POLICY_LINK,            /* a name surrogate: junction, symlink */
+    POLICY_STRANGE          /* app-execution link or an unknown tag */
+};
+
+struct policy_facts {
+    bool seen; /* the file system was asked; false: assumed, and case is ignored */
+    bool exists;
+    bool directory;
+    bool created_by_run; /* the object; of a path in a nested .git: that .git; of a pipe: its server
+                            is in the tree */
+    enum policy_reparse reparse;
+    struct path target;  /* POLICY_REPARSE, or write through POLICY_LINK: where it ends */
+    uint32_t links;      /* 0: unknown, taken as 1 */
+    bool links_inside;   /* the rules let every name of the file be written */
+    struct str existing; /* the deepest folder above it that exists, for the remedy; may be empty */
+};
+
+struct policy_request {
+    struct path path; /* from path_normalize; with seen facts the final path */
+    enum policy_access access;
+    struct policy_facts facts;
+};
+
+struct policy_answer {
+    enum cordon_verdict verdict;
+    enum policy_rule rule;
+    bool other_device; /* a move that must be answered with NOT_SAME_DEVICE / EXDEV */
+    bool target;       /* of two paths, the second one decided */
+    uint32_t entry;    /* which entry of the rule's list, from 1; 0: none */
+    const char *name;  /* the protected name, tool or thing that decided; may be NULL */
+};
+
+/* Under a microsecond, no allocation, any thread. */
+void policy_decide(const struct policy *policy, const struct policy_request *request,
+                   struct policy_answer *answer);
+
+/* Rename (RENAME_FROM, RENAME_TO) and link (LINK_FROM, LINK_TO): both ends must pass, and a folder
+   must not change its rules on the way. */
+void policy_decide_pair(const struct policy *policy, const struct policy_request *from,
+                        const struct policy_request *to, struct policy_answer *answer);
+
+/* Appends one sentence for people and the remedy: the options to type, or that there is none. fix
+   stays empty for what is allowed. For a pair pass the request that decided (answer.target). */
+void policy_explain(const struct policy *policy, const struct policy_request *request,
+                    const struct policy_answer *answer, struct buf *why, struct buf *fix);
+
+/* Questions about the network. */
+
+struct policy_peer {
+    struct str host; /* a name, or an IPv4 or IPv6 literal without brackets */
+    uint16_t port;
+    bool in_run; /* a listener of this run's own tree */
+};
+
+/* Splits HOST:PORT and [v6]:PORT; CORDON_E_SYNTAX. */
+int policy_parse_peer(struct str text, struct policy_peer *out);
+void policy_net_decide(const struct policy *policy, const struct policy_peer *peer,
+                       struct policy_answer *answer);
+void policy_net_explain(const struct policy *policy, const struct policy_peer *peer,
+                        const struct policy_answer *answer, struct buf *why, struct buf *fix);
+
+/* Questions about programs (`why run`, and the broker for every child). */
+
+struct policy_program {
+    struct str name;     /* as called: ssh, ssh.exe, C:\x\ssh.exe */
+    struct path path;    /* where it was found, if known (class PATH_MALFORMED: not known) */
+    struct str original; /* the original file name in its version resource, if known */
+    bool seen;           /* path is a final path */
+};
+
+void policy_tool_decide(const struct policy *policy, const struct policy_program *program,
+                        struct policy_answer *answer);
+void policy_tool_explain(const struct policy *policy, const struct policy_program *program,
+                         const struct policy_answer *answer, struct buf *why, struct buf *fix);
+
+/* The effective policy in the order in which it is applied, for `why --list`. */
+struct policy_line {
+    unsigned order;
+    enum policy_rule rule;
+    const char *effect; /* "deny" or "allow" */
+    struct str what;
+    struct str from;
+};
+
+/* The lines live in the arena. */
+int policy_list_rules(const struct policy *policy, struct arena *arena, struct policy_line **lines,
+                      size_t *count);
+
+#endif

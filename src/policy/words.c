@@ -1,0 +1,132 @@
+/* The words of options and policy keys. */
+#include "policy/load.h"
+
+int policy_read_mode(struct str word, enum policy_mode *mode)
+{
+    if (str_eq(word, STR("read-only")))
+        *mode = POLICY_READ_ONLY;
+    else if (str_eq(word, STR("workspace-write")))
+        *mode = POLICY_WORKSPACE_WRITE;
+    else if (str_eq(word, STR("full-access")) || str_eq(word, STR("danger-full-access")))
+        *mode = POLICY_FULL_ACCESS;
+    else
+        return CORDON_E_VALUE;
+    return 0;
+}
+
+int policy_read_git(struct str word, enum policy_git *git)
+{
+    if (str_eq(word, STR("protect")))
+        *git = POLICY_GIT_PROTECT;
+    else if (str_eq(word, STR("commit")))
+        *git = POLICY_GIT_COMMIT;
+    else
+        return CORDON_E_VALUE;
+    return 0;
+}
+
+static int read_names(struct arena *arena, struct str names, struct str from,
+                      struct policy_list *list)
+{
+    if (names.n == 0)
+        return CORDON_E_VALUE;
+    for (size_t start = 0; start <= names.n;) {
+        size_t end = str_find_char(names, ',', start);
+        struct str name = str_trim(str_slice(names, start, end));
+        if (name.n == 0)
+            return CORDON_E_VALUE;
+        int rc = policy_list_add(arena, list, (struct policy_entry){.given = name, .from = from});
+        if (rc)
+            return rc;
+        start = end + 1;
+    }
+    return 0;
+}
+
+int policy_read_net(struct arena *arena, struct str word, struct str from,
+                    struct policy_settings *settings)
+{
+    static const struct {
+        struct str word;
+        enum policy_net net;
+    } plain[] = {{{"off", 3}, POLICY_NET_OFF},
+                 {{"loopback", 8}, POLICY_NET_LOOPBACK},
+                 {{"allow", 5}, POLICY_NET_ALLOW},
+                 {{"on", 2}, POLICY_NET_ON}};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (str_eq(word, plain[i].word)) {
+            settings->net = plain[i].net;
+            return 0;
+        }
+    if (str_starts(word, STR("proxy="))) {
+        struct policy_peer peer;
+        struct str proxy = arena_copy(arena, str_from(word, 6));
+        if (!proxy.p)
+            return CORDON_E_NOMEM;
+        if (policy_parse_peer(proxy, &peer))
+            return CORDON_E_VALUE;
+        settings->proxy = proxy;
+        settings->net = POLICY_NET_PROXY;
+        return 0;
+    }
+    if (!str_starts(word, STR("allow=")))
+        return CORDON_E_VALUE;
+    struct policy_list names = settings->net_allow;
+    int rc = read_names(arena, str_from(word, 6), from, &names);
+    if (rc)
+        return rc;
+    settings->net_allow = names;
+    settings->net = POLICY_NET_ALLOW;
+    return 0;
+}
+
+int policy_read_temp(struct arena *arena, struct str word, struct policy_settings *settings)
+{
+    struct str head = STR("session=");
+    if (str_eq(word, STR("private"))) {
+        settings->temp = POLICY_TEMP_PRIVATE;
+        return 0;
+    }
+    if (str_eq(word, STR("shared"))) {
+        settings->temp = POLICY_TEMP_SHARED;
+        return 0;
+    }
+    struct str id = str_from(word, head.n);
+    if (!str_starts(word, head) || id.n == 0 || id.n > 64)
+        return CORDON_E_VALUE;
+    /* It becomes part of a folder's name. */
+    for (size_t i = 0; i < id.n; i++)
+        if (!ascii_is_alnum(id.p[i]) && id.p[i] != '-' && id.p[i] != '_')
+            return CORDON_E_VALUE;
+    id = arena_copy(arena, id);
+    if (!id.p)
+        return CORDON_E_NOMEM;
+    settings->temp_session = id;
+    settings->temp = POLICY_TEMP_SESSION;
+    return 0;
+}
+
+int policy_read_memory(struct str word, uint64_t *bytes)
+{
+    unsigned shift = 0;
+    if (word.n) {
+        switch (ascii_lower(word.p[word.n - 1])) {
+        case 'k': shift = 10; break;
+        case 'm': shift = 20; break;
+        case 'g': shift = 30; break;
+        default: break;
+        }
+    }
+    if (shift)
+        word.n--;
+    uint64_t value = 0;
+    for (size_t i = 0; i < word.n; i++) {
+        if (!ascii_is_digit(word.p[i]) || value > UINT64_MAX >> 40)
+            return CORDON_E_VALUE;
+        value = value * 10 + (uint64_t)(word.p[i] - '0');
+    }
+    if (word.n == 0 || value == 0 || value > UINT64_MAX >> (shift + 1))
+        return CORDON_E_VALUE;
+    *bytes = value << shift;
+    return 0;
+}

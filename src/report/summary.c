@@ -1,0 +1,97 @@
+/* The summary of a run: denials grouped by what was asked, in the order in which they came. */
+#include "report/summary.h"
+
+#include "base/json.h"
+
+void summary_free(struct summary *s)
+{
+    arena_free(&s->arena);
+}
+
+void summary_add(struct summary *s, const struct audit_event *e)
+{
+    if (e->type != AUDIT_DENY || e->quiet)
+        return;
+    s->denied++;
+    for (size_t i = 0; i < s->kept; i++) {
+        struct summary_denial *d = &s->denials[i];
+        if (d->op == e->op && str_eq(d->target, e->target) && str_eq(d->rule, e->rule)) {
+            d->count++;
+            return;
+        }
+    }
+    s->different++;
+    if (s->kept == SUMMARY_KEPT)
+        return;
+    struct summary_denial d = {e->op, arena_copy(&s->arena, e->target),
+                               arena_copy(&s->arena, e->rule), arena_copy(&s->arena, e->fix), 1};
+    if (d.target.p && d.rule.p && d.fix.p)
+        s->denials[s->kept++] = d;
+}
+
+/* The last word of the name of an operation: "file.write" is "write" for people. */
+static struct str verb_of(enum audit_op op)
+{
+    struct str name = str_of(audit_op_name(op));
+    return op == AUDIT_GUARD ? STR("run") : str_from(name, str_find_char(name, '.', 0) + 1);
+}
+
+/* Names may hold anything; a line for people must stay one line. */
+static void add_plain(struct buf *out, struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        buf_char(out, (unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7F ? '?' : s.p[i]);
+}
+
+void summary_lines(const struct summary *s, struct str audit, struct buf *out)
+{
+    size_t shown = s->kept < SUMMARY_LINES ? s->kept : SUMMARY_LINES;
+    for (size_t i = 0; i < shown; i++) {
+        const struct summary_denial *d = &s->denials[i];
+        buf_add(out, STR("cordon: sandbox denied: "));
+        buf_add(out, verb_of(d->op));
+        buf_char(out, ' ');
+        add_plain(out, d->target);
+        buf_add(out, STR(" (rule "));
+        add_plain(out, d->rule);
+        buf_char(out, ')');
+        if (d->fix.n) {
+            buf_add(out, STR("; "));
+            add_plain(out, d->fix);
+        }
+        buf_char(out, '\n');
+    }
+    if (s->different <= shown)
+        return;
+    buf_fmt(out, "cordon: \xE2\x80\xA6 and %llu more, see --audit ",
+            (unsigned long long)(s->different - shown));
+    add_plain(out, audit.n ? audit : STR("FILE"));
+    buf_char(out, '\n');
+}
+
+void summary_json(const struct summary *s, const struct summary_end *end, struct buf *out)
+{
+    struct json_writer w = {.out = out};
+    json_open(&w, '{');
+    json_put(&w, STR("type"), STR("summary"));
+    json_put(&w, STR("reason"), end->reason);
+    json_put_number(&w, STR("exit"), end->exit);
+    json_put(&w, STR("boundary"), end->boundary);
+    json_put_number(&w, STR("duration_ms"), (long long)end->duration_ms);
+    json_put_number(&w, STR("denied"), (long long)s->denied);
+    json_key(&w, STR("denials"));
+    json_open(&w, '[');
+    for (size_t i = 0; i < s->kept; i++) {
+        const struct summary_denial *d = &s->denials[i];
+        json_open(&w, '{');
+        json_put(&w, STR("op"), str_of(audit_op_name(d->op)));
+        json_put(&w, STR("target"), d->target);
+        json_put(&w, STR("rule"), d->rule);
+        json_put(&w, STR("fix"), d->fix);
+        json_put_number(&w, STR("count"), (long long)d->count);
+        json_close(&w, '}');
+    }
+    json_close(&w, ']');
+    json_close(&w, '}');
+    buf_char(out, '\n');
+}

@@ -1,0 +1,44 @@
+/* What a run says at its end: a few lines for people and agents, or one JSON object. */
+#ifndef CORDON_REPORT_SUMMARY_H
+#define CORDON_REPORT_SUMMARY_H
+
+#include "audit/event.h"
+#include "base/arena.h"
+#include "base/buf.h"
+
+enum { SUMMARY_LINES = 5, SUMMARY_KEPT = 256 /* different denials that are told apart */ };
+
+struct summary_denial {
+    enum audit_op op;
+    struct str target, rule, fix;
+    uint64_t count;
+};
+
+struct summary {
+    struct arena arena;
+    struct summary_denial denials[SUMMARY_KEPT];
+    size_t kept;
+    uint64_t different; /* kept or not */
+    uint64_t denied;    /* all, quiet ones not counted */
+};
+
+void summary_free(struct summary *s);
+
+/* Takes every event of the run; only denials that are not quiet matter. */
+void summary_add(struct summary *s, const struct audit_event *event);
+
+/* Lines that begin with "cordon: ", at most SUMMARY_LINES and one for the rest. audit is the file
+   that --audit named, or empty. */
+void summary_lines(const struct summary *s, struct str audit, struct buf *out);
+
+struct summary_end {
+    struct str reason; /* exited, signal, timeout, refused, failed */
+    struct str boundary;
+    uint32_t exit;
+    uint64_t duration_ms;
+};
+
+/* One JSON object on a line of its own. */
+void summary_json(const struct summary *s, const struct summary_end *end, struct buf *out);
+
+#endif

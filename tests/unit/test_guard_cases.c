@@ -1,0 +1,83 @@
+/*
+ * Runs tests/cases/guard. A question is `cmd| text`, `powershell| text`, `bash| text`,
+ * `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; in front of it
+ * may stand `[root=C:\ws] `. The answer is `allow`, or `deny RULE`, or `ask RULE`.
+ */
+#include "base/json.h"
+#include "cases.h"
+#include "guard/guard.h"
+
+static struct guard *guard;
+static const char *const verdicts[] = {"deny", "ask", "allow"};
+
+static struct guard_question question_of(struct arena *arena, const struct test_case *c)
+{
+    struct guard_question q = {0};
+    struct str text = c->question, kind = c->kind;
+    if (str_ends(kind, STR("-json")) || str_eq(kind, STR("argv"))) {
+        struct json_value value = {0};
+        struct json_error error;
+        if (json_read(arena, text, &value, &error)) {
+            note("%s:%u column %u: %s", c->file, c->line + 1, error.place.column, error.what);
+            return q;
+        }
+        if (value.type == JSON_ARRAY) {
+            struct str *argv = ARENA_ARRAY(arena, value.count, struct str);
+            for (size_t i = 0; i < value.count; i++)
+                argv[i] = value.items[i].text;
+            q.argv = argv;
+            q.argc = value.count;
+            return q;
+        }
+        text = value.text;
+        kind.n -= 5;
+    }
+    q.shell = str_eq(kind, STR("cmd"))          ? GUARD_CMD
+              : str_eq(kind, STR("bash"))       ? GUARD_BASH
+              : str_eq(kind, STR("powershell")) ? GUARD_POWERSHELL
+                                                : GUARD_NO_SHELL;
+    if (str_eq(kind, STR("cmdline")))
+        q.cmdline = text;
+    q.text = text;
+    return q;
+}
+
+static bool has_rule(const struct guard_answer *a, struct str rule)
+{
+    for (size_t i = 0; i < a->finding_count; i++)
+        if (str_eq(guard_rules[a->findings[i].rule].id, rule))
+            return true;
+    return rule.n == 0;
+}
+
+static void run(const struct test_case *c)
+{
+    auto_arena struct arena arena = {0};
+    struct guard_question q = question_of(&arena, c);
+    struct guard_answer a = {0};
+    size_t blank = str_find_char(c->expected, ' ', 0);
+    struct str verdict = str_slice(c->expected, 0, blank);
+    struct str rule = str_trim(str_from(c->expected, blank));
+    if (!q.argv && !q.cmdline.p && q.shell == GUARD_NO_SHELL) {
+        ok(false, "%s:%u has a question", c->file, c->line);
+        return;
+    }
+    int rc = guard_check(guard, &q, &a);
+    if (rc == 0 && str_eq(verdict, str_of(verdicts[a.verdict])) && has_rule(&a, rule))
+        return;
+    ok(false, "%s:%u %.*s", c->file, c->line, STR_ARG(c->title));
+    note("question: %.*s", STR_ARG(c->question));
+    note("expected: %.*s, got: %s", STR_ARG(c->expected), rc ? "error" : verdicts[a.verdict]);
+    for (size_t i = 0; i < a.finding_count; i++)
+        note("finding: %s: %.*s", guard_rules[a.findings[i].rule].id.p, STR_ARG(a.findings[i].why));
+}
+
+int main(void)
+{
+    if (guard_new(&guard))
+        return 1;
+    size_t count = cases_run("tests/cases/guard", run);
+    ok(count >= 600, "%u guard cases, at least 600", (unsigned)count);
+    guard_free(guard);
+    return tap_done();
+}
