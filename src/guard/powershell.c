@@ -78,6 +78,26 @@ static void show_command(struct guard *g, const struct ps_node *node)
         guard_command(g, GUARD_POWERSHELL, words[0], words + 1, count - 1, node->start, node->end);
 }
 
+/* The left side of a long chain is deep: its right sides are shown in a loop. */
+static void show_binary(struct guard *g, const struct ps_node *node)
+{
+    size_t count = 0;
+    const struct ps_node *leaf = node;
+    for (; leaf && leaf->kind == PS_BINARY; leaf = leaf->a)
+        count++;
+    const struct ps_node **chain = ARENA_ARRAY(guard_arena(g), count, const struct ps_node *);
+    if (!chain) {
+        guard_limit(g, (struct word){.start = node->start, .end = node->end});
+        return;
+    }
+    size_t i = count;
+    for (leaf = node; leaf && leaf->kind == PS_BINARY; leaf = leaf->a)
+        chain[--i] = leaf;
+    show(g, leaf);
+    for (i = 0; i < count && !guard_stopped(g); i++)
+        show(g, chain[i]->b);
+}
+
 /* Children stand in the order of the text in a, b, c, d but for PS_WHILE after do and functions. */
 static void show(struct guard *g, const struct ps_node *node)
 {
@@ -108,6 +128,14 @@ static void show(struct guard *g, const struct ps_node *node)
         show_list(g, node->b);
         show(g, node->c);
         return;
+    case PS_IF: /* long chains of elseif must not be deep */
+        for (; node && node->kind == PS_IF && !guard_stopped(g); node = node->c) {
+            show(g, node->a);
+            show(g, node->b);
+        }
+        show(g, node);
+        return;
+    case PS_BINARY: show_binary(g, node); return;
     case PS_WHILE:
         if (node->flags & PS_POST) {
             show(g, node->d);
@@ -121,6 +149,12 @@ static void show(struct guard *g, const struct ps_node *node)
     show(g, node->b);
     show(g, node->c);
     show(g, node->d);
+}
+
+void powershell_show(struct guard *g, const struct ps_node *tree)
+{
+    show_list(g, tree->a);
+    show_list(g, tree->b);
 }
 
 /* ---- both versions ---- */
@@ -148,8 +182,7 @@ void powershell_read(struct guard *g, struct str text)
     struct ps_node *tree = parse(g, text, 7, &seven), *old = NULL;
     if (guard_stopped(g) || !tree)
         return;
-    show_list(g, tree->a);
-    show_list(g, tree->b);
+    powershell_show(g, tree);
     if (guard_stopped(g))
         return;
     bool both = seven.differs;
@@ -166,7 +199,7 @@ void powershell_read(struct guard *g, struct str text)
     /* A version that rejects the text runs none of it. What neither accepts is judged all the same,
        as far as it could be read. */
     if (!seven.error || broken)
-        powershell_run(g, tree, broken);
+        powershell_run(g, tree, seven.nodes, broken);
     if (both && (!five.error || broken))
-        powershell_run(g, old, broken);
+        powershell_run(g, old, five.nodes, broken);
 }

@@ -14,6 +14,7 @@
 
 enum {
     PS_MAX_NESTING = 128, /* brackets in brackets */
+    PS_MAX_LINKS = 150,   /* .a.b[0].c() */
     PS_MAX_STRINGS = 10,  /* "$( "$( … )" )" */
     PS_MAX_NODES = 400000 /* of one tree */
 };

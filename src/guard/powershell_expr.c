@@ -335,8 +335,13 @@ static struct ps_node *parse_member_name(struct ps_parser *p)
 /* Members, calls and indexes stuck to a primary expression. */
 static struct ps_node *parse_members(struct ps_parser *p, struct ps_node *node)
 {
-    while (node && !p->stopped) {
+    for (unsigned links = 0; node && !p->stopped; links++) {
         uint32_t start = node->start;
+        if (links > PS_MAX_LINKS) {
+            p->stopped = true;
+            guard_limit(p->g, (struct word){.start = node->start, .end = node->end});
+            break;
+        }
         if (here(p, 0) == '<')
             ps_skip_block_comments(p);
         char c = here(p, 0);
