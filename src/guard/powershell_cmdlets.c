@@ -320,7 +320,7 @@ static struct value pass(struct ps_bound *b)
     return b->present[0] ? b->values[0] : b->input;
 }
 
-static struct value select(struct ps_bound *b)
+static struct value select_object(struct ps_bound *b)
 {
     enum { INPUT, PROPERTY, EXCLUDE, EXPAND, FIRST, LAST };
     struct value v = b->values[INPUT];

@@ -29,8 +29,8 @@ void words_add(struct ps_words *w, const struct ps_node *at, struct value v)
     struct word word = eval_word(w->r, at, v);
     if (at->kind == PS_NUMBER)
         word.text = at->text; /* programs get the digits as written */
-    if (v.kind == VALUE_BLOCK)
-        word.text = STR("\xFF");
+    if (v.kind == VALUE_BLOCK) /* read on its own */
+        word.text = STR("{}");
     add_word(w, word);
 }
 
