@@ -6,9 +6,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/str.h"
+
 static int tap_count, tap_failed;
 
-__attribute__((format(printf, 2, 3), unused)) static bool ok(bool passed, const char *format, ...)
+__attribute__((unused)) PRINTF_LIKE(2, 3) static bool ok(bool passed, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -23,7 +25,7 @@ __attribute__((format(printf, 2, 3), unused)) static bool ok(bool passed, const 
 }
 
 /* Details of a failure, behind it. */
-__attribute__((format(printf, 1, 2), unused)) static void note(const char *format, ...)
+__attribute__((unused)) PRINTF_LIKE(1, 2) static void note(const char *format, ...)
 {
     va_list args;
     va_start(args, format);

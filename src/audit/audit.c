@@ -5,7 +5,7 @@
 
 #include "audit/jsonl.h"
 
-enum { TICK_MS = 1000, LONGEST_KEY = 1024, BUCKETS = 2 * AUDIT_REPEATS };
+enum { TICK_MS = 1000, BUCKETS = 2 * AUDIT_REPEATS };
 
 /* A denial that was written once and may repeat. */
 struct repeat {

@@ -6,7 +6,7 @@
 #define CORDON_AUDIT_AUDIT_H
 
 #include "audit/event.h"
-#include "base/buf.h"
+#include "base/json.h"
 
 enum { AUDIT_REPEATS = 1024 /* different denials that are counted at a time */ };
 
@@ -49,8 +49,6 @@ int audit_failure(const struct audit *a);
 void audit_mask(struct buf *out, struct str cmdline);
 
 /* ---- reader.c ---- */
-
-#include "base/json.h"
 
 /* Reads lines from memory in pieces; a cut last line is no error. */
 struct audit_reader {

@@ -17,7 +17,7 @@ void buf_free(struct buf *b);
 void buf_add(struct buf *b, struct str s);
 void buf_char(struct buf *b, char c);
 void buf_fill(struct buf *b, char c, size_t count);
-__attribute__((format(printf, 2, 3))) void buf_fmt(struct buf *b, const char *format, ...);
+PRINTF_LIKE(2, 3) void buf_fmt(struct buf *b, const char *format, ...);
 
 /* Makes room for count more bytes without changing n; false (and failed) if there is none. */
 bool buf_reserve(struct buf *b, size_t count);

@@ -7,6 +7,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Arguments are checked by the C standard's rules; mingw would check by those of the old CRT. */
+#if defined(__MINGW32__) && !defined(__clang__)
+#define PRINTF_LIKE(format_at, args_at) __attribute__((format(gnu_printf, format_at, args_at)))
+#else
+#define PRINTF_LIKE(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
+#endif
+
 struct str {
     const char *p;
     size_t n;

@@ -49,9 +49,9 @@ int options_take(struct arguments *args, const struct option *own, size_t own_co
 /* ---- print.c ---- */
 
 /* "cordon: …" on stderr. */
-__attribute__((format(printf, 1, 2))) void print_error(const char *format, ...);
+PRINTF_LIKE(1, 2) void print_error(const char *format, ...);
 /* The same, and returns EXIT_FAILED. */
-__attribute__((format(printf, 1, 2))) int print_failure(const char *format, ...);
+PRINTF_LIKE(1, 2) int print_failure(const char *format, ...);
 
 enum print_style { PRINT_PLAIN = 0, PRINT_BOLD, PRINT_RED, PRINT_YELLOW, PRINT_GREEN, PRINT_DIM };
 /* The escape that begins a style on stdout, or "" where colours are not wanted. */

@@ -95,7 +95,8 @@ void cmd_expand_line(struct cmd_reader *r, struct cmd_text *out, size_t from, si
 struct cmd_text cmd_expand_again(struct cmd_reader *r, const struct cmd_text *t);
 /* Loop variables and !variables!. */
 struct cmd_text cmd_expand_late(struct cmd_reader *r, const struct cmd_text *t);
-/* %variables% of the command line that are still there: they may be set or not, so they are holes. */
+/* %variables% of the command line that are still there: they may be set or not, so they are holes.
+ */
 struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t);
 
 /* ---- cmd_parse.c ---- */

@@ -94,6 +94,7 @@ static bool clause_holds(struct str clause, const struct word *args, size_t coun
 {
     switch (clause.p[0]) {
     case '!': return !any_argument(args, count, str_from(clause, 1));
+    case '~': return any_argument(args, count, str_from(clause, 1));
     case '^': return !first_is(args, count, str_from(clause, 1));
     case '@': return any_url(args, count);
     case '-':

@@ -42,6 +42,9 @@ void judge_gio(struct guard *g, const struct guard_call *call)
 /* start "title" /switches target arguments, as Git Bash and argv know it; cmd reads its own. */
 void judge_start(struct guard *g, const struct guard_call *call)
 {
+    struct str name = call->words[0].text;
+    if (call->from == GUARD_BASH && str_has_char(name, '/') && name.p[0] != '/')
+        return; /* ./start is a file of the workspace */
     size_t i = 1;
     if (i < call->count && call->words[i].quoted &&
         (call->words[i].text.n == 0 || str_has_char(call->words[i].text, ' ')) &&

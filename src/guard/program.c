@@ -223,7 +223,8 @@ void guard_program(struct guard *g, const struct guard_call *call)
     if (guard_stopped(g) || call->count == 0)
         return;
     struct word program = call->words[0];
-    if (guard_is_url(program.text) ||
+    /* bash takes a URL as the name of a file that is not there */
+    if ((call->from != GUARD_BASH && guard_is_url(program.text)) ||
         (opens_documents(call->from) && name_is_document(program.text))) {
         struct str who = call->from == GUARD_CMD ? STR("cmd") : STR("the command");
         guard_open(g, who, program, call->words + 1, call->count - 1, call->from);

@@ -176,3 +176,9 @@ void vars_fork_end(struct vars *v, struct vars_fork *f, bool exhaustive)
         vars_assign(v, r->var, merged);
     }
 }
+
+void vars_fork_drop(struct vars *v, struct vars_fork *f)
+{
+    f->results = NULL;
+    v->forks--;
+}

@@ -68,5 +68,7 @@ struct vars_fork {
 void vars_fork_begin(struct vars *v, struct vars_fork *f);
 void vars_branch_end(struct vars *v, struct vars_fork *f);
 void vars_fork_end(struct vars *v, struct vars_fork *f, bool exhaustive);
+/* Instead of vars_fork_end: nothing that the branches set is seen outside. */
+void vars_fork_drop(struct vars *v, struct vars_fork *f);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "launch/disk.h"
+#include "policy/load.h"
 
 enum option_id {
 #define OPTION(id, name, value, repeats, help) OPTION_##id,
@@ -30,8 +31,7 @@ void settings_free(struct settings *s)
     buf_free(&s->error);
 }
 
-__attribute__((format(printf, 3, 4))) static int fail(struct settings *s, int code,
-                                                      const char *format, ...)
+PRINTF_LIKE(3, 4) static int fail(struct settings *s, int code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -79,15 +79,6 @@ static const struct settings_option *option_of(const struct settings *s, enum op
     return NULL;
 }
 
-/* Index of value in names, or -1. */
-static int choice(struct str value, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (str_eq(value, str_of(names[i])))
-            return (int)i;
-    return -1;
-}
-
 static int bad_value(struct settings *s, const struct settings_option *o, const char *expected)
 {
     return fail(s, CORDON_E_VALUE, "%.*s does not take \"%.*s\"; it takes %s", STR_ARG(o->from),
@@ -102,106 +93,50 @@ static int add(struct settings *s, struct policy_list *list, struct str given, s
     return 0;
 }
 
-/* off, loopback, on, proxy=HOST:PORT, allow=DOMAIN,… */
-static int set_network(struct settings *s, const struct settings_option *o)
-{
-    static const char *const names[] = {"off", "loopback", "on"};
-    static const enum policy_net nets[] = {POLICY_NET_OFF, POLICY_NET_LOOPBACK, POLICY_NET_ON};
-    int i = choice(o->value, names, 3);
-    s->policy.net_from = o->from;
-    if (i >= 0) {
-        s->policy.net = nets[i];
-        return 0;
-    }
-    if (str_starts(o->value, STR("proxy=")) && o->value.n > 6) {
-        s->policy.net = POLICY_NET_PROXY;
-        s->policy.proxy = str_from(o->value, 6);
-        return 0;
-    }
-    if (!str_starts(o->value, STR("allow=")) || o->value.n == 6)
-        return bad_value(s, o, "off, loopback, on, proxy=HOST:PORT or allow=DOMAIN,DOMAIN");
-    s->policy.net = POLICY_NET_ALLOW;
-    for (struct str rest = str_from(o->value, 6); rest.n;) {
-        size_t comma = str_find_char(rest, ',', 0);
-        struct str name = str_trim(str_slice(rest, 0, comma));
-        if (name.n == 0)
-            return bad_value(s, o, "allow=DOMAIN,DOMAIN without empty names");
-        int rc = add(s, &s->policy.net_allow, name, o->from);
-        if (rc)
-            return rc;
-        rest = str_from(rest, comma + 1);
-    }
-    return 0;
-}
-
-static int set_temp(struct settings *s, const struct settings_option *o)
-{
-    static const char *const names[] = {"private", "shared"};
-    int i = choice(o->value, names, 2);
-    s->policy.temp_from = o->from;
-    if (i >= 0) {
-        s->policy.temp = i == 0 ? POLICY_TEMP_PRIVATE : POLICY_TEMP_SHARED;
-        return 0;
-    }
-    if (!str_starts(o->value, STR("session=")) || o->value.n == 8)
-        return bad_value(s, o, "private, shared or session=ID");
-    for (size_t j = 8; j < o->value.n; j++)
-        if (!ascii_is_alnum(o->value.p[j]) && o->value.p[j] != '-' && o->value.p[j] != '_')
-            return bad_value(s, o, "session=ID with letters, digits, - and _ only");
-    s->policy.temp = POLICY_TEMP_SESSION;
-    s->policy.temp_session = str_from(o->value, 8);
-    return 0;
-}
-
-/* Digits, then for sizes K, M or G. */
 static int set_number(struct settings *s, const struct settings_option *o, uint64_t scale,
-                      bool is_size, uint64_t *out)
+                      uint64_t *out)
 {
     uint64_t number = 0;
     size_t i = 0;
-    for (; i < o->value.n && ascii_is_digit(o->value.p[i]) && number < UINT64_MAX / 1000; i++)
+    for (; i < o->value.n && i < 12 && ascii_is_digit(o->value.p[i]); i++)
         number = number * 10 + (uint64_t)(o->value.p[i] - '0');
-    struct str unit = str_from(o->value, i);
-    uint64_t factor = scale;
-    if (is_size && unit.n == 1) {
-        char c = ascii_lower(unit.p[0]);
-        factor = c == 'k' ? 1024 : c == 'm' ? 1024 * 1024 : c == 'g' ? 1024 * 1024 * 1024 : 0;
-        unit.n = 0;
-    }
-    if (i == 0 || unit.n || number == 0 || factor == 0 || number > UINT64_MAX / 2 / factor)
-        return bad_value(s, o, is_size ? "a size like 512M or 4G" : "a whole number from 1");
-    *out = number * factor;
+    if (i == 0 || i < o->value.n || number == 0)
+        return bad_value(s, o, "a whole number from 1");
+    *out = number * scale;
     return 0;
 }
 
 static int apply(struct settings *s, const struct settings_option *o)
 {
-    static const char *const modes[] = {"read-only", "workspace-write", "full-access"};
-    static const char *const gits[] = {"protect", "commit"};
     struct policy_settings *p = &s->policy;
-    int i;
     switch (o->id) {
     case OPTION_MODE:
-        i = choice(o->value, modes, 3);
-        if (i < 0)
-            return bad_value(s, o, "read-only, workspace-write or full-access");
-        p->mode = (enum policy_mode)i;
         p->mode_from = o->from;
-        return 0;
+        return policy_read_mode(o->value, &p->mode)
+                   ? bad_value(s, o, "read-only, workspace-write or full-access")
+                   : 0;
     case OPTION_GIT:
-        i = choice(o->value, gits, 2);
-        if (i < 0)
-            return bad_value(s, o, "protect or commit");
-        p->git = (enum policy_git)i;
         p->git_from = o->from;
-        return 0;
+        return policy_read_git(o->value, &p->git) ? bad_value(s, o, "protect or commit") : 0;
+    case OPTION_NET:
+        p->net_from = o->from;
+        return policy_read_net(&s->arena, o->value, o->from, p)
+                   ? bad_value(s, o, "off, loopback, on, proxy=HOST:PORT or allow=DOMAIN,DOMAIN")
+                   : 0;
+    case OPTION_TEMP:
+        p->temp_from = o->from;
+        return policy_read_temp(&s->arena, o->value, p)
+                   ? bad_value(s, o, "private, shared or session=ID")
+                   : 0;
+    case OPTION_MAX_MEMORY:
+        return policy_read_memory(o->value, &p->limits.memory)
+                   ? bad_value(s, o, "a size like 512M or 4G")
+                   : 0;
     case OPTION_STRICT:
         p->strict = true;
         p->strict_from = o->from;
         return 0;
     case OPTION_ALLOW_BROAD_ROOT: p->allow_broad_root = true; return 0;
-    case OPTION_NET: return set_network(s, o);
-    case OPTION_TEMP: return set_temp(s, o);
     case OPTION_ROOT: return add(s, &p->roots, o->value, o->from);
     case OPTION_DENY_WRITE: return add(s, &p->deny_write, o->value, o->from);
     case OPTION_DENY_READ: return add(s, &p->deny_read, o->value, o->from);
@@ -209,9 +144,8 @@ static int apply(struct settings *s, const struct settings_option *o)
     case OPTION_UNPROTECT: return add(s, &p->unprotect, o->value, o->from);
     case OPTION_ALLOW_TOOL: return add(s, &p->allow_tools, o->value, o->from);
     case OPTION_DENY_TOOL: return add(s, &p->deny_tools, o->value, o->from);
-    case OPTION_TIMEOUT: return set_number(s, o, 1000, false, &p->limits.timeout_ms);
-    case OPTION_MAX_PROCS: return set_number(s, o, 1, false, &p->limits.processes);
-    case OPTION_MAX_MEMORY: return set_number(s, o, 1, true, &p->limits.memory);
+    case OPTION_TIMEOUT: return set_number(s, o, 1000, &p->limits.timeout_ms);
+    case OPTION_MAX_PROCS: return set_number(s, o, 1, &p->limits.processes);
     case OPTION_CWD:
     case OPTION_PATHS:
     case OPTION_POLICY: return 0; /* taken before the others */
@@ -326,20 +260,58 @@ static void choose_temp(struct settings *s)
         s->policy.temp_path = facts.final;
 }
 
+static bool look_up(void *context, struct str name, struct str *value)
+{
+    return disk_variable(context, name, value);
+}
+
+/* The file's settings come first, so that the command line wins. */
+static int load_file(struct settings *s)
+{
+    const struct settings_option *o = option_of(s, OPTION_POLICY);
+    if (!o)
+        return 0;
+    auto_buf struct buf text = {0};
+    struct path path = {0};
+    struct disk_facts facts = {0};
+    struct path_context own = s->policy.paths;
+    own.dialect = disk_dialect();
+    own.cwd = disk_cwd(&s->arena);
+    size_t room = o->value.n + own.cwd.n + 16;
+    char *p = arena_alloc(&s->arena, room);
+    int rc = p ? path_normalize(&own, o->value, p, room, &path) : CORDON_E_NOMEM;
+    if (rc == 0)
+        rc = disk_read(o->value, POLICY_MAX_FILE, &text);
+    if (rc)
+        return fail(s, rc, "--policy %.*s: %s", STR_ARG(o->value), cordon_strerror(rc));
+    struct str folder = path_parent(own.dialect, path.text);
+    if (disk_look(&s->arena, path.text, &facts) == 0)
+        folder = path_parent(own.dialect, facts.final);
+    struct policy_source source = {.name = o->value,
+                                   .folder = s->foreign ? s->policy.paths.cwd : folder,
+                                   .lookup = look_up,
+                                   .context = &s->arena};
+    struct str content = arena_copy(&s->arena, buf_str(&text));
+    buf_reset(&s->error);
+    return policy_load(&s->arena, &source, content, &s->policy, &s->error);
+}
+
+/* The broad folders of another system, as they usually are. */
+static struct policy_machine assumed_machine(enum path_dialect dialect)
+{
+    struct policy_machine windows = {.windows = STR("C:\\Windows"),
+                                     .program_files = STR("C:\\Program Files"),
+                                     .program_files_x86 = STR("C:\\Program Files (x86)"),
+                                     .program_data = STR("C:\\ProgramData")};
+    return dialect == PATH_WINDOWS ? windows : (struct policy_machine){0};
+}
+
 static int resolve(struct settings *s)
 {
     struct policy_settings *p = &s->policy;
     int rc = 0;
-    if (s->foreign) {
-        p->machine = (struct policy_machine){.windows = STR("C:\\Windows"),
-                                             .program_files = STR("C:\\Program Files"),
-                                             .program_files_x86 = STR("C:\\Program Files (x86)"),
-                                             .program_data = STR("C:\\ProgramData")};
-        if (p->paths.dialect != PATH_WINDOWS)
-            p->machine = (struct policy_machine){0};
-    } else {
-        disk_machine(&s->arena, &p->machine);
-    }
+    if (s->foreign)
+        p->machine = assumed_machine(p->paths.dialect);
     if (p->roots.count == 0 && p->paths.cwd.n)
         rc = add(s, &p->roots, STR("."), STR("the current directory"));
     for (size_t i = 0; i < p->roots.count && rc == 0; i++)
@@ -361,8 +333,12 @@ int settings_compile(struct settings *s, struct str hint, struct policy **out)
     s->policy.mode = POLICY_WORKSPACE_WRITE;
     s->policy.temp =
         s->policy.paths.dialect == PATH_WINDOWS ? POLICY_TEMP_PRIVATE : POLICY_TEMP_SHARED;
-    if (s->policy.paths.dialect == PATH_WINDOWS)
+    disk_machine(&s->arena, &s->policy.machine);
+    /* The list names files of the home folder, which another system's paths do not have here. */
+    if (s->policy.paths.dialect == PATH_WINDOWS && !s->foreign)
         rc = add(s, &s->policy.deny_read, STR("@credentials"), STR("default"));
+    if (rc == 0)
+        rc = load_file(s);
     for (size_t i = 0; i < s->count && rc == 0; i++)
         rc = apply(s, &s->options[i]);
     if (rc == 0)

@@ -64,8 +64,8 @@ struct loader {
     bool net_allow_given;
 };
 
-__attribute__((format(printf, 4, 5))) static int
-fail(struct loader *l, int code, struct json_place place, const char *format, ...)
+PRINTF_LIKE(4, 5)
+static int fail(struct loader *l, int code, struct json_place place, const char *format, ...)
 {
     va_list args;
     char text[512];

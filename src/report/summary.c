@@ -56,7 +56,8 @@ void summary_lines(const struct summary *s, struct str audit, struct buf *out)
         add_plain(out, d->rule);
         buf_char(out, ')');
         if (d->fix.n) {
-            buf_add(out, STR("; "));
+            /* A remedy is the options to type, or a sentence that there is none. */
+            buf_add(out, str_starts(d->fix, STR("--")) ? STR("; allow with ") : STR("; "));
             add_plain(out, d->fix);
         }
         buf_char(out, '\n');

@@ -85,6 +85,8 @@ int disk_look(struct arena *arena, struct str path, struct disk_facts *facts)
         f.directory = S_ISDIR(st.st_mode);
         f.links = f.directory ? 1 : (uint32_t)st.st_nlink;
     }
+    if (f.exists && !f.directory)
+        f.existing = path_parent(disk_dialect(), f.existing);
     *facts = f;
     return 0;
 }

@@ -151,6 +151,8 @@ int disk_look(struct arena *arena, struct str path, struct disk_facts *facts)
     if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT) &&
         !f.strange)
         f.link = true;
+    if (f.exists && !f.directory)
+        f.existing = path_parent(disk_dialect(), f.existing);
     *facts = f;
     return 0;
 }

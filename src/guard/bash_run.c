@@ -1,0 +1,524 @@
+/* Walks the tree in the order bash runs it, follows variables and functions, and hands every
+ * command to its judge. */
+#include "guard/bash.h"
+
+static void run_node(struct bash_reader *b, struct bash_node *node, struct word input);
+
+/* ---- functions ---- */
+
+struct bash_function **bash_function_bucket(const struct bash_functions *all, struct str name)
+{
+    unsigned hash = 2166136261u;
+    for (size_t i = 0; i < name.n; i++)
+        hash = (hash ^ (unsigned char)name.p[i]) * 16777619u;
+    return &all->buckets[hash % BASH_FUNCTION_BUCKETS];
+}
+
+struct bash_function *bash_function_find(const struct bash_functions *all, struct str name,
+                                         bool defined)
+{
+    if (!all->buckets)
+        return NULL;
+    for (struct bash_function *f = *bash_function_bucket(all, name); f; f = f->next)
+        if ((f->defined || !defined) && str_eq(f->name, name))
+            return f;
+    return NULL;
+}
+
+/* The definition runs: the function is known from here on, and first in its bucket. */
+static void define(struct bash_reader *b, struct bash_node *node)
+{
+    if (!b->functions.buckets || !node->name.n)
+        return;
+    struct bash_function **first = bash_function_bucket(&b->functions, node->name);
+    for (struct bash_function **f = first; *f; f = &(*f)->next) {
+        if ((*f)->body != node->body)
+            continue;
+        struct bash_function *found = *f;
+        found->defined = true;
+        found->maybe = b->vars.forks > 0;
+        *f = found->next;
+        found->next = *first;
+        *first = found;
+        return;
+    }
+}
+
+static void run_function(struct bash_reader *b, struct bash_function *f, const struct word *words,
+                         size_t count, struct word input)
+{
+    if (b->calls >= BASH_MAX_CALLS || !f->body ||
+        !guard_spend(b->g, f->body->end - f->body->start + 1))
+        return; /* its body was judged where it is defined */
+    struct str *values = ARENA_ARRAY(b->arena, count, struct str);
+    if (!values) {
+        guard_limit(b->g, words[0]);
+        return;
+    }
+    for (size_t i = 1; i < count; i++)
+        values[i - 1] = words[i].text;
+    struct bash_arguments outer = b->arguments;
+    b->arguments = (struct bash_arguments){values, count - 1, true};
+    b->calls++;
+    run_node(b, f->body, input);
+    b->calls--;
+    b->arguments = outer;
+}
+
+/* ---- commands ---- */
+
+static const struct bash_alias *find_alias(const struct bash_reader *b, struct str name)
+{
+    for (const struct bash_alias *a = b->aliases; a; a = a->next)
+        if (str_eq(a->name, name))
+            return a;
+    return NULL;
+}
+
+/* An alias is text: its words and the arguments are read again. */
+static void run_alias(struct bash_reader *b, const struct bash_alias *alias,
+                      const struct word *words, size_t count, struct word input)
+{
+    struct bash_fields fields = {0};
+    size_t i = 0;
+    while (i < alias->value.n) {
+        while (i < alias->value.n && alias->value.p[i] == ' ')
+            i++;
+        size_t end = str_find_char(alias->value, ' ', i);
+        if (end > i)
+            bash_field_add(b, &fields,
+                           (struct word){str_slice(alias->value, i, end), words[0].start,
+                                         words[0].end, false});
+        i = end;
+    }
+    for (size_t k = 1; k < count; k++)
+        bash_field_add(b, &fields, words[k]);
+    if (fields.count && !guard_stopped(b->g))
+        bash_run_words(b, fields.list, fields.count, input, true);
+}
+
+void bash_run_words(struct bash_reader *b, const struct word *words, size_t count,
+                    struct word input, bool plain)
+{
+    if (guard_stopped(b->g) || count == 0)
+        return;
+    struct str name = words[0].text;
+    if (!plain) {
+        const struct bash_alias *alias = b->aliases ? find_alias(b, name) : NULL;
+        if (alias)
+            run_alias(b, alias, words, count, input);
+        /* While a function is defined nobody knows when it will be called: all others count. */
+        struct bash_function *f = bash_function_find(&b->functions, name, b->defining == 0);
+        if (f) {
+            if (!b->defining)
+                run_function(b, f, words, count, input);
+            if (!f->maybe || b->defining)
+                return;
+        }
+    }
+    if (bash_builtin(b, words, count, input))
+        return;
+    guard_program(b->g, &(struct guard_call){
+                            .from = GUARD_BASH, .words = words, .count = count, .input = input});
+}
+
+void bash_run_text(struct bash_reader *b, struct word code, struct str who)
+{
+    bool unknown = str_has_char(code.text, GUARD_HOLE);
+    if (unknown)
+        guard_opaque_text(b->g, code, who);
+    if (b->calls >= BASH_MAX_CALLS) {
+        guard_limit(b->g, code);
+        return;
+    }
+    if (!guard_spend(b->g, code.text.n + 1))
+        return;
+    struct bash_parser p = {.g = b->g,
+                            .arena = b->arena,
+                            .src = code.text,
+                            .end = code.text.n,
+                            .fixed = true,
+                            .fixed_start = code.start,
+                            .fixed_end = code.end,
+                            .functions = &b->functions};
+    p.pending_tail = &p.pending;
+    struct bash_node *list = bash_parse(&p);
+    bool silent = b->silent;
+    b->silent = true;
+    b->calls++;
+    bash_run_list(b, list);
+    b->calls--;
+    b->silent = silent;
+    if (p.failed && !unknown)
+        guard_find(b->g, GUARD_OPAQUE_SYNTAX, code, who, NULL, NULL);
+}
+
+/* ---- substitutions ---- */
+
+static void run_subshell(struct bash_reader *b, struct bash_node *list)
+{
+    struct vars_fork fork;
+    struct bash_arguments arguments = b->arguments;
+    struct word input = b->input;
+    vars_fork_begin(&b->vars, &fork);
+    bash_run_list(b, list);
+    vars_branch_end(&b->vars, &fork);
+    vars_fork_drop(&b->vars, &fork);
+    b->arguments = arguments;
+    b->input = input;
+}
+
+/* Runs the commands that stand inside words. */
+static void run_substitutions(struct bash_reader *b, const struct bash_word *word)
+{
+    for (; word && !guard_stopped(b->g); word = word->next) {
+        for (const struct bash_part *part = word->parts; part; part = part->next) {
+            switch (part->kind) {
+            case BASH_LITERAL: break;
+            case BASH_PARAM:
+                run_substitutions(b, part->param->argument);
+                run_substitutions(b, part->param->replacement);
+                break;
+            case BASH_ARITHMETIC: run_substitutions(b, part->word); break;
+            case BASH_COMMAND:
+            case BASH_PROCESS: run_subshell(b, part->list); break;
+            }
+        }
+    }
+}
+
+static void run_redirects(struct bash_reader *b, const struct bash_node *node)
+{
+    for (const struct bash_redirect *r = node->redirects; r; r = r->next)
+        run_substitutions(b, r->word);
+}
+
+/* ---- simple commands ---- */
+
+/* For --show: the words as they are written, without splitting. */
+static void show(struct bash_reader *b, struct bash_node *node, const struct bash_fields *fields)
+{
+    if (b->silent || node->shown || !node->words)
+        return;
+    node->shown = true;
+    const struct word *words = fields->list;
+    if (fields->count != node->word_count) {
+        struct word *written = ARENA_ARRAY(b->arena, node->word_count, struct word);
+        if (!written) {
+            guard_limit(b->g, word_unknown(node->start, node->end));
+            return;
+        }
+        size_t n = 0;
+        for (const struct bash_word *w = node->words; w; w = w->next)
+            written[n++] = (struct word){bash_expand_text(b, w), w->start, w->end, w->quoted};
+        words = written;
+    }
+    guard_command(b->g, GUARD_BASH, words[0], words + 1, node->word_count - 1, node->start,
+                  node->end);
+}
+
+static bool is_shell(struct str name)
+{
+    size_t i = name.n;
+    while (i > 0 && name.p[i - 1] != '/')
+        i--;
+    name = str_from(name, i);
+    return str_eq(name, STR("bash")) || str_eq(name, STR("sh")) || str_eq(name, STR("zsh")) ||
+           str_eq(name, STR("dash")) || str_eq(name, STR("ksh"));
+}
+
+/* source <(…) and bash <(…): what the substitution prints is the script. */
+static bool run_process_script(struct bash_reader *b, const struct bash_node *node,
+                               const struct bash_fields *fields)
+{
+    struct str name = fields->list[0].text;
+    bool sources = str_eq(name, STR("source")) || str_eq(name, STR("."));
+    if (!sources && !is_shell(name))
+        return false;
+    for (const struct bash_word *w = node->words->next; w; w = w->next) {
+        if (!w->parts || w->parts->kind != BASH_PROCESS || w->parts->next) {
+            struct str plain = bash_plain(w);
+            if (plain.n && plain.p[0] == '-' && plain.p[1 % plain.n] != 'c')
+                continue;
+            return false;
+        }
+        struct word code = {
+            .text = bash_output(b, w->parts->list), .start = w->start, .end = w->end};
+        bash_run_text(b, code, name);
+        return true;
+    }
+    return false;
+}
+
+static void judge_simple(struct bash_reader *b, struct bash_node *node, struct word input);
+
+/* Judges the command for each value that a variable in it may hold. */
+static void judge_each(struct bash_reader *b, struct bash_node *node, struct word input,
+                       struct var *var)
+{
+    struct var_state state = var->state;
+    struct vars_fork fork;
+    vars_fork_begin(&b->vars, &fork);
+    if (state.unknown) {
+        vars_assign(&b->vars, var, (struct var_state){.unknown = true});
+        judge_simple(b, node, input);
+        vars_branch_end(&b->vars, &fork);
+    }
+    for (unsigned i = 0; i < state.count && !guard_stopped(b->g); i++) {
+        vars_assign(&b->vars, var, vars_one(&b->vars, state.values[i]));
+        judge_simple(b, node, input);
+        vars_branch_end(&b->vars, &fork);
+    }
+    vars_fork_end(&b->vars, &fork, true);
+}
+
+/* The command's words; the first variable among them that may hold several values, or NULL. */
+static struct var *expand_words(struct bash_reader *b, const struct bash_node *node,
+                                struct bash_fields *fields)
+{
+    b->ambiguous = NULL;
+    for (const struct bash_word *w = node->words; w && !guard_stopped(b->g); w = w->next)
+        bash_expand(b, w, fields);
+    struct var *var = b->ambiguous;
+    b->ambiguous = NULL;
+    return var;
+}
+
+static void judge_fields(struct bash_reader *b, struct bash_node *node, struct word input,
+                         const struct bash_fields *fields, struct var *var)
+{
+    b->ambiguous = var;
+    if (!node->words || node->declares)
+        for (const struct bash_assign *a = node->assigns; a; a = a->next)
+            bash_assign(b, a);
+    struct word own = bash_redirected_input(b, node);
+    if (own.text.p)
+        input = own;
+    var = b->ambiguous;
+    b->ambiguous = NULL;
+    if (var && var->state.count && b->retries + var->state.count < BASH_MAX_RETRIES &&
+        guard_spend(b->g, 32 * (size_t)var->state.count)) {
+        b->retries += var->state.count;
+        judge_each(b, node, input, var);
+        return;
+    }
+    if (fields->count == 0 || guard_stopped(b->g) || run_process_script(b, node, fields))
+        return;
+    bash_run_words(b, fields->list, fields->count, input, false);
+}
+
+static void judge_simple(struct bash_reader *b, struct bash_node *node, struct word input)
+{
+    if (guard_stopped(b->g))
+        return;
+    struct bash_fields fields = {0};
+    struct var *var = expand_words(b, node, &fields);
+    judge_fields(b, node, input, &fields, var);
+}
+
+static void run_simple(struct bash_reader *b, struct bash_node *node, struct word input)
+{
+    struct bash_fields fields = {0};
+    struct var *var = expand_words(b, node, &fields);
+    if (guard_stopped(b->g))
+        return;
+    show(b, node, &fields);
+    for (const struct bash_assign *a = node->assigns; a; a = a->next)
+        run_substitutions(b, a->value);
+    if (!node->declares) /* the words of declare are its assignments */
+        run_substitutions(b, node->words);
+    run_redirects(b, node);
+    judge_fields(b, node, input, &fields, var);
+}
+
+/* ---- compound commands ---- */
+
+static void run_if(struct bash_reader *b, struct bash_node *node)
+{
+    bool otherwise = false;
+    if (node->arms)
+        bash_run_list(b, node->arms->condition);
+    struct vars_fork fork;
+    vars_fork_begin(&b->vars, &fork);
+    for (struct bash_arm *arm = node->arms; arm; arm = arm->next) {
+        if (arm != node->arms)
+            bash_run_list(b, arm->condition);
+        bash_run_list(b, arm->body);
+        vars_branch_end(&b->vars, &fork);
+        otherwise |= arm->otherwise;
+    }
+    vars_fork_end(&b->vars, &fork, otherwise);
+}
+
+static void run_case(struct bash_reader *b, struct bash_node *node)
+{
+    bool otherwise = false;
+    run_substitutions(b, node->words);
+    struct vars_fork fork;
+    vars_fork_begin(&b->vars, &fork);
+    for (struct bash_arm *arm = node->arms; arm; arm = arm->next) {
+        run_substitutions(b, arm->patterns);
+        bash_run_list(b, arm->body);
+        vars_branch_end(&b->vars, &fork);
+        otherwise |= arm->otherwise;
+    }
+    vars_fork_end(&b->vars, &fork, otherwise);
+}
+
+/* A body that runs any number of times: twice, so that what the first round set is seen. */
+static void run_repeated(struct bash_reader *b, struct bash_node *node)
+{
+    struct vars_fork fork;
+    b->loops++;
+    for (int round = 0; round < 2 && !guard_stopped(b->g); round++) {
+        vars_fork_begin(&b->vars, &fork);
+        bash_run_list(b, node->condition);
+        bash_run_list(b, node->body);
+        vars_branch_end(&b->vars, &fork);
+        bool changed = fork.results != NULL;
+        vars_fork_end(&b->vars, &fork, false);
+        if (!changed || b->loops > 2 || !guard_spend(b->g, node->end - node->start + 1))
+            break;
+    }
+    b->loops--;
+}
+
+static void run_for(struct bash_reader *b, struct bash_node *node)
+{
+    struct bash_fields fields = {0};
+    run_substitutions(b, node->words);
+    b->ambiguous = NULL;
+    for (const struct bash_word *w = node->words; w; w = w->next)
+        bash_expand(b, w, &fields);
+    if (node->all_arguments && b->arguments.known)
+        for (size_t i = 0; i < b->arguments.count; i++)
+            bash_field_add(b, &fields,
+                           (struct word){b->arguments.values[i], node->start, node->end, false});
+    bool known = fields.count > 0 && !b->ambiguous;
+    b->ambiguous = NULL;
+    for (size_t i = 0; i < fields.count && known; i++)
+        known = !str_has_char(fields.list[i].text, GUARD_HOLE) &&
+                !str_has_char(fields.list[i].text, '*');
+    if (!known || b->loops > 1 || b->rounds + fields.count > BASH_MAX_ROUNDS) {
+        bash_set_unknown(b, node->name);
+        /* what is known among the words is a value too */
+        struct var *var = bash_variable(b, node->name);
+        for (size_t i = 0; i < fields.count && i < VARS_MAX_VALUES && var; i++)
+            if (!str_has_char(fields.list[i].text, GUARD_HOLE))
+                var->state =
+                    vars_union(&b->vars, var->state, vars_one(&b->vars, fields.list[i].text));
+        run_repeated(b, node);
+        return;
+    }
+    b->loops++;
+    for (size_t i = 0; i < fields.count && !guard_stopped(b->g); i++) {
+        if (!guard_spend(b->g, node->end - node->start + 1))
+            break;
+        b->rounds++;
+        bash_set(b, node->name, fields.list[i].text);
+        bash_run_list(b, node->body);
+    }
+    b->loops--;
+}
+
+static void run_definition(struct bash_reader *b, struct bash_node *node)
+{
+    struct bash_arguments outer = b->arguments;
+    b->arguments = (struct bash_arguments){0};
+    b->defining++;
+    if (node->body) {
+        struct vars_fork fork;
+        vars_fork_begin(&b->vars, &fork);
+        run_node(b, node->body, (struct word){.text = STR_NONE});
+        vars_branch_end(&b->vars, &fork);
+        vars_fork_drop(&b->vars, &fork);
+    }
+    b->defining--;
+    b->arguments = outer;
+    define(b, node);
+}
+
+static void run_node(struct bash_reader *b, struct bash_node *node, struct word input)
+{
+    if (guard_stopped(b->g))
+        return;
+    if (b->vars.failed) {
+        guard_limit(b->g, word_unknown(node->start, node->end));
+        return;
+    }
+    if (node->kind == BASH_SIMPLE) {
+        run_simple(b, node, input);
+        return;
+    }
+    struct word outer = b->input;
+    struct word own = bash_redirected_input(b, node);
+    b->input = own.text.p ? own : input;
+    switch (node->kind) {
+    case BASH_GROUP: bash_run_list(b, node->body); break;
+    case BASH_SUBSHELL: run_subshell(b, node->body); break;
+    case BASH_IF: run_if(b, node); break;
+    case BASH_WHILE: run_repeated(b, node); break;
+    case BASH_FOR: run_for(b, node); break;
+    case BASH_CASE: run_case(b, node); break;
+    case BASH_FUNCTION: run_definition(b, node); break;
+    case BASH_WORDS: run_substitutions(b, node->words); break;
+    case BASH_SIMPLE: break;
+    }
+    b->input = outer;
+    run_redirects(b, node);
+}
+
+/* ---- lists ---- */
+
+/* True if the command cannot fail, so that what follows && runs for certain. */
+static bool always_succeeds(const struct bash_node *node)
+{
+    if (node->kind != BASH_SIMPLE)
+        return false;
+    if (!node->words)
+        return true;
+    struct str name = bash_plain(node->words);
+    return node->declares || str_eq(name, STR("echo")) || str_eq(name, STR(":")) ||
+           str_eq(name, STR("true")) || str_eq(name, STR("printf"));
+}
+
+void bash_run_list(struct bash_reader *b, struct bash_node *list)
+{
+    struct vars_fork chain;
+    bool open = false;
+    struct bash_node *before = NULL;
+    struct str piped = STR_NONE;
+    for (struct bash_node *node = list; node && !guard_stopped(b->g); node = node->next) {
+        bool feeds = node->next && node->next->join == BASH_PIPE;
+        if (open && (node->join == BASH_THEN || node->join == BASH_OR)) {
+            vars_branch_end(&b->vars, &chain);
+            vars_fork_end(&b->vars, &chain, false);
+            open = false;
+        }
+        if (node->join == BASH_OR ||
+            (node->join == BASH_AND && !open && before && !always_succeeds(before))) {
+            vars_fork_begin(&b->vars, &chain);
+            open = true;
+        }
+        struct word input = b->input;
+        if (node->join == BASH_PIPE && before)
+            input = (struct word){.text = piped, .start = before->start, .end = before->end};
+        struct vars_fork stage;
+        bool in_pipe = feeds || node->join == BASH_PIPE;
+        if (in_pipe)
+            vars_fork_begin(&b->vars, &stage);
+        run_node(b, node, input);
+        if (in_pipe) {
+            vars_branch_end(&b->vars, &stage);
+            if (feeds)
+                piped = bash_node_output(b, node, node->join == BASH_PIPE ? piped : STR_NONE);
+            vars_branch_end(&b->vars, &stage);
+            vars_fork_drop(&b->vars, &stage);
+        }
+        before = node;
+    }
+    if (open) {
+        vars_branch_end(&b->vars, &chain);
+        vars_fork_end(&b->vars, &chain, false);
+    }
+}

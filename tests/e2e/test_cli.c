@@ -1,0 +1,114 @@
+/*
+ * The program as a person calls it: exit codes, words on stdout and stderr, typical mistakes. Runs
+ * natively and under Wine; the arguments stand in quotes that both shells read alike.
+ */
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "tap.h"
+
+#ifdef _WIN32
+#define popen _popen
+#define pclose _pclose
+#define EXIT_OF(status) (status)
+#else
+#include <sys/wait.h>
+#define EXIT_OF(status) (WIFEXITED(status) ? WEXITSTATUS(status) : -1)
+#endif
+
+/* Runs cordon with the arguments; both outputs into out. */
+static int run(const char *arguments, struct buf *out)
+{
+    char command[2048];
+    const char *program = getenv("CORDON_EXE");
+    snprintf(command, sizeof command, "%s %s 2>&1", program ? program : CORDON_EXE, arguments);
+    buf_reset(out);
+    FILE *pipe = popen(command, "r");
+    if (!pipe)
+        return -1;
+    char chunk[1024];
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, pipe)) > 0;)
+        buf_add(out, (struct str){chunk, n});
+    int status = pclose(pipe);
+    return EXIT_OF(status);
+}
+
+struct expectation {
+    const char *what, *arguments;
+    int code;
+    const char *words; /* must stand in the output */
+};
+
+static const struct expectation expectations[] = {
+    {"no command shows help and is not a success", "", 125, "cordon check"},
+    {"help", "help", 0, "cordon why"},
+    {"--help", "--help", 0, "cordon check"},
+    {"help on a command has an example", "help why", 0, "Example:"},
+    {"--help behind a command", "check --help", 0, "--jsonl"},
+    {"version", "--version", 0, "cordon "},
+    {"mistyped command", "chekc", 125, "did you mean cordon check?"},
+    {"mistyped option", "why write x --rooot .", 125, "did you mean --root?"},
+    {"one dash", "check -json", 125, "two dashes"},
+    {"forgotten dashes", "check git status", 125, "cordon check -- git"},
+    {"no command to check", "check --", 125, "there is no command"},
+    {"a value is missing", "why write x --root", 125, "--root needs a value"},
+    {"a switch with a value", "why write x --strict=yes", 125, "takes no value"},
+    {"a value twice", "why write x --net=on --net=off", 125, "--net was given twice"},
+    {"a wrong value names the right ones", "why write x --mode=writable", 125, "workspace-write"},
+    {"a root that is not there", "why write x --root no-such-folder", 125,
+     "there is no such folder"},
+    {"a root that is a file", "why write x --root README.md", 125, "this is a file"},
+    {"a policy file that is not there", "why write x --policy nope.json", 125, "nope.json"},
+    {"unknown question", "why wirte x", 125, "read, write, create"},
+    {"rename needs two", "why rename a", 125, "two paths"},
+    {"connect needs a port", "why connect example.com", 125, "HOST:PORT"},
+    {"unknown rule", "check --explain launch.ulr", 125, "did you mean launch.url?"},
+    {"explain", "check --explain launch.url", 0, "refused:"},
+    {"rules", "check --rules", 0, "destroy.disk"},
+    {"unknown shell", "check --shell fish \"ls\"", 125, "powershell, cmd or bash"},
+    {"text in pieces", "check --shell bash echo hi", 125, "put it in quotes"},
+
+    {"a URL for the shell is denied", "check -- explorer https://x.test", 126, "launch.url"},
+    {"the same as JSON", "check --json -- explorer https://x.test", 126, "\"verdict\":\"deny\""},
+    {"a URL for curl is allowed", "check -- curl https://x.test", 0, "allow"},
+    {"deletion outside asks", "check -- rm -rf /srv/data", 3, "destroy.outside"},
+
+    {"outside", "why write \"D:\\data\\x.txt\" --root \"C:\\ws\" --paths windows", 126,
+     "--root C:\\ws --root D:\\data"},
+    {"stream", "why write \"C:\\ws\\a:b\" --root \"C:\\ws\" --allow-broad-root", 126,
+     "path.stream"},
+    {"git in another spelling",
+     "why write \"C:\\ws\\.GiT\\config\" --root \"C:\\ws\" --allow-broad-root", 126,
+     "protected.git"},
+    {"connect", "why connect example.com:443", 126, "net.off"},
+    {"connect when on", "why connect example.com:443 --net=on", 0, "allow"},
+    {"connect to a listed name", "why connect a.example.com:443 --net=allow=*.example.com", 0,
+     "allow"},
+    {"a blocked tool", "why run -- ssh host", 126, "tool.ssh"},
+    {"a tool that was allowed", "why run --allow-tool ssh -- ssh host", 0, "allow"},
+    {"run goes through the guard", "why run -- explorer https://x.test", 126, "launch.url"},
+    {"list", "why --list", 0, "roots.outside"},
+    {"list as JSON", "why --list --json", 0, "\"rules\":[{\"order\":1"},
+};
+
+int main(void)
+{
+    auto_buf struct buf out = {0};
+    for (size_t i = 0; i < sizeof expectations / sizeof *expectations; i++) {
+        const struct expectation *e = &expectations[i];
+        /* Windows paths on the real disk of Wine would have to exist there. */
+        bool windows_path = str_find(str_of(e->arguments), STR("C:\\ws"), 0) < strlen(e->arguments);
+#ifdef _WIN32
+        if (windows_path)
+            continue;
+#else
+        (void)windows_path;
+#endif
+        int code = run(e->arguments, &out);
+        bool said = str_find(buf_str(&out), str_of(e->words), 0) < out.n;
+        if (!ok(code == e->code && said, "%s", e->what))
+            note("exit code %d, expected %d and \"%s\"; output: %s", code, e->code, e->words,
+                 buf_cstr(&out));
+    }
+    return tap_done();
+}
