@@ -105,7 +105,7 @@ void value_put(struct fold *f, struct value_hash *hash, struct str key, struct v
 const struct value *value_get(const struct value_hash *hash, struct str key);
 
 /* The text as PowerShell would print it in a string. */
-struct str fold_text(struct fold *f, struct value v);
+struct str value_text(struct fold *f, struct value v);
 /* A number, if it is one or a string that is one. */
 bool fold_number(struct value v, double *number);
 /* 1 true, 0 false, -1 not known */
@@ -115,13 +115,13 @@ struct str fold_concat(struct fold *f, struct str a, struct str b);
 bool fold_wild(struct str pattern, struct str text); /* -like, without case */
 
 /* Text that grows at its end. */
-struct fold_text {
+struct fold_buffer {
     char *p;
     size_t n, capacity;
     bool failed;
 };
-void fold_add(struct fold *f, struct fold_text *t, struct str s);
-struct str fold_result(struct fold_text *t);
+void fold_add(struct fold *f, struct fold_buffer *t, struct str s);
+struct str fold_result(struct fold_buffer *t);
 
 struct value fold_binary(struct fold *f, unsigned op, struct value a, struct value b);
 struct value fold_unary(struct fold *f, unsigned op, struct value a);

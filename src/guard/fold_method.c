@@ -27,7 +27,7 @@ static struct value replace_text(struct fold *f, struct str text, struct str wha
 {
     if (what.n == 0 || str_has_char(what, GUARD_HOLE))
         return value_string(fold_concat(f, text, STR("\xFF")));
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     size_t from = 0;
     for (;;) {
         size_t hit = str_find(text, what, from);
@@ -43,11 +43,11 @@ static struct value replace_text(struct fold *f, struct str text, struct str wha
 /* .Split(',', …): any of the characters, or the whole string. */
 static struct value split_text(struct fold *f, struct str text, struct value by)
 {
-    struct str set = by.kind == VALUE_LIST ? STR("") : fold_text(f, by);
+    struct str set = by.kind == VALUE_LIST ? STR("") : value_text(f, by);
     if (by.kind == VALUE_LIST) {
-        struct fold_text t = {0};
+        struct fold_buffer t = {0};
         for (size_t i = 0; i < by.count; i++)
-            fold_add(f, &t, fold_text(f, by.items[i]));
+            fold_add(f, &t, value_text(f, by.items[i]));
         set = fold_result(&t);
     }
     if (set.n == 0)
@@ -70,7 +70,7 @@ static struct value pad(struct fold *f, struct str text, double width, struct st
 {
     if (with.n == 0)
         with = STR(" ");
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     if (!left)
         fold_add(f, &t, text);
     for (double i = (double)text.n; i < width && i < FOLD_MAX_TEXT; i++)
@@ -109,8 +109,8 @@ static bool string_method(struct fold *f, struct str text, struct str name,
         method++;
     if (method == M_COUNT)
         return false;
-    struct str first = count ? fold_text(f, args[0]) : STR("");
-    struct str second = count > 1 ? fold_text(f, args[1]) : STR("");
+    struct str first = count ? value_text(f, args[0]) : STR("");
+    struct str second = count > 1 ? value_text(f, args[1]) : STR("");
     bool known = !str_has_char(text, GUARD_HOLE);
     size_t from, length;
     *out = value_unknown();
@@ -173,7 +173,7 @@ static bool list_method(struct fold *f, struct value v, struct str name, const s
                         size_t count, struct value *out)
 {
     if (str_eqi(name, STR("tostring"))) {
-        *out = value_string(fold_text(f, v));
+        *out = value_string(value_text(f, v));
         return true;
     }
     if (str_eqi(name, STR("contains")) || str_eqi(name, STR("indexof")) ||
@@ -195,7 +195,7 @@ bool fold_method(struct fold *f, struct value v, struct str name, const struct v
 {
     switch (v.kind) {
     case VALUE_STRING: return string_method(f, v.text, name, args, count, out);
-    case VALUE_CHAR: return string_method(f, fold_text(f, v), name, args, count, out);
+    case VALUE_CHAR: return string_method(f, value_text(f, v), name, args, count, out);
     case VALUE_LIST:
         /* A method of the items, as member enumeration calls it. */
         if (list_method(f, v, name, args, count, out))
@@ -211,7 +211,7 @@ bool fold_method(struct fold *f, struct value v, struct str name, const struct v
         return false;
     case VALUE_NUMBER: case VALUE_BOOL:
         if (str_eqi(name, STR("tostring"))) {
-            *out = count ? value_unknown() : value_string(fold_text(f, v));
+            *out = count ? value_unknown() : value_string(value_text(f, v));
             return true;
         }
         return false;
@@ -221,7 +221,7 @@ bool fold_method(struct fold *f, struct value v, struct str name, const struct v
             return true;
         }
         if ((str_eqi(name, STR("add")) || str_eqi(name, STR("set_item"))) && count > 1) {
-            value_put(f, v.hash, fold_text(f, args[0]), args[1]);
+            value_put(f, v.hash, value_text(f, args[0]), args[1]);
             *out = value_kind(VALUE_VOID);
             return true;
         }

@@ -38,8 +38,8 @@ static struct value add(struct fold *f, struct value a, struct value b)
 {
     double x, y;
     switch (a.kind) {
-    case VALUE_STRING: return value_string(fold_concat(f, a.text, fold_text(f, b)));
-    case VALUE_CHAR: return value_string(fold_concat(f, fold_text(f, a), fold_text(f, b)));
+    case VALUE_STRING: return value_string(fold_concat(f, a.text, value_text(f, b)));
+    case VALUE_CHAR: return value_string(fold_concat(f, value_text(f, a), value_text(f, b)));
     case VALUE_LIST: return join_lists(f, a, b);
     case VALUE_NULL: case VALUE_VOID: return b;
     case VALUE_HASH:
@@ -67,7 +67,7 @@ static struct value repeat(struct fold *f, struct value a, double times)
         return value_unknown();
     size_t count = (size_t)times;
     if (a.kind == VALUE_STRING) {
-        struct fold_text t = {0};
+        struct fold_buffer t = {0};
         if (a.text.n && count > FOLD_MAX_TEXT / a.text.n)
             return value_unknown();
         for (size_t i = 0; i < count; i++)
@@ -139,7 +139,7 @@ static struct value format(struct fold *f, struct value a, struct value b)
         return value_unknown();
     struct value args = b.kind == VALUE_UNKNOWN ? b : as_list(f, b);
     struct str s = a.text;
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
         if (c == '{' && i + 1 < s.n && s.p[i + 1] == '{') {
@@ -159,7 +159,7 @@ static struct value format(struct fold *f, struct value a, struct value b)
                      args.items[index].kind == VALUE_NUMBER)
                 fold_add(f, &t, STR("\xFF"));
             else
-                fold_add(f, &t, fold_text(f, args.items[index]));
+                fold_add(f, &t, value_text(f, args.items[index]));
             i = close;
         } else {
             fold_add(f, &t, (struct str){s.p + i, 1});
@@ -173,11 +173,11 @@ static struct value join(struct fold *f, struct value a, struct str separator)
     if (a.kind == VALUE_UNKNOWN)
         return a;
     a = as_list(f, a);
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     for (size_t i = 0; a.kind == VALUE_LIST && i < a.count; i++) {
         if (i)
             fold_add(f, &t, separator);
-        fold_add(f, &t, fold_text(f, a.items[i]));
+        fold_add(f, &t, value_text(f, a.items[i]));
     }
     return a.kind == VALUE_LIST ? value_string(fold_result(&t)) : a;
 }
@@ -268,14 +268,14 @@ struct value fold_replace(struct fold *f, struct str text, struct str pattern, s
     }
     if (count == 0 || str_has_char(pattern, GUARD_HOLE)) {
         /* An unknown pattern may take anything away; what stays is unlikely to be new. */
-        struct fold_text kept = {0};
+        struct fold_buffer kept = {0};
         fold_add(f, &kept, text);
         fold_add(f, &kept, STR("\xFF"));
         return value_string(fold_result(&kept));
     }
     if (!fold_step(f, text.n * count))
         return value_unknown();
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     size_t plain = 0;
     bool group = str_has_char(with, '$');
     for (size_t i = 0; i < text.n;) {
@@ -347,7 +347,7 @@ static int compare(struct value a, struct value b, struct fold *f, bool ignore_c
         x = a.number;
         return (x > y) - (x < y);
     }
-    struct str s = fold_text(f, a), t = fold_text(f, b);
+    struct str s = value_text(f, a), t = value_text(f, b);
     return ignore_case ? str_cmpi(s, t) : str_cmp(s, t);
 }
 
@@ -370,12 +370,12 @@ static struct value comparison(struct fold *f, unsigned op, struct value a, stru
     case OP_GE: return value_bool(order >= 0);
     case OP_LT: return value_bool(order < 0);
     case OP_LE: return value_bool(order <= 0);
-    case OP_LIKE: return value_bool(fold_wild(fold_text(f, b), fold_text(f, a)));
-    case OP_NOTLIKE: return value_bool(!fold_wild(fold_text(f, b), fold_text(f, a)));
+    case OP_LIKE: return value_bool(fold_wild(value_text(f, b), value_text(f, a)));
+    case OP_NOTLIKE: return value_bool(!fold_wild(value_text(f, b), value_text(f, a)));
     case OP_MATCH: case OP_NOTMATCH:
-        if (!literal_pattern(f, fold_text(f, b), &pattern))
+        if (!literal_pattern(f, value_text(f, b), &pattern))
             return value_unknown();
-        struct str text = fold_text(f, a);
+        struct str text = value_text(f, a);
         return value_bool((str_findi(text, pattern, 0) < text.n) == (op == OP_MATCH));
     default: return value_unknown();
     }
@@ -427,25 +427,25 @@ struct value fold_binary(struct fold *f, unsigned op, struct value a, struct val
         return arithmetic(f, op, a, b);
     case OP_RANGE: return range(f, a, b);
     case OP_FORMAT: return format(f, a, b);
-    case OP_JOIN: return join(f, a, fold_text(f, b));
+    case OP_JOIN: return join(f, a, value_text(f, b));
     case OP_REPLACE: {
-        struct str pattern = fold_text(f, b), with = STR("");
+        struct str pattern = value_text(f, b), with = STR("");
         if (b.kind == VALUE_LIST) {
-            pattern = b.count ? fold_text(f, b.items[0]) : STR("");
-            with = b.count > 1 ? fold_text(f, b.items[1]) : STR("");
+            pattern = b.count ? value_text(f, b.items[0]) : STR("");
+            with = b.count > 1 ? value_text(f, b.items[1]) : STR("");
         }
         if (a.kind == VALUE_LIST)
             return each(f, OP_REPLACE, a, b);
         if (a.kind == VALUE_UNKNOWN)
             return a;
-        return fold_replace(f, fold_text(f, a), pattern, with, !sensitive);
+        return fold_replace(f, value_text(f, a), pattern, with, !sensitive);
     }
     case OP_SPLIT: {
-        struct str pattern = b.kind == VALUE_LIST && b.count ? fold_text(f, b.items[0])
-                                                             : fold_text(f, b);
+        struct str pattern = b.kind == VALUE_LIST && b.count ? value_text(f, b.items[0])
+                                                             : value_text(f, b);
         if (a.kind == VALUE_LIST)
             a = join(f, a, pattern); /* the pieces of all of them */
-        return a.kind == VALUE_UNKNOWN ? a : split(f, fold_text(f, a), pattern, !sensitive);
+        return a.kind == VALUE_UNKNOWN ? a : split(f, value_text(f, a), pattern, !sensitive);
     }
     case OP_AND: case OP_OR: case OP_XOR: {
         int x = fold_truth(a), y = fold_truth(b);
@@ -472,7 +472,7 @@ struct value fold_unary(struct fold *f, unsigned op, struct value a)
     case OP_BNOT: return fold_number(a, &x) ? value_number(-x - 1) : value_unknown();
     case OP_JOIN: return join(f, a, STR(""));
     case OP_SPLIT:
-        return a.kind == VALUE_UNKNOWN ? a : split(f, str_trim(fold_text(f, a)), STR("\\s+"), true);
+        return a.kind == VALUE_UNKNOWN ? a : split(f, str_trim(value_text(f, a)), STR("\\s+"), true);
     case OP_COMMA: {
         struct value list = value_list(f, 1);
         if (list.kind == VALUE_LIST)
@@ -534,7 +534,7 @@ struct value fold_cast(struct fold *f, struct str type, struct value v)
     if (v.kind == VALUE_UNKNOWN)
         return v;
     if (str_eqi(type, STR("string")))
-        return value_string(fold_text(f, v));
+        return value_string(value_text(f, v));
     if (str_eqi(type, STR("char")))
         return to_char(f, v);
     if (str_eqi(type, STR("int")) || str_eqi(type, STR("int32")) || str_eqi(type, STR("long")) ||
@@ -557,7 +557,7 @@ struct value fold_cast(struct fold *f, struct str type, struct value v)
         return value_object(f, STR("code"), v.text);
     if (str_eqi(type, STR("wmiclass")) || str_eqi(type, STR("wmi")) ||
         str_eqi(type, STR("wmisearcher")))
-        return value_object(f, fold_concat(f, STR("wmi/"), fold_lower(f, fold_text(f, v))),
+        return value_object(f, fold_concat(f, STR("wmi/"), fold_lower(f, value_text(f, v))),
                             STR_NONE);
     return v; /* uri, object, ordered, psobject, void, … keep what they hold */
 }
@@ -579,7 +579,7 @@ struct value fold_index(struct fold *f, struct value v, struct value index)
 {
     double x;
     if (v.kind == VALUE_HASH) {
-        const struct value *hit = value_get(v.hash, fold_text(f, index));
+        const struct value *hit = value_get(v.hash, value_text(f, index));
         if (hit)
             return *hit;
         return v.hash->open || !value_known(index) ? value_unknown() : value_kind(VALUE_NULL);

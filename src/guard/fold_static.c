@@ -67,7 +67,7 @@ static struct value decode(struct fold *f, struct str encoding, struct str bytes
 {
     if (!guard_spend(f->g, bytes.n))
         return value_unknown();
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     char utf8[4];
     if (str_eqi(encoding, STR("unicode")) || str_eqi(encoding, STR("bigendianunicode"))) {
         bool big = encoding.p[0] == 'b' || encoding.p[0] == 'B';
@@ -92,7 +92,7 @@ static struct value decode(struct fold *f, struct str encoding, struct str bytes
 
 static struct str encoding_bytes(struct fold *f, struct str encoding, struct str text)
 {
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     bool wide = str_eqi(encoding, STR("unicode"));
     for (uint32_t pos = 0; pos < text.n;) {
         uint32_t start = pos, c = ps_char(text, &pos);
@@ -109,7 +109,7 @@ static struct str encoding_bytes(struct fold *f, struct str encoding, struct str
 static struct value to_base64(struct fold *f, struct str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     for (size_t i = 0; i < bytes.n; i += 3) {
         uint32_t bits = 0;
         size_t n = bytes.n - i < 3 ? bytes.n - i : 3;
@@ -146,11 +146,11 @@ static struct value string_static(struct fold *f, struct str name, const struct 
 {
     if (str_eqi(name, STR("join")) && count >= 2) {
         if (count == 2)
-            return fold_binary(f, OP_JOIN, args[1], value_string(fold_text(f, args[0])));
+            return fold_binary(f, OP_JOIN, args[1], value_string(value_text(f, args[0])));
         struct value list = value_list(f, count - 1);
         if (list.kind == VALUE_LIST)
             memcpy(list.items, args + 1, (count - 1) * sizeof *args);
-        return fold_binary(f, OP_JOIN, list, value_string(fold_text(f, args[0])));
+        return fold_binary(f, OP_JOIN, list, value_string(value_text(f, args[0])));
     }
     if (str_eqi(name, STR("concat"))) {
         struct value list = value_list(f, count);
@@ -168,7 +168,7 @@ static struct value string_static(struct fold *f, struct str name, const struct 
     if ((str_eqi(name, STR("new")) || str_eqi(name, STR("copy"))) && count == 1)
         return fold_unary(f, OP_JOIN, args[0]);
     if (str_eqi(name, STR("new")) && count == 2 && args[0].kind != VALUE_LIST)
-        return fold_binary(f, OP_MUL, value_string(fold_text(f, args[0])), args[1]);
+        return fold_binary(f, OP_MUL, value_string(value_text(f, args[0])), args[1]);
     if (str_eqi(name, STR("empty")))
         return value_string(STR(""));
     return value_unknown();
@@ -188,11 +188,11 @@ static struct value path_static(struct fold *f, struct str name, const struct va
                                 size_t count)
 {
     if (str_eqi(name, STR("combine")) || str_eqi(name, STR("join"))) {
-        struct fold_text t = {0};
+        struct fold_buffer t = {0};
         for (size_t i = 0; i < count; i++) {
             if (i && !(t.n && (t.p[t.n - 1] == '\\' || t.p[t.n - 1] == '/')))
                 fold_add(f, &t, STR("\\"));
-            fold_add(f, &t, fold_text(f, args[i]));
+            fold_add(f, &t, value_text(f, args[i]));
         }
         return value_string(fold_result(&t));
     }
@@ -227,7 +227,7 @@ bool fold_static(struct fold *f, struct str type, struct str name, const struct 
         if (str_eqi(name, STR("getstring")) && count && bytes_of(f, args[0], &bytes))
             *out = decode(f, encoding, bytes);
         else if (str_eqi(name, STR("getbytes")) && count && value_known(args[0]))
-            *out = value_object(f, STR("bytes"), encoding_bytes(f, encoding, fold_text(f, args[0])));
+            *out = value_object(f, STR("bytes"), encoding_bytes(f, encoding, value_text(f, args[0])));
         return true;
     }
     if (str_eqi(type, STR("string"))) {
@@ -236,7 +236,7 @@ bool fold_static(struct fold *f, struct str type, struct str name, const struct 
     }
     if (str_eqi(type, STR("convert")) || str_eqi(type, STR("bitconverter"))) {
         if (str_eqi(name, STR("frombase64string")) && count)
-            *out = from_base64(f, fold_text(f, args[0]));
+            *out = from_base64(f, value_text(f, args[0]));
         else if (str_eqi(name, STR("tobase64string")) && count && bytes_of(f, args[0], &bytes))
             *out = to_base64(f, bytes);
         else if (str_startsi(name, STR("toint")) || str_eqi(name, STR("tobyte")))
@@ -246,14 +246,14 @@ bool fold_static(struct fold *f, struct str type, struct str name, const struct 
         else if (str_eqi(name, STR("tochar")) && count == 1)
             *out = fold_cast(f, STR("char"), args[0]);
         else if (str_eqi(name, STR("tostring")) && count == 1)
-            *out = value_string(fold_text(f, args[0]));
+            *out = value_string(value_text(f, args[0]));
         return true;
     }
     if (str_eqi(type, STR("text.encoding")) || str_eqi(type, STR("text.asciiencoding")) ||
         str_eqi(type, STR("text.utf8encoding")) || str_eqi(type, STR("text.unicodeencoding"))) {
         struct str which = type.n > 13 ? str_slice(type, 5, type.n - 8) : name;
         if (str_eqi(name, STR("getencoding")) && count)
-            which = fold_text(f, args[0]);
+            which = value_text(f, args[0]);
         if (str_eqi(which, STR("utf-8")) || str_eqi(which, STR("default")))
             which = STR("utf8");
         else if (str_eqi(which, STR("utf-16")) || str_eqi(which, STR("1200")))
@@ -268,21 +268,21 @@ bool fold_static(struct fold *f, struct str type, struct str name, const struct 
     }
     if (str_eqi(type, STR("char"))) {
         if (str_eqi(name, STR("convertfromutf32")) && count)
-            *out = value_string(fold_text(f, fold_cast(f, STR("char"), args[0])));
+            *out = value_string(value_text(f, fold_cast(f, STR("char"), args[0])));
         else if (count && (str_eqi(name, STR("toupper")) || str_eqi(name, STR("tolower"))))
             return fold_method(f, args[0], name, NULL, 0, out);
         return true;
     }
     if (str_eqi(type, STR("regex")) || str_eqi(type, STR("text.regularexpressions.regex"))) {
         if (str_eqi(name, STR("replace")) && count >= 3)
-            *out = fold_replace(f, fold_text(f, args[0]), fold_text(f, args[1]),
-                                fold_text(f, args[2]), false);
+            *out = fold_replace(f, value_text(f, args[0]), value_text(f, args[1]),
+                                value_text(f, args[2]), false);
         else if (str_eqi(name, STR("split")) && count >= 2)
             *out = fold_binary(f, OP_CSPLIT, args[0], args[1]);
         else if ((str_eqi(name, STR("escape")) || str_eqi(name, STR("unescape"))) && count)
             *out = args[0];
         else if (str_eqi(name, STR("matches")) && count > 1 &&
-                 str_eqi(fold_text(f, args[1]), STR("."))) {
+                 str_eqi(value_text(f, args[1]), STR("."))) {
             struct value list = fold_cast(f, STR("char[]"), args[0]);
             if (count > 2 && list.kind == VALUE_LIST) /* RightToLeft is the usual trick */
                 reverse(list);
@@ -302,7 +302,7 @@ bool fold_static(struct fold *f, struct str type, struct str name, const struct 
     if (str_eqi(type, STR("uri")) || str_eqi(type, STR("net.webutility")) ||
         str_eqi(type, STR("web.httputility"))) {
         if (count)
-            *out = value_string(fold_text(f, args[0]));
+            *out = value_string(value_text(f, args[0]));
         return true;
     }
     if (str_eqi(type, STR("math"))) {

@@ -69,7 +69,7 @@ void value_put(struct fold *f, struct value_hash *hash, struct str key, struct v
     hash->pairs[hash->count++] = (struct value_pair){key, value};
 }
 
-void fold_add(struct fold *f, struct fold_text *t, struct str s)
+void fold_add(struct fold *f, struct fold_buffer *t, struct str s)
 {
     if (t->failed || s.n == 0)
         return;
@@ -95,7 +95,7 @@ void fold_add(struct fold *f, struct fold_text *t, struct str s)
     t->n += s.n;
 }
 
-struct str fold_result(struct fold_text *t)
+struct str fold_result(struct fold_buffer *t)
 {
     if (t->failed)
         return STR("\xFF");
@@ -108,7 +108,7 @@ struct str fold_concat(struct fold *f, struct str a, struct str b)
         return b.p ? b : STR("");
     if (b.n == 0)
         return a;
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     fold_add(f, &t, a);
     fold_add(f, &t, b);
     return fold_result(&t);
@@ -138,7 +138,7 @@ static struct str number_text(struct fold *f, struct value v)
     return arena_copy(f->arena, (struct str){digits, (size_t)n});
 }
 
-struct str fold_text(struct fold *f, struct value v)
+struct str value_text(struct fold *f, struct value v)
 {
     char bytes[4];
     switch (v.kind) {
@@ -150,12 +150,12 @@ struct str fold_text(struct fold *f, struct value v)
                           (struct str){bytes, utf_encode((uint32_t)v.number & 0x1FFFFF, bytes)});
     case VALUE_STRING: case VALUE_TYPE: return v.text.p ? v.text : STR("");
     case VALUE_LIST: {
-        struct fold_text t = {0};
+        struct fold_buffer t = {0};
         for (size_t i = 0; i < v.count; i++) {
             if (i)
                 fold_add(f, &t, STR(" "));
             fold_add(f, &t, v.items[i].kind == VALUE_LIST ? STR("System.Object[]")
-                                                          : fold_text(f, v.items[i]));
+                                                          : value_text(f, v.items[i]));
         }
         return fold_result(&t);
     }

@@ -57,17 +57,13 @@ static void show_list(struct guard *g, const struct ps_node *list)
 
 static void show_command(struct guard *g, const struct ps_node *node)
 {
-    enum { FEW = 16 };
-    struct word few[FEW], *words = few;
     size_t count = 0;
     for (const struct ps_node *n = node->a; n; n = n->next)
         count++;
-    if (count > FEW) {
-        words = ARENA_ARRAY(guard_arena(g), count, struct word);
-        if (!words) {
-            guard_limit(g, (struct word){.start = node->start, .end = node->end});
-            return;
-        }
+    struct word *words = ARENA_ARRAY(guard_arena(g), count, struct word);
+    if (!words) {
+        guard_limit(g, (struct word){.start = node->start, .end = node->end});
+        return;
     }
     size_t i = 0;
     for (const struct ps_node *n = node->a; n; n = n->next)

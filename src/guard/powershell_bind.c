@@ -162,5 +162,5 @@ bool bound_switch(struct ps_bound *b, size_t index)
 bool bound_text_is(struct ps_bound *b, size_t index, const char *text)
 {
     return b->present[index] &&
-           str_eqi(str_trim(fold_text(&b->r->f, b->values[index])), str_of(text));
+           str_eqi(str_trim(value_text(&b->r->f, b->values[index])), str_of(text));
 }

@@ -27,7 +27,7 @@ static void add_argument_list(struct ps_words *w, struct ps_bound *b, size_t ind
     if (!b->present[index])
         return;
     struct value v = b->values[index];
-    struct str line = fold_text(
+    struct str line = value_text(
         &b->r->f, v.kind == VALUE_LIST
                       ? fold_binary(&b->r->f, OP_JOIN, v, value_string(STR(" ")))
                       : v);
@@ -261,7 +261,7 @@ static struct value for_each(struct ps_bound *b)
     }
     struct value input = b->present[INPUT] ? b->values[INPUT] : value_unknown();
     if (b->present[MEMBER])
-        member = fold_text(&r->f, b->values[MEMBER]);
+        member = value_text(&r->f, b->values[MEMBER]);
     struct value out = value_kind(VALUE_VOID);
     struct value one = value_kind(VALUE_LIST);
     one.count = 1;
@@ -326,7 +326,7 @@ static struct value select_object(struct ps_bound *b)
     struct value v = b->values[INPUT];
     if (b->present[EXPAND]) {
         struct value out;
-        struct str name = fold_text(&b->r->f, b->values[EXPAND]);
+        struct str name = value_text(&b->r->f, b->values[EXPAND]);
         return fold_property(&b->r->f, v, name, &out) ? out : value_unknown();
     }
     if (v.kind == VALUE_LIST && v.count && b->present[FIRST])
@@ -343,7 +343,7 @@ static struct value nothing(struct ps_bound *b)
 static struct value out_string(struct ps_bound *b)
 {
     return b->values[0].kind == VALUE_UNKNOWN ? value_unknown()
-                                              : value_string(fold_text(&b->r->f, b->values[0]));
+                                              : value_string(value_text(&b->r->f, b->values[0]));
 }
 
 static struct value write_output(struct ps_bound *b)
@@ -419,7 +419,7 @@ static struct value get_command(struct ps_bound *b)
         name = name.items[0];
     if (!b->present[NAME] || !value_known(name) || name.kind == VALUE_LIST)
         return value_unknown();
-    struct str text = fold_text(f, name);
+    struct str text = value_text(f, name);
     if (str_has_char(text, '*') || str_has_char(text, '?') || str_has_char(text, '[')) {
         struct str match = cmdlet_match(text);
         if (!match.p)
@@ -504,11 +504,11 @@ static struct value set_content(struct ps_bound *b)
 static struct value join_path(struct ps_bound *b)
 {
     struct fold *f = &b->r->f;
-    struct str path = fold_text(f, b->values[0]);
+    struct str path = value_text(f, b->values[0]);
     for (size_t i = 1; i <= 2; i++) {
         if (!b->present[i])
             continue;
-        struct str child = fold_text(f, b->values[i]);
+        struct str child = value_text(f, b->values[i]);
         while (child.n && (child.p[0] == '\\' || child.p[0] == '/'))
             child = str_from(child, 1);
         if (path.n && path.p[path.n - 1] != '\\' && path.p[path.n - 1] != '/')

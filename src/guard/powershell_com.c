@@ -100,7 +100,7 @@ static void script_shell_call(struct ps_run *r, struct ps_node *node, struct str
     if ((is(member, "run") || is(member, "exec")) && count) {
         struct ps_words w = {.r = r};
         words_split(&w, node->kind == PS_CALL && node->c ? node->c : node,
-                    fold_text(&r->f, args[0]));
+                    value_text(&r->f, args[0]));
         if (w.count)
             run_open(r, member, w.words[0], w.words + 1, w.count - 1);
     } else if (is(member, "sendkeys")) {

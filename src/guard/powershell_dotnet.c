@@ -75,7 +75,7 @@ static void add_arguments(struct ps_words *w, struct ps_node *at, struct value v
     if (v.kind == VALUE_LIST)
         words_add(w, at, v);
     else if (v.kind != VALUE_VOID && v.kind != VALUE_NULL)
-        words_split(w, at, fold_text(&w->r->f, v));
+        words_split(w, at, value_text(&w->r->f, v));
 }
 
 /* Process.Start(file, arguments) or Process.Start(info). */
@@ -88,7 +88,7 @@ static struct value start(struct ps_run *r, struct ps_node *node, const struct v
     struct value file = args[0], arguments = count > 1 ? args[1] : value_kind(VALUE_VOID);
     if (file.kind == VALUE_OBJECT || file.kind == VALUE_HASH) {
         struct value info = file;
-        struct str verb = fold_text(&r->f, property_of(info, "verb"));
+        struct str verb = value_text(&r->f, property_of(info, "verb"));
         if (is(verb, "runas"))
             guard_find(r->g, GUARD_LAUNCH_OUTSIDE,
                        (struct word){.text = verb, .start = node->start, .end = node->end},
@@ -149,14 +149,14 @@ struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
     }
     if (is(type, "uri"))
         return count == 0 ? value_unknown()
-                          : value_string(count == 1 ? fold_text(f, args[0])
-                                                    : fold_concat(f, fold_text(f, args[0]),
-                                                                  fold_text(f, args[1])));
+                          : value_string(count == 1 ? value_text(f, args[0])
+                                                    : fold_concat(f, value_text(f, args[0]),
+                                                                  value_text(f, args[1])));
     if (is(type, "management.managementclass") || is(type, "management.managementobject"))
         return value_object(
             f,
             fold_concat(f, STR("wmi/"),
-                        count ? fold_lower(f, fold_text(f, args[count - 1])) : STR("")),
+                        count ? fold_lower(f, value_text(f, args[count - 1])) : STR("")),
             STR_NONE);
     if (is(type, "collections.hashtable") || is(type, "collections.specialized.ordereddictionary")) {
         out = value_kind(VALUE_HASH);
@@ -168,7 +168,7 @@ struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
     if (out.kind != VALUE_OBJECT)
         return out;
     if (is(type, "text.stringbuilder"))
-        out.object->text = count ? fold_text(f, args[0]) : STR("");
+        out.object->text = count ? value_text(f, args[0]) : STR("");
     if (is(type, "diagnostics.processstartinfo")) {
         if (count > 0)
             value_put(f, &out.object->properties, STR("filename"), args[0]);
@@ -219,11 +219,11 @@ static struct value static_call(struct ps_run *r, struct ps_node *node, struct s
     if (is(type, "microsoft.visualbasic.interaction")) {
         if (is(member, "shell") && count) {
             struct ps_words w = {.r = r};
-            words_split(&w, place(node, 0), fold_text(f, args[0]));
+            words_split(&w, place(node, 0), value_text(f, args[0]));
             if (w.count)
                 run_open(r, STR("Interaction.Shell"), w.words[0], w.words + 1, w.count - 1);
         } else if ((is(member, "createobject") || is(member, "getobject")) && count) {
-            return dotnet_com(r, place(node, 0), fold_text(f, args[is(member, "getobject") ? count - 1 : 0]));
+            return dotnet_com(r, place(node, 0), value_text(f, args[is(member, "getobject") ? count - 1 : 0]));
         }
         return value_unknown();
     }
@@ -257,23 +257,23 @@ static struct value static_call(struct ps_run *r, struct ps_node *node, struct s
     }
     if (is(type, "type") || is(type, "runtimetype")) {
         if ((is(member, "gettypefromprogid") || is(member, "gettypefromclsid")) && count)
-            return value_object(f, STR("comtype"), fold_text(f, args[0]));
+            return value_object(f, STR("comtype"), value_text(f, args[0]));
         if (is(member, "gettype") && count)
             return fold_cast(f, STR("type"), args[0]);
         return value_unknown();
     }
     if (is(type, "runtime.interopservices.marshal")) {
         if ((is(member, "getactiveobject") || is(member, "bindtomoniker")) && count)
-            return dotnet_com(r, place(node, 0), fold_text(f, args[0]));
+            return dotnet_com(r, place(node, 0), value_text(f, args[0]));
         return count ? args[0] : value_unknown();
     }
     if (is(type, "scriptblock") && is(member, "create") && count)
         return args[0].kind == VALUE_BLOCK ? args[0]
-                                           : value_object(f, STR("code"), fold_text(f, args[0]));
+                                           : value_object(f, STR("code"), value_text(f, args[0]));
     if (is(type, "management.automation.powershell") && is(member, "create"))
         return value_object(f, STR("powershell"), STR_NONE);
     if (is(type, "environment") && count) {
-        struct str name = fold_text(f, args[0]);
+        struct str name = value_text(f, args[0]);
         bool set;
         if (is(member, "setenvironmentvariable") && count > 1) {
             scope_set(r, SPACE_ENV, name, args[1]);
@@ -343,10 +343,10 @@ static struct value builder_call(struct ps_run *r, struct value v, struct str me
     if (is(member, "tostring"))
         return value_string(v.object->text);
     if (is(member, "append") && count)
-        v.object->text = fold_concat(&r->f, v.object->text, fold_text(&r->f, args[0]));
+        v.object->text = fold_concat(&r->f, v.object->text, value_text(&r->f, args[0]));
     else if (is(member, "appendline"))
         v.object->text = fold_concat(
-            &r->f, fold_concat(&r->f, v.object->text, count ? fold_text(&r->f, args[0]) : STR("")),
+            &r->f, fold_concat(&r->f, v.object->text, count ? value_text(&r->f, args[0]) : STR("")),
             STR("\r\n"));
     else if (is(member, "clear"))
         v.object->text = STR("");
@@ -365,7 +365,7 @@ static struct value object_call(struct ps_run *r, struct ps_node *node, struct v
     if (str_starts(type, STR("wmi/"))) {
         struct str method = member;
         if (is(member, "invokemethod") && count)
-            method = fold_text(&r->f, args[0]);
+            method = value_text(&r->f, args[0]);
         if (is(method, "delete") && str_find(type, STR("shadowcopy"), 0) < type.n && !r->quiet)
             guard_find(r->g, GUARD_DESTROY_DISK,
                        (struct word){.text = type, .start = node->start, .end = node->end},
@@ -394,11 +394,11 @@ static struct value object_call(struct ps_run *r, struct ps_node *node, struct v
             return value_unknown();
         }
         if (is(member, "newscriptblock"))
-            return value_object(&r->f, STR("code"), fold_text(&r->f, args[0]));
+            return value_object(&r->f, STR("code"), value_text(&r->f, args[0]));
         if (is(member, "expandstring"))
             return args[0];
         if (str_startsi(member, STR("getc")) && value_known(args[0])) {
-            struct str name = fold_text(&r->f, args[0]);
+            struct str name = value_text(&r->f, args[0]);
             if (str_has_char(name, '*') || str_has_char(name, '?'))
                 name = cmdlet_match(name);
             return name.p ? value_object(&r->f, STR("command"), name) : value_unknown();
@@ -423,7 +423,7 @@ static struct value object_call(struct ps_run *r, struct ps_node *node, struct v
     }
     if (is(type, "variable") || is(type, "command")) {
         if (is(member, "tostring"))
-            return value_string(fold_text(&r->f, object));
+            return value_string(value_text(&r->f, object));
         if (str_startsi(member, STR("invoke")))
             return run_value(r, object, node, NULL, 0, value_kind(VALUE_VOID), false);
     }
@@ -515,13 +515,13 @@ struct value dotnet_call(struct ps_run *r, struct ps_node *node, struct value ob
         if (is_static)
             return static_call(r, node, object.text, member, args, count);
         if ((is(member, "getmethod") || is(member, "getmethods")) && count)
-            return method_value(r, object, fold_text(&r->f, args[0]), true);
+            return method_value(r, object, value_text(&r->f, args[0]), true);
         if (is(member, "invokemember") && count) {
             struct value list = args[count - 1];
             if (list.kind == VALUE_LIST)
-                return dotnet_call(r, node, object, fold_text(&r->f, args[0]), list.items,
+                return dotnet_call(r, node, object, value_text(&r->f, args[0]), list.items,
                                    list.count, true);
-            return dotnet_call(r, node, object, fold_text(&r->f, args[0]), &list, 1, true);
+            return dotnet_call(r, node, object, value_text(&r->f, args[0]), &list, 1, true);
         }
         return value_unknown();
     case VALUE_METHOD:

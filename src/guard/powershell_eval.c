@@ -3,7 +3,7 @@
 
 struct word eval_word(struct ps_run *r, const struct ps_node *node, struct value v)
 {
-    return (struct word){.text = fold_text(&r->f, v),
+    return (struct word){.text = value_text(&r->f, v),
                          .start = node->start,
                          .end = node->end,
                          .quoted = (node->flags & PS_QUOTED) != 0};
@@ -11,10 +11,10 @@ struct word eval_word(struct ps_run *r, const struct ps_node *node, struct value
 
 static struct value eval_expand(struct ps_run *r, struct ps_node *node)
 {
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     for (struct ps_node *part = node->a; part; part = part->next) {
         struct value v = eval(r, part);
-        fold_add(&r->f, &t, fold_text(&r->f, v));
+        fold_add(&r->f, &t, value_text(&r->f, v));
     }
     return value_string(fold_result(&t));
 }
@@ -55,7 +55,7 @@ static struct value eval_hash(struct ps_run *r, struct ps_node *node)
         if (!value_known(key) || v.hash->count >= 512)
             v.hash->open = true;
         else
-            value_put(&r->f, v.hash, fold_text(&r->f, key), item);
+            value_put(&r->f, v.hash, value_text(&r->f, key), item);
     }
     return v;
 }
@@ -74,15 +74,15 @@ static struct value eval_binary(struct ps_run *r, struct ps_node *node)
     for (leaf = node; leaf && leaf->kind == PS_BINARY; leaf = leaf->a)
         chain[--i] = leaf;
     struct value v = leaf ? eval(r, leaf) : value_unknown();
-    struct fold_text grown = {0};
+    struct fold_buffer grown = {0};
     for (i = 0; i < count && !guard_stopped(r->g); i++) {
         struct value right = chain[i]->b ? eval(r, chain[i]->b) : value_unknown();
         if (chain[i]->op == OP_ADD && v.kind == VALUE_STRING && count > 2) {
             if (!grown.p || v.text.p != grown.p) {
-                grown = (struct fold_text){0};
+                grown = (struct fold_buffer){0};
                 fold_add(&r->f, &grown, v.text);
             }
-            fold_add(&r->f, &grown, fold_text(&r->f, right));
+            fold_add(&r->f, &grown, value_text(&r->f, right));
             v = value_string(fold_result(&grown));
             continue;
         }
@@ -124,7 +124,7 @@ static struct value eval_member(struct ps_run *r, struct ps_node *node)
         args[i++] = eval(r, arg);
     if (guard_stopped(r->g))
         return value_unknown();
-    struct str member = value_known(name) ? fold_text(&r->f, name) : STR("\xFF");
+    struct str member = value_known(name) ? value_text(&r->f, name) : STR("\xFF");
     bool is_static = (node->flags & PS_STATIC) != 0;
     return call ? dotnet_call(r, node, object, member, args, count, is_static)
                 : dotnet_property(r, node, object, member, is_static);
@@ -253,12 +253,12 @@ void eval_assign(struct ps_run *r, struct ps_node *target, struct value v)
             key = value_string(target->b->text);
         if (object.kind == VALUE_HASH) {
             if (value_known(key))
-                value_put(&r->f, object.hash, fold_text(&r->f, key), v);
+                value_put(&r->f, object.hash, value_text(&r->f, key), v);
             else
                 object.hash->open = true;
         } else if (object.kind == VALUE_OBJECT) {
             value_put(&r->f, &object.object->properties,
-                      fold_lower(&r->f, fold_text(&r->f, key)), v);
+                      fold_lower(&r->f, value_text(&r->f, key)), v);
         } else if (object.kind == VALUE_LIST) {
             double x;
             if (fold_number(key, &x) && x >= 0 && x < (double)object.count)
@@ -268,7 +268,7 @@ void eval_assign(struct ps_run *r, struct ps_node *target, struct value v)
             struct value hash = value_kind(VALUE_HASH);
             hash.hash = ARENA_NEW(r->f.arena, struct value_hash);
             if (hash.hash && str_eqi(target->a->text, STR("PSDefaultParameterValues"))) {
-                value_put(&r->f, hash.hash, fold_text(&r->f, key), v);
+                value_put(&r->f, hash.hash, value_text(&r->f, key), v);
                 variable_set(r, target->a->text, hash);
             }
         }

@@ -62,9 +62,9 @@ void run_program(struct ps_run *r, struct word *words, size_t count, struct valu
         call.input = (struct word){.text = STR("\xFF"), .start = words[0].start, .end = words[0].end};
         if (input.kind == VALUE_LIST)
             call.input.text =
-                fold_text(&r->f, fold_binary(&r->f, OP_JOIN, input, value_string(STR("\n"))));
+                value_text(&r->f, fold_binary(&r->f, OP_JOIN, input, value_string(STR("\n"))));
         else
-            call.input.text = fold_text(&r->f, input);
+            call.input.text = value_text(&r->f, input);
     }
     guard_program(r->g, &call);
 }
@@ -132,7 +132,7 @@ void run_code(struct ps_run *r, struct ps_node *at, struct value text, struct st
         if (!r->quiet)
             guard_opaque_text(r->g, word_unknown(at->start, at->end), who);
         return;
-    default: run_text(r, at, fold_text(&r->f, text), who); return;
+    default: run_text(r, at, value_text(&r->f, text), who); return;
     }
 }
 
@@ -179,7 +179,7 @@ static struct value call_program(struct ps_run *r, struct word name, const struc
             word.text = fold_concat(&r->f, STR("-"), arg->name);
             if (arg->glued && arg->value.kind != VALUE_VOID) {
                 word.text = fold_concat(&r->f, word.text, STR(":"));
-                word.text = fold_concat(&r->f, word.text, fold_text(&r->f, arg->value));
+                word.text = fold_concat(&r->f, word.text, value_text(&r->f, arg->value));
                 add_word(&w, word);
                 continue;
             }
@@ -190,7 +190,7 @@ static struct value call_program(struct ps_run *r, struct word name, const struc
         }
         if (arg->node->kind == PS_STRING && !arg->quoted && str_eq(arg->node->text, STR("--%"))) {
             for (i++; i < count; i++)
-                words_split(&w, args[i].node, fold_text(&r->f, args[i].value));
+                words_split(&w, args[i].node, value_text(&r->f, args[i].value));
             break;
         }
         words_add(&w, arg->node, arg->value);
@@ -216,7 +216,7 @@ struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, st
             run_argument_blocks(r, args, count, input);
             return value_unknown();
         }
-        name = without_module(fold_text(&r->f, alias));
+        name = without_module(value_text(&r->f, alias));
     }
     struct str builtin = cmdlet_alias(name);
     if (builtin.p)
@@ -272,7 +272,7 @@ struct value run_value(struct ps_run *r, struct value v, struct ps_node *at, str
         if (v.count == 1)
             return run_value(r, v.items[0], at, args, count, input, dot);
         break;
-    case VALUE_CHAR: return run_named(r, fold_text(&r->f, v), at, args, count, input);
+    case VALUE_CHAR: return run_named(r, value_text(&r->f, v), at, args, count, input);
     case VALUE_NULL: case VALUE_VOID: case VALUE_NUMBER: return value_unknown();
     default: break;
     }

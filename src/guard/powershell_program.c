@@ -82,7 +82,7 @@ static struct word join_words(struct guard *g, const struct guard_call *call, si
         code.text = call->words[from].text;
         return code;
     }
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     for (size_t i = from; i < call->count; i++) {
         if (i > from)
             fold_add(&f, &t, STR(" "));
@@ -127,7 +127,7 @@ static void read_command_with_args(struct guard *g, const struct guard_call *cal
     if (at >= call->count)
         return;
     struct fold f = {.g = g, .arena = guard_arena(g), .steps = SIZE_MAX};
-    struct fold_text t = {0};
+    struct fold_buffer t = {0};
     fold_add(&f, &t, STR("& {"));
     fold_add(&f, &t, call->words[at].text);
     fold_add(&f, &t, STR("\n}"));
