@@ -208,8 +208,6 @@ static struct value add_type(struct ps_bound *b)
                        "start the program directly");
             return value_unknown();
         }
-        if (!word_known(code) && !b->r->quiet)
-            guard_opaque_text(b->r->g, code, b->who);
     }
     return value_unknown();
 }
@@ -492,12 +490,17 @@ static struct value set_item(struct ps_bound *b)
     struct str name;
     if (word_known(path) && provider_path(path.text, &name))
         variable_set(b->r, name, b->present[1] ? b->values[1] : value_kind(VALUE_NULL));
+    else if (b->present[1])
+        run_write(b->r, path.text, b->values[1]);
     return value_unknown();
 }
 
 static struct value set_content(struct ps_bound *b)
 {
     set_item(b);
+    if (b->present[1])
+        run_write(b->r, b->present[0] ? bound_word(b, 0).text : bound_word(b, 2).text,
+                  b->values[1]);
     return value_kind(VALUE_VOID);
 }
 

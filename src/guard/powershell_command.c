@@ -134,6 +134,11 @@ static struct ps_node *parse_command(struct ps_parser *p)
     bool no_parameters = false;
     while (!p->stopped) {
         t = ps_peek(p);
+        if (t.kind == T_INPUT && !elements.first) { /* as a name it is only a sign */
+            ps_next(p);
+            ps_append(&elements, ps_word(p, t, true));
+            continue;
+        }
         if (t.kind == T_REDIRECT || t.kind == T_MERGE || t.kind == T_INPUT) {
             parse_redirection(p, t, &redirections);
             continue;

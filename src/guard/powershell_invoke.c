@@ -84,27 +84,15 @@ void run_delete(struct ps_run *r, struct str who, struct word target, unsigned f
 
 /* ---- code from text ---- */
 
-static void run_text(struct ps_run *r, struct ps_node *at, struct str text, struct str who)
+static void read_text(struct ps_run *r, struct word word, struct str who)
 {
-    struct word word = {.text = text, .start = at->start, .end = at->end};
-    if (str_has_char(text, GUARD_HOLE) && !r->quiet)
-        guard_opaque_text(r->g, word, who);
-    if (text.n == 0 || str_eq(text, STR("\xFF")) || !guard_spend(r->g, text.n))
-        return;
-    if (r->codes >= GUARD_MAX_DEPTH) {
-        guard_limit(r->g, word);
-        return;
-    }
     struct ps_parser p = {0};
     struct ps_node *tree = NULL;
     for (int version = 7; version >= 5; version -= 2) {
         p = (struct ps_parser){.g = r->g,
                                .arena = r->f.arena,
-                               .text = text,
-                               .version = version,
-                               .fixed = true,
-                               .fixed_start = at->start,
-                               .fixed_end = at->end};
+                               .text = word.text,
+                               .version = version};
         tree = ps_parse_script(&p);
         if (!tree || guard_stopped(r->g))
             return;
@@ -117,6 +105,20 @@ static void run_text(struct ps_run *r, struct ps_node *at, struct str text, stru
     r->codes++;
     run_list(r, tree->b);
     r->codes--;
+}
+
+static void run_text(struct ps_run *r, struct ps_node *at, struct str text, struct str who)
+{
+    struct word word = {.text = text, .start = at->start, .end = at->end};
+    if (str_has_char(text, GUARD_HOLE) && !r->quiet)
+        guard_opaque_text(r->g, word, who);
+    if (text.n == 0 || str_eq(text, STR("\xFF")) || !guard_spend(r->g, text.n))
+        return;
+    struct guard_frame outer;
+    if (!guard_enter(r->g, word, &outer))
+        return;
+    read_text(r, word, who);
+    guard_leave(r->g, outer);
 }
 
 void run_code(struct ps_run *r, struct ps_node *at, struct value text, struct str who)
@@ -167,6 +169,35 @@ static void run_argument_blocks(struct ps_run *r, const struct ps_arg *args, siz
     }
 }
 
+/* A file that the script wrote itself and now runs: the text is known. */
+static void run_written(struct ps_run *r, const struct ps_words *w)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        for (size_t k = 0; k < r->file_count; k++) {
+            struct str path = r->files[k].key;
+            if (!str_eqi(name_leaf(w->words[i].text), name_leaf(path)) || r->codes > 4)
+                continue;
+            struct word code = w->words[i];
+            code.text = value_text(&r->f, r->files[k].value);
+            if (str_endsi(path, STR(".ps1")) || str_endsi(path, STR(".psm1")))
+                guard_nested(r->g, GUARD_POWERSHELL, code);
+            else if (str_endsi(path, STR(".cmd")) || str_endsi(path, STR(".bat")))
+                guard_nested_cmd(r->g, code, READ_BATCH_FILE);
+        }
+    }
+}
+
+void run_write(struct ps_run *r, struct str path, struct value content)
+{
+    size_t limit = sizeof r->files / sizeof *r->files;
+    if (path.n < 3 || r->quiet || (content.kind != VALUE_STRING && content.kind != VALUE_LIST))
+        return;
+    if (content.kind == VALUE_LIST)
+        content = fold_binary(&r->f, OP_JOIN, content, value_string(STR("\n")));
+    r->files[r->file_count < limit ? r->file_count++ : limit - 1] =
+        (struct value_pair){path, content};
+}
+
 static struct value call_program(struct ps_run *r, struct word name, const struct ps_arg *args,
                                  size_t count, struct value input)
 {
@@ -196,8 +227,23 @@ static struct value call_program(struct ps_run *r, struct word name, const struc
         words_add(&w, arg->node, arg->value);
     }
     run_program(r, w.words, w.count, input);
+    if (r->file_count)
+        run_written(r, &w);
     run_argument_blocks(r, args, count, input);
     return value_unknown();
+}
+
+/* global:name and script:name, which only functions have. */
+static bool without_scope(struct str *name)
+{
+    static const char *const scopes[] = {"global:", "script:", "local:", "private:"};
+    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
+        if (str_startsi(*name, str_of(scopes[i])) && name->n > strlen(scopes[i])) {
+            *name = str_from(*name, strlen(scopes[i]));
+            return true;
+        }
+    }
+    return false;
 }
 
 struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, struct ps_arg *args,
@@ -207,6 +253,7 @@ struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, st
     struct ps_node *first = at->kind == PS_COMMAND && at->a ? at->a : at;
     name = without_module(str_trim(name));
     bool set = false;
+    bool scoped = without_scope(&name);
     for (int i = 0; i < 4; i++) { /* an alias of an alias */
         struct value alias = scope_get(r, SPACE_ALIAS, name, &set);
         if (!set)
@@ -218,7 +265,7 @@ struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, st
         }
         name = without_module(value_text(&r->f, alias));
     }
-    struct str builtin = cmdlet_alias(name);
+    struct str builtin = scoped ? STR_NONE : cmdlet_alias(name);
     if (builtin.p)
         name = builtin;
     struct value function = scope_get(r, SPACE_FUNCTION, name, &set);
@@ -234,7 +281,7 @@ struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, st
     size_t index;
     if (cmdlet_find(name, &index))
         return cmdlet_run(r, index, at, args, count, input);
-    if (builtin.p) {
+    if (builtin.p || scoped) {
         run_argument_blocks(r, args, count, input);
         return value_unknown();
     }
@@ -320,6 +367,16 @@ static void add_splat(struct ps_run *r, struct arguments *a, struct ps_node *nod
     add_argument(r, a, (struct ps_arg){.node = node, .value = v});
 }
 
+static struct str without_backticks(struct ps_run *r, struct str name)
+{
+    struct str copy = arena_copy(r->f.arena, name);
+    size_t n = 0;
+    for (size_t i = 0; copy.p && i < copy.n; i++)
+        if (copy.p[i] != '`')
+            ((char *)copy.p)[n++] = copy.p[i];
+    return (struct str){copy.p, n};
+}
+
 struct value run_command(struct ps_run *r, struct ps_node *node, struct value input)
 {
     struct arguments a = {0};
@@ -336,7 +393,8 @@ struct value run_command(struct ps_run *r, struct ps_node *node, struct value in
         struct ps_arg arg = {.node = n, .quoted = (n->flags & PS_QUOTED) != 0};
         arg.value = eval(r, n);
         if (n->kind == PS_PARAMETER) {
-            arg.name = n->text;
+            /* A backtick stays in a parameter's name, which then fits nothing; read it away. */
+            arg.name = str_has_char(n->text, '`') ? without_backticks(r, n->text) : n->text;
             arg.glued = n->a != NULL;
             if (n->a)
                 arg.node = n->a;

@@ -331,7 +331,7 @@ static struct value run_pipeline(struct ps_run *r, struct ps_node *node)
         first = false;
     }
     for (struct ps_node *target = node->b; target; target = target->next)
-        eval(r, target);
+        run_write(r, value_text(&r->f, eval(r, target)), v);
     return v;
 }
 

@@ -54,6 +54,8 @@ struct ps_run {
     bool in_world;
     bool quiet;  /* code that is only defined: what is unknown in it does not count */
     bool broken; /* the text has syntax errors */
+    struct value_pair files[8]; /* text that the script writes to files */
+    size_t file_count;
     struct str namespaces[8];
     size_t namespace_count;
 };
@@ -115,6 +117,8 @@ struct value run_named(struct ps_run *r, struct str name, struct ps_node *at,
 /* A value that is called: a block, code, a command, a name. */
 struct value run_value(struct ps_run *r, struct value v, struct ps_node *at, struct ps_arg *args,
                        size_t count, struct value input, bool dot);
+/* Remembers text that is written to a file. */
+void run_write(struct ps_run *r, struct str path, struct value content);
 void run_code(struct ps_run *r, struct ps_node *at, struct value text, struct str who);
 void powershell_show(struct guard *g, const struct ps_node *tree); /* powershell.c */
 
