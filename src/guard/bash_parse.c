@@ -6,6 +6,8 @@
  *   command  = { ! | time } ( simple | compound redirections | name() compound )
  *   compound = { list } | ( list ) | (( )) | [[ ]] | if | while | until | for | select | case
  */
+enum { LONGEST_INDEX = 256 }; /* of an array, in an assignment */
+
 static struct bash_node *parse_command(struct bash_parser *p);
 
 static void *new_thing(struct bash_parser *p, size_t size)
@@ -211,14 +213,21 @@ static struct bash_assign *parse_assign(struct bash_parser *p)
         i++;
     size_t name_end = i, index_end = i;
     if (i < p->end && p->src.p[i] == '[') {
-        size_t depth = 0;
-        for (; i < p->end && p->src.p[i] != '\n' && p->src.p[i] != ';'; i++) {
-            depth += p->src.p[i] == '[';
-            if (p->src.p[i] == ']' && --depth == 0)
+        size_t depth = 0, limit = i + LONGEST_INDEX < p->end ? i + LONGEST_INDEX : p->end;
+        for (; i < limit && p->src.p[i] != '\n'; i++) {
+            char c = p->src.p[i];
+            if (c == '"' || c == '\'') {
+                i = str_find_char(str_slice(p->src, 0, limit), c, i + 1);
+                continue;
+            }
+            depth += c == '[';
+            if (c == ']' && --depth == 0)
                 break;
-            if (p->src.p[i] == ' ' && p->src.p[name_end + 1] != '$')
+            if (c == ' ' && p->src.p[name_end + 1] != '$')
                 return NULL;
         }
+        if (i >= limit)
+            return NULL;
         index_end = i++;
     }
     bool append = i + 1 < p->end && p->src.p[i] == '+' && p->src.p[i + 1] == '=';
