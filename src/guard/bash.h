@@ -115,8 +115,8 @@ struct bash_function {
     struct bash_function *next;
     struct str name;
     struct bash_node *body;
-    bool defined; /* the definition has run */
-    bool maybe;   /* … perhaps */
+    bool gone;  /* unset */
+    bool maybe; /* the definition has run, perhaps */
 };
 
 enum { BASH_FUNCTION_BUCKETS = 512 };
@@ -132,7 +132,8 @@ struct bash_parser {
     bool fixed; /* spans are start and fixed_end: the text does not stand in the source as it is */
     uint32_t fixed_start, fixed_end;
     unsigned nesting;
-    bool failed; /* a syntax error, or a limit */
+    size_t nodes; /* commands so far */
+    bool failed;  /* a syntax error, or a limit */
     size_t error;
     bool no_arithmetic_end; /* there is no )) from here on */
     struct bash_redirect *pending, **pending_tail;
@@ -190,7 +191,8 @@ struct bash_reader {
     struct arena *arena;
     struct vars vars;
     struct var *ambiguous;
-    struct bash_functions functions;
+    struct bash_functions functions; /* all that the text defines */
+    struct bash_functions defined;   /* whose definition has run, newest first */
     struct bash_alias *aliases;
     size_t alias_count;
     struct bash_arguments arguments;
@@ -242,10 +244,10 @@ struct str bash_printf(struct bash_reader *b, const struct word *args, size_t co
 struct word bash_redirected_input(struct bash_reader *b, const struct bash_node *node);
 
 /* ---- bash_run.c ---- */
-/* A function of this name, any or only one whose definition has run. */
-struct bash_function *bash_function_find(const struct bash_functions *all, struct str name,
-                                         bool defined);
-struct bash_function **bash_function_bucket(const struct bash_functions *all, struct str name);
+struct bash_function *bash_function_find(const struct bash_functions *all, struct str name);
+/* Notes a function; false when memory is used up. */
+bool bash_function_add(struct arena *arena, struct bash_functions *all, struct str name,
+                       struct bash_node *body, bool maybe);
 void bash_run_list(struct bash_reader *b, struct bash_node *list);
 /* One command that was expanded; plain: functions and aliases are not looked up. */
 void bash_run_words(struct bash_reader *b, const struct word *words, size_t count,

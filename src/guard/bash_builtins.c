@@ -277,8 +277,8 @@ static void run_unset(struct bash_reader *b, const struct word *words, size_t co
             continue;
         }
         struct bash_function *f;
-        while (functions && (f = bash_function_find(&b->functions, words[i].text, true)) != NULL)
-            f->defined = false;
+        if (functions && (f = bash_function_find(&b->defined, words[i].text)) != NULL)
+            f->gone = true;
         if (!functions && !str_has_char(words[i].text, GUARD_HOLE))
             bash_set(b, words[i].text, STR(""));
     }
@@ -307,7 +307,7 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
         break;
     case PREFIX:
         if (count > 1)
-            return bash_builtin(b, words + 1, count - 1, input);
+            bash_run_words(b, words + 1, count - 1, input, true);
         break;
     case PRINTF: run_printf(b, words, count); break;
     case READ: run_read(b, words, count, input); break;

@@ -240,6 +240,7 @@ static void parse_backticks(struct builder *b, bool quoted)
     }
     part->list = bash_parse(&inner);
     p->nesting--;
+    p->nodes = inner.nodes;
     if (inner.failed)
         bash_fail(p);
     else

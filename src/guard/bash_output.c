@@ -337,7 +337,7 @@ struct str bash_node_output(struct bash_reader *b, const struct bash_node *node,
         bash_expand(b, w, &fields);
     if (!fields.count || guard_stopped(b->g))
         return HOLE;
-    if (bash_function_find(&b->functions, fields.list[0].text, false))
+    if (bash_function_find(&b->functions, fields.list[0].text))
         return HOLE;
     return command_output(b, fields.list, fields.count, input);
 }

@@ -261,19 +261,6 @@ static bool declares(struct str name)
     return false;
 }
 
-static void add_function(struct bash_parser *p, struct str name, struct bash_node *body)
-{
-    struct bash_functions *all = p->functions;
-    if (!all->buckets)
-        all->buckets = new_thing(p, BASH_FUNCTION_BUCKETS * sizeof *all->buckets);
-    struct bash_function *f = new_thing(p, sizeof *f);
-    if (!f || !all->buckets)
-        return;
-    struct bash_function **bucket = bash_function_bucket(all, name);
-    *f = (struct bash_function){.next = *bucket, .name = name, .body = body};
-    *bucket = f;
-}
-
 static struct bash_node *parse_function(struct bash_parser *p, struct bash_node *node,
                                         struct str name)
 {
@@ -281,10 +268,8 @@ static struct bash_node *parse_function(struct bash_parser *p, struct bash_node 
     node->name = name;
     bash_skip(p, true);
     node->body = parse_command(p);
-    if (!node->body)
+    if (!node->body || !bash_function_add(p->arena, p->functions, name, node->body, false))
         bash_fail(p);
-    else
-        add_function(p, name, node->body);
     return node;
 }
 
@@ -624,6 +609,11 @@ static struct bash_node *parse_command(struct bash_parser *p)
         } else {
             break;
         }
+    }
+    if (++p->nodes > GUARD_MAX_COMMANDS) {
+        guard_limit(p->g, word_unknown(bash_place(p, p->pos), bash_place(p, p->pos)));
+        bash_fail(p);
+        return NULL;
     }
     struct bash_node *node = new_thing(p, sizeof *node);
     if (!node || !bash_enter(p))

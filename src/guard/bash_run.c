@@ -6,42 +6,36 @@ static void run_node(struct bash_reader *b, struct bash_node *node, struct word 
 
 /* ---- functions ---- */
 
-struct bash_function **bash_function_bucket(const struct bash_functions *all, struct str name)
+static size_t bucket_of(struct str name)
 {
     unsigned hash = 2166136261u;
     for (size_t i = 0; i < name.n; i++)
         hash = (hash ^ (unsigned char)name.p[i]) * 16777619u;
-    return &all->buckets[hash % BASH_FUNCTION_BUCKETS];
+    return hash % BASH_FUNCTION_BUCKETS;
 }
 
-struct bash_function *bash_function_find(const struct bash_functions *all, struct str name,
-                                         bool defined)
+struct bash_function *bash_function_find(const struct bash_functions *all, struct str name)
 {
     if (!all->buckets)
         return NULL;
-    for (struct bash_function *f = *bash_function_bucket(all, name); f; f = f->next)
-        if ((f->defined || !defined) && str_eq(f->name, name))
-            return f;
+    for (struct bash_function *f = all->buckets[bucket_of(name)]; f; f = f->next)
+        if (str_eq(f->name, name))
+            return f->gone ? NULL : f;
     return NULL;
 }
 
-/* The definition runs: the function is known from here on, and first in its bucket. */
-static void define(struct bash_reader *b, struct bash_node *node)
+bool bash_function_add(struct arena *arena, struct bash_functions *all, struct str name,
+                       struct bash_node *body, bool maybe)
 {
-    if (!b->functions.buckets || !node->name.n)
-        return;
-    struct bash_function **first = bash_function_bucket(&b->functions, node->name);
-    for (struct bash_function **f = first; *f; f = &(*f)->next) {
-        if ((*f)->body != node->body)
-            continue;
-        struct bash_function *found = *f;
-        found->defined = true;
-        found->maybe = b->vars.forks > 0;
-        *f = found->next;
-        found->next = *first;
-        *first = found;
-        return;
-    }
+    if (!all->buckets)
+        all->buckets = ARENA_ARRAY(arena, BASH_FUNCTION_BUCKETS, struct bash_function *);
+    struct bash_function *f = ARENA_NEW(arena, struct bash_function);
+    if (!f || !all->buckets)
+        return false;
+    struct bash_function **bucket = &all->buckets[bucket_of(name)];
+    *f = (struct bash_function){.next = *bucket, .name = name, .body = body, .maybe = maybe};
+    *bucket = f;
+    return true;
 }
 
 static void run_function(struct bash_reader *b, struct bash_function *f, const struct word *words,
@@ -108,7 +102,8 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
         if (alias)
             run_alias(b, alias, words, count, input);
         /* While a function is defined nobody knows when it will be called: all others count. */
-        struct bash_function *f = bash_function_find(&b->functions, name, b->defining == 0);
+        struct bash_function *f =
+            bash_function_find(b->defining ? &b->functions : &b->defined, name);
         if (f) {
             if (!b->defining)
                 run_function(b, f, words, count, input);
@@ -116,10 +111,17 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
                 return;
         }
     }
-    if (bash_builtin(b, words, count, input))
+    if (b->nesting >= BASH_MAX_NESTING) { /* command command command … */
+        guard_limit(b->g, words[0]);
         return;
-    guard_program(b->g, &(struct guard_call){
-                            .from = GUARD_BASH, .words = words, .count = count, .input = input});
+    }
+    b->nesting++;
+    bool builtin = bash_builtin(b, words, count, input);
+    b->nesting--;
+    if (!builtin)
+        guard_program(b->g,
+                      &(struct guard_call){
+                          .from = GUARD_BASH, .words = words, .count = count, .input = input});
 }
 
 void bash_run_text(struct bash_reader *b, struct word code, struct str who)
@@ -435,7 +437,9 @@ static void run_definition(struct bash_reader *b, struct bash_node *node)
     }
     b->defining--;
     b->arguments = outer;
-    define(b, node);
+    if (node->name.n && node->body &&
+        !bash_function_add(b->arena, &b->defined, node->name, node->body, b->vars.forks > 0))
+        guard_limit(b->g, word_unknown(node->start, node->end));
 }
 
 static void run_node(struct bash_reader *b, struct bash_node *node, struct word input)

@@ -1,10 +1,12 @@
 /* Variables of cmd: %NAME% before a line is parsed, loop variables and !NAME! before it runs. */
 #include "guard/cmd.h"
 
-bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at)
+static bool reserve(struct cmd_reader *r, struct cmd_text *t, size_t more, uint32_t at)
 {
-    if (t->n == t->capacity) {
-        size_t capacity = t->capacity ? t->capacity * 2 : 64;
+    if (t->n + more > t->capacity) {
+        size_t capacity = t->capacity ? t->capacity * 2 : 16;
+        if (capacity < t->n + more)
+            capacity = t->n + more;
         char *p = arena_alloc(r->arena, capacity);
         uint32_t *places = ARENA_ARRAY(r->arena, capacity, uint32_t);
         if (!p || !places) {
@@ -19,6 +21,13 @@ bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at)
         t->at = places;
         t->capacity = capacity;
     }
+    return true;
+}
+
+bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at)
+{
+    if (!reserve(r, t, 1, at))
+        return false;
     t->p[t->n] = c;
     t->at[t->n++] = at;
     return true;
@@ -313,7 +322,17 @@ static void expand(struct cmd_reader *r, struct cmd_text *out, struct str s, con
 
 void cmd_expand_line(struct cmd_reader *r, struct cmd_text *out, size_t from, size_t to)
 {
-    expand(r, out, str_slice(r->source, from, to), NULL, (uint32_t)from);
+    struct str line = str_slice(r->source, from, to);
+    if (!reserve(r, out, line.n + 1, (uint32_t)from))
+        return;
+    if (str_has_char(line, '%')) {
+        expand(r, out, line, NULL, (uint32_t)from);
+        return;
+    }
+    for (size_t i = 0; i < line.n; i++) {
+        out->p[out->n] = line.p[i];
+        out->at[out->n++] = (uint32_t)(from + i);
+    }
 }
 
 struct cmd_text cmd_expand_again(struct cmd_reader *r, const struct cmd_text *t)
