@@ -33,6 +33,8 @@ void *arena_alloc(struct arena *a, size_t size)
 {
     if (size > SIZE_MAX / 4)
         return NULL;
+    if (size == 0) /* NULL means failure only */
+        size = 1;
     size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (a->limit && (size > a->limit || a->used > a->limit - size))
         return NULL;

@@ -175,6 +175,14 @@ void judge_interpreter(struct guard *g, const struct guard_call *call)
         guard_code(g, who, call->input);
 }
 
+/* awk runs the first argument that is no option; system() and pipes start programs. */
+void judge_awk(struct guard *g, const struct guard_call *call)
+{
+    size_t i = wrapped_program(call, 1, STR("-F|-v|--field-separator|--assign|-f|--file|-i|-l"));
+    if (i < call->count)
+        guard_code(g, name_program(call->words[0].text), call->words[i]);
+}
+
 /* npm exec, pnpm dlx, yarn dlx … run a program; corepack runs a package manager. */
 void judge_npm(struct guard *g, const struct guard_call *call)
 {

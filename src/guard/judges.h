@@ -30,6 +30,7 @@ void judge_dd(struct guard *g, const struct guard_call *call);
 void judge_git(struct guard *g, const struct guard_call *call);
 void judge_forfiles(struct guard *g, const struct guard_call *call);
 void judge_interpreter(struct guard *g, const struct guard_call *call);
+void judge_awk(struct guard *g, const struct guard_call *call);
 void judge_npm(struct guard *g, const struct guard_call *call);
 void judge_shell_arguments(struct guard *g, const struct guard_call *call);
 void judge_shell_option(struct guard *g, const struct guard_call *call);

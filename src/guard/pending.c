@@ -6,15 +6,7 @@ WEAK void powershell_read(struct guard *g, struct str t)
 {
     (void)g, (void)t;
 }
-WEAK void bash_read(struct guard *g, struct str t)
-{
-    (void)g, (void)t;
-}
 WEAK void powershell_program(struct guard *g, const struct guard_call *c)
-{
-    (void)g, (void)c;
-}
-WEAK void bash_program(struct guard *g, const struct guard_call *c)
 {
     (void)g, (void)c;
 }

@@ -6,7 +6,7 @@
 #include "policy/casefold.h"
 #include "policy/net.h"
 
-enum { MAX_ENTRIES = 65536 };
+enum { MAX_ENTRIES = 65536, MAX_NAMES = 4096 };
 
 struct compiler {
     const struct policy_settings *given;
@@ -90,8 +90,8 @@ const char *policy_broad_root(enum path_dialect dialect, const struct policy_mac
 static int copy_list(struct compiler *c, const struct policy_list *from, struct policy_list *to)
 {
     *to = (struct policy_list){0};
-    if (from->count > MAX_ENTRIES) {
-        buf_fmt(c->error, "more than %d entries in one list", MAX_ENTRIES);
+    if (from->count > MAX_NAMES) {
+        buf_fmt(c->error, "more than %d names in one list", MAX_NAMES);
         return CORDON_E_TOOBIG;
     }
     for (size_t i = 0; i < from->count; i++) {

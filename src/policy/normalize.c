@@ -209,7 +209,7 @@ static bool has_bad_character(struct str s)
 }
 
 /* NAME:STREAM:TYPE. Cuts what means the object itself; false if a real stream is left. */
-static bool cut_stream(struct str *component, bool last, bool *folder)
+static bool cut_stream(struct job *j, struct str *component, bool last)
 {
     size_t colon = str_find_char(*component, ':', 0);
     if (colon == component->n)
@@ -222,12 +222,16 @@ static bool cut_stream(struct str *component, bool last, bool *folder)
     }
     bool index =
         str_eqi(type, STR("$INDEX_ALLOCATION")) && (stream.n == 0 || str_eqi(stream, STR("$I30")));
-    if (index || (stream.n == 0 && str_eqi(type, STR("$DATA")) && last && !*folder)) {
+    /* A stream without a file in front belongs to the folder; there is no better spelling of it. */
+    bool itself = last && stream.n == 0 && str_eqi(type, STR("$DATA"));
+    if (itself && j->folder)
+        j->malformed = true;
+    if (colon > 0 && (index || itself)) {
         component->n = colon;
-        *folder |= index && last;
-        return colon == 0 ? false : true;
+        j->folder |= index && last;
+        return true;
     }
-    if (str_eqi(type, STR("$DATA")) && stream.n > 0)
+    if (str_eqi(type, STR("$DATA")) && stream.n > 0 && trimmed_length(stream) == stream.n)
         component->n = colon + 1 + stream.n;
     return false;
 }
@@ -249,7 +253,7 @@ static enum path_class inspect(struct job *j, size_t start, enum path_class plai
             c.n++;
         from += 1 + c.n;
         bool last = from >= end;
-        if (last && plain == PATH_FILE && !j->verbatim && !j->folder && !trailing && !stream) {
+        if (last && plain == PATH_FILE && !j->verbatim && !trailing && !stream) {
             if (str_eqi(c, STR("NUL")) || str_eqi(c, STR("NUL:")))
                 return PATH_NUL;
             if (j->bare && (str_eqi(c, STR("CON")) || str_eqi(c, STR("CON:")) ||
@@ -274,7 +278,7 @@ static enum path_class inspect(struct job *j, size_t start, enum path_class plai
             class = class == PATH_STREAM ? class : PATH_RESERVED;
         if (j->verbatim && trimmed_length(c) != c.n) {
             trailing = true;
-        } else if (!cut_stream(&c, last, &j->folder)) {
+        } else if (!cut_stream(j, &c, last)) {
             if (!stream)
                 *base_length = j->n + (str_find_char(c, ':', 0) ? 1 : 0) + str_find_char(c, ':', 0);
             stream = true;
@@ -290,7 +294,8 @@ static enum path_class inspect(struct job *j, size_t start, enum path_class plai
     return trailing ? PATH_TRAILING : class;
 }
 
-/* Puts back the verbatim prefix without which a trailing dot would be lost at the next reading. */
+/* Puts back the verbatim prefix, without which the next reading would lose a trailing dot or take a
+   file called nul for the device. */
 static void make_verbatim(struct job *j)
 {
     struct str prefix = STR("\\\\?\\");
@@ -317,7 +322,7 @@ static enum path_class finish(struct job *j, size_t start, enum path_class plain
     if (class == PATH_NUL) {
         j->n = 0;
         put(j, STR("\\\\.\\NUL"));
-    } else if (class == PATH_TRAILING) {
+    } else if (class == PATH_TRAILING || (class == PATH_RESERVED && j->verbatim)) {
         make_verbatim(j);
         *base = SIZE_MAX;
     }
@@ -535,7 +540,7 @@ static enum path_class read_namespace(struct job *j, struct str rest, size_t *ba
         memcpy(j->out + 4, "mailslot", 8);
         return PATH_MAILSLOT;
     }
-    bool alone = j->n == 4 + first.n && !j->folder;
+    bool alone = j->n == 4 + first.n;
     if (alone && str_eqi(first, STR("NUL"))) {
         memcpy(j->out + 4, "NUL", 3);
         return PATH_NUL;

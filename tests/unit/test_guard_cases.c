@@ -6,14 +6,21 @@
 #include "base/json.h"
 #include "cases.h"
 #include "guard/guard.h"
+#include "policy/rules.h"
 
 static struct guard *guard;
+static struct policy *workspace;
 static const char *const verdicts[] = {"deny", "ask", "allow"};
 
 static struct guard_question question_of(struct arena *arena, const struct test_case *c)
 {
     struct guard_question q = {0};
     struct str text = c->question, kind = c->kind;
+    if (str_ends(kind, STR("@ws"))) {
+        q.policy = workspace;
+        q.cwd = STR("C:\\ws");
+        kind.n -= 3;
+    }
     if (str_ends(kind, STR("-json")) || str_eq(kind, STR("argv"))) {
         struct json_value value = {0};
         struct json_error error;
@@ -72,12 +79,24 @@ static void run(const struct test_case *c)
         note("finding: %s: %.*s", guard_rules[a.findings[i].rule].id.p, STR_ARG(a.findings[i].why));
 }
 
+/* C:\ws as the only root, as `cordon run` in that folder has it. */
+static int make_workspace(void)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf error = {0};
+    struct policy_settings s = {.mode = POLICY_WORKSPACE_WRITE, .paths.cwd = STR("C:\\ws")};
+    if (policy_list_add(&arena, &s.roots, (struct policy_entry){.given = STR("C:\\ws")}))
+        return -1;
+    return policy_compile(&s, &workspace, &error);
+}
+
 int main(void)
 {
-    if (guard_new(&guard))
+    if (guard_new(&guard) || make_workspace())
         return 1;
     size_t count = cases_run("tests/cases/guard", run);
     ok(count >= 600, "%u guard cases, at least 600", (unsigned)count);
     guard_free(guard);
+    policy_free(workspace);
     return tap_done();
 }
