@@ -40,11 +40,11 @@ struct bash_param {
 
 struct bash_part {
     struct bash_part *next;
-    struct str text; /* of a literal */
+    struct str text; /* of a literal, or the name in $name */
     enum bash_part_kind kind;
     bool quoted;
     union {
-        struct bash_param *param;
+        struct bash_param *param; /* NULL: a plain $name */
         struct bash_node *list;
         struct bash_word *word; /* in $((…)) */
     };

@@ -57,7 +57,10 @@ static bool is_option(struct str s)
 
 static void run_eval(struct bash_reader *b, const struct word *words, size_t count)
 {
-    size_t from = count > 1 && str_eq(words[1].text, STR("--")) ? 2 : 1;
+    size_t from = 1;
+    while (from < count &&
+           (str_eq(words[from].text, STR("--")) || str_eq(words[from].text, STR("eval"))))
+        from++;
     if (from >= count)
         return;
     struct str *values = ARENA_ARRAY(b->arena, count, struct str);

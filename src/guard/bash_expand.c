@@ -109,7 +109,8 @@ static struct str trim_newlines(struct str s)
 
 static void put_param(struct splitter *s, const struct bash_part *part)
 {
-    struct bash_values v = bash_param_values(s->b, part->param);
+    struct bash_param plain = {.name = part->text};
+    struct bash_values v = bash_param_values(s->b, part->param ? part->param : &plain);
     if (!v.many) {
         put_value(s, v.one, part->quoted);
         return;

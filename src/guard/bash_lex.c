@@ -395,13 +395,9 @@ static void parse_braced(struct builder *b, bool quoted)
 
 static void add_name(struct builder *b, size_t start, bool quoted)
 {
-    struct bash_parser *p = b->p;
     struct bash_part *part = add_part(b, BASH_PARAM, quoted);
-    struct bash_param *param = part ? new_thing(p, sizeof *param) : NULL;
-    if (!param)
-        return;
-    part->param = param;
-    param->name = str_slice(p->src, start, p->pos);
+    if (part)
+        part->text = str_slice(b->p->src, start, b->p->pos);
 }
 
 /* At a dollar; false if it is a plain one. */

@@ -178,6 +178,8 @@ static void run_substitutions(struct bash_reader *b, const struct bash_word *wor
             switch (part->kind) {
             case BASH_LITERAL: break;
             case BASH_PARAM:
+                if (!part->param)
+                    break;
                 run_substitutions(b, part->param->argument);
                 run_substitutions(b, part->param->replacement);
                 break;

@@ -61,6 +61,7 @@ struct cmd_reader {
     struct cmd_loop *loops;
     bool last_round; /* of every loop around: conditions on loop variables are not trusted */
     unsigned iterations, retries, nesting;
+    size_t nodes;
     struct str directory; /* after cd: where relative paths start; p NULL: where cmd was started */
     struct word input;    /* of the block that is run; see struct guard_call */
     bool silent;          /* commands were shown before */

@@ -338,6 +338,8 @@ void cmd_expand_line(struct cmd_reader *r, struct cmd_text *out, size_t from, si
 struct cmd_text cmd_expand_again(struct cmd_reader *r, const struct cmd_text *t)
 {
     struct cmd_text out = {0};
+    if (!str_has_char(cmd_str(t), '%'))
+        return *t;
     expand(r, &out, cmd_str(t), t->at, 0);
     return out;
 }

@@ -168,7 +168,8 @@ static void take_words(struct cmd_reader *r, struct cmd_node *node, bool in_pare
 
 static struct cmd_node *new_node(struct cmd_reader *r, enum cmd_kind kind)
 {
-    struct cmd_node *node = ARENA_NEW(r->arena, struct cmd_node);
+    struct cmd_node *node =
+        ++r->nodes > GUARD_MAX_COMMANDS ? NULL : ARENA_NEW(r->arena, struct cmd_node);
     if (!node) {
         guard_limit(r->g, word_unknown(place(r), place(r)));
         return NULL;
@@ -429,6 +430,8 @@ struct cmd_node *cmd_parse_unit(struct cmd_reader *r)
     r->unit = (struct cmd_text){0};
     r->pos = 0;
     r->nesting = 0;
+    while (r->next < r->source.n && memchr(" \t\r\n", r->source.p[r->next], 4))
+        r->next++;
     if (!next_line(r))
         return NULL;
     skip_blanks(r);

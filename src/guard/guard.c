@@ -313,7 +313,7 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
     g->reads = NULL;
     g->read_count = g->read_capacity = 0;
     g->command_count = g->spent = 0;
-    g->depth = 0;
+    g->depth = g->program_depth = 0;
     g->stopped = false;
     struct str text = STR_NONE;
     int rc = check_question(g, &text);

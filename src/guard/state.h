@@ -16,6 +16,7 @@ struct guard {
     size_t spent; /* of GUARD_MAX_EXPANSION */
     size_t text_length;
     unsigned depth;                /* 0: the outermost text */
+    unsigned program_depth;        /* programs that start programs: env nohup timeout … */
     size_t frame_start, frame_end; /* below depth 0: what carries the code, in the outermost text */
     struct buf scratch;            /* one sentence at a time */
     bool stopped;
