@@ -510,7 +510,7 @@ static bool parse_extended_glob(struct builder *b)
 {
     struct bash_parser *p = b->p;
     size_t depth = 0;
-    for (size_t i = p->pos + 1; i < p->end; i++) {
+    for (size_t i = p->pos; i < p->end; i++) {
         char c = p->src.p[i];
         if (c == '\n' || c == '\'' || c == '"' || c == '`')
             return false;

@@ -434,6 +434,8 @@ static struct bash_values arguments_of(struct bash_reader *b, const struct bash_
 struct bash_values bash_param_values(struct bash_reader *b, const struct bash_param *param)
 {
     struct str name = param->name;
+    if (name.n == 0) /* the text ended here */
+        return one(HOLE);
     if (str_eq(name, STR("@")) || str_eq(name, STR("*")))
         return arguments_of(b, param);
     if (name.n == 1 && memchr("?$!-#", name.p[0], 5))

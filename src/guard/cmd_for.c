@@ -35,9 +35,11 @@ static void run_body(struct cmd_reader *r, struct cmd_node *node, const struct s
 static void run_once(struct cmd_reader *r, struct cmd_node *node, unsigned count)
 {
     struct str holes[32];
+    if (count == 0)
+        count = 1;
     for (unsigned i = 0; i < count; i++)
         holes[i] = STR("\xFF");
-    run_body(r, node, holes, count ? count : 1, true);
+    run_body(r, node, holes, count, true);
 }
 
 /* True while another round is within the limits. */
