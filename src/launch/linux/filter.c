@@ -1,0 +1,196 @@
+/* A binary search over call numbers, then the action; everything else passes. */
+#include "launch/linux/filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <sys/socket.h>
+
+enum { NONE = -1 };
+
+enum action {
+    DO_NOTIFY,
+    DO_OPEN,
+    DO_EPERM,
+    DO_ENOSYS,
+    DO_CLONE,
+    DO_SOCKET,
+    DO_IOCTL,
+    DO_PRCTL,
+    DO_PRLIMIT
+};
+
+struct call {
+    const char *name;
+    int number[2]; /* by filter_arch */
+    enum action action;
+    int argument;
+};
+
+static const struct call calls[] = {
+#define CALL(name, x86_64, arm64, action, argument) {#name, {x86_64, arm64}, DO_##action, argument},
+#include "launch/linux/calls.def"
+#undef CALL
+};
+
+/* Numbers above this were not known when the table was made. */
+static const int last_known[] = {450, 450};
+static const uint32_t audit_arch[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_AARCH64};
+
+struct program {
+    struct sock_filter *out;
+    size_t n, capacity;
+};
+
+static size_t emit(struct program *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+{
+    if (p->n < p->capacity)
+        p->out[p->n] = (struct sock_filter){code, jt, jf, k};
+    return p->n++;
+}
+
+static void answer(struct program *p, uint32_t value)
+{
+    emit(p, BPF_RET | BPF_K, value, 0, 0);
+}
+
+static void refuse(struct program *p, uint32_t error)
+{
+    answer(p, SECCOMP_RET_ERRNO | error);
+}
+
+/* The lower half of an argument; calls look at ints only. */
+static void load_argument(struct program *p, int index)
+{
+    emit(p, BPF_LD | BPF_W | BPF_ABS,
+         (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)index), 0, 0);
+}
+
+/* If the accumulator is one of these: refuse with the error (0: pretend success). */
+static void refuse_values(struct program *p, const uint32_t *values, size_t count, uint32_t error)
+{
+    for (size_t i = 0; i < count; i++) {
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, values[i], 0, 1);
+        refuse(p, error);
+    }
+    answer(p, SECCOMP_RET_ALLOW);
+}
+
+static void act(struct program *p, const struct call *call)
+{
+    /* glibc's O_TMPFILE holds O_DIRECTORY: its own bit is what counts. */
+    static const uint32_t may_write = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | 020000000;
+    static const uint32_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                                       CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+    static const uint32_t ioctls[] = {0x5412 /* TIOCSTI */,
+                                      0x541C /* TIOCLINUX */,
+                                      0x40086602 /* FS_IOC_SETFLAGS */,
+                                      0x40046602 /* the 32-bit one */,
+                                      0x401C5820 /* FSSETXATTR */,
+                                      0x5432 /* TCSETXF */};
+    static const uint32_t dumpable[] = {PR_SET_DUMPABLE};
+    switch (call->action) {
+    case DO_NOTIFY: answer(p, SECCOMP_RET_USER_NOTIF); return;
+    case DO_EPERM: refuse(p, EPERM); return;
+    case DO_ENOSYS: refuse(p, ENOSYS); return;
+    case DO_OPEN:
+        load_argument(p, call->argument);
+        emit(p, BPF_JMP | BPF_JSET | BPF_K, may_write, 0, 1);
+        answer(p, SECCOMP_RET_USER_NOTIF);
+        answer(p, SECCOMP_RET_ALLOW);
+        return;
+    case DO_CLONE:
+        load_argument(p, call->argument);
+        emit(p, BPF_JMP | BPF_JSET | BPF_K, namespaces, 0, 1);
+        refuse(p, EPERM);
+        answer(p, SECCOMP_RET_ALLOW);
+        return;
+    case DO_SOCKET:
+        load_argument(p, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0);
+        answer(p, SECCOMP_RET_USER_NOTIF);
+        load_argument(p, 1);
+        emit(p, BPF_ALU | BPF_AND | BPF_K, 0xF, 0, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 1, 0);
+        answer(p, SECCOMP_RET_USER_NOTIF);
+        answer(p, SECCOMP_RET_ALLOW);
+        return;
+    case DO_IOCTL:
+        load_argument(p, call->argument);
+        refuse_values(p, ioctls, sizeof ioctls / sizeof *ioctls, EPERM);
+        return;
+    case DO_PRCTL:
+        load_argument(p, call->argument);
+        refuse_values(p, dumpable, 1, 0);
+        return;
+    case DO_PRLIMIT:
+        load_argument(p, call->argument);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+        refuse(p, EPERM);
+        answer(p, SECCOMP_RET_ALLOW);
+        return;
+    }
+}
+
+static void search(struct program *p, const struct call *const *list, size_t count,
+                   enum filter_arch arch)
+{
+    if (count == 1) {
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)list[0]->number[arch], 1, 0);
+        answer(p, SECCOMP_RET_ALLOW);
+        act(p, list[0]);
+        return;
+    }
+    /* Jumps of a comparison reach 255 instructions, an unconditional one reaches all. */
+    size_t half = count / 2;
+    emit(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)list[half]->number[arch], 0, 1);
+    size_t jump = emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
+    search(p, list, half, arch);
+    if (jump < p->capacity)
+        p->out[jump].k = (uint32_t)(p->n - jump - 1);
+    search(p, list + half, count - half, arch);
+}
+
+/* Insertion sort: the table is nearly sorted already. */
+static void sort_by_number(const struct call **list, size_t count, enum filter_arch arch)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct call *call = list[i];
+        size_t at = i;
+        for (; at > 0 && list[at - 1]->number[arch] > call->number[arch]; at--)
+            list[at] = list[at - 1];
+        list[at] = call;
+    }
+}
+
+size_t filter_make(enum filter_arch arch, struct sock_filter *out, size_t capacity)
+{
+    const struct call *list[sizeof calls / sizeof *calls];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i].number[arch] >= 0)
+            list[count++] = &calls[i];
+    sort_by_number(list, count, arch);
+
+    struct program p = {out, 0, capacity};
+    emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+    emit(&p, BPF_JMP | BPF_JEQ | BPF_K, audit_arch[arch], 1, 0);
+    refuse(&p, ENOSYS);
+    emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+    /* Also what the x32 bit makes of a number. */
+    emit(&p, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)last_known[arch], 0, 1);
+    refuse(&p, ENOSYS);
+    search(&p, list, count, arch);
+    return p.n <= capacity ? p.n : 0;
+}
+
+const char *filter_name(enum filter_arch arch, long number)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i].number[arch] == number)
+            return calls[i].name;
+    return NULL;
+}

@@ -1,0 +1,21 @@
+/* The seccomp filter, made from calls.def: which system calls pass, are refused, or go to the
+ * broker. */
+#ifndef CORDON_LAUNCH_LINUX_FILTER_H
+#define CORDON_LAUNCH_LINUX_FILTER_H
+
+#include <linux/filter.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FILTER_MAX = 1024 };
+
+/* Numbers and shapes of one architecture. */
+enum filter_arch { FILTER_X86_64 = 0, FILTER_ARM64 };
+
+/* Writes the program; its length, or 0 if it does not fit. */
+size_t filter_make(enum filter_arch arch, struct sock_filter *out, size_t capacity);
+
+/* The name of a call of this table, for messages; NULL if it is not in it. */
+const char *filter_name(enum filter_arch arch, long number);
+
+#endif

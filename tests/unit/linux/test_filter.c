@@ -1,0 +1,137 @@
+/* The filter, run in a small interpreter: every call of the table, its neighbours, other machines.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "launch/linux/filter.h"
+#include "tap.h"
+
+/* What seccomp itself allows: loads from seccomp_data, comparisons, AND, returns. 0 on nonsense. */
+static uint32_t interpret(const struct sock_filter *p, size_t n, const struct seccomp_data *data)
+{
+    uint32_t a = 0;
+    for (size_t pc = 0; pc < n; pc++) {
+        const struct sock_filter *i = &p[pc];
+        switch (i->code) {
+        case BPF_LD | BPF_W | BPF_ABS:
+            if (i->k % 4 || i->k + 4 > sizeof *data)
+                return 0;
+            memcpy(&a, (const char *)data + i->k, 4);
+            break;
+        case BPF_ALU | BPF_AND | BPF_K: a &= i->k; break;
+        case BPF_JMP | BPF_JA: pc += i->k; break;
+        case BPF_JMP | BPF_JEQ | BPF_K: pc += a == i->k ? i->jt : i->jf; break;
+        case BPF_JMP | BPF_JGE | BPF_K: pc += a >= i->k ? i->jt : i->jf; break;
+        case BPF_JMP | BPF_JGT | BPF_K: pc += a > i->k ? i->jt : i->jf; break;
+        case BPF_JMP | BPF_JSET | BPF_K: pc += a & i->k ? i->jt : i->jf; break;
+        case BPF_RET | BPF_K: return i->k;
+        default: return 0;
+        }
+    }
+    return 0;
+}
+
+static struct sock_filter program[FILTER_MAX];
+static size_t length;
+static enum filter_arch arch;
+
+static uint32_t ask(int number, uint64_t a0, uint64_t a1, uint64_t a2)
+{
+    struct seccomp_data data = {.nr = number,
+                                .arch =
+                                    arch == FILTER_X86_64 ? AUDIT_ARCH_X86_64 : AUDIT_ARCH_AARCH64,
+                                .args = {a0, a1, a2}};
+    return interpret(program, length, &data);
+}
+
+static const uint32_t ALLOW = SECCOMP_RET_ALLOW, NOTIFY = SECCOMP_RET_USER_NOTIF;
+static const uint32_t REFUSED = SECCOMP_RET_ERRNO | EPERM, UNKNOWN = SECCOMP_RET_ERRNO | ENOSYS;
+
+static void test_x86_64(void)
+{
+    arch = FILTER_X86_64;
+    length = filter_make(arch, program, FILTER_MAX);
+    ok(length > 0, "x86-64: %u instructions", (unsigned)length);
+    ok(filter_make(arch, program, length - 1) == 0, "a program that does not fit is refused");
+    length = filter_make(arch, program, FILTER_MAX);
+
+    ok(ask(257, 0, 0, O_RDONLY | O_CLOEXEC) == ALLOW, "openat to read passes");
+    ok(ask(257, 0, 0, O_WRONLY) == NOTIFY && ask(257, 0, 0, O_RDWR) == NOTIFY, "openat to write");
+    ok(ask(257, 0, 0, O_CREAT) == NOTIFY && ask(257, 0, 0, O_TRUNC) == NOTIFY, "openat to create");
+    ok(ask(257, 0, 0, 020000000) == NOTIFY, "openat of an unnamed file");
+    ok(ask(257, 0, 0, O_DIRECTORY) == ALLOW, "openat of a folder passes");
+    ok(ask(2, 0, O_WRONLY, 0) == NOTIFY && ask(2, 0, O_RDONLY, O_WRONLY) == ALLOW,
+       "open looks at its own flags");
+    ok(ask(41, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) == ALLOW, "a unix stream socket passes");
+    ok(ask(41, AF_UNIX, SOCK_DGRAM, 0) == NOTIFY && ask(41, AF_INET, SOCK_STREAM, 0) == NOTIFY,
+       "other sockets go to the broker");
+    ok(ask(56, 0x11, 0, 0) == ALLOW && ask(56, 0x10000000, 0, 0) == REFUSED,
+       "clone makes processes, not namespaces");
+    ok(ask(16, 0, 0x5412, 0) == REFUSED && ask(16, 0, 0x5401, 0) == ALLOW,
+       "ioctl does not type into terminals");
+    ok(ask(157, 4, 0, 0) == SECCOMP_RET_ERRNO && ask(157, 15, 0, 0) == ALLOW,
+       "PR_SET_DUMPABLE seems to work");
+    ok(ask(302, 0, 0, 0) == ALLOW && ask(302, 77, 0, 0) == REFUSED, "limits of one's own only");
+    ok(ask(435, 0, 0, 0) == UNKNOWN && ask(425, 0, 0, 0) == UNKNOWN, "clone3 and io_uring: ENOSYS");
+    ok(ask(451, 0, 0, 0) == UNKNOWN && ask(100000, 0, 0, 0) == UNKNOWN, "unknown numbers: ENOSYS");
+    ok(ask(0x40000000 | 257, 0, 0, O_RDONLY) == UNKNOWN, "x32: ENOSYS");
+    struct seccomp_data other = {.nr = 5, .arch = AUDIT_ARCH_I386};
+    ok(interpret(program, length, &other) == UNKNOWN, "32-bit: ENOSYS");
+    ok(ask(0, 0, 0, 0) == ALLOW && ask(1, 0, 0, 0) == ALLOW && ask(60, 0, 0, 0) == ALLOW,
+       "read, write and exit pass");
+}
+
+struct row {
+    const char *name;
+    int number[2];
+    const char *action;
+};
+
+static const struct row rows[] = {
+#define NONE (-1)
+#define CALL(name, x86_64, arm64, action, argument) {#name, {x86_64, arm64}, #action},
+#include "launch/linux/calls.def"
+#undef CALL
+};
+
+/* Every line of the table does what it says, and no number stands twice. */
+static void test_table(enum filter_arch which)
+{
+    unsigned wrong = 0, twice = 0, checked = 0;
+    arch = which;
+    length = filter_make(arch, program, FILTER_MAX);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].number[which] < 0)
+            continue;
+        checked++;
+        uint32_t got = ask(rows[i].number[which], 0, 0, 0);
+        uint32_t want = strcmp(rows[i].action, "NOTIFY") == 0   ? NOTIFY
+                        : strcmp(rows[i].action, "EPERM") == 0  ? REFUSED
+                        : strcmp(rows[i].action, "ENOSYS") == 0 ? UNKNOWN
+                        : strcmp(rows[i].action, "SOCKET") == 0 ? NOTIFY
+                                                                : ALLOW;
+        if (got != want) {
+            wrong++;
+            note("%s: %x, expected %x", rows[i].name, got, want);
+        }
+        for (size_t j = 0; j < i; j++)
+            if (rows[j].number[which] == rows[i].number[which])
+                twice++;
+        if (strcmp(filter_name(which, rows[i].number[which]), rows[i].name) != 0)
+            wrong++;
+    }
+    ok(length && wrong == 0 && twice == 0 && checked > 80, "%s: %u calls do what the table says",
+       which == FILTER_X86_64 ? "x86-64" : "arm64", checked);
+}
+
+int main(void)
+{
+    test_x86_64();
+    test_table(FILTER_X86_64);
+    test_table(FILTER_ARM64);
+    return tap_done();
+}
