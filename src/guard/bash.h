@@ -72,7 +72,8 @@ struct bash_redirect {
     struct bash_word *word;        /* the target, or the text */
     struct bash_redirect *pending; /* of documents whose body has not come yet */
     struct str delimiter;
-    bool literal, strip_tabs;
+    bool literal, strip_tabs; /* of a document */
+    bool writes, append;      /* > and >> of the standard output */
 };
 
 enum bash_kind {

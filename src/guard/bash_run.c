@@ -118,7 +118,7 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
     b->nesting++;
     bool builtin = bash_builtin(b, words, count, input);
     b->nesting--;
-    if (!builtin)
+    if (!builtin && !(str_has_char(name, '/') && guard_script(b->g, words[0])))
         guard_program(b->g,
                       &(struct guard_call){
                           .from = GUARD_BASH, .words = words, .count = count, .input = input});
@@ -195,6 +195,18 @@ static void run_redirects(struct bash_reader *b, const struct bash_node *node)
 {
     for (const struct bash_redirect *r = node->redirects; r; r = r->next)
         run_substitutions(b, r->word);
+}
+
+/* echo code > a.sh: if the script runs the file later, this is what it holds. */
+static void note_files(struct bash_reader *b, const struct bash_node *node, struct str input)
+{
+    for (const struct bash_redirect *r = node->redirects; r; r = r->next) {
+        if (!r->writes || !r->word)
+            continue;
+        struct str content = bash_node_output(b, node, input);
+        if (content.n > 1 || (content.n && content.p[0] != GUARD_HOLE))
+            guard_wrote(b->g, bash_expand_text(b, r->word), content, r->append);
+    }
 }
 
 /* ---- simple commands ---- */
@@ -327,6 +339,8 @@ static void run_simple(struct bash_reader *b, struct bash_node *node, struct wor
     if (guard_stopped(b->g))
         return;
     show(b, node, &fields);
+    if (node->redirects)
+        note_files(b, node, input.text);
     for (const struct bash_assign *a = node->assigns; a; a = a->next)
         run_substitutions(b, a->value);
     if (!node->declares) /* the words of declare are its assignments */
@@ -460,7 +474,10 @@ static void run_node(struct bash_reader *b, struct bash_node *node, struct word 
     struct word own = bash_redirected_input(b, node);
     b->input = own.text.p ? own : input;
     switch (node->kind) {
-    case BASH_GROUP: bash_run_list(b, node->body); break;
+    case BASH_GROUP:
+        bash_run_list(b, node->body);
+        note_files(b, node, input.text);
+        break;
     case BASH_SUBSHELL: run_subshell(b, node->body); break;
     case BASH_IF: run_if(b, node); break;
     case BASH_WHILE: run_repeated(b, node); break;

@@ -113,12 +113,14 @@ static struct cmd_text take_token(struct cmd_reader *r, bool in_parens)
     return out;
 }
 
-/* At < or >: skips the redirection and its target. */
-static void skip_redirection(struct cmd_reader *r, struct cmd_node *node, bool in_parens)
+/* At < or >: takes the redirection and its target; own: of the standard handles. */
+static void skip_redirection(struct cmd_reader *r, struct cmd_node *node, bool in_parens, bool own)
 {
     char c = peek(r);
+    size_t start = r->pos;
     while (peek(r) == c && !at_end(r))
         r->pos++;
+    bool append = r->pos > start + 1;
     if (peek(r) == '&') { /* >&2 */
         r->pos++;
         skip_blanks(r);
@@ -127,8 +129,13 @@ static void skip_redirection(struct cmd_reader *r, struct cmd_node *node, bool i
         return;
     }
     skip_blanks(r);
-    take_token(r, in_parens);
-    node->input_file |= c == '<';
+    struct cmd_text target = take_token(r, in_parens);
+    if (c == '<') {
+        node->input_file = true;
+    } else if (own) {
+        node->output = target;
+        node->append = append;
+    }
 }
 
 /*
@@ -145,11 +152,14 @@ static void take_words(struct cmd_reader *r, struct cmd_node *node, bool in_pare
             break;
         if (!quoted && (c == '<' || c == '>')) {
             /* a digit of its own names the handle */
+            bool own = true;
             if (n > first && ascii_is_digit(r->unit.p[n - 1]) &&
                 (n == first + 1 || cmd_is_blank(r->unit.p[n - 2])) &&
-                r->unit.at[n - 1] + 1 == place(r))
+                r->unit.at[n - 1] + 1 == place(r)) {
                 n--;
-            skip_redirection(r, node, in_parens);
+                own = r->unit.p[n] == '1';
+            }
+            skip_redirection(r, node, in_parens, own);
             continue;
         }
         if (!quoted && c == '^') {
@@ -363,7 +373,7 @@ static struct cmd_node *parse_command(struct cmd_reader *r, bool in_parens)
                 r->pos++;
             if (at_end(r) || (peek(r) != '>' && peek(r) != '<'))
                 break;
-            skip_redirection(r, node, in_parens);
+            skip_redirection(r, node, in_parens, true);
         }
     } else if (take_keyword(r, "if", in_parens)) {
         parse_if(r, node, in_parens);

@@ -281,6 +281,15 @@ static void run_text(struct cmd_reader *r, struct cmd_node *node, struct word in
     r->silent = silent;
 }
 
+/* echo code > a.bat: if the text runs the file later, this is what it holds. */
+static void note_file(struct cmd_reader *r, struct cmd_node *node)
+{
+    struct cmd_text target = cmd_expand_late(r, &node->output);
+    struct str content = cmd_output(r, node);
+    if (content.n && content.p[0] != GUARD_HOLE)
+        guard_wrote(r->g, cmd_word(r, &target, 0, target.n).text, content, node->append);
+}
+
 static void run_node(struct cmd_reader *r, struct cmd_node *node, struct word input)
 {
     if (guard_stopped(r->g))
@@ -291,6 +300,8 @@ static void run_node(struct cmd_reader *r, struct cmd_node *node, struct word in
     }
     if (node->input_file)
         input = word_unknown(node->start, node->end);
+    if (node->output.n)
+        note_file(r, node);
     if (node->kind == CMD_SIMPLE) {
         run_text(r, node, input);
         return;

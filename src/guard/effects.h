@@ -99,6 +99,9 @@ void guard_nested_cmd(struct guard *g, struct word code, unsigned flags);
    False if it was not read (then it is a program like any other). */
 bool guard_script(struct guard *g, struct word path);
 
+/* The text writes a file; if it runs it later, guard_script reads this instead of the disk. */
+void guard_wrote(struct guard *g, struct str path, struct str content, bool append);
+
 /* Value of a well-known Windows environment variable (COMSPEC, SystemRoot, …), which every machine
    has alike; false if it is not known before the run. Name in any case. */
 bool guard_environment(struct str name, struct str *value);

@@ -4,6 +4,12 @@
 
 #include "guard/effects.h"
 
+/* A file that the text itself writes. */
+struct guard_file {
+    struct guard_file *older;
+    struct str path, content;
+};
+
 struct guard {
     struct arena arena;
     struct guard_question question;
@@ -18,6 +24,8 @@ struct guard {
     unsigned depth;                /* 0: the outermost text */
     unsigned program_depth;        /* programs that start programs: env nohup timeout … */
     size_t frame_start, frame_end; /* below depth 0: what carries the code, in the outermost text */
+    struct guard_file *files;      /* newest first */
+    size_t file_count;
     struct buf scratch;            /* one sentence at a time */
     bool stopped;
 };
