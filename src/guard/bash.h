@@ -36,6 +36,7 @@ struct bash_param {
     char op[3];
     bool length, indirect; /* ${#x} ${!x} */
     struct bash_word *argument, *replacement;
+    struct bash_word *index_words; /* the same as index, for the commands in it */
 };
 
 struct bash_part {
@@ -55,7 +56,8 @@ struct bash_word {
     struct bash_part *parts;
     uint32_t start, end;
     bool quoted;
-    bool braces; /* an unquoted { stands in it */
+    bool braces;     /* an unquoted { stands in it */
+    bool assignment; /* x=y behind declare: it stands among the assignments too */
 };
 
 struct bash_assign {
@@ -63,6 +65,7 @@ struct bash_assign {
     struct str name, index;
     bool append, array;
     struct bash_word *value; /* a list of elements if array */
+    struct bash_word *index_word;
 };
 
 enum bash_redirect_kind { BASH_OUTPUT = 0, BASH_INPUT, BASH_HEREDOC, BASH_HERESTRING };
@@ -171,6 +174,7 @@ enum bash_context {
     BASH_IN_QUOTED_PATTERN,
     BASH_IN_TEST,     /* [[ ]]: up to a blank */
     BASH_IN_DOCUMENT, /* a here-document */
+    BASH_IN_INDEX,    /* of an array, up to ] */
     BASH_IN_ARITHMETIC
 };
 struct bash_word *bash_parse_word(struct bash_parser *p, enum bash_context context);
@@ -228,6 +232,8 @@ struct bash_values {
     size_t count;
 };
 struct bash_values bash_param_values(struct bash_reader *b, const struct bash_param *param);
+/* Matches * ? and [set]; the text is short. */
+bool bash_glob(struct str pattern, struct str text);
 struct var *bash_variable(struct bash_reader *b, struct str name);
 void bash_set(struct bash_reader *b, struct str name, struct str value);
 void bash_set_unknown(struct bash_reader *b, struct str name);

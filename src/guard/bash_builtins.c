@@ -287,11 +287,30 @@ static void run_unset(struct bash_reader *b, const struct word *words, size_t co
     }
 }
 
+/* a[$(command)]: bash computes the index of a name that these commands are given. */
+static void run_indexes(struct bash_reader *b, const struct word *words, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct str text = words[i].text;
+        size_t bracket = str_find_char(text, '[', 0);
+        if (str_find(text, STR("$("), bracket) >= text.n &&
+            str_find_char(text, '`', bracket) >= text.n)
+            continue;
+        struct word code = words[i];
+        code.text = bash_concat(b, bash_concat(b, STR(": \""), text), STR("\""));
+        bash_run_text(b, code, words[0].text);
+    }
+}
+
 bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count, struct word input)
 {
     enum builtin_kind kind;
     if (!find_builtin(words[0].text, &kind))
         return false;
+    if (kind == LET || kind == UNSET || kind == READ)
+        run_indexes(b, words, count);
+    else if (count > 2 && str_eq(words[1].text, STR("-v"))) /* of printf and test */
+        run_indexes(b, words, 3);
     switch (kind) {
     case HARMLESS: break;
     case ALIAS: run_alias(b, words, count); break;

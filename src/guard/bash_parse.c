@@ -243,6 +243,15 @@ static struct bash_assign *parse_assign(struct bash_parser *p)
     a->name = str_slice(p->src, p->pos, name_end);
     a->index = str_slice(p->src, name_end + 1, index_end);
     a->append = append;
+    if (str_has_char(a->index, '$') || str_has_char(a->index, '`')) {
+        size_t outer = p->end;
+        p->pos = name_end + 1;
+        p->end = index_end;
+        a->index_word = bash_parse_word(p, BASH_IN_ARITHMETIC);
+        p->end = outer;
+        if (p->failed)
+            return a;
+    }
     p->pos = i + 1;
     if (bash_at(p, 0) == '(') {
         p->pos++;
@@ -291,7 +300,7 @@ static struct bash_word *assign_word(struct bash_parser *p, size_t start, struct
     word->parts = part;
     word->start = bash_place(p, start);
     word->end = p->fixed ? p->fixed_end : (uint32_t)p->pos;
-    word->quoted = true;
+    word->quoted = word->assignment = true;
     return word;
 }
 

@@ -91,6 +91,27 @@ static void run_alias(struct bash_reader *b, const struct bash_alias *alias,
         bash_run_words(b, fields.list, fields.count, input, true);
 }
 
+/* x$@dg-open: where nothing stands for the unknown, this is the command. */
+static void judge_without_holes(struct bash_reader *b, const struct word *words, size_t count,
+                                struct word input)
+{
+    struct word *copy = ARENA_ARRAY(b->arena, count, struct word);
+    char *p = arena_alloc(b->arena, words[0].text.n);
+    if (!copy || !p) {
+        guard_limit(b->g, words[0]);
+        return;
+    }
+    memcpy(copy, words, count * sizeof *copy);
+    size_t n = 0;
+    for (size_t i = 0; i < words[0].text.n; i++)
+        if (words[0].text.p[i] != GUARD_HOLE)
+            p[n++] = words[0].text.p[i];
+    copy[0].text = (struct str){p, n};
+    if (n)
+        guard_program(b->g, &(struct guard_call){
+                                .from = GUARD_BASH, .words = copy, .count = count, .input = input});
+}
+
 void bash_run_words(struct bash_reader *b, const struct word *words, size_t count,
                     struct word input, bool plain)
 {
@@ -118,7 +139,11 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
     b->nesting++;
     bool builtin = bash_builtin(b, words, count, input);
     b->nesting--;
-    if (!builtin && !(str_has_char(name, '/') && guard_script(b->g, words[0])))
+    if (builtin)
+        return;
+    if (str_has_char(name, GUARD_HOLE))
+        judge_without_holes(b, words, count, input);
+    if (!(str_has_char(name, '/') && guard_script(b->g, words[0])))
         guard_program(b->g,
                       &(struct guard_call){
                           .from = GUARD_BASH, .words = words, .count = count, .input = input});
@@ -174,18 +199,26 @@ static void run_subshell(struct bash_reader *b, struct bash_node *list)
 static void run_substitutions(struct bash_reader *b, const struct bash_word *word)
 {
     for (; word && !guard_stopped(b->g); word = word->next) {
-        for (const struct bash_part *part = word->parts; part; part = part->next) {
+        const struct bash_part *parts = word->assignment ? NULL : word->parts;
+        for (const struct bash_part *part = parts; part; part = part->next) {
             switch (part->kind) {
             case BASH_LITERAL: break;
             case BASH_PARAM:
                 if (!part->param)
                     break;
+                run_substitutions(b, part->param->index_words);
                 run_substitutions(b, part->param->argument);
                 run_substitutions(b, part->param->replacement);
                 break;
             case BASH_ARITHMETIC: run_substitutions(b, part->word); break;
-            case BASH_COMMAND:
-            case BASH_PROCESS: run_subshell(b, part->list); break;
+            case BASH_COMMAND: run_subshell(b, part->list); break;
+            case BASH_PROCESS: { /* what comes in through >(…) is not followed */
+                struct word input = b->input;
+                b->input = word_unknown(word->start, word->end);
+                run_subshell(b, part->list);
+                b->input = input;
+                break;
+            }
             }
         }
     }
@@ -266,6 +299,34 @@ static bool run_process_script(struct bash_reader *b, const struct bash_node *no
     return false;
 }
 
+/* /usr/bin/xdg-ope?: a name with wildcards, which bash looks up among the files. */
+static bool is_pattern(struct word w)
+{
+    if (w.quoted || w.text.n < 2)
+        return false;
+    return str_has_char(w.text, '*') || str_has_char(w.text, '?') ||
+           (str_has_char(w.text, '[') && str_find_char(w.text, ']', 0) <= w.text.n - 1 &&
+            str_find(w.text, STR("[]"), 0) >= w.text.n);
+}
+
+/* The first program of the table that the pattern fits; a hole if there is none. */
+static struct str match_program(struct str pattern)
+{
+    static const struct str programs[] = {
+#define PROGRAM(name) {name, sizeof(name) - 1},
+#include "guard/tables/bash_globs.def"
+#undef PROGRAM
+    };
+    size_t leaf = pattern.n;
+    while (leaf > 0 && pattern.p[leaf - 1] != '/')
+        leaf--;
+    pattern = str_from(pattern, leaf);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs && pattern.n <= 64; i++)
+        if (bash_glob(pattern, programs[i]))
+            return programs[i];
+    return STR("\xFF");
+}
+
 static void judge_simple(struct bash_reader *b, struct bash_node *node, struct word input);
 
 /* Judges the command for each value that a variable in it may hold. */
@@ -301,7 +362,7 @@ static struct var *expand_words(struct bash_reader *b, const struct bash_node *n
 }
 
 static void judge_fields(struct bash_reader *b, struct bash_node *node, struct word input,
-                         const struct bash_fields *fields, struct var *var)
+                         struct bash_fields *fields, struct var *var)
 {
     b->ambiguous = var;
     if (!node->words || node->declares)
@@ -320,6 +381,8 @@ static void judge_fields(struct bash_reader *b, struct bash_node *node, struct w
     }
     if (fields->count == 0 || guard_stopped(b->g) || run_process_script(b, node, fields))
         return;
+    if (is_pattern(fields->list[0]))
+        fields->list[0].text = match_program(fields->list[0].text);
     bash_run_words(b, fields->list, fields->count, input, false);
 }
 
@@ -341,10 +404,11 @@ static void run_simple(struct bash_reader *b, struct bash_node *node, struct wor
     show(b, node, &fields);
     if (node->redirects)
         note_files(b, node, input.text);
-    for (const struct bash_assign *a = node->assigns; a; a = a->next)
+    for (const struct bash_assign *a = node->assigns; a; a = a->next) {
+        run_substitutions(b, a->index_word);
         run_substitutions(b, a->value);
-    if (!node->declares) /* the words of declare are its assignments */
-        run_substitutions(b, node->words);
+    }
+    run_substitutions(b, node->words);
     run_redirects(b, node);
     judge_fields(b, node, input, &fields, var);
 }
@@ -534,7 +598,7 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
         if (in_pipe) {
             vars_branch_end(&b->vars, &stage);
             if (feeds)
-                piped = bash_node_output(b, node, node->join == BASH_PIPE ? piped : STR_NONE);
+                piped = bash_node_output(b, node, input.text);
             vars_branch_end(&b->vars, &stage);
             vars_fork_drop(&b->vars, &stage);
         }

@@ -106,6 +106,10 @@ struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t);
 /* Reads the next unit of the source: a list, NULL if it holds no command. */
 struct cmd_node *cmd_parse_unit(struct cmd_reader *r);
 
+/* ---- cmd.c ---- */
+/* The text behind cmd /c without the quotes that cmd takes away; always: /s was given. */
+struct str cmd_strip_quotes(struct guard *g, struct str text, bool always);
+
 /* ---- cmd_run.c ---- */
 void cmd_run_list(struct cmd_reader *r, struct cmd_node *list);
 /* One command without operators; input as in struct guard_call. */

@@ -330,7 +330,9 @@ void cmd_expand_line(struct cmd_reader *r, struct cmd_text *out, size_t from, si
         return;
     }
     for (size_t i = 0; i < line.n; i++) {
-        out->p[out->n] = line.p[i];
+        bool no_break = line.p[i] == '\xC2' && i + 1 < line.n && line.p[i + 1] == '\xA0';
+        i += no_break; /* for cmd a no-break space is a blank */
+        out->p[out->n] = no_break ? ' ' : line.p[i];
         out->at[out->n++] = (uint32_t)(from + i);
     }
 }
@@ -457,11 +459,17 @@ struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t)
     if (r->batch || !str_has_char(s, '%'))
         return *t;
     struct cmd_text out = {0};
+    size_t command_end = cmd_token_end(t, cmd_skip_blanks(t, 0));
     for (size_t i = 0; i < s.n; i++) {
         size_t close = s.p[i] == '%' ? str_find_char(s, '%', i + 1) : s.n;
         struct str inside = str_slice(s, i + 1, close);
         if (close < s.n && is_name(str_slice(inside, 0, str_find_char(inside, ':', 1)))) {
-            cmd_put(r, &out, GUARD_HOLE, t->at[i]);
+            /* behind the command word a cmd /c may stand that inherits what was set here */
+            struct str value = i >= command_end ? value_of(r, inside) : STR_NONE;
+            if (!value.p)
+                value = STR("\xFF");
+            if (!guard_spend(r->g, value.n) || !cmd_put_str(r, &out, value, t->at[i]))
+                break;
             i = close;
         } else if (!cmd_put(r, &out, s.p[i], t->at[i])) {
             break;

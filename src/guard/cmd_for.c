@@ -275,6 +275,7 @@ static void run_file(struct cmd_reader *r, struct cmd_node *node, const struct c
                             .end = set->at[to - 1] + 1};
         if (code.end < code.start)
             code.end = code.start;
+        code.text = cmd_strip_quotes(r->g, code.text, false);
         guard_nested(r->g, GUARD_CMD, code);
         run_lines(r, node, &o, command_output(r, code));
     } else if (quote == (o.usebackq ? '\'' : '"')) {

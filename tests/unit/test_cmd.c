@@ -70,7 +70,7 @@ static const struct reads_test line[] = {
     {"call echo a", "call|echo|a;echo|a"},
     {"call :label a", "call|:label|a"},
     {"set x=y&call a %x%", "set|x=y;call|a|%x%;a|y"},
-    {"set x=y & echo %x%", "set|x=y;echo|?"},
+    {"set x=y & echo %x%", "set|x=y;echo|y"},
     {"set \"x=y z\"&call a %x%", "set|x=y z;call|a|%x%;a|y|z"},
     {"%ComSpec% /c dir", "C:\\Windows\\system32\\cmd.exe|/c|dir;dir"},
     {"a %UNKNOWN%", "a|?"},
