@@ -6,6 +6,7 @@ enum { MAX_ALIASES = 64 };
 enum builtin_kind {
     HARMLESS = 0,
     ALIAS,
+    CD,
     COMMAND,
     DECLARE,
     EVAL,
@@ -13,6 +14,7 @@ enum builtin_kind {
     GETOPTS,
     HASH,
     LET,
+    POPD,
     PREFIX,
     PRINTF,
     READ,
@@ -74,6 +76,19 @@ static void run_eval(struct bash_reader *b, const struct word *words, size_t cou
                         .start = words[from].start,
                         .end = words[count - 1].end};
     bash_run_text(b, code, STR("eval"));
+}
+
+static void run_cd(struct bash_reader *b, const struct word *words, size_t count)
+{
+    size_t i = 1;
+    while (i < count && is_option(words[i].text))
+        i++;
+    bool elsewhere = i >= count || str_eq(words[i].text, STR("-")) ||
+                     (words[i].text.n && words[i].text.p[0] == '~');
+    if (elsewhere) /* home, or where it was before */
+        guard_set_folder(b->g, STR("\xFF"));
+    else
+        guard_change_folder(b->g, words[i].text);
 }
 
 static void run_exec(struct bash_reader *b, const struct word *words, size_t count,
@@ -314,6 +329,8 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
     switch (kind) {
     case HARMLESS: break;
     case ALIAS: run_alias(b, words, count); break;
+    case CD: run_cd(b, words, count); break;
+    case POPD: guard_set_folder(b->g, STR("\xFF")); break;
     case COMMAND: run_command(b, words, count, input); break;
     case DECLARE: run_declare(b, words, count); break;
     case EVAL: run_eval(b, words, count); break;

@@ -180,6 +180,13 @@ void bash_run_text(struct bash_reader *b, struct word code, struct str who)
         guard_find(b->g, GUARD_OPAQUE_SYNTAX, code, who, NULL, NULL);
 }
 
+/* Behind branches that may or may not have run, a folder that they changed is not known. */
+static void settle_folder(struct bash_reader *b, struct str before)
+{
+    if (guard_folder(b->g).p != before.p)
+        guard_set_folder(b->g, STR("\xFF"));
+}
+
 /* ---- substitutions ---- */
 
 static void run_subshell(struct bash_reader *b, struct bash_node *list)
@@ -187,8 +194,10 @@ static void run_subshell(struct bash_reader *b, struct bash_node *list)
     struct vars_fork fork;
     struct bash_arguments arguments = b->arguments;
     struct word input = b->input;
+    struct str folder = guard_folder(b->g);
     vars_fork_begin(&b->vars, &fork);
     bash_run_list(b, list);
+    guard_set_folder(b->g, folder);
     vars_branch_end(&b->vars, &fork);
     vars_fork_drop(&b->vars, &fork);
     b->arguments = arguments;
@@ -420,6 +429,7 @@ static void run_if(struct bash_reader *b, struct bash_node *node)
     bool otherwise = false;
     if (node->arms)
         bash_run_list(b, node->arms->condition);
+    struct str folder = guard_folder(b->g), changed = folder;
     struct vars_fork fork;
     vars_fork_begin(&b->vars, &fork);
     for (struct bash_arm *arm = node->arms; arm; arm = arm->next) {
@@ -428,13 +438,17 @@ static void run_if(struct bash_reader *b, struct bash_node *node)
         bash_run_list(b, arm->body);
         vars_branch_end(&b->vars, &fork);
         otherwise |= arm->otherwise;
+        changed = guard_folder(b->g).p == folder.p ? changed : STR("\xFF");
+        guard_set_folder(b->g, folder);
     }
+    guard_set_folder(b->g, changed);
     vars_fork_end(&b->vars, &fork, otherwise);
 }
 
 static void run_case(struct bash_reader *b, struct bash_node *node)
 {
     bool otherwise = false;
+    struct str folder = guard_folder(b->g), changed = folder;
     run_substitutions(b, node->words);
     struct vars_fork fork;
     vars_fork_begin(&b->vars, &fork);
@@ -443,7 +457,10 @@ static void run_case(struct bash_reader *b, struct bash_node *node)
         bash_run_list(b, arm->body);
         vars_branch_end(&b->vars, &fork);
         otherwise |= arm->otherwise;
+        changed = guard_folder(b->g).p == folder.p ? changed : STR("\xFF");
+        guard_set_folder(b->g, folder);
     }
+    guard_set_folder(b->g, changed);
     vars_fork_end(&b->vars, &fork, otherwise);
 }
 
@@ -451,14 +468,16 @@ static void run_case(struct bash_reader *b, struct bash_node *node)
 static void run_repeated(struct bash_reader *b, struct bash_node *node)
 {
     struct vars_fork fork;
+    struct str folder = guard_folder(b->g);
     b->loops++;
     for (int round = 0; round < 2 && !guard_stopped(b->g); round++) {
         vars_fork_begin(&b->vars, &fork);
         bash_run_list(b, node->condition);
         bash_run_list(b, node->body);
         vars_branch_end(&b->vars, &fork);
-        bool changed = fork.results != NULL;
+        bool changed = fork.results != NULL || guard_folder(b->g).p != folder.p;
         vars_fork_end(&b->vars, &fork, false);
+        settle_folder(b, folder);
         if (!changed || b->loops > 2 || !guard_spend(b->g, node->end - node->start + 1))
             break;
     }
@@ -510,8 +529,10 @@ static void run_definition(struct bash_reader *b, struct bash_node *node)
     b->defining++;
     if (node->body) {
         struct vars_fork fork;
+        struct str folder = guard_folder(b->g);
         vars_fork_begin(&b->vars, &fork);
         run_node(b, node->body, (struct word){.text = STR_NONE});
+        guard_set_folder(b->g, folder);
         vars_branch_end(&b->vars, &fork);
         vars_fork_drop(&b->vars, &fork);
     }
@@ -572,6 +593,7 @@ static bool always_succeeds(const struct bash_node *node)
 void bash_run_list(struct bash_reader *b, struct bash_node *list)
 {
     struct vars_fork chain;
+    struct str folder = STR_NONE; /* in front of the chain */
     bool open = false;
     struct bash_node *before = NULL;
     struct str piped = STR_NONE;
@@ -580,17 +602,20 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
         if (open && (node->join == BASH_THEN || node->join == BASH_OR)) {
             vars_branch_end(&b->vars, &chain);
             vars_fork_end(&b->vars, &chain, false);
+            settle_folder(b, folder);
             open = false;
         }
         if (node->join == BASH_OR ||
             (node->join == BASH_AND && !open && before && !always_succeeds(before))) {
             vars_fork_begin(&b->vars, &chain);
+            folder = guard_folder(b->g);
             open = true;
         }
         struct word input = b->input;
         if (node->join == BASH_PIPE && before)
             input = (struct word){.text = piped, .start = before->start, .end = before->end};
         struct vars_fork stage;
+        struct str here = guard_folder(b->g);
         bool in_pipe = feeds || node->join == BASH_PIPE;
         if (in_pipe)
             vars_fork_begin(&b->vars, &stage);
@@ -601,11 +626,13 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
                 piped = bash_node_output(b, node, input.text);
             vars_branch_end(&b->vars, &stage);
             vars_fork_drop(&b->vars, &stage);
+            guard_set_folder(b->g, here);
         }
         before = node;
     }
     if (open) {
         vars_branch_end(&b->vars, &chain);
         vars_fork_end(&b->vars, &chain, false);
+        settle_folder(b, folder);
     }
 }

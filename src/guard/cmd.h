@@ -64,9 +64,8 @@ struct cmd_reader {
     bool last_round; /* of every loop around: conditions on loop variables are not trusted */
     unsigned iterations, retries, nesting;
     size_t nodes;
-    struct str directory; /* after cd: where relative paths start; p NULL: where cmd was started */
-    struct word input;    /* of the block that is run; see struct guard_call */
-    bool silent;          /* commands were shown before */
+    struct word input; /* of the block that is run; see struct guard_call */
+    bool silent;       /* commands were shown before */
     /* the unit that is parsed */
     struct cmd_text unit;
     size_t pos;
@@ -129,6 +128,7 @@ enum cmd_builtin {
     CMD_DEL,
     CMD_ECHO,
     CMD_ENDLOCAL,
+    CMD_POPD,
     CMD_RD,
     CMD_SET,
     CMD_SETLOCAL,

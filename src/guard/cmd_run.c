@@ -275,14 +275,19 @@ static void run_if(struct cmd_reader *r, struct cmd_node *node)
         return;
     }
     struct vars_fork fork;
+    struct str before = guard_folder(r->g);
     vars_fork_begin(&r->vars, &fork);
     cmd_run_list(r, node->body);
     vars_branch_end(&r->vars, &fork);
+    struct str after = guard_folder(r->g);
     if (node->other) {
+        guard_set_folder(r->g, before);
         cmd_run_list(r, node->other);
         vars_branch_end(&r->vars, &fork);
     }
     vars_fork_end(&r->vars, &fork, node->other != NULL);
+    if (after.p != before.p || guard_folder(r->g).p != before.p)
+        guard_set_folder(r->g, STR("\xFF"));
 }
 
 /* ---- lists ---- */

@@ -79,6 +79,7 @@ static void ask_policy(struct guard *g, struct str path, enum policy_access acce
 
 enum guard_place guard_place_of(struct guard *g, struct str path)
 {
+    path = guard_from_start(g, path);
     if (!g->question.policy || path.n == 0 || str_has_char(path, GUARD_HOLE))
         return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_UNKNOWN;
     bool wild = false;

@@ -185,9 +185,11 @@ static void read_deeper(struct guard *g, enum guard_shell shell, struct word car
         return;
     size_t start = g->frame_start, end = g->frame_end;
     outer_span(g, carrier, &g->frame_start, &g->frame_end);
+    struct str folder = g->folder;
     g->depth++;
     read_in(g, shell, text, flags);
     g->depth--;
+    g->folder = folder;
     g->frame_start = start;
     g->frame_end = end;
 }
@@ -212,6 +214,42 @@ static enum guard_shell shell_of(struct str path)
     if (str_endsi(path, STR(".sh")) || str_endsi(path, STR(".bash")))
         return GUARD_BASH;
     return GUARD_NO_SHELL;
+}
+
+struct str guard_folder(const struct guard *g)
+{
+    return g->folder;
+}
+
+void guard_set_folder(struct guard *g, struct str folder)
+{
+    g->folder = folder;
+}
+
+struct str guard_from_start(struct guard *g, struct str path)
+{
+    bool absolute = path.n && (path.p[0] == '/' || path.p[0] == '\\' || path.p[0] == '~' ||
+                               (path.n > 1 && path.p[1] == ':'));
+    if (!g->folder.p || absolute)
+        return path;
+    if (!guard_spend(g, g->folder.n + path.n))
+        return STR("\xFF");
+    char *p = arena_alloc(&g->arena, g->folder.n + path.n + 1);
+    if (!p) {
+        guard_limit(g, (struct word){0});
+        return STR("\xFF");
+    }
+    memcpy(p, g->folder.p, g->folder.n);
+    p[g->folder.n] = '/';
+    if (path.n)
+        memcpy(p + g->folder.n + 1, path.p, path.n);
+    return (struct str){p, g->folder.n + 1 + path.n};
+}
+
+void guard_change_folder(struct guard *g, struct str path)
+{
+    if (path.n)
+        g->folder = guard_from_start(g, path);
 }
 
 /* ./a.sh and .\\a.sh are a.sh. */
@@ -277,10 +315,11 @@ bool guard_script(struct guard *g, struct word path)
     if (shell == GUARD_NO_SHELL || !g->question.read_file || !word_known(path))
         return false;
     enum guard_place place = guard_place_of(g, path.text);
+    struct str from_start = guard_from_start(g, path.text);
     if (place != GUARD_PLACE_INSIDE && place != GUARD_PLACE_PROTECTED)
         return false;
     auto_buf struct buf content = {0};
-    int rc = g->question.read_file(g->question.context, path.text, &content);
+    int rc = g->question.read_file(g->question.context, from_start, &content);
     if (rc == CORDON_E_TOOBIG || content.n > GUARD_MAX_INPUT) {
         guard_limit(g, path);
         return true;
@@ -372,6 +411,7 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
     g->command_count = g->spent = 0;
     g->depth = g->program_depth = 0;
     g->files = NULL;
+    g->folder = STR_NONE;
     g->file_count = 0;
     g->stopped = false;
     struct str text = STR_NONE;

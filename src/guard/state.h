@@ -24,9 +24,10 @@ struct guard {
     unsigned depth;                /* 0: the outermost text */
     unsigned program_depth;        /* programs that start programs: env nohup timeout … */
     size_t frame_start, frame_end; /* below depth 0: what carries the code, in the outermost text */
+    struct str folder;             /* see guard_folder */
     struct guard_file *files;      /* newest first */
     size_t file_count;
-    struct buf scratch;            /* one sentence at a time */
+    struct buf scratch; /* one sentence at a time */
     bool stopped;
 };
 
@@ -40,6 +41,9 @@ enum guard_place {
     GUARD_PLACE_INSIDE
 };
 enum guard_place guard_place_of(struct guard *g, struct str path);
+
+/* The path as seen from where the command was started. */
+struct str guard_from_start(struct guard *g, struct str path);
 
 /* An interpreter's one-line program (node -e, python -c): judged by what its strings say. */
 void guard_code(struct guard *g, struct str who, struct word code);
