@@ -36,15 +36,16 @@ struct bash_param {
     char op[3];
     bool length, indirect; /* ${#x} ${!x} */
     struct bash_word *argument, *replacement;
+    struct bash_word *index_words; /* the same as index, for the commands in it */
 };
 
 struct bash_part {
     struct bash_part *next;
-    struct str text; /* of a literal */
+    struct str text; /* of a literal, or the name in $name */
     enum bash_part_kind kind;
     bool quoted;
     union {
-        struct bash_param *param;
+        struct bash_param *param; /* NULL: a plain $name */
         struct bash_node *list;
         struct bash_word *word; /* in $((…)) */
     };
@@ -55,7 +56,8 @@ struct bash_word {
     struct bash_part *parts;
     uint32_t start, end;
     bool quoted;
-    bool braces; /* an unquoted { stands in it */
+    bool braces;     /* an unquoted { stands in it */
+    bool assignment; /* x=y behind declare: it stands among the assignments too */
 };
 
 struct bash_assign {
@@ -63,6 +65,7 @@ struct bash_assign {
     struct str name, index;
     bool append, array;
     struct bash_word *value; /* a list of elements if array */
+    struct bash_word *index_word;
 };
 
 enum bash_redirect_kind { BASH_OUTPUT = 0, BASH_INPUT, BASH_HEREDOC, BASH_HERESTRING };
@@ -72,7 +75,8 @@ struct bash_redirect {
     struct bash_word *word;        /* the target, or the text */
     struct bash_redirect *pending; /* of documents whose body has not come yet */
     struct str delimiter;
-    bool literal, strip_tabs;
+    bool literal, strip_tabs; /* of a document */
+    bool writes, append;      /* > and >> of the standard output */
 };
 
 enum bash_kind {
@@ -115,8 +119,8 @@ struct bash_function {
     struct bash_function *next;
     struct str name;
     struct bash_node *body;
-    bool defined; /* the definition has run */
-    bool maybe;   /* … perhaps */
+    bool gone;  /* unset */
+    bool maybe; /* the definition has run, perhaps */
 };
 
 enum { BASH_FUNCTION_BUCKETS = 512 };
@@ -132,7 +136,8 @@ struct bash_parser {
     bool fixed; /* spans are start and fixed_end: the text does not stand in the source as it is */
     uint32_t fixed_start, fixed_end;
     unsigned nesting;
-    bool failed; /* a syntax error, or a limit */
+    size_t nodes; /* commands so far */
+    bool failed;  /* a syntax error, or a limit */
     size_t error;
     bool no_arithmetic_end; /* there is no )) from here on */
     struct bash_redirect *pending, **pending_tail;
@@ -169,6 +174,7 @@ enum bash_context {
     BASH_IN_QUOTED_PATTERN,
     BASH_IN_TEST,     /* [[ ]]: up to a blank */
     BASH_IN_DOCUMENT, /* a here-document */
+    BASH_IN_INDEX,    /* of an array, up to ] */
     BASH_IN_ARITHMETIC
 };
 struct bash_word *bash_parse_word(struct bash_parser *p, enum bash_context context);
@@ -190,7 +196,8 @@ struct bash_reader {
     struct arena *arena;
     struct vars vars;
     struct var *ambiguous;
-    struct bash_functions functions;
+    struct bash_functions functions; /* all that the text defines */
+    struct bash_functions defined;   /* whose definition has run, newest first */
     struct bash_alias *aliases;
     size_t alias_count;
     struct bash_arguments arguments;
@@ -225,6 +232,8 @@ struct bash_values {
     size_t count;
 };
 struct bash_values bash_param_values(struct bash_reader *b, const struct bash_param *param);
+/* Matches * ? and [set]; the text is short. */
+bool bash_glob(struct str pattern, struct str text);
 struct var *bash_variable(struct bash_reader *b, struct str name);
 void bash_set(struct bash_reader *b, struct str name, struct str value);
 void bash_set_unknown(struct bash_reader *b, struct str name);
@@ -242,10 +251,10 @@ struct str bash_printf(struct bash_reader *b, const struct word *args, size_t co
 struct word bash_redirected_input(struct bash_reader *b, const struct bash_node *node);
 
 /* ---- bash_run.c ---- */
-/* A function of this name, any or only one whose definition has run. */
-struct bash_function *bash_function_find(const struct bash_functions *all, struct str name,
-                                         bool defined);
-struct bash_function **bash_function_bucket(const struct bash_functions *all, struct str name);
+struct bash_function *bash_function_find(const struct bash_functions *all, struct str name);
+/* Notes a function; false when memory is used up. */
+bool bash_function_add(struct arena *arena, struct bash_functions *all, struct str name,
+                       struct bash_node *body, bool maybe);
 void bash_run_list(struct bash_reader *b, struct bash_node *list);
 /* One command that was expanded; plain: functions and aliases are not looked up. */
 void bash_run_words(struct bash_reader *b, const struct word *words, size_t count,

@@ -240,6 +240,7 @@ static void parse_backticks(struct builder *b, bool quoted)
     }
     part->list = bash_parse(&inner);
     p->nesting--;
+    p->nodes = inner.nodes;
     if (inner.failed)
         bash_fail(p);
     else
@@ -353,12 +354,21 @@ static void parse_braced(struct builder *b, bool quoted)
             p->pos++;
     param->name = str_slice(p->src, start, p->pos);
     if (bash_at(p, 0) == '[') {
-        size_t depth = 0, from = p->pos + 1;
-        while (!bash_ended(p) && bash_at(p, 0) != '\n') {
-            char c = bash_at(p, 0);
-            depth += c == '[';
+        size_t from = ++p->pos;
+        struct bash_word **tail = &param->index_words;
+        for (size_t opened = 0;; opened--) { /* a[b[0]] */
+            size_t segment = p->pos;
+            struct bash_word *word = bash_parse_word(p, BASH_IN_INDEX);
+            if (!word || bash_at(p, 0) != ']') {
+                bash_fail(p);
+                return;
+            }
+            *tail = word;
+            tail = &word->next;
+            for (size_t i = segment; i < p->pos; i++)
+                opened += p->src.p[i] == '[';
             p->pos++;
-            if (c == ']' && --depth == 0)
+            if (opened == 0 || bash_at(p, 0) == '}')
                 break;
         }
         param->index = str_slice(p->src, from, p->pos - 1);
@@ -394,13 +404,9 @@ static void parse_braced(struct builder *b, bool quoted)
 
 static void add_name(struct builder *b, size_t start, bool quoted)
 {
-    struct bash_parser *p = b->p;
     struct bash_part *part = add_part(b, BASH_PARAM, quoted);
-    struct bash_param *param = part ? new_thing(p, sizeof *param) : NULL;
-    if (!param)
-        return;
-    part->param = param;
-    param->name = str_slice(p->src, start, p->pos);
+    if (part)
+        part->text = str_slice(b->p->src, start, b->p->pos);
 }
 
 /* At a dollar; false if it is a plain one. */
@@ -505,7 +511,7 @@ static bool is_quoted_context(enum bash_context context)
 {
     return context == BASH_IN_QUOTES || context == BASH_IN_DOCUMENT ||
            context == BASH_IN_QUOTED_ARGUMENT || context == BASH_IN_QUOTED_PATTERN ||
-           context == BASH_IN_ARITHMETIC;
+           context == BASH_IN_ARITHMETIC || context == BASH_IN_INDEX;
 }
 
 /* ?(…) *(…) +(…) @(…) !(…): the parentheses belong to the word. */
@@ -513,7 +519,7 @@ static bool parse_extended_glob(struct builder *b)
 {
     struct bash_parser *p = b->p;
     size_t depth = 0;
-    for (size_t i = p->pos + 1; i < p->end; i++) {
+    for (size_t i = p->pos; i < p->end; i++) {
         char c = p->src.p[i];
         if (c == '\n' || c == '\'' || c == '"' || c == '`')
             return false;
@@ -536,6 +542,7 @@ static bool ends_parts(const struct bash_parser *p, char c, enum bash_context co
     case BASH_IN_WORD: return bash_is_meta(c);
     case BASH_IN_TEST: return c == ' ' || c == '\t' || c == '\n';
     case BASH_IN_QUOTES: return c == '"';
+    case BASH_IN_INDEX: return c == ']';
     case BASH_IN_PATTERN:
     case BASH_IN_QUOTED_PATTERN: return c == '}' || c == '/';
     case BASH_IN_ARGUMENT:

@@ -298,8 +298,8 @@ static struct str command_output(struct bash_reader *b, const struct word *words
         return STR("");
     if (!input.p || str_has_char(input, GUARD_HOLE))
         return HOLE;
-    if ((str_eq(name, STR("cat")) || str_eq(name, STR("tee"))) &&
-        (count == 0 || str_eq(args[0].text, STR("-"))))
+    if (str_eq(name, STR("tee")) ||
+        (str_eq(name, STR("cat")) && (count == 0 || str_eq(args[0].text, STR("-")))))
         return input;
     if (str_eq(name, STR("base64")) && has_option(args, count, "dD"))
         return decode_base64(b, input);
@@ -337,7 +337,7 @@ struct str bash_node_output(struct bash_reader *b, const struct bash_node *node,
         bash_expand(b, w, &fields);
     if (!fields.count || guard_stopped(b->g))
         return HOLE;
-    if (bash_function_find(&b->functions, fields.list[0].text, false))
+    if (bash_function_find(&b->functions, fields.list[0].text))
         return HOLE;
     return command_output(b, fields.list, fields.count, input);
 }

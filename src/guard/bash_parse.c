@@ -6,6 +6,8 @@
  *   command  = { ! | time } ( simple | compound redirections | name() compound )
  *   compound = { list } | ( list ) | (( )) | [[ ]] | if | while | until | for | select | case
  */
+enum { LONGEST_INDEX = 256 }; /* of an array, in an assignment */
+
 static struct bash_node *parse_command(struct bash_parser *p);
 
 static void *new_thing(struct bash_parser *p, size_t size)
@@ -125,6 +127,8 @@ static bool parse_redirect(struct bash_parser *p, struct bash_redirect ***tail)
         return true;
     struct str op = str_slice(p->src, p->pos + handle, p->pos + length);
     bool other_handle = handle > 0 && !(handle == 1 && bash_at(p, 0) == '0');
+    r->append = str_ends(op, STR(">>"));
+    r->writes = handle == 0 && (r->append || str_eq(op, STR(">")) || str_eq(op, STR(">|")));
     p->pos += length;
     if (str_starts(op, STR("<<")))
         r->kind = str_eq(op, STR("<<<")) ? BASH_HERESTRING : BASH_HEREDOC;
@@ -211,14 +215,21 @@ static struct bash_assign *parse_assign(struct bash_parser *p)
         i++;
     size_t name_end = i, index_end = i;
     if (i < p->end && p->src.p[i] == '[') {
-        size_t depth = 0;
-        for (; i < p->end && p->src.p[i] != '\n' && p->src.p[i] != ';'; i++) {
-            depth += p->src.p[i] == '[';
-            if (p->src.p[i] == ']' && --depth == 0)
+        size_t depth = 0, limit = i + LONGEST_INDEX < p->end ? i + LONGEST_INDEX : p->end;
+        for (; i < limit && p->src.p[i] != '\n'; i++) {
+            char c = p->src.p[i];
+            if (c == '"' || c == '\'') {
+                i = str_find_char(str_slice(p->src, 0, limit), c, i + 1);
+                continue;
+            }
+            depth += c == '[';
+            if (c == ']' && --depth == 0)
                 break;
-            if (p->src.p[i] == ' ' && p->src.p[name_end + 1] != '$')
+            if (c == ' ' && p->src.p[name_end + 1] != '$')
                 return NULL;
         }
+        if (i >= limit)
+            return NULL;
         index_end = i++;
     }
     bool append = i + 1 < p->end && p->src.p[i] == '+' && p->src.p[i + 1] == '=';
@@ -232,6 +243,15 @@ static struct bash_assign *parse_assign(struct bash_parser *p)
     a->name = str_slice(p->src, p->pos, name_end);
     a->index = str_slice(p->src, name_end + 1, index_end);
     a->append = append;
+    if (str_has_char(a->index, '$') || str_has_char(a->index, '`')) {
+        size_t outer = p->end;
+        p->pos = name_end + 1;
+        p->end = index_end;
+        a->index_word = bash_parse_word(p, BASH_IN_ARITHMETIC);
+        p->end = outer;
+        if (p->failed)
+            return a;
+    }
     p->pos = i + 1;
     if (bash_at(p, 0) == '(') {
         p->pos++;
@@ -252,19 +272,6 @@ static bool declares(struct str name)
     return false;
 }
 
-static void add_function(struct bash_parser *p, struct str name, struct bash_node *body)
-{
-    struct bash_functions *all = p->functions;
-    if (!all->buckets)
-        all->buckets = new_thing(p, BASH_FUNCTION_BUCKETS * sizeof *all->buckets);
-    struct bash_function *f = new_thing(p, sizeof *f);
-    if (!f || !all->buckets)
-        return;
-    struct bash_function **bucket = bash_function_bucket(all, name);
-    *f = (struct bash_function){.next = *bucket, .name = name, .body = body};
-    *bucket = f;
-}
-
 static struct bash_node *parse_function(struct bash_parser *p, struct bash_node *node,
                                         struct str name)
 {
@@ -272,10 +279,8 @@ static struct bash_node *parse_function(struct bash_parser *p, struct bash_node 
     node->name = name;
     bash_skip(p, true);
     node->body = parse_command(p);
-    if (!node->body)
+    if (!node->body || !bash_function_add(p->arena, p->functions, name, node->body, false))
         bash_fail(p);
-    else
-        add_function(p, name, node->body);
     return node;
 }
 
@@ -295,7 +300,7 @@ static struct bash_word *assign_word(struct bash_parser *p, size_t start, struct
     word->parts = part;
     word->start = bash_place(p, start);
     word->end = p->fixed ? p->fixed_end : (uint32_t)p->pos;
-    word->quoted = true;
+    word->quoted = word->assignment = true;
     return word;
 }
 
@@ -615,6 +620,11 @@ static struct bash_node *parse_command(struct bash_parser *p)
         } else {
             break;
         }
+    }
+    if (++p->nodes > GUARD_MAX_COMMANDS) {
+        guard_limit(p->g, word_unknown(bash_place(p, p->pos), bash_place(p, p->pos)));
+        bash_fail(p);
+        return NULL;
     }
     struct bash_node *node = new_thing(p, sizeof *node);
     if (!node || !bash_enter(p))

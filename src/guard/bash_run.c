@@ -6,42 +6,36 @@ static void run_node(struct bash_reader *b, struct bash_node *node, struct word 
 
 /* ---- functions ---- */
 
-struct bash_function **bash_function_bucket(const struct bash_functions *all, struct str name)
+static size_t bucket_of(struct str name)
 {
     unsigned hash = 2166136261u;
     for (size_t i = 0; i < name.n; i++)
         hash = (hash ^ (unsigned char)name.p[i]) * 16777619u;
-    return &all->buckets[hash % BASH_FUNCTION_BUCKETS];
+    return hash % BASH_FUNCTION_BUCKETS;
 }
 
-struct bash_function *bash_function_find(const struct bash_functions *all, struct str name,
-                                         bool defined)
+struct bash_function *bash_function_find(const struct bash_functions *all, struct str name)
 {
     if (!all->buckets)
         return NULL;
-    for (struct bash_function *f = *bash_function_bucket(all, name); f; f = f->next)
-        if ((f->defined || !defined) && str_eq(f->name, name))
-            return f;
+    for (struct bash_function *f = all->buckets[bucket_of(name)]; f; f = f->next)
+        if (str_eq(f->name, name))
+            return f->gone ? NULL : f;
     return NULL;
 }
 
-/* The definition runs: the function is known from here on, and first in its bucket. */
-static void define(struct bash_reader *b, struct bash_node *node)
+bool bash_function_add(struct arena *arena, struct bash_functions *all, struct str name,
+                       struct bash_node *body, bool maybe)
 {
-    if (!b->functions.buckets || !node->name.n)
-        return;
-    struct bash_function **first = bash_function_bucket(&b->functions, node->name);
-    for (struct bash_function **f = first; *f; f = &(*f)->next) {
-        if ((*f)->body != node->body)
-            continue;
-        struct bash_function *found = *f;
-        found->defined = true;
-        found->maybe = b->vars.forks > 0;
-        *f = found->next;
-        found->next = *first;
-        *first = found;
-        return;
-    }
+    if (!all->buckets)
+        all->buckets = ARENA_ARRAY(arena, BASH_FUNCTION_BUCKETS, struct bash_function *);
+    struct bash_function *f = ARENA_NEW(arena, struct bash_function);
+    if (!f || !all->buckets)
+        return false;
+    struct bash_function **bucket = &all->buckets[bucket_of(name)];
+    *f = (struct bash_function){.next = *bucket, .name = name, .body = body, .maybe = maybe};
+    *bucket = f;
+    return true;
 }
 
 static void run_function(struct bash_reader *b, struct bash_function *f, const struct word *words,
@@ -97,6 +91,27 @@ static void run_alias(struct bash_reader *b, const struct bash_alias *alias,
         bash_run_words(b, fields.list, fields.count, input, true);
 }
 
+/* x$@dg-open: where nothing stands for the unknown, this is the command. */
+static void judge_without_holes(struct bash_reader *b, const struct word *words, size_t count,
+                                struct word input)
+{
+    struct word *copy = ARENA_ARRAY(b->arena, count, struct word);
+    char *p = arena_alloc(b->arena, words[0].text.n);
+    if (!copy || !p) {
+        guard_limit(b->g, words[0]);
+        return;
+    }
+    memcpy(copy, words, count * sizeof *copy);
+    size_t n = 0;
+    for (size_t i = 0; i < words[0].text.n; i++)
+        if (words[0].text.p[i] != GUARD_HOLE)
+            p[n++] = words[0].text.p[i];
+    copy[0].text = (struct str){p, n};
+    if (n)
+        guard_program(b->g, &(struct guard_call){
+                                .from = GUARD_BASH, .words = copy, .count = count, .input = input});
+}
+
 void bash_run_words(struct bash_reader *b, const struct word *words, size_t count,
                     struct word input, bool plain)
 {
@@ -108,7 +123,8 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
         if (alias)
             run_alias(b, alias, words, count, input);
         /* While a function is defined nobody knows when it will be called: all others count. */
-        struct bash_function *f = bash_function_find(&b->functions, name, b->defining == 0);
+        struct bash_function *f =
+            bash_function_find(b->defining ? &b->functions : &b->defined, name);
         if (f) {
             if (!b->defining)
                 run_function(b, f, words, count, input);
@@ -116,10 +132,21 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
                 return;
         }
     }
-    if (bash_builtin(b, words, count, input))
+    if (b->nesting >= BASH_MAX_NESTING) { /* command command command … */
+        guard_limit(b->g, words[0]);
         return;
-    guard_program(b->g, &(struct guard_call){
-                            .from = GUARD_BASH, .words = words, .count = count, .input = input});
+    }
+    b->nesting++;
+    bool builtin = bash_builtin(b, words, count, input);
+    b->nesting--;
+    if (builtin)
+        return;
+    if (str_has_char(name, GUARD_HOLE))
+        judge_without_holes(b, words, count, input);
+    if (!(str_has_char(name, '/') && guard_script(b->g, words[0])))
+        guard_program(b->g,
+                      &(struct guard_call){
+                          .from = GUARD_BASH, .words = words, .count = count, .input = input});
 }
 
 void bash_run_text(struct bash_reader *b, struct word code, struct str who)
@@ -153,6 +180,13 @@ void bash_run_text(struct bash_reader *b, struct word code, struct str who)
         guard_find(b->g, GUARD_OPAQUE_SYNTAX, code, who, NULL, NULL);
 }
 
+/* Behind branches that may or may not have run, a folder that they changed is not known. */
+static void settle_folder(struct bash_reader *b, struct str before)
+{
+    if (guard_folder(b->g).p != before.p)
+        guard_set_folder(b->g, STR("\xFF"));
+}
+
 /* ---- substitutions ---- */
 
 static void run_subshell(struct bash_reader *b, struct bash_node *list)
@@ -160,8 +194,10 @@ static void run_subshell(struct bash_reader *b, struct bash_node *list)
     struct vars_fork fork;
     struct bash_arguments arguments = b->arguments;
     struct word input = b->input;
+    struct str folder = guard_folder(b->g);
     vars_fork_begin(&b->vars, &fork);
     bash_run_list(b, list);
+    guard_set_folder(b->g, folder);
     vars_branch_end(&b->vars, &fork);
     vars_fork_drop(&b->vars, &fork);
     b->arguments = arguments;
@@ -172,16 +208,26 @@ static void run_subshell(struct bash_reader *b, struct bash_node *list)
 static void run_substitutions(struct bash_reader *b, const struct bash_word *word)
 {
     for (; word && !guard_stopped(b->g); word = word->next) {
-        for (const struct bash_part *part = word->parts; part; part = part->next) {
+        const struct bash_part *parts = word->assignment ? NULL : word->parts;
+        for (const struct bash_part *part = parts; part; part = part->next) {
             switch (part->kind) {
             case BASH_LITERAL: break;
             case BASH_PARAM:
+                if (!part->param)
+                    break;
+                run_substitutions(b, part->param->index_words);
                 run_substitutions(b, part->param->argument);
                 run_substitutions(b, part->param->replacement);
                 break;
             case BASH_ARITHMETIC: run_substitutions(b, part->word); break;
-            case BASH_COMMAND:
-            case BASH_PROCESS: run_subshell(b, part->list); break;
+            case BASH_COMMAND: run_subshell(b, part->list); break;
+            case BASH_PROCESS: { /* what comes in through >(…) is not followed */
+                struct word input = b->input;
+                b->input = word_unknown(word->start, word->end);
+                run_subshell(b, part->list);
+                b->input = input;
+                break;
+            }
             }
         }
     }
@@ -191,6 +237,18 @@ static void run_redirects(struct bash_reader *b, const struct bash_node *node)
 {
     for (const struct bash_redirect *r = node->redirects; r; r = r->next)
         run_substitutions(b, r->word);
+}
+
+/* echo code > a.sh: if the script runs the file later, this is what it holds. */
+static void note_files(struct bash_reader *b, const struct bash_node *node, struct str input)
+{
+    for (const struct bash_redirect *r = node->redirects; r; r = r->next) {
+        if (!r->writes || !r->word)
+            continue;
+        struct str content = bash_node_output(b, node, input);
+        if (content.n > 1 || (content.n && content.p[0] != GUARD_HOLE))
+            guard_wrote(b->g, bash_expand_text(b, r->word), content, r->append);
+    }
 }
 
 /* ---- simple commands ---- */
@@ -250,6 +308,34 @@ static bool run_process_script(struct bash_reader *b, const struct bash_node *no
     return false;
 }
 
+/* /usr/bin/xdg-ope?: a name with wildcards, which bash looks up among the files. */
+static bool is_pattern(struct word w)
+{
+    if (w.quoted || w.text.n < 2)
+        return false;
+    return str_has_char(w.text, '*') || str_has_char(w.text, '?') ||
+           (str_has_char(w.text, '[') && str_find_char(w.text, ']', 0) <= w.text.n - 1 &&
+            str_find(w.text, STR("[]"), 0) >= w.text.n);
+}
+
+/* The first program of the table that the pattern fits; a hole if there is none. */
+static struct str match_program(struct str pattern)
+{
+    static const struct str programs[] = {
+#define PROGRAM(name) {name, sizeof(name) - 1},
+#include "guard/tables/bash_globs.def"
+#undef PROGRAM
+    };
+    size_t leaf = pattern.n;
+    while (leaf > 0 && pattern.p[leaf - 1] != '/')
+        leaf--;
+    pattern = str_from(pattern, leaf);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs && pattern.n <= 64; i++)
+        if (bash_glob(pattern, programs[i]))
+            return programs[i];
+    return STR("\xFF");
+}
+
 static void judge_simple(struct bash_reader *b, struct bash_node *node, struct word input);
 
 /* Judges the command for each value that a variable in it may hold. */
@@ -285,7 +371,7 @@ static struct var *expand_words(struct bash_reader *b, const struct bash_node *n
 }
 
 static void judge_fields(struct bash_reader *b, struct bash_node *node, struct word input,
-                         const struct bash_fields *fields, struct var *var)
+                         struct bash_fields *fields, struct var *var)
 {
     b->ambiguous = var;
     if (!node->words || node->declares)
@@ -304,6 +390,8 @@ static void judge_fields(struct bash_reader *b, struct bash_node *node, struct w
     }
     if (fields->count == 0 || guard_stopped(b->g) || run_process_script(b, node, fields))
         return;
+    if (is_pattern(fields->list[0]))
+        fields->list[0].text = match_program(fields->list[0].text);
     bash_run_words(b, fields->list, fields->count, input, false);
 }
 
@@ -323,10 +411,13 @@ static void run_simple(struct bash_reader *b, struct bash_node *node, struct wor
     if (guard_stopped(b->g))
         return;
     show(b, node, &fields);
-    for (const struct bash_assign *a = node->assigns; a; a = a->next)
+    if (node->redirects)
+        note_files(b, node, input.text);
+    for (const struct bash_assign *a = node->assigns; a; a = a->next) {
+        run_substitutions(b, a->index_word);
         run_substitutions(b, a->value);
-    if (!node->declares) /* the words of declare are its assignments */
-        run_substitutions(b, node->words);
+    }
+    run_substitutions(b, node->words);
     run_redirects(b, node);
     judge_fields(b, node, input, &fields, var);
 }
@@ -338,6 +429,7 @@ static void run_if(struct bash_reader *b, struct bash_node *node)
     bool otherwise = false;
     if (node->arms)
         bash_run_list(b, node->arms->condition);
+    struct str folder = guard_folder(b->g), changed = folder;
     struct vars_fork fork;
     vars_fork_begin(&b->vars, &fork);
     for (struct bash_arm *arm = node->arms; arm; arm = arm->next) {
@@ -346,13 +438,17 @@ static void run_if(struct bash_reader *b, struct bash_node *node)
         bash_run_list(b, arm->body);
         vars_branch_end(&b->vars, &fork);
         otherwise |= arm->otherwise;
+        changed = guard_folder(b->g).p == folder.p ? changed : STR("\xFF");
+        guard_set_folder(b->g, folder);
     }
+    guard_set_folder(b->g, changed);
     vars_fork_end(&b->vars, &fork, otherwise);
 }
 
 static void run_case(struct bash_reader *b, struct bash_node *node)
 {
     bool otherwise = false;
+    struct str folder = guard_folder(b->g), changed = folder;
     run_substitutions(b, node->words);
     struct vars_fork fork;
     vars_fork_begin(&b->vars, &fork);
@@ -361,7 +457,10 @@ static void run_case(struct bash_reader *b, struct bash_node *node)
         bash_run_list(b, arm->body);
         vars_branch_end(&b->vars, &fork);
         otherwise |= arm->otherwise;
+        changed = guard_folder(b->g).p == folder.p ? changed : STR("\xFF");
+        guard_set_folder(b->g, folder);
     }
+    guard_set_folder(b->g, changed);
     vars_fork_end(&b->vars, &fork, otherwise);
 }
 
@@ -369,14 +468,16 @@ static void run_case(struct bash_reader *b, struct bash_node *node)
 static void run_repeated(struct bash_reader *b, struct bash_node *node)
 {
     struct vars_fork fork;
+    struct str folder = guard_folder(b->g);
     b->loops++;
     for (int round = 0; round < 2 && !guard_stopped(b->g); round++) {
         vars_fork_begin(&b->vars, &fork);
         bash_run_list(b, node->condition);
         bash_run_list(b, node->body);
         vars_branch_end(&b->vars, &fork);
-        bool changed = fork.results != NULL;
+        bool changed = fork.results != NULL || guard_folder(b->g).p != folder.p;
         vars_fork_end(&b->vars, &fork, false);
+        settle_folder(b, folder);
         if (!changed || b->loops > 2 || !guard_spend(b->g, node->end - node->start + 1))
             break;
     }
@@ -428,14 +529,18 @@ static void run_definition(struct bash_reader *b, struct bash_node *node)
     b->defining++;
     if (node->body) {
         struct vars_fork fork;
+        struct str folder = guard_folder(b->g);
         vars_fork_begin(&b->vars, &fork);
         run_node(b, node->body, (struct word){.text = STR_NONE});
+        guard_set_folder(b->g, folder);
         vars_branch_end(&b->vars, &fork);
         vars_fork_drop(&b->vars, &fork);
     }
     b->defining--;
     b->arguments = outer;
-    define(b, node);
+    if (node->name.n && node->body &&
+        !bash_function_add(b->arena, &b->defined, node->name, node->body, b->vars.forks > 0))
+        guard_limit(b->g, word_unknown(node->start, node->end));
 }
 
 static void run_node(struct bash_reader *b, struct bash_node *node, struct word input)
@@ -454,7 +559,10 @@ static void run_node(struct bash_reader *b, struct bash_node *node, struct word 
     struct word own = bash_redirected_input(b, node);
     b->input = own.text.p ? own : input;
     switch (node->kind) {
-    case BASH_GROUP: bash_run_list(b, node->body); break;
+    case BASH_GROUP:
+        bash_run_list(b, node->body);
+        note_files(b, node, input.text);
+        break;
     case BASH_SUBSHELL: run_subshell(b, node->body); break;
     case BASH_IF: run_if(b, node); break;
     case BASH_WHILE: run_repeated(b, node); break;
@@ -485,6 +593,7 @@ static bool always_succeeds(const struct bash_node *node)
 void bash_run_list(struct bash_reader *b, struct bash_node *list)
 {
     struct vars_fork chain;
+    struct str folder = STR_NONE; /* in front of the chain */
     bool open = false;
     struct bash_node *before = NULL;
     struct str piped = STR_NONE;
@@ -493,17 +602,20 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
         if (open && (node->join == BASH_THEN || node->join == BASH_OR)) {
             vars_branch_end(&b->vars, &chain);
             vars_fork_end(&b->vars, &chain, false);
+            settle_folder(b, folder);
             open = false;
         }
         if (node->join == BASH_OR ||
             (node->join == BASH_AND && !open && before && !always_succeeds(before))) {
             vars_fork_begin(&b->vars, &chain);
+            folder = guard_folder(b->g);
             open = true;
         }
         struct word input = b->input;
         if (node->join == BASH_PIPE && before)
             input = (struct word){.text = piped, .start = before->start, .end = before->end};
         struct vars_fork stage;
+        struct str here = guard_folder(b->g);
         bool in_pipe = feeds || node->join == BASH_PIPE;
         if (in_pipe)
             vars_fork_begin(&b->vars, &stage);
@@ -511,14 +623,16 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
         if (in_pipe) {
             vars_branch_end(&b->vars, &stage);
             if (feeds)
-                piped = bash_node_output(b, node, node->join == BASH_PIPE ? piped : STR_NONE);
+                piped = bash_node_output(b, node, input.text);
             vars_branch_end(&b->vars, &stage);
             vars_fork_drop(&b->vars, &stage);
+            guard_set_folder(b->g, here);
         }
         before = node;
     }
     if (open) {
         vars_branch_end(&b->vars, &chain);
         vars_fork_end(&b->vars, &chain, false);
+        settle_folder(b, folder);
     }
 }

@@ -35,9 +35,11 @@ static void run_body(struct cmd_reader *r, struct cmd_node *node, const struct s
 static void run_once(struct cmd_reader *r, struct cmd_node *node, unsigned count)
 {
     struct str holes[32];
+    if (count == 0)
+        count = 1;
     for (unsigned i = 0; i < count; i++)
         holes[i] = STR("\xFF");
-    run_body(r, node, holes, count ? count : 1, true);
+    run_body(r, node, holes, count, true);
 }
 
 /* True while another round is within the limits. */
@@ -273,6 +275,7 @@ static void run_file(struct cmd_reader *r, struct cmd_node *node, const struct c
                             .end = set->at[to - 1] + 1};
         if (code.end < code.start)
             code.end = code.start;
+        code.text = cmd_strip_quotes(r->g, code.text, false);
         guard_nested(r->g, GUARD_CMD, code);
         run_lines(r, node, &o, command_output(r, code));
     } else if (quote == (o.usebackq ? '\'' : '"')) {
