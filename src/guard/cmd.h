@@ -11,7 +11,7 @@
 
 enum {
     CMD_MAX_NESTING = 64,      /* parentheses, if and for in each other */
-    CMD_MAX_ITERATIONS = 4096, /* of all loops in one text */
+    CMD_MAX_ITERATIONS = 2048, /* of all loops in one text */
     CMD_MAX_RETRIES = 64       /* units read again for another value of a variable */
 };
 

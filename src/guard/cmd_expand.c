@@ -91,6 +91,14 @@ struct word cmd_word(struct cmd_reader *r, const struct cmd_text *t, size_t from
     return w;
 }
 
+/* An empty text with room for a copy of s; what is copied again and again is paid for. */
+static bool start_copy(struct cmd_reader *r, struct cmd_text *out, struct str s)
+{
+    if ((r->loops || r->retries) && !guard_spend(r->g, s.n))
+        return false;
+    return reserve(r, out, s.n + 16, 0);
+}
+
 /* ---- values ---- */
 
 struct var *cmd_variable(struct cmd_reader *r, struct str name)
@@ -438,6 +446,8 @@ static struct cmd_text expand_loops(struct cmd_reader *r, const struct cmd_text 
     if (!r->loops || !str_has_char(s, '%'))
         return *t;
     struct cmd_text out = {0};
+    if (!start_copy(r, &out, s))
+        return out;
     for (size_t i = 0; i < s.n; i++) {
         struct str value;
         size_t length = s.p[i] == '%' ? expand_loop(r, s, i, &value) : 0;
@@ -459,6 +469,8 @@ struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t)
     if (r->batch || !str_has_char(s, '%'))
         return *t;
     struct cmd_text out = {0};
+    if (!start_copy(r, &out, s))
+        return out;
     size_t command_end = cmd_token_end(t, cmd_skip_blanks(t, 0));
     for (size_t i = 0; i < s.n; i++) {
         size_t close = s.p[i] == '%' ? str_find_char(s, '%', i + 1) : s.n;
@@ -485,6 +497,8 @@ struct cmd_text cmd_expand_late(struct cmd_reader *r, const struct cmd_text *t)
     if (!r->delayed || !str_has_char(s, '!'))
         return text;
     struct cmd_text out = {0};
+    if (!start_copy(r, &out, s))
+        return out;
     for (size_t i = 0; i < s.n; i++) {
         if (s.p[i] == '^' && i + 1 < s.n) {
             i++; /* with a ! in the text, carets are read a second time */
