@@ -32,5 +32,7 @@ void bench_time_us(struct bench *bench, const char *name, const char *how, unsig
                    unsigned times, void (*work)(void *context, unsigned times), void *context);
 
 void bench_policy(struct bench *bench);
+void bench_guard(struct bench *bench);
+void bench_system(struct bench *bench);
 
 #endif

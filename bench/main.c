@@ -95,6 +95,8 @@ int main(int argc, char **argv)
 {
     static struct bench bench;
     bench_policy(&bench);
+    bench_guard(&bench);
+    bench_system(&bench);
     print_table(&bench);
     return write_json(&bench, argc > 1 ? argv[1] : "build/bench.json");
 }

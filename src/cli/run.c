@@ -54,7 +54,7 @@ static int run(struct cordon_policy *p, struct arguments *args)
         return print_failure("%s", cordon_policy_error(p));
     if (verbose && !quiet)
         print_plan(p);
-    rc = run_command(p, &o, &result);
+    rc = run_confined(p, &o, &result);
     if (rc) {
         print_error("%s", cordon_policy_error(p));
         result.exit = rc == CORDON_E_NOTFOUND ? EXIT_NOT_FOUND : EXIT_FAILED;

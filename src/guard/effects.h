@@ -95,6 +95,14 @@ void guard_nested(struct guard *g, enum guard_shell shell, struct word code);
 /* The same for cmd with READ_ flags. */
 void guard_nested_cmd(struct guard *g, struct word code, unsigned flags);
 
+/* For a reader that reads such code itself, to keep its variables: between the two calls every
+   finding and command belongs to the code. False at the depth limit. */
+struct guard_frame {
+    size_t start, end;
+};
+bool guard_enter(struct guard *g, struct word code, struct guard_frame *outer);
+void guard_leave(struct guard *g, struct guard_frame outer);
+
 /* The same for a script file: read if the policy says it lies inside the roots and it exists.
    False if it was not read (then it is a program like any other). */
 bool guard_script(struct guard *g, struct word path);

@@ -172,26 +172,37 @@ static void read_in(struct guard *g, enum guard_shell shell, struct str text, un
     }
 }
 
+bool guard_enter(struct guard *g, struct word code, struct guard_frame *outer)
+{
+    if (g->stopped)
+        return false;
+    if (g->depth + 1 >= GUARD_MAX_DEPTH) {
+        guard_limit(g, code);
+        return false;
+    }
+    *outer = (struct guard_frame){g->frame_start, g->frame_end};
+    outer_span(g, code, &g->frame_start, &g->frame_end);
+    g->depth++;
+    return true;
+}
+
+void guard_leave(struct guard *g, struct guard_frame outer)
+{
+    g->depth--;
+    g->frame_start = outer.start;
+    g->frame_end = outer.end;
+}
+
 static void read_deeper(struct guard *g, enum guard_shell shell, struct word carrier,
                         struct str text, unsigned flags)
 {
-    if (g->stopped)
+    struct guard_frame outer;
+    if (g->stopped || !guard_spend(g, text.n) || !guard_enter(g, carrier, &outer))
         return;
-    if (g->depth + 1 >= GUARD_MAX_DEPTH) {
-        guard_limit(g, carrier);
-        return;
-    }
-    if (!guard_spend(g, text.n))
-        return;
-    size_t start = g->frame_start, end = g->frame_end;
-    outer_span(g, carrier, &g->frame_start, &g->frame_end);
     struct str folder = g->folder;
-    g->depth++;
     read_in(g, shell, text, flags);
-    g->depth--;
     g->folder = folder;
-    g->frame_start = start;
-    g->frame_end = end;
+    guard_leave(g, outer);
 }
 
 void guard_nested(struct guard *g, enum guard_shell shell, struct word code)

@@ -30,7 +30,7 @@ int run_prepare(struct cordon_policy *p, const struct run_options *o);
 
 /* 0 if the command ran or was refused (result says which); else a code, a sentence in the policy's
    error, and nothing has run. The summary is the caller's to free. */
-int run_command(struct cordon_policy *p, const struct run_options *o, struct run_result *result);
+int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result);
 
 /* What confines here, in words, for --verbose: "kernel (Landlock ABI 7)". */
 void run_describe(struct buf *out);

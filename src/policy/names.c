@@ -33,14 +33,15 @@ enum protected_name protected_find(enum path_dialect dialect, struct str compone
     bool dotted = component.p[0] == '.';
     if (!dotted && (dialect == PATH_POSIX || !str_has_char(component, '~')))
         return PROTECTED_NONE;
-    size_t n = fold_text(dialect, FOLD_WIDE, component, folded, sizeof folded);
+    /* In any case in both dialects: a folder of Linux may ignore case too. */
+    size_t n = fold_text(PATH_WINDOWS, FOLD_WIDE, component, folded, sizeof folded);
     if (n == SIZE_MAX)
         return PROTECTED_NONE;
     struct str name = {folded, n};
     if (!dotted)
         return find_alias(name);
     for (int i = 1; i < PROTECTED_COUNT; i++)
-        if (dialect == PATH_POSIX ? str_eq(name, names[i]) : str_eqi(name, names[i]))
+        if (str_eqi(name, names[i]))
             return (enum protected_name)i;
     return PROTECTED_NONE;
 }

@@ -59,14 +59,13 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
                      struct policy_request *question)
 {
     struct str path = str_of(where->path);
-    *question = (struct policy_request){.path = {.class = PATH_FILE, .text = path, .base = path},
-                                        .access = access};
+    *question = (struct policy_request){
+        .path = {.class = PATH_FILE, .text = path, .base = path, .folder = where->folder_wanted},
+        .access = access};
     struct policy_facts *facts = &question->facts;
     facts->seen = true;
     facts->exists = where->exists;
-    /* A repository that does not exist yet will be this run's own. */
-    facts->created_by_run =
-        in_own_repository(b, path) || (!where->exists && str_eqi(str_of(where->leaf), STR(".git")));
+    facts->created_by_run = in_own_repository(b, path);
     facts->existing = path_parent(PATH_POSIX, path);
     if (!where->exists)
         return;

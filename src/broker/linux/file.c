@@ -256,6 +256,7 @@ static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t pa
         request_fail(r, -rc);
         return;
     }
+    where.folder_wanted = true;
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
     take_umask(r);

@@ -273,7 +273,7 @@ static int open_audit(struct cordon_policy *p, const struct run_options *o, stru
     return audit_new(&options, &run->audit) ? handle_fail(p, CORDON_E_NOMEM, "out of memory") : 0;
 }
 
-int run_command(struct cordon_policy *p, const struct run_options *o, struct run_result *result)
+int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result)
 {
     struct run run = {.summary = &result->summary, .audit_file = -1};
     uint64_t begin = now_ms();

@@ -8,7 +8,7 @@ int run_prepare(struct cordon_policy *p, const struct run_options *o)
                        "cordon run is not built yet for Windows: nothing was started");
 }
 
-int run_command(struct cordon_policy *p, const struct run_options *o, struct run_result *result)
+int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result)
 {
     (void)result;
     return run_prepare(p, o);

@@ -30,7 +30,7 @@ __attribute__((format(printf, 2, 3))) static int sh(const char *folder, const ch
 /* ws is the workspace, out lies beside it. */
 static void fresh(void)
 {
-    sh(".", "rm -rf ws out; mkdir -p ws/sub out && cd ws && printf old > file && "
+    sh(".", "rm -rf ws out; mkdir -p ws/sub out/.empty && cd ws && printf old > file && "
             "printf old > ../out/file && chmod 644 file ../out/file && "
             "mkdir -p repo/.git/hooks && printf x > repo/.git/config && "
             "ln -s ../out away && ln -s ../out/file filelink && ln ../out/file hard && "
@@ -59,8 +59,7 @@ static const struct attempt denied[] = {
     {"append outside", "echo x >> ../out/file", "grep -q x ../out/file", NULL},
     {"delete outside", "rm -f ../out/file", "test ! -e ../out/file", NULL},
     {"make a folder outside", "mkdir ../out/d", "test -d ../out/d", NULL},
-    {"remove a folder outside", "mkdir ../out/e; rmdir ../out", "test ! -d ../out/e -a -d ../out",
-     NULL},
+    {"remove a folder outside", "rmdir ../out/.empty", "test ! -d ../out/.empty", NULL},
     {"rename outside", "mv ../out/file ../out/g", "test -e ../out/g", NULL},
     {"move in from outside", "mv ../out/file in", "test ! -e ../out/file", NULL},
     {"move out", "mv file ../out/moved", "test -e ../out/moved", NULL},
@@ -209,8 +208,10 @@ static void test_codes(void)
     ok(sh("ws", "'%s' run --deny-read x -- true", cordon) == 125,
        "what is not built yet is refused, not ignored");
     ok(sh("ws", "'%s' run --timeout 1 -- sleep 30", cordon) == 124, "a time-out: 124");
-    ok(sh("ws", "'%s' run --timeout 1 -- sh -c 'sleep 31 & sleep 31'; pgrep -f 'sleep 3[1]'",
-          cordon) == 1,
+    ok(sh("ws",
+          "'%s' run --timeout 1 -- sh -c 'sleep 31 & sleep 31'; ! ps -eo args | grep -qx 'sleep "
+          "31'",
+          cordon) == 0,
        "and nothing of the tree is left");
     ok(sh("ws", "test \"$(echo hi | '%s' run -- cat)\" = hi", cordon) == 0, "stdin and stdout");
     ok(sh("ws", "head -c 20000000 /dev/urandom > big; '%s' run -- cat big | cmp - big", cordon) ==

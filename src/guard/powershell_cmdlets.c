@@ -1,0 +1,786 @@
+/* What PowerShell's own cmdlets do: starting, deleting, running code, naming things. */
+#include "guard/names.h"
+#include "guard/powershell_run.h"
+
+/* ---- starting things ---- */
+
+static struct word whole(struct ps_bound *b)
+{
+    return (struct word){.text = b->who, .start = b->at->start, .end = b->at->end};
+}
+
+static struct value outside(struct ps_bound *b)
+{
+    for (size_t i = 0; i < b->count; i++) /* -WhatIf does nothing */
+        if (str_eqi(b->args[i].name, STR("WhatIf")) && fold_truth(b->args[i].value) != 0)
+            return value_unknown();
+    guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, whole(b), b->who, NULL, NULL);
+    for (size_t i = 0; i < b->count; i++)
+        if (b->args[i].value.kind == VALUE_BLOCK)
+            run_block(b->r, b->args[i].value.node, NULL, 0, value_unknown(), true);
+    return value_unknown();
+}
+
+/* Start-Process joins its arguments with blanks and does not quote them. */
+static void add_argument_list(struct ps_words *w, struct ps_bound *b, size_t index)
+{
+    if (!b->present[index])
+        return;
+    struct value v = b->values[index];
+    struct str line = value_text(
+        &b->r->f, v.kind == VALUE_LIST
+                      ? fold_binary(&b->r->f, OP_JOIN, v, value_string(STR(" ")))
+                      : v);
+    words_split(w, b->nodes[index], line);
+}
+
+static struct value start_process(struct ps_bound *b)
+{
+    enum { FILE_PATH, ARGUMENTS, VERB, CREDENTIAL };
+    struct ps_run *r = b->r;
+    if (bound_text_is(b, VERB, "runas") || bound_text_is(b, VERB, "runasuser")) {
+        guard_find(r->g, GUARD_LAUNCH_OUTSIDE, bound_word(b, VERB), b->who,
+                   "starts the program elevated, outside the sandboxed process tree", NULL);
+    } else if (b->present[CREDENTIAL]) {
+        guard_find(r->g, GUARD_LAUNCH_OUTSIDE, bound_word(b, CREDENTIAL), b->who,
+                   "starts the program as another user, outside the sandboxed process tree", NULL);
+    } else if (b->present[VERB] && !word_known(bound_word(b, VERB))) {
+        run_opaque_command(r, bound_word(b, VERB));
+    }
+    if (!b->present[FILE_PATH])
+        return value_unknown();
+    struct ps_words w = {.r = r};
+    add_argument_list(&w, b, ARGUMENTS);
+    struct value target = b->values[FILE_PATH];
+    if (target.kind == VALUE_OBJECT && str_eq(target.object->type, STR("command")))
+        target = value_string(target.object->text);
+    if (target.kind == VALUE_LIST) {
+        for (size_t i = 0; i < target.count && i < 64; i++)
+            run_open(r, b->who, eval_word(r, b->nodes[FILE_PATH], target.items[i]), w.words,
+                     w.count);
+        return value_unknown();
+    }
+    run_open(r, b->who, eval_word(r, b->nodes[FILE_PATH], target), w.words, w.count);
+    return value_unknown();
+}
+
+/* The desktop's default action, whatever it is: never a plain child of this process. */
+static void open_item(struct ps_bound *b, struct word target)
+{
+    struct str leaf = name_leaf(target.text);
+    if (guard_is_url(target.text) || str_has_char(leaf, GUARD_HOLE)) {
+        run_open(b->r, b->who, target, NULL, 0);
+        return;
+    }
+    if (target.text.n)
+        guard_find(b->r->g, GUARD_LAUNCH_URL, target, b->who, NULL,
+                   "call the program by its name, or open the document yourself");
+}
+
+static struct value invoke_item(struct ps_bound *b)
+{
+    size_t index = b->present[1] ? 1 : 0;
+    if (!b->present[index])
+        return value_unknown();
+    struct value v = b->values[index];
+    if (v.kind != VALUE_LIST)
+        open_item(b, bound_word(b, index));
+    for (size_t i = 0; v.kind == VALUE_LIST && i < v.count && i < 64; i++)
+        open_item(b, eval_word(b->r, b->nodes[index], v.items[i]));
+    return value_kind(VALUE_VOID);
+}
+
+static struct value set_service(struct ps_bound *b)
+{
+    enum { STATUS = 4, BINARY = 11 };
+    if (bound_text_is(b, STATUS, "running") || b->present[BINARY])
+        return outside(b);
+    return value_unknown();
+}
+
+static struct value get_help(struct ps_bound *b)
+{
+    enum { ONLINE = 10 };
+    if (bound_switch(b, ONLINE))
+        guard_find(b->r->g, GUARD_LAUNCH_TOOL, whole(b), b->who, NULL, NULL);
+    return value_unknown();
+}
+
+/* ---- running code ---- */
+
+static struct value invoke_expression(struct ps_bound *b)
+{
+    if (b->present[0])
+        run_code(b->r, b->nodes[0], b->values[0], b->who);
+    return value_unknown();
+}
+
+static void run_script_value(struct ps_bound *b, size_t index, struct value arguments)
+{
+    if (!b->present[index])
+        return;
+    struct value v = b->values[index];
+    struct ps_arg few[16];
+    size_t count = 0;
+    if (arguments.kind == VALUE_LIST)
+        for (size_t i = 0; i < arguments.count && count < 16; i++)
+            few[count++] = (struct ps_arg){.node = b->at, .value = arguments.items[i]};
+    else if (arguments.kind != VALUE_VOID)
+        few[count++] = (struct ps_arg){.node = b->at, .value = arguments};
+    if (v.kind == VALUE_BLOCK)
+        run_block(b->r, v.node, few, count, b->input, true);
+    else if (v.kind == VALUE_OBJECT || v.kind == VALUE_STRING || v.kind == VALUE_UNKNOWN)
+        run_value(b->r, v.kind == VALUE_STRING ? value_object(&b->r->f, STR("code"), v.text) : v,
+                  b->nodes[index], few, count, b->input, false);
+}
+
+static void run_script_file(struct ps_bound *b, size_t index)
+{
+    if (!b->present[index])
+        return;
+    struct word path = bound_word(b, index);
+    struct word words[1] = {path};
+    if (!guard_script(b->r->g, path))
+        run_program(b->r, words, 1, value_kind(VALUE_VOID));
+}
+
+static struct value invoke_command(struct ps_bound *b)
+{
+    enum { BLOCK, COMPUTER, SESSION, VM, VM_ID, CONTAINER, HOST, URI, FILE_PATH, ARGUMENTS };
+    bool remote = false;
+    for (size_t i = COMPUTER; i <= URI; i++)
+        remote |= b->present[i];
+    if (b->present[COMPUTER] && b->values[COMPUTER].kind == VALUE_BLOCK) {
+        /* Invoke-Command server { … } */
+        b->present[BLOCK] = true;
+        b->values[BLOCK] = b->values[COMPUTER];
+    }
+    if (remote)
+        guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, whole(b), b->who,
+                   "runs code through a remote session, outside the sandboxed process tree", NULL);
+    run_script_value(b, BLOCK, b->present[ARGUMENTS] ? b->values[ARGUMENTS]
+                                                     : value_kind(VALUE_VOID));
+    run_script_file(b, FILE_PATH);
+    return value_unknown();
+}
+
+static struct value start_job(struct ps_bound *b)
+{
+    enum { BLOCK, NAME, INITIALIZATION, ARGUMENTS, INPUT, FILE_PATH };
+    struct value arguments = b->present[ARGUMENTS] ? b->values[ARGUMENTS] : value_kind(VALUE_VOID);
+    run_script_value(b, INITIALIZATION, value_kind(VALUE_VOID));
+    run_script_value(b, BLOCK, arguments);
+    run_script_file(b, FILE_PATH);
+    return value_unknown();
+}
+
+static struct value new_module(struct ps_bound *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->args[i].value.kind == VALUE_BLOCK)
+            run_block(b->r, b->args[i].value.node, NULL, 0, value_kind(VALUE_VOID), false);
+    return value_object(&b->r->f, STR("module"), STR_NONE);
+}
+
+static struct value import_module(struct ps_bound *b)
+{
+    if (b->present[0] && word_known(bound_word(b, 0)))
+        guard_script(b->r->g, bound_word(b, 0));
+    return value_unknown();
+}
+
+/* Code in C# or VB: only what it names can be seen. */
+static struct value add_type(struct ps_bound *b)
+{
+    enum { DEFINITION, MEMBERS };
+    static const struct str signs[] = {STR("ShellExecute"), STR("Process.Start"),
+                                       STR("LaunchUri"), STR("UseShellExecute")};
+    for (size_t i = DEFINITION; i <= MEMBERS; i++) {
+        if (!b->present[i])
+            continue;
+        struct word code = bound_word(b, i);
+        for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
+            if (str_findi(code.text, signs[k], 0) >= code.text.n)
+                continue;
+            code.text = signs[k];
+            guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, code, b->who,
+                       "compiles code that hands things to the desktop's shell",
+                       "start the program directly");
+            return value_unknown();
+        }
+    }
+    return value_unknown();
+}
+
+/* ---- pipelines ---- */
+
+static struct value for_item(struct ps_bound *b, struct ps_node **blocks, size_t count,
+                             struct value item)
+{
+    struct value out = value_kind(VALUE_VOID);
+    for (size_t i = 0; i < count; i++) {
+        struct value v = run_block_on(b->r, blocks[i], item);
+        out = v.kind == VALUE_VOID ? out : v;
+    }
+    return out;
+}
+
+static struct value member_of_item(struct ps_bound *b, struct value item, struct str member,
+                                   const struct ps_arg *rest, size_t count)
+{
+    struct value args[8], out;
+    size_t n = 0;
+    for (size_t i = 0; i < count && n < 8; i++)
+        if (!rest[i].name.p)
+            args[n++] = rest[i].value;
+    if (n == 0 && fold_property(&b->r->f, item, member, &out))
+        return out;
+    return dotnet_call(b->r, b->at, item, member, args, n, false);
+}
+
+static struct value for_each(struct ps_bound *b)
+{
+    enum { PROCESS, BEGIN, END, MEMBER, REST, ARGUMENTS, INPUT, PARALLEL };
+    struct ps_run *r = b->r;
+    struct ps_node *blocks[8];
+    size_t count = 0;
+    struct str member = STR("");
+    size_t member_at = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->args[i].value.kind == VALUE_BLOCK && count < 8)
+            blocks[count++] = b->args[i].value.node;
+        else if (b->args[i].value.kind == VALUE_STRING && !b->args[i].name.p && !member.n) {
+            member = b->args[i].value.text;
+            member_at = i + 1;
+        } else if (b->args[i].value.kind == VALUE_OBJECT || b->args[i].value.kind == VALUE_UNKNOWN)
+            if (!b->args[i].name.p)
+                run_value(r, b->args[i].value, b->args[i].node, NULL, 0, value_kind(VALUE_VOID),
+                          true);
+    }
+    struct value input = b->present[INPUT] ? b->values[INPUT] : value_unknown();
+    if (b->present[MEMBER])
+        member = value_text(&r->f, b->values[MEMBER]);
+    struct value out = value_kind(VALUE_VOID);
+    struct value one = value_kind(VALUE_LIST);
+    one.count = 1;
+    one.items = &input;
+    if (input.kind != VALUE_LIST)
+        one.items = &input;
+    else
+        one = input;
+    size_t items = one.count < 256 ? one.count : 256;
+    if (r->iterations + items > RUN_MAX_ITERATIONS * 4)
+        items = items < 4 ? items : 4;
+    r->iterations += (unsigned)items;
+    /* Two blocks are begin and process, three end, too. */
+    size_t from = count >= 2 && !b->present[PROCESS] ? 1 : 0;
+    if (from)
+        run_block_on(r, blocks[0], value_unknown());
+    struct value list = value_list(&r->f, items);
+    for (size_t i = 0; i < items && !guard_stopped(r->g); i++) {
+        struct value v = count ? for_item(b, blocks + from, count - from, one.items[i])
+                               : member_of_item(b, one.items[i], member, b->args + member_at,
+                                                b->count - member_at);
+        if (list.kind == VALUE_LIST)
+            list.items[i] = v.kind == VALUE_VOID ? value_kind(VALUE_NULL) : v;
+    }
+    if (items == 1)
+        out = list.kind == VALUE_LIST ? list.items[0] : value_unknown();
+    else
+        out = one.count > items ? value_unknown() : list;
+    return out;
+}
+
+static struct value where(struct ps_bound *b)
+{
+    enum { FILTER, VALUE, INPUT };
+    struct value input = b->input.kind == VALUE_VOID ? b->values[INPUT] : b->input;
+    struct value filter = b->values[FILTER];
+    if (filter.kind != VALUE_BLOCK)
+        return input;
+    if (input.kind != VALUE_LIST || input.count > 256) {
+        run_block_on(b->r, filter.node, input);
+        return input;
+    }
+    struct value kept = value_list(&b->r->f, input.count);
+    size_t count = 0;
+    for (size_t i = 0; i < input.count; i++)
+        if (fold_truth(run_block_on(b->r, filter.node, input.items[i])) != 0 &&
+            kept.kind == VALUE_LIST)
+            kept.items[count++] = input.items[i];
+    if (kept.kind == VALUE_LIST)
+        kept.count = count;
+    return kept;
+}
+
+static struct value pass(struct ps_bound *b)
+{
+    return b->present[0] ? b->values[0] : b->input;
+}
+
+static struct value select_object(struct ps_bound *b)
+{
+    enum { INPUT, PROPERTY, EXCLUDE, EXPAND, FIRST, LAST };
+    struct value v = b->values[INPUT];
+    if (b->present[EXPAND]) {
+        struct value out;
+        struct str name = value_text(&b->r->f, b->values[EXPAND]);
+        return fold_property(&b->r->f, v, name, &out) ? out : value_unknown();
+    }
+    if (v.kind == VALUE_LIST && v.count && b->present[FIRST])
+        return v.items[0];
+    return v;
+}
+
+static struct value nothing(struct ps_bound *b)
+{
+    (void)b;
+    return value_kind(VALUE_VOID);
+}
+
+static struct value out_string(struct ps_bound *b)
+{
+    return b->values[0].kind == VALUE_UNKNOWN ? value_unknown()
+                                              : value_string(value_text(&b->r->f, b->values[0]));
+}
+
+static struct value write_output(struct ps_bound *b)
+{
+    if (b->count <= 1)
+        return b->present[0] ? b->values[0] : value_kind(VALUE_VOID);
+    struct value list = value_list(&b->r->f, b->count);
+    size_t count = 0;
+    for (size_t i = 0; i < b->count && list.kind == VALUE_LIST; i++)
+        if (b->args[i].value.kind != VALUE_VOID)
+            list.items[count++] = b->args[i].value;
+    if (list.kind == VALUE_LIST)
+        list.count = count;
+    return list;
+}
+
+/* ---- names: variables, aliases, commands, provider paths ---- */
+
+static struct value set_variable(struct ps_bound *b)
+{
+    struct word name = bound_word(b, 0);
+    if (b->present[0] && word_known(name))
+        variable_set(b->r, name.text, b->present[1] ? b->values[1] : value_kind(VALUE_NULL));
+    return value_kind(VALUE_VOID);
+}
+
+static struct value get_variable(struct ps_bound *b)
+{
+    struct word name = bound_word(b, 0);
+    if (!b->present[0] || !word_known(name))
+        return value_unknown();
+    if (str_has_char(name.text, '*') || str_has_char(name.text, '?')) {
+        static const char *const names[] = {"MaximumDriveCount", "VerbosePreference", "PSHOME",
+                                            "ShellId", "ExecutionContext", "MaximumErrorCount"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            if (fold_wild(name.text, str_of(names[i]))) {
+                name.text = str_of(names[i]);
+                break;
+            }
+        }
+    }
+    bool set;
+    struct value v = variable_get(b->r, name.text, &set);
+    if (bound_switch(b, 1))
+        return v;
+    struct value object = value_object(&b->r->f, STR("variable"), STR_NONE);
+    if (object.kind == VALUE_OBJECT) {
+        value_put(&b->r->f, &object.object->properties, STR("value"), v);
+        value_put(&b->r->f, &object.object->properties, STR("name"), value_string(name.text));
+    }
+    return object;
+}
+
+static struct value set_alias(struct ps_bound *b)
+{
+    struct word name = bound_word(b, 0);
+    if (b->present[0] && b->present[1] && word_known(name))
+        scope_set(b->r, SPACE_ALIAS, name.text, value_string(bound_word(b, 1).text));
+    return value_kind(VALUE_VOID);
+}
+
+static struct value get_command(struct ps_bound *b)
+{
+    enum { NAME, VERB, NOUN };
+    struct fold *f = &b->r->f;
+    if (!b->present[NAME] && b->present[VERB] && b->present[NOUN]) {
+        struct str name = fold_concat(f, bound_word(b, VERB).text, STR("-"));
+        b->values[NAME] = value_string(fold_concat(f, name, bound_word(b, NOUN).text));
+        b->present[NAME] = true;
+    }
+    struct value name = b->values[NAME];
+    if (name.kind == VALUE_LIST && name.count == 1)
+        name = name.items[0];
+    if (!b->present[NAME] || !value_known(name) || name.kind == VALUE_LIST)
+        return value_unknown();
+    struct str text = value_text(f, name);
+    if (str_has_char(text, '*') || str_has_char(text, '?') || str_has_char(text, '[')) {
+        struct str match = cmdlet_match(text);
+        if (!match.p)
+            return value_unknown();
+        text = match;
+    }
+    struct value command = value_object(f, STR("command"), text);
+    if (command.kind == VALUE_OBJECT) {
+        struct str target = cmdlet_alias(text);
+        struct value definition = value_string(target.p ? target : text);
+        value_put(f, &command.object->properties, STR("name"), value_string(text));
+        value_put(f, &command.object->properties, STR("definition"), definition);
+        value_put(f, &command.object->properties, STR("resolvedcommandname"), definition);
+        value_put(f, &command.object->properties, STR("referencedcommand"), definition);
+        value_put(f, &command.object->properties, STR("resolvedcommand"), definition);
+        value_put(f, &command.object->properties, STR("path"), value_string(text));
+        value_put(f, &command.object->properties, STR("source"), value_string(text));
+    }
+    return command;
+}
+
+/* env:x, variable:x, function:x, alias:x as a path. */
+static bool provider_path(struct str path, struct str *name)
+{
+    static const char *const drives[] = {"env:", "variable:", "function:", "alias:"};
+    for (size_t i = 0; i < 4; i++) {
+        if (str_startsi(path, str_of(drives[i])) && path.n > strlen(drives[i])) {
+            *name = path;
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct word bound_path(struct ps_bound *b)
+{
+    return b->present[0] ? bound_word(b, 0) : bound_word(b, 1);
+}
+
+static struct value get_content(struct ps_bound *b)
+{
+    struct word path = bound_path(b);
+    struct str name;
+    bool set;
+    if (word_known(path) && provider_path(path.text, &name))
+        return variable_get(b->r, name, &set);
+    return value_unknown();
+}
+
+static struct value get_item(struct ps_bound *b)
+{
+    struct word path = bound_path(b);
+    struct str name;
+    bool set;
+    if (!b->present[0] && !b->present[1])
+        return value_unknown();
+    if (word_known(path) && provider_path(path.text, &name)) {
+        struct value object = value_object(&b->r->f, STR("variable"), STR_NONE);
+        if (object.kind == VALUE_OBJECT)
+            value_put(&b->r->f, &object.object->properties, STR("value"),
+                      variable_get(b->r, name, &set));
+        return object;
+    }
+    return value_unknown();
+}
+
+static struct value set_item(struct ps_bound *b)
+{
+    struct word path = bound_word(b, 0);
+    struct str name;
+    if (word_known(path) && provider_path(path.text, &name))
+        variable_set(b->r, name, b->present[1] ? b->values[1] : value_kind(VALUE_NULL));
+    else if (b->present[1])
+        run_write(b->r, path.text, b->values[1]);
+    return value_unknown();
+}
+
+static struct value set_content(struct ps_bound *b)
+{
+    set_item(b);
+    if (b->present[1])
+        run_write(b->r, b->present[0] ? bound_word(b, 0).text : bound_word(b, 2).text,
+                  b->values[1]);
+    return value_kind(VALUE_VOID);
+}
+
+static struct value join_path(struct ps_bound *b)
+{
+    struct fold *f = &b->r->f;
+    struct str path = value_text(f, b->values[0]);
+    for (size_t i = 1; i <= 2; i++) {
+        if (!b->present[i])
+            continue;
+        struct str child = value_text(f, b->values[i]);
+        while (child.n && (child.p[0] == '\\' || child.p[0] == '/'))
+            child = str_from(child, 1);
+        if (path.n && path.p[path.n - 1] != '\\' && path.p[path.n - 1] != '/')
+            path = fold_concat(f, path, STR("\\"));
+        path = fold_concat(f, path, child);
+    }
+    return value_string(path);
+}
+
+static struct value split_path(struct ps_bound *b)
+{
+    enum { PATH, LITERAL, PARENT, LEAF };
+    if (!b->present[PATH] && !b->present[LITERAL])
+        return value_unknown();
+    struct str path = bound_path(b).text;
+    if (bound_switch(b, LEAF))
+        return value_string(name_leaf(path));
+    for (size_t i = 4; i < 8; i++)
+        if (bound_switch(b, i))
+            return value_unknown();
+    struct str leaf = name_leaf(path);
+    return value_string(str_slice(path, 0, path.n > leaf.n ? path.n - leaf.n - 1 : 0));
+}
+
+static struct value same_path(struct ps_bound *b)
+{
+    return b->present[0] ? b->values[0] : b->present[1] ? b->values[1] : value_unknown();
+}
+
+/* ---- objects ---- */
+
+static struct value new_object(struct ps_bound *b)
+{
+    enum { TYPE, ARGUMENTS, COM, PROPERTY };
+    struct ps_run *r = b->r;
+    if (b->present[COM])
+        return dotnet_com(r, b->nodes[COM], bound_word(b, COM).text);
+    if (!b->present[TYPE])
+        return value_unknown();
+    struct str type = dotnet_type(r, bound_word(b, TYPE).text);
+    struct value arguments = b->values[ARGUMENTS];
+    struct value object;
+    if (!b->present[ARGUMENTS])
+        object = dotnet_new(r, b->at, type, NULL, 0);
+    else if (arguments.kind == VALUE_LIST)
+        object = dotnet_new(r, b->at, type, arguments.items, arguments.count);
+    else
+        object = dotnet_new(r, b->at, type, &arguments, 1);
+    struct value properties = b->values[PROPERTY];
+    if (object.kind == VALUE_OBJECT && b->present[PROPERTY] && properties.kind == VALUE_HASH)
+        for (size_t i = 0; i < properties.hash->count; i++)
+            value_put(&r->f, &object.object->properties,
+                      fold_lower(&r->f, properties.hash->pairs[i].key),
+                      properties.hash->pairs[i].value);
+    return object;
+}
+
+static struct value get_wmi(struct ps_bound *b)
+{
+    if (!b->present[0] || !word_known(bound_word(b, 0)))
+        return value_object(&b->r->f, STR("wmi/"), STR_NONE);
+    struct str class = fold_lower(&b->r->f, str_trim(bound_word(b, 0).text));
+    return value_object(&b->r->f, fold_concat(&b->r->f, STR("wmi/"), class), STR_NONE);
+}
+
+static struct str class_of(struct ps_bound *b, size_t text, size_t object)
+{
+    if (b->present[text])
+        return bound_word(b, text).text;
+    if (b->present[object] && b->values[object].kind == VALUE_OBJECT &&
+        str_starts(b->values[object].object->type, STR("wmi/")))
+        return str_from(b->values[object].object->type, 4);
+    return STR("\xFF");
+}
+
+static struct value cim_method(struct ps_bound *b)
+{
+    enum { CLASS, METHOD, ARGUMENTS, CIM_CLASS, INPUT };
+    struct str class = class_of(b, CLASS, b->present[CIM_CLASS] ? CIM_CLASS : INPUT);
+    dotnet_wmi(b->r, b->at, class, b->present[METHOD] ? bound_word(b, METHOD).text : STR("\xFF"),
+               b->who);
+    return value_unknown();
+}
+
+static struct value wmi_method(struct ps_bound *b)
+{
+    enum { CLASS, METHOD, ARGUMENTS, PATH, INPUT };
+    struct str class = class_of(b, b->present[CLASS] ? CLASS : PATH, INPUT);
+    dotnet_wmi(b->r, b->at, class, b->present[METHOD] ? bound_word(b, METHOD).text : STR("\xFF"),
+               b->who);
+    return value_unknown();
+}
+
+static struct value wmi_instance(struct ps_bound *b)
+{
+    struct str class = fold_lower(&b->r->f, b->present[0] ? bound_word(b, 0).text : STR(""));
+    if (str_find(class, STR("consumer"), 0) < class.n || str_eq(class, STR("__eventfilter")) ||
+        str_eq(class, STR("win32_scheduledjob")))
+        return outside(b);
+    return value_object(&b->r->f, fold_concat(&b->r->f, STR("wmi/"), class), STR_NONE);
+}
+
+/* ---- deleting ---- */
+
+static bool what_if(struct ps_bound *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->args[i].name.n >= 3 && str_startsi(STR("WhatIf"), b->args[i].name) &&
+            fold_truth(b->args[i].value) != 0)
+            return true;
+    return false;
+}
+
+static void delete_path(struct ps_bound *b, struct word target, unsigned flags)
+{
+    static const char *const harmless[] = {"env:", "variable:", "function:", "alias:", "wsman:"};
+    static const char *const registry[] = {"hklm:", "hkcu:", "hkcr:", "hku:", "hkcc:", "registry::",
+                                           "microsoft.powershell.core\\registry::",
+                                           "hkey_"};
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (str_startsi(target.text, str_of(harmless[i])))
+            return;
+    for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
+        if (str_startsi(target.text, str_of(registry[i])))
+            flags |= GUARD_REGISTRY;
+    run_delete(b->r, b->who, target, flags);
+}
+
+static void delete_paths(struct ps_bound *b, unsigned flags)
+{
+    size_t index = b->present[0] ? 0 : 1;
+    if (!flags || what_if(b))
+        return;
+    if (!b->present[index]) {
+        if (b->input.kind != VALUE_VOID)
+            delete_path(b, word_unknown(b->at->start, b->at->end), flags);
+        return;
+    }
+    struct value v = b->values[index];
+    if (v.kind == VALUE_LIST) {
+        for (size_t i = 0; i < v.count && i < 256; i++)
+            delete_path(b, eval_word(b->r, b->nodes[index], v.items[i]), flags);
+        return;
+    }
+    if (v.kind != VALUE_NULL)
+        delete_path(b, bound_word(b, index), flags);
+}
+
+static struct value remove_item(struct ps_bound *b)
+{
+    enum { RECURSE = 5, FORCE };
+    unsigned flags = (bound_switch(b, RECURSE) ? GUARD_RECURSE : 0u) |
+                     (bound_switch(b, FORCE) ? GUARD_FORCE : 0u);
+    delete_paths(b, flags);
+    return value_kind(VALUE_VOID);
+}
+
+static struct value clear_content(struct ps_bound *b)
+{
+    enum { FORCE = 5 };
+    delete_paths(b, bound_switch(b, FORCE) ? GUARD_FORCE : 0);
+    return value_kind(VALUE_VOID);
+}
+
+static struct value remove_property(struct ps_bound *b)
+{
+    enum { FORCE = 6 };
+    delete_paths(b, bound_switch(b, FORCE) ? GUARD_FORCE : 0);
+    return value_kind(VALUE_VOID);
+}
+
+static struct value recycle_bin(struct ps_bound *b)
+{
+    if (!b->r->quiet)
+        guard_find(b->r->g, GUARD_DESTROY_OUTSIDE, whole(b), b->who, "empties the recycle bin",
+                   "do this yourself, outside the sandbox");
+    return value_kind(VALUE_VOID);
+}
+
+static struct value disk(struct ps_bound *b)
+{
+    if (!b->r->quiet && !what_if(b))
+        guard_find(b->r->g, GUARD_DESTROY_DISK, whole(b), b->who, NULL, NULL);
+    return value_unknown();
+}
+
+static struct value remove_wmi(struct ps_bound *b)
+{
+    struct str class = class_of(b, 1, 0);
+    if (str_findi(class, STR("shadowcopy"), 0) < class.n && !b->r->quiet)
+        guard_find(b->r->g, GUARD_DESTROY_DISK, whole(b), b->who, NULL, NULL);
+    return value_unknown();
+}
+
+/* ---- tables ---- */
+
+static const struct {
+    struct str name;
+    struct value (*run)(struct ps_bound *b);
+    const char *spec;
+} cmdlets[] = {
+#define CMDLET(name, handler, spec) {{name, sizeof(name) - 1}, handler, spec},
+#include "guard/tables/ps_cmdlets.def"
+#undef CMDLET
+};
+
+static const struct {
+    struct str alias, cmdlet;
+} aliases[] = {
+#define ALIAS(alias, cmdlet) {{alias, sizeof(alias) - 1}, {cmdlet, sizeof(cmdlet) - 1}},
+#include "guard/tables/ps_aliases.def"
+#undef ALIAS
+};
+
+bool cmdlet_find(struct str name, size_t *index)
+{
+    for (size_t low = 0, high = sizeof cmdlets / sizeof *cmdlets; low < high;) {
+        size_t middle = (low + high) / 2;
+        int order = str_cmpi(name, cmdlets[middle].name);
+        if (order == 0) {
+            *index = middle;
+            return true;
+        }
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return false;
+}
+
+struct str cmdlet_alias(struct str alias)
+{
+    if (alias.n > 8)
+        return STR_NONE;
+    for (size_t low = 0, high = sizeof aliases / sizeof *aliases; low < high;) {
+        size_t middle = (low + high) / 2;
+        int order = str_cmpi(alias, aliases[middle].alias);
+        if (order == 0)
+            return aliases[middle].cmdlet;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return STR_NONE;
+}
+
+struct str cmdlet_match(struct str pattern)
+{
+    for (size_t i = 0; i < sizeof cmdlets / sizeof *cmdlets; i++)
+        if (fold_wild(pattern, cmdlets[i].name))
+            return cmdlets[i].name;
+    size_t index;
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (fold_wild(pattern, aliases[i].alias) && cmdlet_find(aliases[i].cmdlet, &index))
+            return aliases[i].alias;
+    return STR_NONE;
+}
+
+struct value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
+                        size_t count, struct value input)
+{
+    struct ps_bound b = {.r = r,
+                         .who = cmdlets[index].name,
+                         .at = at,
+                         .args = args,
+                         .count = count,
+                         .input = input};
+    bind_parameters(&b, cmdlets[index].spec);
+    return cmdlets[index].run(&b);
+}
