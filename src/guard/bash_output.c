@@ -307,6 +307,8 @@ struct str bash_output(struct bash_reader *b, const struct bash_node *list)
         last = bash_node_output(b, node, node->join == BASH_PIPE ? last : STR_NONE);
         if (node->next && node->next->join == BASH_PIPE)
             continue;
+        if (node->join == BASH_OR && last.n && all.n)
+            last = HOLE; /* one or the other */
         all = all.n ? bash_concat(b, all, last) : last;
     }
     vars_branch_end(&b->vars, &fork);

@@ -322,6 +322,7 @@ static void run_text(struct cmd_reader *r, struct cmd_node *node, struct word in
 static void note_file(struct cmd_reader *r, struct cmd_node *node)
 {
     struct cmd_text target = cmd_expand_late(r, &node->output);
+    target = cmd_expand_rest(r, &target);
     struct str content = cmd_output(r, node);
     if (content.n && content.p[0] != GUARD_HOLE)
         guard_wrote(r->g, cmd_word(r, &target, 0, target.n).text, content, node->append);
