@@ -98,8 +98,8 @@ struct cmd_text cmd_expand_again(struct cmd_reader *r, const struct cmd_text *t)
 /* Loop variables and !variables!. */
 struct cmd_text cmd_expand_late(struct cmd_reader *r, const struct cmd_text *t);
 /* %variables% of the command line that are still there: they may be set or not, so they are holes.
- */
-struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t);
+   keep: those among the arguments stay, because another cmd will read them. */
+struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, bool keep);
 
 /* ---- cmd_parse.c ---- */
 /* Reads the next unit of the source: a list, NULL if it holds no command. */

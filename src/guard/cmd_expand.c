@@ -463,7 +463,7 @@ static struct cmd_text expand_loops(struct cmd_reader *r, const struct cmd_text 
     return out;
 }
 
-struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t)
+struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, bool keep)
 {
     struct str s = cmd_str(t);
     if (r->batch || !str_has_char(s, '%'))
@@ -478,7 +478,9 @@ struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t)
         if (close < s.n && is_name(str_slice(inside, 0, str_find_char(inside, ':', 1)))) {
             /* behind the command word a cmd /c may stand that inherits what was set here */
             struct str value = i >= command_end ? value_of(r, inside) : STR_NONE;
-            if (!value.p)
+            if (!value.p && keep && i >= command_end)
+                value = str_slice(s, i, close + 1);
+            else if (!value.p)
                 value = STR("\xFF");
             if (!guard_spend(r->g, value.n) || !cmd_put_str(r, &out, value, t->at[i]))
                 break;
