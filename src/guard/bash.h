@@ -1,7 +1,9 @@
 /*
- * The bash reader's own types. bash_lex.c reads words, bash_parse.c commands; bash_run.c walks the
- * tree, bash_expand.c and bash_param.c say what words become, bash_output.c what constant commands
- * print, bash_builtins.c what bash's own commands do, bash.c reads the arguments of bash and sh.
+ * The bash reader's own types. bash_lex.c reads words (bash_escape.c: backslashes), bash_parse.c
+ * commands (bash_redirect.c: redirections and here-documents); bash_run.c walks the tree with
+ * bash_compound.c, bash_expand.c and bash_param.c say what words become, bash_output.c what
+ * constant commands print, bash_builtins.c what bash's own commands do, bash.c reads the arguments
+ * of bash.
  */
 #ifndef CORDON_GUARD_BASH_H
 #define CORDON_GUARD_BASH_H
@@ -184,6 +186,17 @@ void bash_read_documents(struct bash_parser *p);
 /* The word's text if it is one unquoted literal; "" otherwise. */
 struct str bash_plain(const struct bash_word *w);
 
+/* Reads parts of a word up to where the context ends; adds them at *tail. */
+void bash_parse_parts(struct bash_parser *p, struct bash_word *word, struct bash_part ***tail,
+                      enum bash_context context);
+void *bash_new(struct bash_parser *p, size_t size);
+uint32_t bash_end_place(const struct bash_parser *p, size_t pos);
+/* bash_redirect.c: takes a redirection if one stands at pos; all that stand there. */
+bool bash_parse_redirect(struct bash_parser *p, struct bash_redirect ***tail);
+void bash_parse_redirects(struct bash_parser *p, struct bash_node *node);
+/* bash_escape.c: ansi for $'…', otherwise echo -e and printf; *stop is set behind \c. */
+struct str bash_unescape(struct arena *arena, struct str s, bool ansi, bool *stop);
+
 /* ---- the reader ---- */
 struct bash_arguments {
     const struct str *values;
@@ -202,9 +215,8 @@ struct bash_reader {
     size_t alias_count;
     struct bash_arguments arguments;
     struct word input; /* of what is run; see struct guard_call */
-    struct word span;  /* fixed: where code that was computed stands */
     unsigned calls, rounds, retries, defining, loops, nesting;
-    bool silent, fixed;
+    bool silent; /* the commands were shown before, or do not stand in the text */
 };
 
 struct bash_alias {
@@ -261,6 +273,13 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
                     struct word input, bool plain);
 /* Code that the script makes itself: eval, trap, alias. */
 void bash_run_text(struct bash_reader *b, struct word code, struct str who);
+
+/* bash_compound.c: if, case, loops, definitions. */
+void bash_run_compound(struct bash_reader *b, struct bash_node *node);
+void bash_run_node(struct bash_reader *b, struct bash_node *node, struct word input);
+void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word);
+/* Behind branches that may or may not have run, a folder that they changed is not known. */
+void bash_settle_folder(struct bash_reader *b, struct str before);
 
 /* ---- bash_builtins.c ---- */
 /* True if the command is one of bash's own and was dealt with. */

@@ -152,6 +152,24 @@ static void assign_array(struct bash_reader *b, const struct bash_assign *a)
     set_state(b, a->name, vars_one(&b->vars, first));
 }
 
+/* x=$(command -v a || command -v b): one of two outputs, each kept as a value. */
+static bool assign_either(struct bash_reader *b, const struct bash_assign *a)
+{
+    const struct bash_part *part = a->value ? a->value->parts : NULL;
+    if (!part || part->kind != BASH_COMMAND || part->next || !part->list)
+        return false;
+    const struct bash_node *first = part->list, *second = first->next;
+    if (!second || second->join != BASH_OR || second->next)
+        return false;
+    struct var_state state = {0};
+    for (const struct bash_node *node = first; node; node = node->next) {
+        struct str output = str_trim(bash_node_output(b, node, STR_NONE));
+        state = vars_union(&b->vars, state, vars_one(&b->vars, output));
+    }
+    set_state(b, a->name, state);
+    return true;
+}
+
 void bash_assign(struct bash_reader *b, const struct bash_assign *a)
 {
     if (a->array) {
@@ -163,6 +181,8 @@ void bash_assign(struct bash_reader *b, const struct bash_assign *a)
         set_state(b, array_name(b, a->name), (struct var_state){.unknown = true});
         return;
     }
+    if (!a->append && assign_either(b, a))
+        return;
     struct str value = bash_expand_text(b, a->value);
     if (a->append) {
         struct var *var = bash_variable(b, a->name);

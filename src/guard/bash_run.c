@@ -2,8 +2,6 @@
  * command to its judge. */
 #include "guard/bash.h"
 
-static void run_node(struct bash_reader *b, struct bash_node *node, struct word input);
-
 /* ---- functions ---- */
 
 static size_t bucket_of(struct str name)
@@ -54,7 +52,7 @@ static void run_function(struct bash_reader *b, struct bash_function *f, const s
     struct bash_arguments outer = b->arguments;
     b->arguments = (struct bash_arguments){values, count - 1, true};
     b->calls++;
-    run_node(b, f->body, input);
+    bash_run_node(b, f->body, input);
     b->calls--;
     b->arguments = outer;
 }
@@ -180,13 +178,6 @@ void bash_run_text(struct bash_reader *b, struct word code, struct str who)
         guard_find(b->g, GUARD_OPAQUE_SYNTAX, code, who, NULL, NULL);
 }
 
-/* Behind branches that may or may not have run, a folder that they changed is not known. */
-static void settle_folder(struct bash_reader *b, struct str before)
-{
-    if (guard_folder(b->g).p != before.p)
-        guard_set_folder(b->g, STR("\xFF"));
-}
-
 /* ---- substitutions ---- */
 
 static void run_subshell(struct bash_reader *b, struct bash_node *list)
@@ -205,7 +196,7 @@ static void run_subshell(struct bash_reader *b, struct bash_node *list)
 }
 
 /* Runs the commands that stand inside words. */
-static void run_substitutions(struct bash_reader *b, const struct bash_word *word)
+void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word)
 {
     for (; word && !guard_stopped(b->g); word = word->next) {
         const struct bash_part *parts = word->assignment ? NULL : word->parts;
@@ -215,11 +206,11 @@ static void run_substitutions(struct bash_reader *b, const struct bash_word *wor
             case BASH_PARAM:
                 if (!part->param)
                     break;
-                run_substitutions(b, part->param->index_words);
-                run_substitutions(b, part->param->argument);
-                run_substitutions(b, part->param->replacement);
+                bash_run_substitutions(b, part->param->index_words);
+                bash_run_substitutions(b, part->param->argument);
+                bash_run_substitutions(b, part->param->replacement);
                 break;
-            case BASH_ARITHMETIC: run_substitutions(b, part->word); break;
+            case BASH_ARITHMETIC: bash_run_substitutions(b, part->word); break;
             case BASH_COMMAND: run_subshell(b, part->list); break;
             case BASH_PROCESS: { /* what comes in through >(…) is not followed */
                 struct word input = b->input;
@@ -236,7 +227,7 @@ static void run_substitutions(struct bash_reader *b, const struct bash_word *wor
 static void run_redirects(struct bash_reader *b, const struct bash_node *node)
 {
     for (const struct bash_redirect *r = node->redirects; r; r = r->next)
-        run_substitutions(b, r->word);
+        bash_run_substitutions(b, r->word);
 }
 
 /* echo code > a.sh: if the script runs the file later, this is what it holds. */
@@ -414,136 +405,15 @@ static void run_simple(struct bash_reader *b, struct bash_node *node, struct wor
     if (node->redirects)
         note_files(b, node, input.text);
     for (const struct bash_assign *a = node->assigns; a; a = a->next) {
-        run_substitutions(b, a->index_word);
-        run_substitutions(b, a->value);
+        bash_run_substitutions(b, a->index_word);
+        bash_run_substitutions(b, a->value);
     }
-    run_substitutions(b, node->words);
+    bash_run_substitutions(b, node->words);
     run_redirects(b, node);
     judge_fields(b, node, input, &fields, var);
 }
 
-/* ---- compound commands ---- */
-
-static void run_if(struct bash_reader *b, struct bash_node *node)
-{
-    bool otherwise = false;
-    if (node->arms)
-        bash_run_list(b, node->arms->condition);
-    struct str folder = guard_folder(b->g), changed = folder;
-    struct vars_fork fork;
-    vars_fork_begin(&b->vars, &fork);
-    for (struct bash_arm *arm = node->arms; arm; arm = arm->next) {
-        if (arm != node->arms)
-            bash_run_list(b, arm->condition);
-        bash_run_list(b, arm->body);
-        vars_branch_end(&b->vars, &fork);
-        otherwise |= arm->otherwise;
-        changed = guard_folder(b->g).p == folder.p ? changed : STR("\xFF");
-        guard_set_folder(b->g, folder);
-    }
-    guard_set_folder(b->g, changed);
-    vars_fork_end(&b->vars, &fork, otherwise);
-}
-
-static void run_case(struct bash_reader *b, struct bash_node *node)
-{
-    bool otherwise = false;
-    struct str folder = guard_folder(b->g), changed = folder;
-    run_substitutions(b, node->words);
-    struct vars_fork fork;
-    vars_fork_begin(&b->vars, &fork);
-    for (struct bash_arm *arm = node->arms; arm; arm = arm->next) {
-        run_substitutions(b, arm->patterns);
-        bash_run_list(b, arm->body);
-        vars_branch_end(&b->vars, &fork);
-        otherwise |= arm->otherwise;
-        changed = guard_folder(b->g).p == folder.p ? changed : STR("\xFF");
-        guard_set_folder(b->g, folder);
-    }
-    guard_set_folder(b->g, changed);
-    vars_fork_end(&b->vars, &fork, otherwise);
-}
-
-/* A body that runs any number of times: twice, so that what the first round set is seen. */
-static void run_repeated(struct bash_reader *b, struct bash_node *node)
-{
-    struct vars_fork fork;
-    struct str folder = guard_folder(b->g);
-    b->loops++;
-    for (int round = 0; round < 2 && !guard_stopped(b->g); round++) {
-        vars_fork_begin(&b->vars, &fork);
-        bash_run_list(b, node->condition);
-        bash_run_list(b, node->body);
-        vars_branch_end(&b->vars, &fork);
-        bool changed = fork.results != NULL || guard_folder(b->g).p != folder.p;
-        vars_fork_end(&b->vars, &fork, false);
-        settle_folder(b, folder);
-        if (!changed || b->loops > 2 || !guard_spend(b->g, node->end - node->start + 1))
-            break;
-    }
-    b->loops--;
-}
-
-static void run_for(struct bash_reader *b, struct bash_node *node)
-{
-    struct bash_fields fields = {0};
-    run_substitutions(b, node->words);
-    b->ambiguous = NULL;
-    for (const struct bash_word *w = node->words; w; w = w->next)
-        bash_expand(b, w, &fields);
-    if (node->all_arguments && b->arguments.known)
-        for (size_t i = 0; i < b->arguments.count; i++)
-            bash_field_add(b, &fields,
-                           (struct word){b->arguments.values[i], node->start, node->end, false});
-    bool known = fields.count > 0 && !b->ambiguous;
-    b->ambiguous = NULL;
-    for (size_t i = 0; i < fields.count && known; i++)
-        known = !str_has_char(fields.list[i].text, GUARD_HOLE) &&
-                !str_has_char(fields.list[i].text, '*');
-    if (!known || b->loops > 1 || b->rounds + fields.count > BASH_MAX_ROUNDS) {
-        bash_set_unknown(b, node->name);
-        /* what is known among the words is a value too */
-        struct var *var = bash_variable(b, node->name);
-        for (size_t i = 0; i < fields.count && i < VARS_MAX_VALUES && var; i++)
-            if (!str_has_char(fields.list[i].text, GUARD_HOLE))
-                var->state =
-                    vars_union(&b->vars, var->state, vars_one(&b->vars, fields.list[i].text));
-        run_repeated(b, node);
-        return;
-    }
-    b->loops++;
-    for (size_t i = 0; i < fields.count && !guard_stopped(b->g); i++) {
-        if (!guard_spend(b->g, node->end - node->start + 1))
-            break;
-        b->rounds++;
-        bash_set(b, node->name, fields.list[i].text);
-        bash_run_list(b, node->body);
-    }
-    b->loops--;
-}
-
-static void run_definition(struct bash_reader *b, struct bash_node *node)
-{
-    struct bash_arguments outer = b->arguments;
-    b->arguments = (struct bash_arguments){0};
-    b->defining++;
-    if (node->body) {
-        struct vars_fork fork;
-        struct str folder = guard_folder(b->g);
-        vars_fork_begin(&b->vars, &fork);
-        run_node(b, node->body, (struct word){.text = STR_NONE});
-        guard_set_folder(b->g, folder);
-        vars_branch_end(&b->vars, &fork);
-        vars_fork_drop(&b->vars, &fork);
-    }
-    b->defining--;
-    b->arguments = outer;
-    if (node->name.n && node->body &&
-        !bash_function_add(b->arena, &b->defined, node->name, node->body, b->vars.forks > 0))
-        guard_limit(b->g, word_unknown(node->start, node->end));
-}
-
-static void run_node(struct bash_reader *b, struct bash_node *node, struct word input)
+void bash_run_node(struct bash_reader *b, struct bash_node *node, struct word input)
 {
     if (guard_stopped(b->g))
         return;
@@ -564,12 +434,12 @@ static void run_node(struct bash_reader *b, struct bash_node *node, struct word 
         note_files(b, node, input.text);
         break;
     case BASH_SUBSHELL: run_subshell(b, node->body); break;
-    case BASH_IF: run_if(b, node); break;
-    case BASH_WHILE: run_repeated(b, node); break;
-    case BASH_FOR: run_for(b, node); break;
-    case BASH_CASE: run_case(b, node); break;
-    case BASH_FUNCTION: run_definition(b, node); break;
-    case BASH_WORDS: run_substitutions(b, node->words); break;
+    case BASH_IF:
+    case BASH_WHILE:
+    case BASH_FOR:
+    case BASH_CASE:
+    case BASH_FUNCTION: bash_run_compound(b, node); break;
+    case BASH_WORDS: bash_run_substitutions(b, node->words); break;
     case BASH_SIMPLE: break;
     }
     b->input = outer;
@@ -602,7 +472,7 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
         if (open && (node->join == BASH_THEN || node->join == BASH_OR)) {
             vars_branch_end(&b->vars, &chain);
             vars_fork_end(&b->vars, &chain, false);
-            settle_folder(b, folder);
+            bash_settle_folder(b, folder);
             open = false;
         }
         if (node->join == BASH_OR ||
@@ -619,7 +489,7 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
         bool in_pipe = feeds || node->join == BASH_PIPE;
         if (in_pipe)
             vars_fork_begin(&b->vars, &stage);
-        run_node(b, node, input);
+        bash_run_node(b, node, input);
         if (in_pipe) {
             vars_branch_end(&b->vars, &stage);
             if (feeds)
@@ -633,6 +503,6 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
     if (open) {
         vars_branch_end(&b->vars, &chain);
         vars_fork_end(&b->vars, &chain, false);
-        settle_folder(b, folder);
+        bash_settle_folder(b, folder);
     }
 }

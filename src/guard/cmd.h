@@ -11,7 +11,7 @@
 
 enum {
     CMD_MAX_NESTING = 64,      /* parentheses, if and for in each other */
-    CMD_MAX_ITERATIONS = 4096, /* of all loops in one text */
+    CMD_MAX_ITERATIONS = 2048, /* of all loops in one text */
     CMD_MAX_RETRIES = 64       /* units read again for another value of a variable */
 };
 
@@ -98,8 +98,8 @@ struct cmd_text cmd_expand_again(struct cmd_reader *r, const struct cmd_text *t)
 /* Loop variables and !variables!. */
 struct cmd_text cmd_expand_late(struct cmd_reader *r, const struct cmd_text *t);
 /* %variables% of the command line that are still there: they may be set or not, so they are holes.
- */
-struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t);
+   keep: those among the arguments stay, because another cmd will read them. */
+struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, bool keep);
 
 /* ---- cmd_parse.c ---- */
 /* Reads the next unit of the source: a list, NULL if it holds no command. */

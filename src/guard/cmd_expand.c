@@ -91,6 +91,14 @@ struct word cmd_word(struct cmd_reader *r, const struct cmd_text *t, size_t from
     return w;
 }
 
+/* An empty text with room for a copy of s; what is copied again and again is paid for. */
+static bool start_copy(struct cmd_reader *r, struct cmd_text *out, struct str s)
+{
+    if ((r->loops || r->retries) && !guard_spend(r->g, s.n))
+        return false;
+    return reserve(r, out, s.n + 16, 0);
+}
+
 /* ---- values ---- */
 
 struct var *cmd_variable(struct cmd_reader *r, struct str name)
@@ -438,6 +446,8 @@ static struct cmd_text expand_loops(struct cmd_reader *r, const struct cmd_text 
     if (!r->loops || !str_has_char(s, '%'))
         return *t;
     struct cmd_text out = {0};
+    if (!start_copy(r, &out, s))
+        return out;
     for (size_t i = 0; i < s.n; i++) {
         struct str value;
         size_t length = s.p[i] == '%' ? expand_loop(r, s, i, &value) : 0;
@@ -453,12 +463,14 @@ static struct cmd_text expand_loops(struct cmd_reader *r, const struct cmd_text 
     return out;
 }
 
-struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t)
+struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, bool keep)
 {
     struct str s = cmd_str(t);
     if (r->batch || !str_has_char(s, '%'))
         return *t;
     struct cmd_text out = {0};
+    if (!start_copy(r, &out, s))
+        return out;
     size_t command_end = cmd_token_end(t, cmd_skip_blanks(t, 0));
     for (size_t i = 0; i < s.n; i++) {
         size_t close = s.p[i] == '%' ? str_find_char(s, '%', i + 1) : s.n;
@@ -466,7 +478,9 @@ struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t)
         if (close < s.n && is_name(str_slice(inside, 0, str_find_char(inside, ':', 1)))) {
             /* behind the command word a cmd /c may stand that inherits what was set here */
             struct str value = i >= command_end ? value_of(r, inside) : STR_NONE;
-            if (!value.p)
+            if (!value.p && keep && i >= command_end)
+                value = str_slice(s, i, close + 1);
+            else if (!value.p)
                 value = STR("\xFF");
             if (!guard_spend(r->g, value.n) || !cmd_put_str(r, &out, value, t->at[i]))
                 break;
@@ -485,6 +499,8 @@ struct cmd_text cmd_expand_late(struct cmd_reader *r, const struct cmd_text *t)
     if (!r->delayed || !str_has_char(s, '!'))
         return text;
     struct cmd_text out = {0};
+    if (!start_copy(r, &out, s))
+        return out;
     for (size_t i = 0; i < s.n; i++) {
         if (s.p[i] == '^' && i + 1 < s.n) {
             i++; /* with a ! in the text, carets are read a second time */

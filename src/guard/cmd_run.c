@@ -42,7 +42,7 @@ struct str cmd_output(struct cmd_reader *r, struct cmd_node *node)
 {
     if (node->kind == CMD_SIMPLE) {
         struct cmd_text text = cmd_expand_late(r, &node->text);
-        text = cmd_expand_rest(r, &text);
+        text = cmd_expand_rest(r, &text, false);
         size_t from, to, length;
         struct word word = command_word(r, &text, &from, &to);
         if (cmd_builtin_find(word.text, &length) != CMD_ECHO)
@@ -164,6 +164,14 @@ static void run_external(struct cmd_reader *r, const struct cmd_text *t, size_t 
     guard_program(r->g, &call);
 }
 
+static bool is_cmd(struct str path)
+{
+    if (str_endsi(path, STR(".exe")))
+        path.n -= 4;
+    return str_eqi(path, STR("cmd")) || str_endsi(path, STR("\\cmd")) ||
+           str_endsi(path, STR("/cmd"));
+}
+
 void cmd_run_simple(struct cmd_reader *r, struct cmd_text text, struct word input)
 {
     size_t from, to, length;
@@ -178,7 +186,7 @@ void cmd_run_simple(struct cmd_reader *r, struct cmd_text text, struct word inpu
         return;
     enum cmd_builtin builtin = cmd_builtin_find(word.text, &length);
     if (builtin != CMD_CALL && str_has_char(cmd_str(&text), '%')) {
-        text = cmd_expand_rest(r, &text);
+        text = cmd_expand_rest(r, &text, is_cmd(word.text));
         word = command_word(r, &text, &from, &to);
         builtin = cmd_builtin_find(word.text, &length);
     }
@@ -235,8 +243,8 @@ static int condition(struct cmd_reader *r, struct cmd_node *node)
         return -1;
     struct cmd_text left = cmd_expand_late(r, &node->left);
     struct cmd_text right = cmd_expand_late(r, &node->right);
-    left = cmd_expand_rest(r, &left);
-    right = cmd_expand_rest(r, &right);
+    left = cmd_expand_rest(r, &left, false);
+    right = cmd_expand_rest(r, &right, false);
     struct str a = cmd_str(&left), b = cmd_str(&right);
     if (str_has_char(a, GUARD_HOLE) || str_has_char(b, GUARD_HOLE))
         return -1;
@@ -322,6 +330,7 @@ static void run_text(struct cmd_reader *r, struct cmd_node *node, struct word in
 static void note_file(struct cmd_reader *r, struct cmd_node *node)
 {
     struct cmd_text target = cmd_expand_late(r, &node->output);
+    target = cmd_expand_rest(r, &target, false);
     struct str content = cmd_output(r, node);
     if (content.n && content.p[0] != GUARD_HOLE)
         guard_wrote(r->g, cmd_word(r, &target, 0, target.n).text, content, node->append);

@@ -283,7 +283,8 @@ static struct guard_file *find_file(const struct guard *g, struct str path)
 void guard_wrote(struct guard *g, struct str path, struct str content, bool append)
 {
     enum { MOST_FILES = 16 };
-    if (g->stopped || path.n == 0 || str_has_char(path, GUARD_HOLE))
+    /* a folder that is not known is the same one each time it is named */
+    if (g->stopped || path.n == 0 || path.p[path.n - 1] == GUARD_HOLE)
         return;
     struct guard_file *old = find_file(g, path);
     if (append && old) {
