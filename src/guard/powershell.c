@@ -158,7 +158,7 @@ void powershell_show(struct guard *g, const struct ps_node *tree)
 static struct ps_node *parse(struct guard *g, struct str text, int version, struct ps_parser *p)
 {
     *p = (struct ps_parser){
-        .g = g, .arena = guard_arena(g), .text = text, .version = version};
+        .g = g, .arena = guard_arena(g), .text = text, .length = text.n, .version = version};
     return ps_parse_script(p);
 }
 

@@ -15,8 +15,9 @@
 enum {
     PS_MAX_NESTING = 128, /* brackets in brackets */
     PS_MAX_LINKS = 150,   /* .a.b[0].c() */
-    PS_MAX_STRINGS = 10,  /* "$( "$( … )" )" */
-    PS_MAX_NODES = 400000 /* of one tree */
+    PS_MAX_STRINGS = 6,   /* "$( "$( … )" )" */
+    PS_MAX_NODES = 160000, /* of one tree */
+    PS_MAX_SCANS = 8 /* times the text: only broken text is looked at that often */
 };
 
 /* ---- characters ---- */
@@ -31,12 +32,40 @@ enum {
 };
 extern const uint8_t ps_ascii[128];
 
+uint32_t ps_char_beyond_ascii(struct str text, uint32_t *pos);
+unsigned ps_class_beyond_ascii(uint32_t c);
+
 /* Reads the character at pos and moves pos behind it; 0 at the end. */
-uint32_t ps_char(struct str text, uint32_t *pos);
-unsigned ps_class(uint32_t c);
-bool ps_is_single_quote(uint32_t c);
-bool ps_is_double_quote(uint32_t c);
-bool ps_is_dash(uint32_t c);
+static inline uint32_t ps_char(struct str text, uint32_t *pos)
+{
+    if (*pos >= text.n)
+        return 0;
+    unsigned char byte = (unsigned char)text.p[*pos];
+    if (byte >= 0x80)
+        return ps_char_beyond_ascii(text, pos);
+    ++*pos;
+    return byte;
+}
+
+static inline unsigned ps_class(uint32_t c)
+{
+    return c < 128 ? ps_ascii[c] : ps_class_beyond_ascii(c);
+}
+
+static inline bool ps_is_single_quote(uint32_t c)
+{
+    return c == '\'' || (c >= 0x2018 && c <= 0x201B);
+}
+
+static inline bool ps_is_double_quote(uint32_t c)
+{
+    return c == '"' || (c >= 0x201C && c <= 0x201E);
+}
+
+static inline bool ps_is_dash(uint32_t c)
+{
+    return c == '-' || (c >= 0x2013 && c <= 0x2015);
+}
 
 /* ---- the tree ---- */
 
@@ -168,6 +197,7 @@ struct ps_parser {
     struct guard *g;
     struct arena *arena;
     struct str text;
+    size_t length; /* of the outermost text */
     uint32_t pos;
     enum ps_mode mode;
     int version;  /* 5 or 7 */
@@ -178,6 +208,7 @@ struct ps_parser {
     bool in_ternary;
     unsigned nesting, strings;
     size_t nodes, commands;
+    size_t scanned; /* bytes, each as often as it was looked at */
     bool fixed;             /* text is a decoded copy: every span is fixed_start to fixed_end */
     uint32_t fixed_start, fixed_end;
     struct ps_token peeked; /* valid if peeked_at == pos and the mode fits */

@@ -92,6 +92,7 @@ static void read_text(struct ps_run *r, struct word word, struct str who)
         p = (struct ps_parser){.g = r->g,
                                .arena = r->f.arena,
                                .text = word.text,
+                               .length = word.text.n,
                                .version = version};
         tree = ps_parse_script(&p);
         if (!tree || guard_stopped(r->g))

@@ -727,7 +727,17 @@ struct ps_token ps_peek(struct ps_parser *p)
     if (p->peeked_behind && p->peeked_at == p->pos && p->peeked_mode == (int)p->mode)
         return p->peeked;
     uint32_t pos = p->pos;
-    p->peeked = scan(p);
+    if (p->stopped) {
+        p->peeked = token(p, T_END, pos, pos);
+    } else {
+        p->peeked = scan(p);
+        p->scanned += p->pos - pos;
+        if (p->scanned > PS_MAX_SCANS * (size_t)p->length + 65536) {
+            p->stopped = true;
+            guard_limit(p->g, (struct word){.start = p->fixed ? p->fixed_start : pos,
+                                            .end = p->fixed ? p->fixed_end : pos});
+        }
+    }
     p->peeked_behind = p->pos + 1; /* never 0 */
     p->peeked_at = pos;
     p->peeked_mode = (int)p->mode;

@@ -180,6 +180,7 @@ static struct ps_node *subexpression(struct ps_parser *p, uint32_t start, uint32
     saved.stopped = p->stopped;
     saved.nodes = p->nodes;
     saved.commands = p->commands;
+    saved.scanned = p->scanned;
     *p = saved;
     p->peeked_behind = 0;
     ps_leave(p);
