@@ -68,7 +68,8 @@ static struct value start_process(struct ps_bound *b)
 static void open_item(struct ps_bound *b, struct word target)
 {
     struct str leaf = name_leaf(target.text);
-    if (guard_is_url(target.text) || str_has_char(leaf, GUARD_HOLE)) {
+    if (guard_is_url(target.text) || str_has_char(leaf, GUARD_HOLE) || leaf.n == 0 ||
+        leaf.p[0] == '.' || leaf.p[0] == '~') {
         run_open(b->r, b->who, target, NULL, 0);
         return;
     }
@@ -426,7 +427,8 @@ static struct value get_command(struct ps_bound *b)
     }
     struct value command = value_object(f, STR("command"), text);
     if (command.kind == VALUE_OBJECT) {
-        struct str target = cmdlet_alias(text);
+        bool old;
+        struct str target = cmdlet_alias(text, &old);
         struct value definition = value_string(target.p ? target : text);
         value_put(f, &command.object->properties, STR("name"), value_string(text));
         value_put(f, &command.object->properties, STR("definition"), definition);
@@ -720,10 +722,13 @@ static const struct {
 
 static const struct {
     struct str alias, cmdlet;
+    bool old;
 } aliases[] = {
-#define ALIAS(alias, cmdlet) {{alias, sizeof(alias) - 1}, {cmdlet, sizeof(cmdlet) - 1}},
+#define ALIAS(alias, cmdlet) {{alias, sizeof(alias) - 1}, {cmdlet, sizeof(cmdlet) - 1}, false},
+#define OLD_ALIAS(alias, cmdlet) {{alias, sizeof(alias) - 1}, {cmdlet, sizeof(cmdlet) - 1}, true},
 #include "guard/tables/ps_aliases.def"
 #undef ALIAS
+#undef OLD_ALIAS
 };
 
 bool cmdlet_find(struct str name, size_t *index)
@@ -743,15 +748,18 @@ bool cmdlet_find(struct str name, size_t *index)
     return false;
 }
 
-struct str cmdlet_alias(struct str alias)
+struct str cmdlet_alias(struct str alias, bool *old)
 {
+    *old = false;
     if (alias.n > 8)
         return STR_NONE;
     for (size_t low = 0, high = sizeof aliases / sizeof *aliases; low < high;) {
         size_t middle = (low + high) / 2;
         int order = str_cmpi(alias, aliases[middle].alias);
-        if (order == 0)
+        if (order == 0) {
+            *old = aliases[middle].old;
             return aliases[middle].cmdlet;
+        }
         if (order < 0)
             high = middle;
         else

@@ -66,7 +66,7 @@ struct value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid)
                             STR_NONE);
     }
     switch (class_of(name)) {
-    case COM_OUTSIDE:
+    case COM_OUTSIDE: case COM_TASKS:
         guard_find(r->g, GUARD_LAUNCH_OUTSIDE, word, progid,
                    "is a program that COM starts outside the sandboxed process tree", NULL);
         break;

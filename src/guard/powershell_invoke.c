@@ -152,7 +152,8 @@ static struct str without_module(struct str name)
         str_has_char(rest, '/') || str_has_char(rest, '.'))
         return name;
     size_t index;
-    return cmdlet_find(rest, &index) || cmdlet_alias(rest).p ? rest : name;
+    bool old;
+    return cmdlet_find(rest, &index) || cmdlet_alias(rest, &old).p ? rest : name;
 }
 
 /* Blocks that something else will run: with what is piped in, as far as it is known. */
@@ -266,7 +267,12 @@ struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, st
         }
         name = without_module(value_text(&r->f, alias));
     }
-    struct str builtin = scoped ? STR_NONE : cmdlet_alias(name);
+    bool old = false;
+    struct str builtin = scoped ? STR_NONE : cmdlet_alias(name, &old);
+    if (old) { /* in PowerShell 7 it is the program of that name */
+        struct word program = {.text = name, .start = first->start, .end = first->end};
+        call_program(r, program, args, count, input);
+    }
     if (builtin.p)
         name = builtin;
     struct value function = scope_get(r, SPACE_FUNCTION, name, &set);
