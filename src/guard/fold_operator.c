@@ -549,10 +549,11 @@ struct value fold_cast(struct fold *f, struct str type, struct value v)
         return fold_truth(v) < 0 ? value_unknown() : value_bool(fold_truth(v));
     if (str_eqi(type, STR("array")))
         return as_list(f, v);
-    if (str_eqi(type, STR("type")))
-        return v.kind == VALUE_STRING && value_known(v)
-                   ? (struct value){.kind = VALUE_TYPE, .text = fold_lower(f, v.text)}
-                   : v;
+    if (str_eqi(type, STR("type")) && v.kind == VALUE_STRING && value_known(v)) {
+        struct str name = fold_lower(f, str_trim(v.text));
+        return (struct value){.kind = VALUE_TYPE,
+                              .text = str_starts(name, STR("system.")) ? str_from(name, 7) : name};
+    }
     if (str_eqi(type, STR("scriptblock")) && v.kind == VALUE_STRING)
         return value_object(f, STR("code"), v.text);
     if (str_eqi(type, STR("wmiclass")) || str_eqi(type, STR("wmi")) ||

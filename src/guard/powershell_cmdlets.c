@@ -9,11 +9,22 @@ static struct word whole(struct ps_bound *b)
     return (struct word){.text = b->who, .start = b->at->start, .end = b->at->end};
 }
 
+/* -WhatIf only says what would be done. */
+static bool what_if(struct ps_bound *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        struct str name = b->args[i].name;
+        if (name.n >= 2 && str_startsi(STR("WhatIf"), name) &&
+            (b->args[i].value.kind == VALUE_VOID || fold_truth(b->args[i].value) == 1))
+            return true;
+    }
+    return false;
+}
+
 static struct value outside(struct ps_bound *b)
 {
-    for (size_t i = 0; i < b->count; i++) /* -WhatIf does nothing */
-        if (str_eqi(b->args[i].name, STR("WhatIf")) && fold_truth(b->args[i].value) != 0)
-            return value_unknown();
+    if (what_if(b))
+        return value_unknown();
     guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, whole(b), b->who, NULL, NULL);
     for (size_t i = 0; i < b->count; i++)
         if (b->args[i].value.kind == VALUE_BLOCK)
@@ -617,15 +628,6 @@ static struct value wmi_instance(struct ps_bound *b)
 }
 
 /* ---- deleting ---- */
-
-static bool what_if(struct ps_bound *b)
-{
-    for (size_t i = 0; i < b->count; i++)
-        if (b->args[i].name.n >= 3 && str_startsi(STR("WhatIf"), b->args[i].name) &&
-            fold_truth(b->args[i].value) != 0)
-            return true;
-    return false;
-}
 
 static void delete_path(struct ps_bound *b, struct word target, unsigned flags)
 {
