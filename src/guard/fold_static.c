@@ -227,7 +227,8 @@ bool fold_static(struct fold *f, struct str type, struct str name, const struct 
         if (str_eqi(name, STR("getstring")) && count && bytes_of(f, args[0], &bytes))
             *out = decode(f, encoding, bytes);
         else if (str_eqi(name, STR("getbytes")) && count && value_known(args[0]))
-            *out = value_object(f, STR("bytes"), encoding_bytes(f, encoding, value_text(f, args[0])));
+            *out =
+                value_object(f, STR("bytes"), encoding_bytes(f, encoding, value_text(f, args[0])));
         return true;
     }
     if (str_eqi(type, STR("string"))) {

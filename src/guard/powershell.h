@@ -13,11 +13,11 @@
 #include "guard/effects.h"
 
 enum {
-    PS_MAX_NESTING = 128, /* brackets in brackets */
-    PS_MAX_LINKS = 150,   /* .a.b[0].c() */
-    PS_MAX_STRINGS = 6,   /* "$( "$( … )" )" */
+    PS_MAX_NESTING = 128,  /* brackets in brackets */
+    PS_MAX_LINKS = 150,    /* .a.b[0].c() */
+    PS_MAX_STRINGS = 6,    /* "$( "$( … )" )" */
     PS_MAX_NODES = 160000, /* of one tree */
-    PS_MAX_SCANS = 8 /* times the text: only broken text is looked at that often */
+    PS_MAX_SCANS = 8       /* times the text: only broken text is looked at that often */
 };
 
 /* ---- characters ---- */
@@ -204,12 +204,12 @@ struct ps_parser {
     bool differs; /* something that the other version reads differently */
     bool error;   /* a syntax error */
     bool stopped;
-    bool no_comma;    /* the comma separates arguments here */
+    bool no_comma; /* the comma separates arguments here */
     bool in_ternary;
     unsigned nesting, strings;
     size_t nodes, commands;
     size_t scanned; /* bytes, each as often as it was looked at */
-    bool fixed;             /* text is a decoded copy: every span is fixed_start to fixed_end */
+    bool fixed;     /* text is a decoded copy: every span is fixed_start to fixed_end */
     uint32_t fixed_start, fixed_end;
     struct ps_token peeked; /* valid if peeked_at == pos and the mode fits */
     uint32_t peeked_at, peeked_behind;
@@ -218,17 +218,17 @@ struct ps_parser {
 
 struct ps_token ps_peek(struct ps_parser *p);
 struct ps_token ps_next(struct ps_parser *p);
-void ps_skip_newlines(struct ps_parser *p);         /* and comments */
-void ps_skip_separators(struct ps_parser *p);       /* newlines and semicolons */
-void ps_skip_block_comments(struct ps_parser *p);   /* that stand directly at pos */
-uint32_t ps_verbatim_end(struct ps_parser *p);      /* behind --% */
+void ps_skip_newlines(struct ps_parser *p);       /* and comments */
+void ps_skip_separators(struct ps_parser *p);     /* newlines and semicolons */
+void ps_skip_block_comments(struct ps_parser *p); /* that stand directly at pos */
+uint32_t ps_verbatim_end(struct ps_parser *p);    /* behind --% */
 bool ps_number(struct str text, double *value, bool *real);
 
 /* Positions behind a construct whose opening was read; *closed tells if its end was there. */
 uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed);
 uint32_t ps_skip_double(struct str text, uint32_t pos, bool *closed);
-uint32_t ps_skip_here(struct str text, uint32_t pos, bool expandable, bool *closed,
-                      uint32_t *body, uint32_t *body_end);
+uint32_t ps_skip_here(struct str text, uint32_t pos, bool expandable, bool *closed, uint32_t *body,
+                      uint32_t *body_end);
 uint32_t ps_skip_generic(struct str text, uint32_t pos);
 uint32_t ps_skip_dollar(struct str text, uint32_t pos, bool here, bool *closed);
 
@@ -247,7 +247,7 @@ struct ps_list {
 };
 void ps_append(struct ps_list *list, struct ps_node *node);
 
-struct ps_node *ps_parse_script(struct ps_parser *p);                 /* a PS_SCRIPTBLOCK */
+struct ps_node *ps_parse_script(struct ps_parser *p);                  /* a PS_SCRIPTBLOCK */
 struct ps_node *ps_parse_statements(struct ps_parser *p, uint8_t end); /* up to that token */
 struct ps_node *ps_parse_statement(struct ps_parser *p);
 struct ps_node *ps_parse_block(struct ps_parser *p, uint32_t start); /* behind { */

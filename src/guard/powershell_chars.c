@@ -1,4 +1,5 @@
-/* PowerShell's classes of characters: blanks, quotes, dashes, letters, and what ends a bare word. */
+/* PowerShell's classes of characters: blanks, quotes, dashes, letters, and what ends a bare word.
+ */
 #include "base/utf.h"
 #include "guard/powershell.h"
 

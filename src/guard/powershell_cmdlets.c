@@ -39,9 +39,8 @@ static void add_argument_list(struct ps_words *w, struct ps_bound *b, size_t ind
         return;
     struct value v = b->values[index];
     struct str line = value_text(
-        &b->r->f, v.kind == VALUE_LIST
-                      ? fold_binary(&b->r->f, OP_JOIN, v, value_string(STR(" ")))
-                      : v);
+        &b->r->f,
+        v.kind == VALUE_LIST ? fold_binary(&b->r->f, OP_JOIN, v, value_string(STR(" "))) : v);
     words_split(w, b->nodes[index], line);
 }
 
@@ -170,8 +169,8 @@ static struct value invoke_command(struct ps_bound *b)
     if (remote)
         guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, whole(b), b->who,
                    "runs code through a remote session, outside the sandboxed process tree", NULL);
-    run_script_value(b, BLOCK, b->present[ARGUMENTS] ? b->values[ARGUMENTS]
-                                                     : value_kind(VALUE_VOID));
+    run_script_value(b, BLOCK,
+                     b->present[ARGUMENTS] ? b->values[ARGUMENTS] : value_kind(VALUE_VOID));
     run_script_file(b, FILE_PATH);
     return value_unknown();
 }
@@ -205,8 +204,8 @@ static struct value import_module(struct ps_bound *b)
 static struct value add_type(struct ps_bound *b)
 {
     enum { DEFINITION, MEMBERS };
-    static const struct str signs[] = {STR("ShellExecute"), STR("Process.Start"),
-                                       STR("LaunchUri"), STR("UseShellExecute")};
+    static const struct str signs[] = {STR("ShellExecute"), STR("Process.Start"), STR("LaunchUri"),
+                                       STR("UseShellExecute")};
     for (size_t i = DEFINITION; i <= MEMBERS; i++) {
         if (!b->present[i])
             continue;
@@ -386,8 +385,9 @@ static struct value get_variable(struct ps_bound *b)
     if (!b->present[0] || !word_known(name))
         return value_unknown();
     if (str_has_char(name.text, '*') || str_has_char(name.text, '?')) {
-        static const char *const names[] = {"MaximumDriveCount", "VerbosePreference", "PSHOME",
-                                            "ShellId", "ExecutionContext", "MaximumErrorCount"};
+        static const char *const names[] = {
+            "MaximumDriveCount", "VerbosePreference", "PSHOME",
+            "ShellId",           "ExecutionContext",  "MaximumErrorCount"};
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             if (fold_wild(name.text, str_of(names[i]))) {
                 name.text = str_of(names[i]);
@@ -632,7 +632,12 @@ static struct value wmi_instance(struct ps_bound *b)
 static void delete_path(struct ps_bound *b, struct word target, unsigned flags)
 {
     static const char *const harmless[] = {"env:", "variable:", "function:", "alias:", "wsman:"};
-    static const char *const registry[] = {"hklm:", "hkcu:", "hkcr:", "hku:", "hkcc:", "registry::",
+    static const char *const registry[] = {"hklm:",
+                                           "hkcu:",
+                                           "hkcr:",
+                                           "hku:",
+                                           "hkcc:",
+                                           "registry::",
                                            "microsoft.powershell.core\\registry::",
                                            "hkey_"};
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
@@ -785,12 +790,8 @@ struct str cmdlet_match(struct str pattern)
 struct value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
                         size_t count, struct value input)
 {
-    struct ps_bound b = {.r = r,
-                         .who = cmdlets[index].name,
-                         .at = at,
-                         .args = args,
-                         .count = count,
-                         .input = input};
+    struct ps_bound b = {
+        .r = r, .who = cmdlets[index].name, .at = at, .args = args, .count = count, .input = input};
     bind_parameters(&b, cmdlets[index].spec);
     return cmdlets[index].run(&b);
 }

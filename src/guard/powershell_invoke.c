@@ -28,7 +28,7 @@ void words_add(struct ps_words *w, const struct ps_node *at, struct value v)
         return;
     struct word word = eval_word(w->r, at, v);
     if (at->kind == PS_NUMBER)
-        word.text = at->text; /* programs get the digits as written */
+        word.text = at->text;  /* programs get the digits as written */
     if (v.kind == VALUE_BLOCK) /* read on its own */
         word.text = STR("{}");
     add_word(w, word);
@@ -59,7 +59,8 @@ void run_program(struct ps_run *r, struct word *words, size_t count, struct valu
         return;
     struct guard_call call = {.from = GUARD_POWERSHELL, .words = words, .count = count};
     if (input.kind != VALUE_VOID) {
-        call.input = (struct word){.text = STR("\xFF"), .start = words[0].start, .end = words[0].end};
+        call.input =
+            (struct word){.text = STR("\xFF"), .start = words[0].start, .end = words[0].end};
         if (input.kind == VALUE_LIST)
             call.input.text =
                 value_text(&r->f, fold_binary(&r->f, OP_JOIN, input, value_string(STR("\n"))));
@@ -130,7 +131,8 @@ void run_code(struct ps_run *r, struct ps_node *at, struct value text, struct st
         for (size_t i = 0; i < text.count && i < 256; i++)
             run_code(r, at, text.items[i], who);
         return;
-    case VALUE_NULL: case VALUE_VOID: return;
+    case VALUE_NULL:
+    case VALUE_VOID: return;
     case VALUE_UNKNOWN:
         if (!r->quiet)
             guard_opaque_text(r->g, word_unknown(at->start, at->end), who);
@@ -327,7 +329,9 @@ struct value run_value(struct ps_run *r, struct value v, struct ps_node *at, str
             return run_value(r, v.items[0], at, args, count, input, dot);
         break;
     case VALUE_CHAR: return run_named(r, value_text(&r->f, v), at, args, count, input);
-    case VALUE_NULL: case VALUE_VOID: case VALUE_NUMBER: return value_unknown();
+    case VALUE_NULL:
+    case VALUE_VOID:
+    case VALUE_NUMBER: return value_unknown();
     default: break;
     }
     run_opaque_command(r, word_unknown(first->start, first->end));
@@ -360,10 +364,11 @@ static void add_splat(struct ps_run *r, struct arguments *a, struct ps_node *nod
     struct value v = eval(r, node);
     if (v.kind == VALUE_HASH) {
         for (size_t i = 0; i < v.hash->count; i++)
-            add_argument(r, a, (struct ps_arg){.node = node,
-                                               .name = v.hash->pairs[i].key,
-                                               .value = v.hash->pairs[i].value,
-                                               .glued = true});
+            add_argument(r, a,
+                         (struct ps_arg){.node = node,
+                                         .name = v.hash->pairs[i].key,
+                                         .value = v.hash->pairs[i].value,
+                                         .glued = true});
         return;
     }
     if (v.kind == VALUE_LIST) {

@@ -31,7 +31,8 @@ uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed)
     return pos;
 }
 
-/* Behind "$(": brackets are counted without regard to quotes; that is how PowerShell finds the end. */
+/* Behind "$(": brackets are counted without regard to quotes; that is how PowerShell finds the end.
+ */
 static uint32_t skip_subexpression(struct str text, uint32_t pos, bool here, bool *closed)
 {
     unsigned depth = 1;
@@ -282,9 +283,8 @@ static uint32_t scan_number(struct ps_parser *p, uint32_t pos)
     if (pos < p->text.n) {
         uint32_t c = peek_char(p->text, pos);
         unsigned class = ps_class(c);
-        bool ends = (class & PS_ENDS_WORD) ||
-                    (p->mode == PS_EXPRESSION_MODE &&
-                     ((class & PS_AFTER_NUMBER) || c == '?' || c == ':'));
+        bool ends = (class & PS_ENDS_WORD) || (p->mode == PS_EXPRESSION_MODE &&
+                                               ((class & PS_AFTER_NUMBER) || c == '?' || c == ':'));
         if (!ends)
             return 0;
     }
@@ -337,7 +337,13 @@ bool ps_number(struct str s, double *value, bool *real)
         case 'g': number *= 1024; /* fall through */
         case 'm': number *= 1024; /* fall through */
         case 'k': number *= 1024; break;
-        case 'u': case 'l': case 's': case 'y': case 'n': case 'd': case 'b': break;
+        case 'u':
+        case 'l':
+        case 's':
+        case 'y':
+        case 'n':
+        case 'd':
+        case 'b': break;
         default: return false;
         }
     }
@@ -595,12 +601,15 @@ again:;
     }
     struct ps_token t;
     switch (c) {
-    case '\'': case 0x2018: case 0x2019: case 0x201A: case 0x201B:
-        t = token(p, T_SINGLE, start, ps_skip_single(text, pos, &closed));
-        break;
-    case '"': case 0x201C: case 0x201D: case 0x201E:
-        t = token(p, T_DOUBLE, start, ps_skip_double(text, pos, &closed));
-        break;
+    case '\'':
+    case 0x2018:
+    case 0x2019:
+    case 0x201A:
+    case 0x201B: t = token(p, T_SINGLE, start, ps_skip_single(text, pos, &closed)); break;
+    case '"':
+    case 0x201C:
+    case 0x201D:
+    case 0x201E: t = token(p, T_DOUBLE, start, ps_skip_double(text, pos, &closed)); break;
     case '@': t = scan_at(p, start); break;
     case '#':
         while (p->pos < text.n && text.p[p->pos] != '\n' && text.p[p->pos] != '\r')
@@ -639,7 +648,10 @@ again:;
         else
             t = sign(p, T_OPERATOR, OP_ADD, start, pos);
         break;
-    case '-': case 0x2013: case 0x2014: case 0x2015: t = scan_dash(p, start, pos); break;
+    case '-':
+    case 0x2013:
+    case 0x2014:
+    case 0x2015: t = scan_dash(p, start, pos); break;
     case '*':
         if (byte_at(p, pos) == '>')
             t = scan_redirect(p, start, pos + 1);
@@ -694,8 +706,7 @@ again:;
         break;
     case '!': {
         uint32_t after = peek_char(text, pos);
-        if (p->mode == PS_COMMAND_MODE ? !ends_word(text, pos)
-                                       : (ps_class(after) & PS_LETTER) != 0)
+        if (p->mode == PS_COMMAND_MODE ? !ends_word(text, pos) : (ps_class(after) & PS_LETTER) != 0)
             t = generic(p, start, pos);
         else
             t = token(p, T_NOT, start, pos);

@@ -278,9 +278,9 @@ static struct value run_for(struct ps_run *r, struct ps_node *node)
         run_statement(r, node->a);
     bool ran = false;
     /* while (1) ends by something inside, which is not followed. */
-    bool endless = node->b && (node->b->kind == PS_NUMBER || node->b->kind == PS_STRING ||
-                               (node->b->kind == PS_VARIABLE &&
-                                str_eqi(node->b->text, STR("true"))));
+    bool endless =
+        node->b && (node->b->kind == PS_NUMBER || node->b->kind == PS_STRING ||
+                    (node->b->kind == PS_VARIABLE && str_eqi(node->b->text, STR("true"))));
     for (unsigned rounds = 0; rounds < 256; rounds++) {
         int truth = -1;
         if (node->b && !(node->flags & PS_POST) && !endless)
@@ -408,7 +408,8 @@ struct value run_statement(struct ps_run *r, struct ps_node *node)
     switch (node->kind) {
     case PS_IF: v = run_if(r, node); break;
     case PS_SWITCH: v = run_switch(r, node); break;
-    case PS_FOR: case PS_WHILE: v = run_for(r, node); break;
+    case PS_FOR:
+    case PS_WHILE: v = run_for(r, node); break;
     case PS_FOREACH: v = run_foreach(r, node); break;
     case PS_TRY: v = run_try(r, node); break;
     case PS_TRAP: run_maybe(r, node->a, false); break;

@@ -10,9 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool syntax_error;
     if (!g && guard_new(&g))
         return 0;
-    struct guard_question q = {.shell = GUARD_POWERSHELL,
-                               .text = {(const char *)data, size},
-                               .show = true};
+    struct guard_question q = {
+        .shell = GUARD_POWERSHELL, .text = {(const char *)data, size}, .show = true};
     guard_fuzz_ask(g, &q, &syntax_error);
     /* A backtick at the end of a word takes the newline into the word. */
     if (syntax_error || (size && data[size - 1] == '`'))
