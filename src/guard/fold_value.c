@@ -132,9 +132,9 @@ struct str fold_lower(struct fold *f, struct str text)
 static struct str number_text(struct fold *f, struct value v)
 {
     char digits[40];
-    int n = v.number == (double)(long long)v.number && v.number < 1e15 && v.number > -1e15
-                ? snprintf(digits, sizeof digits, "%lld", (long long)v.number)
-                : snprintf(digits, sizeof digits, "%.15g", v.number);
+    bool whole = v.number < 1e15 && v.number > -1e15 && v.number == (double)(long long)v.number;
+    int n = whole ? snprintf(digits, sizeof digits, "%lld", (long long)v.number)
+                  : snprintf(digits, sizeof digits, "%.15g", v.number);
     return arena_copy(f->arena, (struct str){digits, (size_t)n});
 }
 
