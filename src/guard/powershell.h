@@ -17,7 +17,7 @@ enum {
     PS_MAX_LINKS = 150,    /* .a.b[0].c() */
     PS_MAX_STRINGS = 6,    /* "$( "$( … )" )" */
     PS_MAX_NODES = 160000, /* of one tree */
-    PS_MAX_SCANS = 8       /* times the text: only broken text is looked at that often */
+    PS_MAX_SCANS = 5       /* times the text: only broken text is looked at that often */
 };
 
 /* ---- characters ---- */

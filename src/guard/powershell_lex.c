@@ -15,10 +15,22 @@ static bool ends_word(struct str text, uint32_t pos)
     return pos >= text.n || (ps_class(peek_char(text, pos)) & PS_ENDS_WORD);
 }
 
+/* The next byte that may be one of set, or may begin a quote beyond ASCII (U+2018 to U+201E). */
+static uint32_t skip_plain(struct str text, uint32_t pos, const char set[static 4])
+{
+    while (pos < text.n) {
+        char c = text.p[pos];
+        if (c == set[0] || c == set[1] || c == set[2] || c == set[3] || c == '\xE2')
+            break;
+        pos++;
+    }
+    return pos;
+}
+
 uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed)
 {
     *closed = false;
-    while (pos < text.n) {
+    while ((pos = skip_plain(text, pos, "''''")) < text.n) {
         if (!ps_is_single_quote(ps_char(text, &pos)))
             continue;
         uint32_t second = pos;
@@ -36,7 +48,7 @@ uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed)
 static uint32_t skip_subexpression(struct str text, uint32_t pos, bool here, bool *closed)
 {
     unsigned depth = 1;
-    while (pos < text.n) {
+    while ((pos = skip_plain(text, pos, "()`\"")) < text.n) {
         uint32_t c = ps_char(text, &pos);
         if (c == '(') {
             depth++;
@@ -115,7 +127,7 @@ uint32_t ps_skip_double(struct str text, uint32_t pos, bool *closed)
 {
     bool inner;
     *closed = false;
-    while (pos < text.n) {
+    while ((pos = skip_plain(text, pos, "`$\"\"")) < text.n) {
         uint32_t c = ps_char(text, &pos);
         if (c == '`') {
             ps_char(text, &pos);
