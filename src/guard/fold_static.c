@@ -152,7 +152,7 @@ static struct value string_static(struct fold *f, struct str name, const struct 
             memcpy(list.items, args + 1, (count - 1) * sizeof *args);
         return fold_binary(f, OP_JOIN, list, value_string(value_text(f, args[0])));
     }
-    if (str_eqi(name, STR("concat"))) {
+    if (str_eqi(name, STR("concat")) && count) {
         struct value list = value_list(f, count);
         if (list.kind != VALUE_LIST)
             return list;

@@ -237,13 +237,13 @@ static struct value for_item(struct ps_bound *b, struct ps_node **blocks, size_t
 }
 
 static struct value member_of_item(struct ps_bound *b, struct value item, struct str member,
-                                   const struct ps_arg *rest, size_t count)
+                                   size_t from)
 {
     struct value args[8], out;
     size_t n = 0;
-    for (size_t i = 0; i < count && n < 8; i++)
-        if (!rest[i].name.p)
-            args[n++] = rest[i].value;
+    for (size_t i = from; i < b->count && n < 8; i++)
+        if (!b->args[i].name.p)
+            args[n++] = b->args[i].value;
     if (n == 0 && fold_property(&b->r->f, item, member, &out))
         return out;
     return dotnet_call(b->r, b->at, item, member, args, n, false);
@@ -290,8 +290,7 @@ static struct value for_each(struct ps_bound *b)
     struct value list = value_list(&r->f, items);
     for (size_t i = 0; i < items && !guard_stopped(r->g); i++) {
         struct value v = count ? for_item(b, blocks + from, count - from, one.items[i])
-                               : member_of_item(b, one.items[i], member, b->args + member_at,
-                                                b->count - member_at);
+                               : member_of_item(b, one.items[i], member, member_at);
         if (list.kind == VALUE_LIST)
             list.items[i] = v.kind == VALUE_VOID ? value_kind(VALUE_NULL) : v;
     }
