@@ -90,16 +90,36 @@ static bool number_at(const struct value *args, size_t count, size_t i, size_t m
 }
 
 enum string_method {
-    M_CONTAINS, M_ENDSWITH, M_INDEXOF, M_INSERT, M_NORMALIZE, M_PADLEFT, M_PADRIGHT, M_REMOVE,
-    M_REPLACE, M_SPLIT, M_STARTSWITH, M_SUBSTRING, M_TOCHARARRAY, M_TOLOWER, M_TOLOWERINVARIANT,
-    M_TOSTRING, M_TOUPPER, M_TOUPPERINVARIANT, M_TRIM, M_TRIMEND, M_TRIMSTART, M_CHARS, M_GETENUMERATOR,
+    M_CONTAINS,
+    M_ENDSWITH,
+    M_INDEXOF,
+    M_INSERT,
+    M_NORMALIZE,
+    M_PADLEFT,
+    M_PADRIGHT,
+    M_REMOVE,
+    M_REPLACE,
+    M_SPLIT,
+    M_STARTSWITH,
+    M_SUBSTRING,
+    M_TOCHARARRAY,
+    M_TOLOWER,
+    M_TOLOWERINVARIANT,
+    M_TOSTRING,
+    M_TOUPPER,
+    M_TOUPPERINVARIANT,
+    M_TRIM,
+    M_TRIMEND,
+    M_TRIMSTART,
+    M_CHARS,
+    M_GETENUMERATOR,
     M_COUNT
 };
 static const char *const method_names[M_COUNT] = {
-    "contains", "endswith", "indexof", "insert", "normalize", "padleft", "padright", "remove",
-    "replace", "split", "startswith", "substring", "tochararray", "tolower", "tolowerinvariant",
-    "tostring", "toupper", "toupperinvariant", "trim", "trimend", "trimstart", "chars",
-    "getenumerator"};
+    "contains",    "endswith", "indexof",          "insert",   "normalize",    "padleft",
+    "padright",    "remove",   "replace",          "split",    "startswith",   "substring",
+    "tochararray", "tolower",  "tolowerinvariant", "tostring", "toupper",      "toupperinvariant",
+    "trim",        "trimend",  "trimstart",        "chars",    "getenumerator"};
 
 static bool string_method(struct fold *f, struct str text, struct str name,
                           const struct value *args, size_t count, struct value *out)
@@ -115,9 +135,18 @@ static bool string_method(struct fold *f, struct str text, struct str name,
     size_t from, length;
     *out = value_unknown();
     switch (method) {
-    case M_CONTAINS: if (known) *out = value_bool(str_find(text, first, 0) < text.n); break;
-    case M_ENDSWITH: if (known) *out = value_bool(str_endsi(text, first)); break;
-    case M_STARTSWITH: if (known) *out = value_bool(str_startsi(text, first)); break;
+    case M_CONTAINS:
+        if (known)
+            *out = value_bool(str_find(text, first, 0) < text.n);
+        break;
+    case M_ENDSWITH:
+        if (known)
+            *out = value_bool(str_endsi(text, first));
+        break;
+    case M_STARTSWITH:
+        if (known)
+            *out = value_bool(str_startsi(text, first));
+        break;
     case M_INDEXOF:
         if (known) {
             size_t hit = str_find(text, first, 0);
@@ -133,7 +162,8 @@ static bool string_method(struct fold *f, struct str text, struct str name,
         if (known && number_at(args, count, 0, text.n, &from)) {
             if (!number_at(args, count, 1, text.n - from, &length))
                 length = text.n - from;
-            *out = value_string(fold_concat(f, str_slice(text, 0, from), str_from(text, from + length)));
+            *out = value_string(
+                fold_concat(f, str_slice(text, 0, from), str_from(text, from + length)));
         }
         break;
     case M_SUBSTRING:
@@ -145,25 +175,32 @@ static bool string_method(struct fold *f, struct str text, struct str name,
             *out = value_string(STR("\xFF"));
         }
         break;
-    case M_PADLEFT: case M_PADRIGHT:
+    case M_PADLEFT:
+    case M_PADRIGHT:
         if (known && number_at(args, count, 0, FOLD_MAX_TEXT, &length))
             *out = pad(f, text, (double)length, second, method == M_PADLEFT);
         break;
-    case M_REPLACE: *out = count > 1 ? replace_text(f, text, first, second) : value_unknown(); break;
+    case M_REPLACE:
+        *out = count > 1 ? replace_text(f, text, first, second) : value_unknown();
+        break;
     case M_SPLIT:
-        *out = known ? split_text(f, text, count ? args[0] : value_string(STR("")))
-                     : value_unknown();
+        *out =
+            known ? split_text(f, text, count ? args[0] : value_string(STR(""))) : value_unknown();
         break;
-    case M_TOCHARARRAY: case M_GETENUMERATOR:
-        *out = fold_cast(f, STR("char[]"), value_string(text));
-        break;
-    case M_TOLOWER: case M_TOLOWERINVARIANT: *out = value_string(fold_lower(f, text)); break;
-    case M_TOUPPER: case M_TOUPPERINVARIANT: *out = value_string(upper(f, text)); break;
-    case M_TOSTRING: case M_NORMALIZE: *out = value_string(text); break;
+    case M_TOCHARARRAY:
+    case M_GETENUMERATOR: *out = fold_cast(f, STR("char[]"), value_string(text)); break;
+    case M_TOLOWER:
+    case M_TOLOWERINVARIANT: *out = value_string(fold_lower(f, text)); break;
+    case M_TOUPPER:
+    case M_TOUPPERINVARIANT: *out = value_string(upper(f, text)); break;
+    case M_TOSTRING:
+    case M_NORMALIZE: *out = value_string(text); break;
     case M_TRIM: *out = value_string(trim_set(text, first, true, true)); break;
     case M_TRIMEND: *out = value_string(trim_set(text, first, false, true)); break;
     case M_TRIMSTART: *out = value_string(trim_set(text, first, true, false)); break;
-    case M_CHARS: *out = count ? fold_index(f, value_string(text), args[0]) : value_unknown(); break;
+    case M_CHARS:
+        *out = count ? fold_index(f, value_string(text), args[0]) : value_unknown();
+        break;
     default: break;
     }
     return true;
@@ -179,7 +216,8 @@ static bool list_method(struct fold *f, struct value v, struct str name, const s
     if (str_eqi(name, STR("contains")) || str_eqi(name, STR("indexof")) ||
         str_eqi(name, STR("getenumerator")) || str_eqi(name, STR("clone")) ||
         str_eqi(name, STR("toarray"))) {
-        *out = str_eqi(name, STR("contains")) || str_eqi(name, STR("indexof")) ? value_unknown() : v;
+        *out =
+            str_eqi(name, STR("contains")) || str_eqi(name, STR("indexof")) ? value_unknown() : v;
         return true;
     }
     if (str_eqi(name, STR("getvalue")) || str_eqi(name, STR("get_item")) ||
@@ -209,7 +247,8 @@ bool fold_method(struct fold *f, struct value v, struct str name, const struct v
             return true;
         }
         return false;
-    case VALUE_NUMBER: case VALUE_BOOL:
+    case VALUE_NUMBER:
+    case VALUE_BOOL:
         if (str_eqi(name, STR("tostring"))) {
             *out = count ? value_unknown() : value_string(value_text(f, v));
             return true;
@@ -275,7 +314,8 @@ bool fold_property(struct fold *f, struct value v, struct str name, struct value
             }
             struct value list = value_list(f, v.hash->count);
             for (size_t i = 0; list.kind == VALUE_LIST && i < list.count; i++)
-                list.items[i] = values ? v.hash->pairs[i].value : value_string(v.hash->pairs[i].key);
+                list.items[i] =
+                    values ? v.hash->pairs[i].value : value_string(v.hash->pairs[i].key);
             *out = list;
             return true;
         }

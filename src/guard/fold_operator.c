@@ -41,7 +41,8 @@ static struct value add(struct fold *f, struct value a, struct value b)
     case VALUE_STRING: return value_string(fold_concat(f, a.text, value_text(f, b)));
     case VALUE_CHAR: return value_string(fold_concat(f, value_text(f, a), value_text(f, b)));
     case VALUE_LIST: return join_lists(f, a, b);
-    case VALUE_NULL: case VALUE_VOID: return b;
+    case VALUE_NULL:
+    case VALUE_VOID: return b;
     case VALUE_HASH:
         if (b.kind == VALUE_HASH) {
             for (size_t i = 0; i < b.hash->count; i++)
@@ -155,8 +156,7 @@ static struct value format(struct fold *f, struct value a, struct value b)
             size_t close = str_find_char(s, '}', digits);
             if (args.kind != VALUE_LIST || index >= args.count || digits == i + 1)
                 fold_add(f, &t, STR("\xFF"));
-            else if (close > digits && s.p[digits] == ':' &&
-                     args.items[index].kind == VALUE_NUMBER)
+            else if (close > digits && s.p[digits] == ':' && args.items[index].kind == VALUE_NUMBER)
                 fold_add(f, &t, STR("\xFF"));
             else
                 fold_add(f, &t, value_text(f, args.items[index]));
@@ -305,8 +305,7 @@ static struct value split(struct fold *f, struct str text, struct str pattern, b
             list.items[i] = value_string(i == 0 ? STR("") : str_slice(text, i - 1, i));
         return list;
     }
-    if (str_eq(pattern, STR("\\s+")) || str_eq(pattern, STR("\\s")) ||
-        str_eq(pattern, STR(" +"))) {
+    if (str_eq(pattern, STR("\\s+")) || str_eq(pattern, STR("\\s")) || str_eq(pattern, STR(" +"))) {
         options[count++] = STR(" ");
         options[count++] = STR("\t");
         options[count++] = STR("\n");
@@ -372,7 +371,8 @@ static struct value comparison(struct fold *f, unsigned op, struct value a, stru
     case OP_LE: return value_bool(order <= 0);
     case OP_LIKE: return value_bool(fold_wild(value_text(f, b), value_text(f, a)));
     case OP_NOTLIKE: return value_bool(!fold_wild(value_text(f, b), value_text(f, a)));
-    case OP_MATCH: case OP_NOTMATCH:
+    case OP_MATCH:
+    case OP_NOTMATCH:
         if (!literal_pattern(f, value_text(f, b), &pattern))
             return value_unknown();
         struct str text = value_text(f, a);
@@ -386,15 +386,18 @@ static unsigned plain_operator(unsigned op, bool *case_sensitive)
 {
     static const struct {
         uint8_t op, plain, sensitive;
-    } variants[] = {
-        {OP_CEQ, OP_EQ, 1},       {OP_CNE, OP_NE, 1},           {OP_CGT, OP_GT, 1},
-        {OP_CGE, OP_GE, 1},       {OP_CLT, OP_LT, 1},           {OP_CLE, OP_LE, 1},
-        {OP_CLIKE, OP_LIKE, 1},   {OP_CNOTLIKE, OP_NOTLIKE, 1}, {OP_CMATCH, OP_MATCH, 1},
-        {OP_CNOTMATCH, OP_NOTMATCH, 1}, {OP_CREPLACE, OP_REPLACE, 1}, {OP_CSPLIT, OP_SPLIT, 1},
-        {OP_IEQ, OP_EQ, 0},       {OP_INE, OP_NE, 0},           {OP_IGT, OP_GT, 0},
-        {OP_IGE, OP_GE, 0},       {OP_ILT, OP_LT, 0},           {OP_ILE, OP_LE, 0},
-        {OP_ILIKE, OP_LIKE, 0},   {OP_INOTLIKE, OP_NOTLIKE, 0}, {OP_IMATCH, OP_MATCH, 0},
-        {OP_INOTMATCH, OP_NOTMATCH, 0}, {OP_IREPLACE, OP_REPLACE, 0}, {OP_ISPLIT, OP_SPLIT, 0}};
+    } variants[] = {{OP_CEQ, OP_EQ, 1},           {OP_CNE, OP_NE, 1},
+                    {OP_CGT, OP_GT, 1},           {OP_CGE, OP_GE, 1},
+                    {OP_CLT, OP_LT, 1},           {OP_CLE, OP_LE, 1},
+                    {OP_CLIKE, OP_LIKE, 1},       {OP_CNOTLIKE, OP_NOTLIKE, 1},
+                    {OP_CMATCH, OP_MATCH, 1},     {OP_CNOTMATCH, OP_NOTMATCH, 1},
+                    {OP_CREPLACE, OP_REPLACE, 1}, {OP_CSPLIT, OP_SPLIT, 1},
+                    {OP_IEQ, OP_EQ, 0},           {OP_INE, OP_NE, 0},
+                    {OP_IGT, OP_GT, 0},           {OP_IGE, OP_GE, 0},
+                    {OP_ILT, OP_LT, 0},           {OP_ILE, OP_LE, 0},
+                    {OP_ILIKE, OP_LIKE, 0},       {OP_INOTLIKE, OP_NOTLIKE, 0},
+                    {OP_IMATCH, OP_MATCH, 0},     {OP_INOTMATCH, OP_NOTMATCH, 0},
+                    {OP_IREPLACE, OP_REPLACE, 0}, {OP_ISPLIT, OP_SPLIT, 0}};
     *case_sensitive = false;
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
         if (variants[i].op == op) {
@@ -422,9 +425,15 @@ struct value fold_binary(struct fold *f, unsigned op, struct value a, struct val
     op = plain_operator(op, &sensitive);
     switch (op) {
     case OP_ADD: return add(f, a, b);
-    case OP_SUB: case OP_MUL: case OP_DIV: case OP_REM: case OP_BAND: case OP_BOR: case OP_BXOR:
-    case OP_SHL: case OP_SHR:
-        return arithmetic(f, op, a, b);
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV:
+    case OP_REM:
+    case OP_BAND:
+    case OP_BOR:
+    case OP_BXOR:
+    case OP_SHL:
+    case OP_SHR: return arithmetic(f, op, a, b);
     case OP_RANGE: return range(f, a, b);
     case OP_FORMAT: return format(f, a, b);
     case OP_JOIN: return join(f, a, value_text(f, b));
@@ -441,13 +450,15 @@ struct value fold_binary(struct fold *f, unsigned op, struct value a, struct val
         return fold_replace(f, value_text(f, a), pattern, with, !sensitive);
     }
     case OP_SPLIT: {
-        struct str pattern = b.kind == VALUE_LIST && b.count ? value_text(f, b.items[0])
-                                                             : value_text(f, b);
+        struct str pattern =
+            b.kind == VALUE_LIST && b.count ? value_text(f, b.items[0]) : value_text(f, b);
         if (a.kind == VALUE_LIST)
             a = join(f, a, pattern); /* the pieces of all of them */
         return a.kind == VALUE_UNKNOWN ? a : split(f, value_text(f, a), pattern, !sensitive);
     }
-    case OP_AND: case OP_OR: case OP_XOR: {
+    case OP_AND:
+    case OP_OR:
+    case OP_XOR: {
         int x = fold_truth(a), y = fold_truth(b);
         if (op == OP_AND && (x == 0 || y == 0))
             return value_bool(false);
@@ -472,7 +483,8 @@ struct value fold_unary(struct fold *f, unsigned op, struct value a)
     case OP_BNOT: return fold_number(a, &x) ? value_number(-x - 1) : value_unknown();
     case OP_JOIN: return join(f, a, STR(""));
     case OP_SPLIT:
-        return a.kind == VALUE_UNKNOWN ? a : split(f, str_trim(value_text(f, a)), STR("\\s+"), true);
+        return a.kind == VALUE_UNKNOWN ? a
+                                       : split(f, str_trim(value_text(f, a)), STR("\\s+"), true);
     case OP_COMMA: {
         struct value list = value_list(f, 1);
         if (list.kind == VALUE_LIST)
@@ -507,8 +519,7 @@ static struct value each_cast(struct fold *f, struct str type, struct value v)
         struct value list = value_list(f, v.text.n);
         size_t n = 0;
         for (uint32_t pos = 0; list.kind == VALUE_LIST && pos < v.text.n;)
-            list.items[n++] =
-                (struct value){.kind = VALUE_CHAR, .number = ps_char(v.text, &pos)};
+            list.items[n++] = (struct value){.kind = VALUE_CHAR, .number = ps_char(v.text, &pos)};
         if (list.kind == VALUE_LIST)
             list.count = n;
         return list;
@@ -544,15 +555,15 @@ struct value fold_cast(struct fold *f, struct str type, struct value v)
         bool real = str_eqi(type, STR("double")) || str_eqi(type, STR("decimal"));
         return fold_number(v, &x) ? value_number(real ? x : whole(x)) : value_unknown();
     }
-    if (str_eqi(type, STR("bool")) || str_eqi(type, STR("boolean")) ||
-        str_eqi(type, STR("switch")))
+    if (str_eqi(type, STR("bool")) || str_eqi(type, STR("boolean")) || str_eqi(type, STR("switch")))
         return fold_truth(v) < 0 ? value_unknown() : value_bool(fold_truth(v));
     if (str_eqi(type, STR("array")))
         return as_list(f, v);
-    if (str_eqi(type, STR("type")))
-        return v.kind == VALUE_STRING && value_known(v)
-                   ? (struct value){.kind = VALUE_TYPE, .text = fold_lower(f, v.text)}
-                   : v;
+    if (str_eqi(type, STR("type")) && v.kind == VALUE_STRING && value_known(v)) {
+        struct str name = fold_lower(f, str_trim(v.text));
+        return (struct value){.kind = VALUE_TYPE,
+                              .text = str_starts(name, STR("system.")) ? str_from(name, 7) : name};
+    }
     if (str_eqi(type, STR("scriptblock")) && v.kind == VALUE_STRING)
         return value_object(f, STR("code"), v.text);
     if (str_eqi(type, STR("wmiclass")) || str_eqi(type, STR("wmi")) ||

@@ -152,7 +152,7 @@ static struct value string_static(struct fold *f, struct str name, const struct 
             memcpy(list.items, args + 1, (count - 1) * sizeof *args);
         return fold_binary(f, OP_JOIN, list, value_string(value_text(f, args[0])));
     }
-    if (str_eqi(name, STR("concat"))) {
+    if (str_eqi(name, STR("concat")) && count) {
         struct value list = value_list(f, count);
         if (list.kind != VALUE_LIST)
             return list;
@@ -227,7 +227,8 @@ bool fold_static(struct fold *f, struct str type, struct str name, const struct 
         if (str_eqi(name, STR("getstring")) && count && bytes_of(f, args[0], &bytes))
             *out = decode(f, encoding, bytes);
         else if (str_eqi(name, STR("getbytes")) && count && value_known(args[0]))
-            *out = value_object(f, STR("bytes"), encoding_bytes(f, encoding, value_text(f, args[0])));
+            *out =
+                value_object(f, STR("bytes"), encoding_bytes(f, encoding, value_text(f, args[0])));
         return true;
     }
     if (str_eqi(type, STR("string"))) {

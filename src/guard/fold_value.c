@@ -132,9 +132,9 @@ struct str fold_lower(struct fold *f, struct str text)
 static struct str number_text(struct fold *f, struct value v)
 {
     char digits[40];
-    int n = v.number == (double)(long long)v.number && v.number < 1e15 && v.number > -1e15
-                ? snprintf(digits, sizeof digits, "%lld", (long long)v.number)
-                : snprintf(digits, sizeof digits, "%.15g", v.number);
+    bool whole = v.number < 1e15 && v.number > -1e15 && v.number == (double)(long long)v.number;
+    int n = whole ? snprintf(digits, sizeof digits, "%lld", (long long)v.number)
+                  : snprintf(digits, sizeof digits, "%.15g", v.number);
     return arena_copy(f->arena, (struct str){digits, (size_t)n});
 }
 
@@ -142,20 +142,23 @@ struct str value_text(struct fold *f, struct value v)
 {
     char bytes[4];
     switch (v.kind) {
-    case VALUE_VOID: case VALUE_NULL: return STR("");
+    case VALUE_VOID:
+    case VALUE_NULL: return STR("");
     case VALUE_BOOL: return v.number != 0 ? STR("True") : STR("False");
     case VALUE_NUMBER: return number_text(f, v);
     case VALUE_CHAR:
         return arena_copy(f->arena,
                           (struct str){bytes, utf_encode((uint32_t)v.number & 0x1FFFFF, bytes)});
-    case VALUE_STRING: case VALUE_TYPE: return v.text.p ? v.text : STR("");
+    case VALUE_STRING:
+    case VALUE_TYPE: return v.text.p ? v.text : STR("");
     case VALUE_LIST: {
         struct fold_buffer t = {0};
         for (size_t i = 0; i < v.count; i++) {
             if (i)
                 fold_add(f, &t, STR(" "));
-            fold_add(f, &t, v.items[i].kind == VALUE_LIST ? STR("System.Object[]")
-                                                          : value_text(f, v.items[i]));
+            fold_add(f, &t,
+                     v.items[i].kind == VALUE_LIST ? STR("System.Object[]")
+                                                   : value_text(f, v.items[i]));
         }
         return fold_result(&t);
     }
@@ -172,7 +175,9 @@ bool fold_number(struct value v, double *number)
 {
     bool real;
     switch (v.kind) {
-    case VALUE_NUMBER: case VALUE_CHAR: case VALUE_BOOL: *number = v.number; return true;
+    case VALUE_NUMBER:
+    case VALUE_CHAR:
+    case VALUE_BOOL: *number = v.number; return true;
     case VALUE_NULL: *number = 0; return true;
     case VALUE_STRING: return ps_number(str_trim(v.text), number, &real);
     case VALUE_LIST: return v.count == 1 && fold_number(v.items[0], number);
@@ -183,11 +188,17 @@ bool fold_number(struct value v, double *number)
 int fold_truth(struct value v)
 {
     switch (v.kind) {
-    case VALUE_VOID: case VALUE_NULL: return 0;
-    case VALUE_BOOL: case VALUE_NUMBER: case VALUE_CHAR: return v.number != 0;
+    case VALUE_VOID:
+    case VALUE_NULL: return 0;
+    case VALUE_BOOL:
+    case VALUE_NUMBER:
+    case VALUE_CHAR: return v.number != 0;
     case VALUE_STRING: return value_known(v) ? v.text.n != 0 : -1;
     case VALUE_LIST: return v.count == 0 ? 0 : v.count == 1 ? fold_truth(v.items[0]) : 1;
-    case VALUE_HASH: case VALUE_BLOCK: case VALUE_TYPE: case VALUE_OBJECT: return 1;
+    case VALUE_HASH:
+    case VALUE_BLOCK:
+    case VALUE_TYPE:
+    case VALUE_OBJECT: return 1;
     default: return -1;
     }
 }
@@ -219,8 +230,8 @@ bool fold_wild(struct str pattern, struct str text)
             } else {
                 return false;
             }
-        } else if (p < pattern.n && (pattern.p[p] == '?' || ascii_lower(pattern.p[p]) ==
-                                                                ascii_lower(text.p[t]))) {
+        } else if (p < pattern.n &&
+                   (pattern.p[p] == '?' || ascii_lower(pattern.p[p]) == ascii_lower(text.p[t]))) {
             p++;
             t++;
         } else if (star != SIZE_MAX) {

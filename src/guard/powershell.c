@@ -100,26 +100,46 @@ static void show(struct guard *g, const struct ps_node *node)
     if (!node || guard_stopped(g))
         return;
     switch (node->kind) {
-    case PS_STRING: case PS_NUMBER: case PS_VARIABLE: case PS_SPLAT: return;
+    case PS_STRING:
+    case PS_NUMBER:
+    case PS_VARIABLE:
+    case PS_SPLAT: return;
     case PS_COMMAND:
         show_command(g, node);
         show_list(g, node->a);
         show_list(g, node->b);
         return;
-    case PS_PIPELINE: case PS_EXPAND: case PS_HASH: case PS_ARRAY: case PS_SUBEXPR: case PS_LIST:
-    case PS_BODY: case PS_CLASS: case PS_TYPE:
+    case PS_PIPELINE:
+    case PS_EXPAND:
+    case PS_HASH:
+    case PS_ARRAY:
+    case PS_SUBEXPR:
+    case PS_LIST:
+    case PS_BODY:
+    case PS_CLASS:
+    case PS_TYPE:
         show_list(g, node->a);
         show_list(g, node->b);
         return;
-    case PS_SCRIPTBLOCK: show_list(g, node->a); show_list(g, node->b); return;
+    case PS_SCRIPTBLOCK:
+        show_list(g, node->a);
+        show_list(g, node->b);
+        return;
     case PS_CALL:
         show(g, node->a);
         show(g, node->b);
         show_list(g, node->c);
         return;
-    case PS_CAST: show(g, node->b); show(g, node->a); return;
-    case PS_PARAM: show_list(g, node->b); show(g, node->a); return;
-    case PS_SWITCH: case PS_TRY:
+    case PS_CAST:
+        show(g, node->b);
+        show(g, node->a);
+        return;
+    case PS_PARAM:
+        show_list(g, node->b);
+        show(g, node->a);
+        return;
+    case PS_SWITCH:
+    case PS_TRY:
         show(g, node->a);
         show_list(g, node->b);
         show(g, node->c);
@@ -158,7 +178,7 @@ void powershell_show(struct guard *g, const struct ps_node *tree)
 static struct ps_node *parse(struct guard *g, struct str text, int version, struct ps_parser *p)
 {
     *p = (struct ps_parser){
-        .g = g, .arena = guard_arena(g), .text = text, .version = version};
+        .g = g, .arena = guard_arena(g), .text = text, .length = text.n, .version = version};
     return ps_parse_script(p);
 }
 

@@ -13,10 +13,11 @@
 #include "guard/effects.h"
 
 enum {
-    PS_MAX_NESTING = 128, /* brackets in brackets */
-    PS_MAX_LINKS = 150,   /* .a.b[0].c() */
-    PS_MAX_STRINGS = 10,  /* "$( "$( … )" )" */
-    PS_MAX_NODES = 400000 /* of one tree */
+    PS_MAX_NESTING = 128,  /* brackets in brackets */
+    PS_MAX_LINKS = 150,    /* .a.b[0].c() */
+    PS_MAX_STRINGS = 6,    /* "$( "$( … )" )" */
+    PS_MAX_NODES = 160000, /* of one tree */
+    PS_MAX_SCANS = 5       /* times the text: only broken text is looked at that often */
 };
 
 /* ---- characters ---- */
@@ -31,12 +32,40 @@ enum {
 };
 extern const uint8_t ps_ascii[128];
 
+uint32_t ps_char_beyond_ascii(struct str text, uint32_t *pos);
+unsigned ps_class_beyond_ascii(uint32_t c);
+
 /* Reads the character at pos and moves pos behind it; 0 at the end. */
-uint32_t ps_char(struct str text, uint32_t *pos);
-unsigned ps_class(uint32_t c);
-bool ps_is_single_quote(uint32_t c);
-bool ps_is_double_quote(uint32_t c);
-bool ps_is_dash(uint32_t c);
+static inline uint32_t ps_char(struct str text, uint32_t *pos)
+{
+    if (*pos >= text.n)
+        return 0;
+    unsigned char byte = (unsigned char)text.p[*pos];
+    if (byte >= 0x80)
+        return ps_char_beyond_ascii(text, pos);
+    ++*pos;
+    return byte;
+}
+
+static inline unsigned ps_class(uint32_t c)
+{
+    return c < 128 ? ps_ascii[c] : ps_class_beyond_ascii(c);
+}
+
+static inline bool ps_is_single_quote(uint32_t c)
+{
+    return c == '\'' || (c >= 0x2018 && c <= 0x201B);
+}
+
+static inline bool ps_is_double_quote(uint32_t c)
+{
+    return c == '"' || (c >= 0x201C && c <= 0x201E);
+}
+
+static inline bool ps_is_dash(uint32_t c)
+{
+    return c == '-' || (c >= 0x2013 && c <= 0x2015);
+}
 
 /* ---- the tree ---- */
 
@@ -168,17 +197,19 @@ struct ps_parser {
     struct guard *g;
     struct arena *arena;
     struct str text;
+    size_t length; /* of the outermost text */
     uint32_t pos;
     enum ps_mode mode;
     int version;  /* 5 or 7 */
     bool differs; /* something that the other version reads differently */
     bool error;   /* a syntax error */
     bool stopped;
-    bool no_comma;    /* the comma separates arguments here */
+    bool no_comma; /* the comma separates arguments here */
     bool in_ternary;
     unsigned nesting, strings;
     size_t nodes, commands;
-    bool fixed;             /* text is a decoded copy: every span is fixed_start to fixed_end */
+    size_t scanned; /* bytes, each as often as it was looked at */
+    bool fixed;     /* text is a decoded copy: every span is fixed_start to fixed_end */
     uint32_t fixed_start, fixed_end;
     struct ps_token peeked; /* valid if peeked_at == pos and the mode fits */
     uint32_t peeked_at, peeked_behind;
@@ -187,17 +218,17 @@ struct ps_parser {
 
 struct ps_token ps_peek(struct ps_parser *p);
 struct ps_token ps_next(struct ps_parser *p);
-void ps_skip_newlines(struct ps_parser *p);         /* and comments */
-void ps_skip_separators(struct ps_parser *p);       /* newlines and semicolons */
-void ps_skip_block_comments(struct ps_parser *p);   /* that stand directly at pos */
-uint32_t ps_verbatim_end(struct ps_parser *p);      /* behind --% */
+void ps_skip_newlines(struct ps_parser *p);       /* and comments */
+void ps_skip_separators(struct ps_parser *p);     /* newlines and semicolons */
+void ps_skip_block_comments(struct ps_parser *p); /* that stand directly at pos */
+uint32_t ps_verbatim_end(struct ps_parser *p);    /* behind --% */
 bool ps_number(struct str text, double *value, bool *real);
 
 /* Positions behind a construct whose opening was read; *closed tells if its end was there. */
 uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed);
 uint32_t ps_skip_double(struct str text, uint32_t pos, bool *closed);
-uint32_t ps_skip_here(struct str text, uint32_t pos, bool expandable, bool *closed,
-                      uint32_t *body, uint32_t *body_end);
+uint32_t ps_skip_here(struct str text, uint32_t pos, bool expandable, bool *closed, uint32_t *body,
+                      uint32_t *body_end);
 uint32_t ps_skip_generic(struct str text, uint32_t pos);
 uint32_t ps_skip_dollar(struct str text, uint32_t pos, bool here, bool *closed);
 
@@ -216,7 +247,7 @@ struct ps_list {
 };
 void ps_append(struct ps_list *list, struct ps_node *node);
 
-struct ps_node *ps_parse_script(struct ps_parser *p);                 /* a PS_SCRIPTBLOCK */
+struct ps_node *ps_parse_script(struct ps_parser *p);                  /* a PS_SCRIPTBLOCK */
 struct ps_node *ps_parse_statements(struct ps_parser *p, uint8_t end); /* up to that token */
 struct ps_node *ps_parse_statement(struct ps_parser *p);
 struct ps_node *ps_parse_block(struct ps_parser *p, uint32_t start); /* behind { */

@@ -1,4 +1,5 @@
-/* Parameters of a cmdlet: names by unambiguous prefix, aliases, switches, positions, the pipeline. */
+/* Parameters of a cmdlet: names by unambiguous prefix, aliases, switches, positions, the pipeline.
+ */
 #include "guard/powershell_run.h"
 
 /* One entry of a spec: "Name|Alias:2^" with '!' for a switch, '^' if it takes pipeline input. */

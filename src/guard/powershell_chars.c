@@ -1,4 +1,5 @@
-/* PowerShell's classes of characters: blanks, quotes, dashes, letters, and what ends a bare word. */
+/* PowerShell's classes of characters: blanks, quotes, dashes, letters, and what ends a bare word.
+ */
 #include "base/utf.h"
 #include "guard/powershell.h"
 
@@ -31,34 +32,12 @@ const uint8_t ps_ascii[128] = {
 #undef N
 #undef V
 
-uint32_t ps_char(struct str text, uint32_t *pos)
+uint32_t ps_char_beyond_ascii(struct str text, uint32_t *pos)
 {
-    if (*pos >= text.n)
-        return 0;
-    unsigned char byte = (unsigned char)text.p[*pos];
-    if (byte < 0x80) {
-        ++*pos;
-        return byte;
-    }
     size_t at = *pos;
     int32_t c = utf_decode(text, &at);
     *pos = (uint32_t)at;
     return c < 0 ? 0xFFFD : (uint32_t)c; /* stray bytes and holes are ordinary characters */
-}
-
-bool ps_is_single_quote(uint32_t c)
-{
-    return c == '\'' || (c >= 0x2018 && c <= 0x201B);
-}
-
-bool ps_is_double_quote(uint32_t c)
-{
-    return c == '"' || (c >= 0x201C && c <= 0x201E);
-}
-
-bool ps_is_dash(uint32_t c)
-{
-    return c == '-' || (c >= 0x2013 && c <= 0x2015);
 }
 
 /* Letters beyond ASCII only matter inside variable names and identifiers, so whole blocks of
@@ -74,10 +53,8 @@ static bool letter(uint32_t c)
            !(c >= 0xFE10 && c <= 0xFE6F) && !(c >= 0xFF00 && c <= 0xFF20) && c < 0xFFE0;
 }
 
-unsigned ps_class(uint32_t c)
+unsigned ps_class_beyond_ascii(uint32_t c)
 {
-    if (c < 128)
-        return ps_ascii[c];
     if (c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 ||
         c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000)
         return PS_BLANK | PS_ENDS_WORD;

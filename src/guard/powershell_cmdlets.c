@@ -9,11 +9,22 @@ static struct word whole(struct ps_bound *b)
     return (struct word){.text = b->who, .start = b->at->start, .end = b->at->end};
 }
 
+/* -WhatIf only says what would be done. */
+static bool what_if(struct ps_bound *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        struct str name = b->args[i].name;
+        if (name.n >= 2 && str_startsi(STR("WhatIf"), name) &&
+            (b->args[i].value.kind == VALUE_VOID || fold_truth(b->args[i].value) == 1))
+            return true;
+    }
+    return false;
+}
+
 static struct value outside(struct ps_bound *b)
 {
-    for (size_t i = 0; i < b->count; i++) /* -WhatIf does nothing */
-        if (str_eqi(b->args[i].name, STR("WhatIf")) && fold_truth(b->args[i].value) != 0)
-            return value_unknown();
+    if (what_if(b))
+        return value_unknown();
     guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, whole(b), b->who, NULL, NULL);
     for (size_t i = 0; i < b->count; i++)
         if (b->args[i].value.kind == VALUE_BLOCK)
@@ -28,9 +39,8 @@ static void add_argument_list(struct ps_words *w, struct ps_bound *b, size_t ind
         return;
     struct value v = b->values[index];
     struct str line = value_text(
-        &b->r->f, v.kind == VALUE_LIST
-                      ? fold_binary(&b->r->f, OP_JOIN, v, value_string(STR(" ")))
-                      : v);
+        &b->r->f,
+        v.kind == VALUE_LIST ? fold_binary(&b->r->f, OP_JOIN, v, value_string(STR(" "))) : v);
     words_split(w, b->nodes[index], line);
 }
 
@@ -68,7 +78,8 @@ static struct value start_process(struct ps_bound *b)
 static void open_item(struct ps_bound *b, struct word target)
 {
     struct str leaf = name_leaf(target.text);
-    if (guard_is_url(target.text) || str_has_char(leaf, GUARD_HOLE)) {
+    if (guard_is_url(target.text) || str_has_char(leaf, GUARD_HOLE) || leaf.n == 0 ||
+        leaf.p[0] == '.' || leaf.p[0] == '~') {
         run_open(b->r, b->who, target, NULL, 0);
         return;
     }
@@ -158,8 +169,8 @@ static struct value invoke_command(struct ps_bound *b)
     if (remote)
         guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, whole(b), b->who,
                    "runs code through a remote session, outside the sandboxed process tree", NULL);
-    run_script_value(b, BLOCK, b->present[ARGUMENTS] ? b->values[ARGUMENTS]
-                                                     : value_kind(VALUE_VOID));
+    run_script_value(b, BLOCK,
+                     b->present[ARGUMENTS] ? b->values[ARGUMENTS] : value_kind(VALUE_VOID));
     run_script_file(b, FILE_PATH);
     return value_unknown();
 }
@@ -193,8 +204,8 @@ static struct value import_module(struct ps_bound *b)
 static struct value add_type(struct ps_bound *b)
 {
     enum { DEFINITION, MEMBERS };
-    static const struct str signs[] = {STR("ShellExecute"), STR("Process.Start"),
-                                       STR("LaunchUri"), STR("UseShellExecute")};
+    static const struct str signs[] = {STR("ShellExecute"), STR("Process.Start"), STR("LaunchUri"),
+                                       STR("UseShellExecute")};
     for (size_t i = DEFINITION; i <= MEMBERS; i++) {
         if (!b->present[i])
             continue;
@@ -226,13 +237,13 @@ static struct value for_item(struct ps_bound *b, struct ps_node **blocks, size_t
 }
 
 static struct value member_of_item(struct ps_bound *b, struct value item, struct str member,
-                                   const struct ps_arg *rest, size_t count)
+                                   size_t from)
 {
     struct value args[8], out;
     size_t n = 0;
-    for (size_t i = 0; i < count && n < 8; i++)
-        if (!rest[i].name.p)
-            args[n++] = rest[i].value;
+    for (size_t i = from; i < b->count && n < 8; i++)
+        if (!b->args[i].name.p)
+            args[n++] = b->args[i].value;
     if (n == 0 && fold_property(&b->r->f, item, member, &out))
         return out;
     return dotnet_call(b->r, b->at, item, member, args, n, false);
@@ -279,8 +290,7 @@ static struct value for_each(struct ps_bound *b)
     struct value list = value_list(&r->f, items);
     for (size_t i = 0; i < items && !guard_stopped(r->g); i++) {
         struct value v = count ? for_item(b, blocks + from, count - from, one.items[i])
-                               : member_of_item(b, one.items[i], member, b->args + member_at,
-                                                b->count - member_at);
+                               : member_of_item(b, one.items[i], member, member_at);
         if (list.kind == VALUE_LIST)
             list.items[i] = v.kind == VALUE_VOID ? value_kind(VALUE_NULL) : v;
     }
@@ -374,8 +384,9 @@ static struct value get_variable(struct ps_bound *b)
     if (!b->present[0] || !word_known(name))
         return value_unknown();
     if (str_has_char(name.text, '*') || str_has_char(name.text, '?')) {
-        static const char *const names[] = {"MaximumDriveCount", "VerbosePreference", "PSHOME",
-                                            "ShellId", "ExecutionContext", "MaximumErrorCount"};
+        static const char *const names[] = {
+            "MaximumDriveCount", "VerbosePreference", "PSHOME",
+            "ShellId",           "ExecutionContext",  "MaximumErrorCount"};
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             if (fold_wild(name.text, str_of(names[i]))) {
                 name.text = str_of(names[i]);
@@ -426,7 +437,8 @@ static struct value get_command(struct ps_bound *b)
     }
     struct value command = value_object(f, STR("command"), text);
     if (command.kind == VALUE_OBJECT) {
-        struct str target = cmdlet_alias(text);
+        bool old;
+        struct str target = cmdlet_alias(text, &old);
         struct value definition = value_string(target.p ? target : text);
         value_put(f, &command.object->properties, STR("name"), value_string(text));
         value_put(f, &command.object->properties, STR("definition"), definition);
@@ -616,19 +628,15 @@ static struct value wmi_instance(struct ps_bound *b)
 
 /* ---- deleting ---- */
 
-static bool what_if(struct ps_bound *b)
-{
-    for (size_t i = 0; i < b->count; i++)
-        if (b->args[i].name.n >= 3 && str_startsi(STR("WhatIf"), b->args[i].name) &&
-            fold_truth(b->args[i].value) != 0)
-            return true;
-    return false;
-}
-
 static void delete_path(struct ps_bound *b, struct word target, unsigned flags)
 {
     static const char *const harmless[] = {"env:", "variable:", "function:", "alias:", "wsman:"};
-    static const char *const registry[] = {"hklm:", "hkcu:", "hkcr:", "hku:", "hkcc:", "registry::",
+    static const char *const registry[] = {"hklm:",
+                                           "hkcu:",
+                                           "hkcr:",
+                                           "hku:",
+                                           "hkcc:",
+                                           "registry::",
                                            "microsoft.powershell.core\\registry::",
                                            "hkey_"};
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
@@ -720,10 +728,13 @@ static const struct {
 
 static const struct {
     struct str alias, cmdlet;
+    bool old;
 } aliases[] = {
-#define ALIAS(alias, cmdlet) {{alias, sizeof(alias) - 1}, {cmdlet, sizeof(cmdlet) - 1}},
+#define ALIAS(alias, cmdlet) {{alias, sizeof(alias) - 1}, {cmdlet, sizeof(cmdlet) - 1}, false},
+#define OLD_ALIAS(alias, cmdlet) {{alias, sizeof(alias) - 1}, {cmdlet, sizeof(cmdlet) - 1}, true},
 #include "guard/tables/ps_aliases.def"
 #undef ALIAS
+#undef OLD_ALIAS
 };
 
 bool cmdlet_find(struct str name, size_t *index)
@@ -743,15 +754,18 @@ bool cmdlet_find(struct str name, size_t *index)
     return false;
 }
 
-struct str cmdlet_alias(struct str alias)
+struct str cmdlet_alias(struct str alias, bool *old)
 {
+    *old = false;
     if (alias.n > 8)
         return STR_NONE;
     for (size_t low = 0, high = sizeof aliases / sizeof *aliases; low < high;) {
         size_t middle = (low + high) / 2;
         int order = str_cmpi(alias, aliases[middle].alias);
-        if (order == 0)
+        if (order == 0) {
+            *old = aliases[middle].old;
             return aliases[middle].cmdlet;
+        }
         if (order < 0)
             high = middle;
         else
@@ -775,12 +789,8 @@ struct str cmdlet_match(struct str pattern)
 struct value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
                         size_t count, struct value input)
 {
-    struct ps_bound b = {.r = r,
-                         .who = cmdlets[index].name,
-                         .at = at,
-                         .args = args,
-                         .count = count,
-                         .input = input};
+    struct ps_bound b = {
+        .r = r, .who = cmdlets[index].name, .at = at, .args = args, .count = count, .input = input};
     bind_parameters(&b, cmdlets[index].spec);
     return cmdlets[index].run(&b);
 }

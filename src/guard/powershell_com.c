@@ -67,6 +67,7 @@ struct value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid)
     }
     switch (class_of(name)) {
     case COM_OUTSIDE:
+    case COM_TASKS:
         guard_find(r->g, GUARD_LAUNCH_OUTSIDE, word, progid,
                    "is a program that COM starts outside the sandboxed process tree", NULL);
         break;
@@ -78,9 +79,9 @@ struct value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid)
 
 static void shell_call(struct ps_run *r, struct ps_node *node, struct str member, struct word first)
 {
-    static const char *const opening[] = {"shellexecute", "open",     "explore",  "filerun",
-                                          "invokeverb",   "invokeverbex", "controlpanelitem",
-                                          "servicestart", "findfiles", "doit"};
+    static const char *const opening[] = {
+        "shellexecute",     "open",         "explore",   "filerun", "invokeverb", "invokeverbex",
+        "controlpanelitem", "servicestart", "findfiles", "doit"};
     for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
         if (!is(member, opening[i]))
             continue;
@@ -114,8 +115,9 @@ struct value com_call(struct ps_run *r, struct ps_node *node, struct value objec
 {
     struct str name = str_from(object.object->type, 4);
     struct ps_node *at = node->kind == PS_CALL && node->c ? node->c : node;
-    struct word first = count ? eval_word(r, at, args[0])
-                              : (struct word){.text = member, .start = node->start, .end = node->end};
+    struct word first = count
+                            ? eval_word(r, at, args[0])
+                            : (struct word){.text = member, .start = node->start, .end = node->end};
     for (size_t i = 0; i < count; i++)
         if (args[i].kind == VALUE_BLOCK)
             run_block_on(r, args[i].node, object);

@@ -13,13 +13,31 @@ static struct ps_node *parse_single(struct ps_parser *p, bool name)
     p->mode = PS_COMMAND_MODE;
     struct ps_token t = ps_peek(p);
     switch (t.kind) {
-    case T_END: case T_NEWLINE: case T_SEMI: case T_RPAREN: case T_RCURLY: case T_PIPE:
-    case T_AND_AND: case T_OR_OR: case T_AMPERSAND: case T_COMMA: case T_REDIRECT: case T_MERGE:
-    case T_INPUT:
-        return NULL;
-    case T_NUMBER: case T_SINGLE: case T_DOUBLE: case T_HERE_SINGLE: case T_HERE_DOUBLE:
-    case T_VARIABLE: case T_SPLAT: case T_LPAREN: case T_AT_PAREN: case T_DOLLAR_PAREN:
-    case T_AT_CURLY: case T_LCURLY: {
+    case T_END:
+    case T_NEWLINE:
+    case T_SEMI:
+    case T_RPAREN:
+    case T_RCURLY:
+    case T_PIPE:
+    case T_AND_AND:
+    case T_OR_OR:
+    case T_AMPERSAND:
+    case T_COMMA:
+    case T_REDIRECT:
+    case T_MERGE:
+    case T_INPUT: return NULL;
+    case T_NUMBER:
+    case T_SINGLE:
+    case T_DOUBLE:
+    case T_HERE_SINGLE:
+    case T_HERE_DOUBLE:
+    case T_VARIABLE:
+    case T_SPLAT:
+    case T_LPAREN:
+    case T_AT_PAREN:
+    case T_DOLLAR_PAREN:
+    case T_AT_CURLY:
+    case T_LCURLY: {
         struct ps_node *node = ps_parse_primary(p, true);
         p->mode = PS_COMMAND_MODE;
         return node;
@@ -199,8 +217,11 @@ static bool pipe_on_next_line(struct ps_parser *p)
 static bool assignable(const struct ps_node *node)
 {
     switch (node->kind) {
-    case PS_VARIABLE: case PS_MEMBER: case PS_INDEX: return true;
-    case PS_CAST: case PS_PAREN: return node->a && assignable(node->a);
+    case PS_VARIABLE:
+    case PS_MEMBER:
+    case PS_INDEX: return true;
+    case PS_CAST:
+    case PS_PAREN: return node->a && assignable(node->a);
     case PS_LIST:
         for (const struct ps_node *item = node->a; item; item = item->next)
             if (!assignable(item))
@@ -276,8 +297,8 @@ static struct ps_node *parse_one(struct ps_parser *p)
         ps_next(p);
         ps_skip_newlines(p);
         struct ps_token t = ps_peek(p);
-        if (t.kind == T_VARIABLE || t.kind == T_SINGLE || t.kind == T_DOUBLE || t.kind == T_NUMBER ||
-            t.kind == T_LPAREN || t.kind == T_LCURLY)
+        if (t.kind == T_VARIABLE || t.kind == T_SINGLE || t.kind == T_DOUBLE ||
+            t.kind == T_NUMBER || t.kind == T_LPAREN || t.kind == T_LCURLY)
             p->error = true; /* an expression may only come first */
         struct ps_node *command = parse_command(p);
         if (!command) {

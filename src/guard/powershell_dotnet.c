@@ -39,11 +39,18 @@ struct str dotnet_type(struct ps_run *r, struct str name)
         return STR("scriptblock");
     if (!str_has_char(name, '.')) {
         /* using namespace System.Diagnostics: [Process] */
-        static const char *const known[] = {
-            "diagnostics.process", "diagnostics.processstartinfo", "io.directory", "io.file",
-            "io.path", "text.encoding", "text.stringbuilder", "management.managementclass",
-            "windows.forms.help", "microsoft.visualbasic.interaction",
-            "microsoft.visualbasic.fileio.filesystem", "runtime.interopservices.marshal"};
+        static const char *const known[] = {"diagnostics.process",
+                                            "diagnostics.processstartinfo",
+                                            "io.directory",
+                                            "io.file",
+                                            "io.path",
+                                            "text.encoding",
+                                            "text.stringbuilder",
+                                            "management.managementclass",
+                                            "windows.forms.help",
+                                            "microsoft.visualbasic.interaction",
+                                            "microsoft.visualbasic.fileio.filesystem",
+                                            "runtime.interopservices.marshal"};
         for (size_t i = 0; i < r->namespace_count; i++) {
             struct str space = fold_lower(&r->f, r->namespaces[i]);
             if (str_starts(space, STR("system.")))
@@ -109,11 +116,12 @@ static struct value start(struct ps_run *r, struct ps_node *node, const struct v
 void dotnet_wmi(struct ps_run *r, struct ps_node *at, struct str class, struct str method,
                 struct str who)
 {
-    static const char *const starting[] = {"create", "startservice", "registerbyxml", "install",
-                                           "execute", "exec", "start", "runbypath", "registertask"};
-    static const char *const classes[] = {"win32_process",  "win32_scheduledjob", "win32_service",
-                                          "win32_product",  "ps_scheduledtask",   "win32_baseservice",
-                                          "ps_scheduledjob", "msft_scheduledtask"};
+    static const char *const starting[] = {"create",  "startservice", "registerbyxml",
+                                           "install", "execute",      "exec",
+                                           "start",   "runbypath",    "registertask"};
+    static const char *const classes[] = {
+        "win32_process",    "win32_scheduledjob", "win32_service",   "win32_product",
+        "ps_scheduledtask", "win32_baseservice",  "ps_scheduledjob", "msft_scheduledtask"};
     bool unknown = str_has_char(class, GUARD_HOLE);
     bool starts = str_has_char(method, GUARD_HOLE);
     for (size_t i = class.n; i-- > 0;) {
@@ -158,7 +166,8 @@ struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
             fold_concat(f, STR("wmi/"),
                         count ? fold_lower(f, value_text(f, args[count - 1])) : STR("")),
             STR_NONE);
-    if (is(type, "collections.hashtable") || is(type, "collections.specialized.ordereddictionary")) {
+    if (is(type, "collections.hashtable") ||
+        is(type, "collections.specialized.ordereddictionary")) {
         out = value_kind(VALUE_HASH);
         out.hash = ARENA_NEW(f->arena, struct value_hash);
         return out.hash ? out : value_unknown();
@@ -223,7 +232,8 @@ static struct value static_call(struct ps_run *r, struct ps_node *node, struct s
             if (w.count)
                 run_open(r, STR("Interaction.Shell"), w.words[0], w.words + 1, w.count - 1);
         } else if ((is(member, "createobject") || is(member, "getobject")) && count) {
-            return dotnet_com(r, place(node, 0), value_text(f, args[is(member, "getobject") ? count - 1 : 0]));
+            return dotnet_com(r, place(node, 0),
+                              value_text(f, args[is(member, "getobject") ? count - 1 : 0]));
         }
         return value_unknown();
     }
@@ -330,8 +340,7 @@ static struct value powershell_call(struct ps_run *r, struct ps_node *node, stru
             return shell;
         one.items[0] = args[count - 1];
         const struct value *old = value_get(properties, STR("arguments"));
-        value_put(f, properties, STR("arguments"),
-                  old ? fold_binary(f, OP_ADD, *old, one) : one);
+        value_put(f, properties, STR("arguments"), old ? fold_binary(f, OP_ADD, *old, one) : one);
     } else if (str_startsi(member, STR("invoke")) || str_startsi(member, STR("begininvoke")))
         return run_pending(r, node, shell);
     return shell;
@@ -496,8 +505,7 @@ static struct value list_call(struct ps_run *r, struct ps_node *node, struct val
             dotnet_call(r, node, object.items[i], member, args, count, false);
         return value_unknown();
     }
-    return object.kind == VALUE_HASH ? value_unknown()
-                                     : unknown_call(r, node, member, args, count);
+    return object.kind == VALUE_HASH ? value_unknown() : unknown_call(r, node, member, args, count);
 }
 
 struct value dotnet_call(struct ps_run *r, struct ps_node *node, struct value object,
@@ -542,8 +550,11 @@ struct value dotnet_call(struct ps_run *r, struct ps_node *node, struct value ob
         if (is_static && value_known(object)) { /* ('X' -as [type])::Start */
             return static_call(r, node, dotnet_type(r, object.text), member, args, count);
         } /* fall through */
-    case VALUE_LIST: case VALUE_CHAR: case VALUE_NUMBER: case VALUE_BOOL: case VALUE_HASH:
-        return list_call(r, node, object, member, args, count);
+    case VALUE_LIST:
+    case VALUE_CHAR:
+    case VALUE_NUMBER:
+    case VALUE_BOOL:
+    case VALUE_HASH: return list_call(r, node, object, member, args, count);
     default: return unknown_call(r, node, member, args, count);
     }
 }
@@ -584,7 +595,11 @@ struct value dotnet_property(struct ps_run *r, struct ps_node *node, struct valu
             return object;
         return value_unknown();
     }
-    case VALUE_STRING: case VALUE_LIST: case VALUE_HASH: case VALUE_CHAR: case VALUE_NUMBER:
+    case VALUE_STRING:
+    case VALUE_LIST:
+    case VALUE_HASH:
+    case VALUE_CHAR:
+    case VALUE_NUMBER:
         if (is_static && object.kind == VALUE_STRING && value_known(object)) {
             struct value type = value_kind(VALUE_TYPE);
             type.text = dotnet_type(r, object.text);
@@ -603,7 +618,8 @@ struct value dotnet_property(struct ps_run *r, struct ps_node *node, struct valu
             return list;
         }
         return method_value(r, object, member, false);
-    case VALUE_BLOCK: return is(member, "ast") ? value_unknown() : method_value(r, object, member, false);
+    case VALUE_BLOCK:
+        return is(member, "ast") ? value_unknown() : method_value(r, object, member, false);
     default: return value_unknown();
     }
 }

@@ -155,14 +155,16 @@ static struct value eval_node(struct ps_run *r, struct ps_node *node)
         v.real = real;
         return v;
     case PS_EXPAND: return eval_expand(r, node);
-    case PS_VARIABLE: case PS_SPLAT: return eval_variable(r, node);
+    case PS_VARIABLE:
+    case PS_SPLAT: return eval_variable(r, node);
     case PS_SCRIPTBLOCK:
         v = value_kind(VALUE_BLOCK);
         v.node = node;
         run_remember(r, node);
         return v;
     case PS_HASH: return eval_hash(r, node);
-    case PS_ARRAY: case PS_SUBEXPR: return eval_group(r, node);
+    case PS_ARRAY:
+    case PS_SUBEXPR: return eval_group(r, node);
     case PS_PAREN:
         v = node->a ? run_statement(r, node->a) : value_unknown();
         if (node->a && node->a->kind == PS_ASSIGN)
@@ -180,7 +182,8 @@ static struct value eval_node(struct ps_run *r, struct ps_node *node)
         v = value_kind(VALUE_TYPE);
         v.text = dotnet_type(r, node->text);
         return v;
-    case PS_MEMBER: case PS_CALL: return eval_member(r, node);
+    case PS_MEMBER:
+    case PS_CALL: return eval_member(r, node);
     case PS_INDEX: {
         struct value object = node->a ? eval(r, node->a) : value_unknown();
         struct value index = node->b ? eval(r, node->b) : value_unknown();
@@ -198,9 +201,17 @@ static struct value eval_node(struct ps_run *r, struct ps_node *node)
         return r->world % 2 ? no : yes;
     }
     case PS_PARAMETER: return node->a ? eval(r, node->a) : value_kind(VALUE_VOID);
-    case PS_COMMAND: case PS_PIPELINE: case PS_ASSIGN: case PS_BODY: case PS_IF: case PS_SWITCH:
-    case PS_FOR: case PS_FOREACH: case PS_WHILE: case PS_TRY: case PS_FLOW:
-        return run_statement(r, node);
+    case PS_COMMAND:
+    case PS_PIPELINE:
+    case PS_ASSIGN:
+    case PS_BODY:
+    case PS_IF:
+    case PS_SWITCH:
+    case PS_FOR:
+    case PS_FOREACH:
+    case PS_WHILE:
+    case PS_TRY:
+    case PS_FLOW: return run_statement(r, node);
     default: return value_unknown();
     }
 }
@@ -238,15 +249,15 @@ void eval_assign(struct ps_run *r, struct ps_node *target, struct value v)
     case PS_VARIABLE: variable_set(r, target->text, v); return;
     case PS_CAST:
         if (target->a)
-            eval_assign(r, target->a,
-                        target->b ? v : fold_cast(&r->f, target->text, v));
+            eval_assign(r, target->a, target->b ? v : fold_cast(&r->f, target->text, v));
         return;
     case PS_PAREN:
         if (target->a)
             eval_assign(r, target->a, v);
         return;
     case PS_LIST: assign_list(r, target->a, v); return;
-    case PS_INDEX: case PS_MEMBER: {
+    case PS_INDEX:
+    case PS_MEMBER: {
         struct value object = target->a ? eval(r, target->a) : value_unknown();
         struct value key = target->b ? eval(r, target->b) : value_unknown();
         if (target->kind == PS_MEMBER && target->b && target->b->kind == PS_STRING)
@@ -257,8 +268,8 @@ void eval_assign(struct ps_run *r, struct ps_node *target, struct value v)
             else
                 object.hash->open = true;
         } else if (object.kind == VALUE_OBJECT) {
-            value_put(&r->f, &object.object->properties,
-                      fold_lower(&r->f, value_text(&r->f, key)), v);
+            value_put(&r->f, &object.object->properties, fold_lower(&r->f, value_text(&r->f, key)),
+                      v);
         } else if (object.kind == VALUE_LIST) {
             double x;
             if (fold_number(key, &x) && x >= 0 && x < (double)object.count)

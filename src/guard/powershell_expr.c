@@ -282,9 +282,10 @@ static struct ps_node *parse_atom(struct ps_parser *p)
         if (node)
             node->text = ps_source(p, t);
         return node;
-    case T_SINGLE: case T_DOUBLE: case T_HERE_SINGLE: case T_HERE_DOUBLE:
-        ps_next(p);
-        return ps_word(p, t, false);
+    case T_SINGLE:
+    case T_DOUBLE:
+    case T_HERE_SINGLE:
+    case T_HERE_DOUBLE: ps_next(p); return ps_word(p, t, false);
     case T_LPAREN: ps_next(p); return parse_group(p, t, PS_PAREN);
     case T_AT_PAREN: ps_next(p); return parse_group(p, t, PS_ARRAY);
     case T_DOLLAR_PAREN: ps_next(p); return parse_group(p, t, PS_SUBEXPR);
@@ -398,9 +399,8 @@ static struct ps_node *parse_members(struct ps_parser *p, struct ps_node *node)
             break;
         if (p->mode == PS_COMMAND_MODE) {
             uint32_t after = p->pos + length;
-            if (after >= p->text.n ||
-                (ps_class(ps_char(p->text, &after)) & PS_BLANK) || here(p, length) == '\n' ||
-                here(p, length) == '\r')
+            if (after >= p->text.n || (ps_class(ps_char(p->text, &after)) & PS_BLANK) ||
+                here(p, length) == '\n' || here(p, length) == '\r')
                 break;
         }
         p->pos += length;

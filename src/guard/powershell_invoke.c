@@ -28,7 +28,7 @@ void words_add(struct ps_words *w, const struct ps_node *at, struct value v)
         return;
     struct word word = eval_word(w->r, at, v);
     if (at->kind == PS_NUMBER)
-        word.text = at->text; /* programs get the digits as written */
+        word.text = at->text;  /* programs get the digits as written */
     if (v.kind == VALUE_BLOCK) /* read on its own */
         word.text = STR("{}");
     add_word(w, word);
@@ -59,7 +59,8 @@ void run_program(struct ps_run *r, struct word *words, size_t count, struct valu
         return;
     struct guard_call call = {.from = GUARD_POWERSHELL, .words = words, .count = count};
     if (input.kind != VALUE_VOID) {
-        call.input = (struct word){.text = STR("\xFF"), .start = words[0].start, .end = words[0].end};
+        call.input =
+            (struct word){.text = STR("\xFF"), .start = words[0].start, .end = words[0].end};
         if (input.kind == VALUE_LIST)
             call.input.text =
                 value_text(&r->f, fold_binary(&r->f, OP_JOIN, input, value_string(STR("\n"))));
@@ -92,6 +93,7 @@ static void read_text(struct ps_run *r, struct word word, struct str who)
         p = (struct ps_parser){.g = r->g,
                                .arena = r->f.arena,
                                .text = word.text,
+                               .length = word.text.n,
                                .version = version};
         tree = ps_parse_script(&p);
         if (!tree || guard_stopped(r->g))
@@ -129,7 +131,8 @@ void run_code(struct ps_run *r, struct ps_node *at, struct value text, struct st
         for (size_t i = 0; i < text.count && i < 256; i++)
             run_code(r, at, text.items[i], who);
         return;
-    case VALUE_NULL: case VALUE_VOID: return;
+    case VALUE_NULL:
+    case VALUE_VOID: return;
     case VALUE_UNKNOWN:
         if (!r->quiet)
             guard_opaque_text(r->g, word_unknown(at->start, at->end), who);
@@ -151,7 +154,8 @@ static struct str without_module(struct str name)
         str_has_char(rest, '/') || str_has_char(rest, '.'))
         return name;
     size_t index;
-    return cmdlet_find(rest, &index) || cmdlet_alias(rest).p ? rest : name;
+    bool old;
+    return cmdlet_find(rest, &index) || cmdlet_alias(rest, &old).p ? rest : name;
 }
 
 /* Blocks that something else will run: with what is piped in, as far as it is known. */
@@ -265,7 +269,12 @@ struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, st
         }
         name = without_module(value_text(&r->f, alias));
     }
-    struct str builtin = scoped ? STR_NONE : cmdlet_alias(name);
+    bool old = false;
+    struct str builtin = scoped ? STR_NONE : cmdlet_alias(name, &old);
+    if (old) { /* in PowerShell 7 it is the program of that name */
+        struct word program = {.text = name, .start = first->start, .end = first->end};
+        call_program(r, program, args, count, input);
+    }
     if (builtin.p)
         name = builtin;
     struct value function = scope_get(r, SPACE_FUNCTION, name, &set);
@@ -320,7 +329,9 @@ struct value run_value(struct ps_run *r, struct value v, struct ps_node *at, str
             return run_value(r, v.items[0], at, args, count, input, dot);
         break;
     case VALUE_CHAR: return run_named(r, value_text(&r->f, v), at, args, count, input);
-    case VALUE_NULL: case VALUE_VOID: case VALUE_NUMBER: return value_unknown();
+    case VALUE_NULL:
+    case VALUE_VOID:
+    case VALUE_NUMBER: return value_unknown();
     default: break;
     }
     run_opaque_command(r, word_unknown(first->start, first->end));
@@ -353,10 +364,11 @@ static void add_splat(struct ps_run *r, struct arguments *a, struct ps_node *nod
     struct value v = eval(r, node);
     if (v.kind == VALUE_HASH) {
         for (size_t i = 0; i < v.hash->count; i++)
-            add_argument(r, a, (struct ps_arg){.node = node,
-                                               .name = v.hash->pairs[i].key,
-                                               .value = v.hash->pairs[i].value,
-                                               .glued = true});
+            add_argument(r, a,
+                         (struct ps_arg){.node = node,
+                                         .name = v.hash->pairs[i].key,
+                                         .value = v.hash->pairs[i].value,
+                                         .glued = true});
         return;
     }
     if (v.kind == VALUE_LIST) {

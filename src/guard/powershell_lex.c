@@ -15,10 +15,22 @@ static bool ends_word(struct str text, uint32_t pos)
     return pos >= text.n || (ps_class(peek_char(text, pos)) & PS_ENDS_WORD);
 }
 
+/* The next byte that may be one of set, or may begin a quote beyond ASCII (U+2018 to U+201E). */
+static uint32_t skip_plain(struct str text, uint32_t pos, const char set[static 4])
+{
+    while (pos < text.n) {
+        char c = text.p[pos];
+        if (c == set[0] || c == set[1] || c == set[2] || c == set[3] || c == '\xE2')
+            break;
+        pos++;
+    }
+    return pos;
+}
+
 uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed)
 {
     *closed = false;
-    while (pos < text.n) {
+    while ((pos = skip_plain(text, pos, "''''")) < text.n) {
         if (!ps_is_single_quote(ps_char(text, &pos)))
             continue;
         uint32_t second = pos;
@@ -31,11 +43,12 @@ uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed)
     return pos;
 }
 
-/* Behind "$(": brackets are counted without regard to quotes; that is how PowerShell finds the end. */
+/* Behind "$(": brackets are counted without regard to quotes; that is how PowerShell finds the end.
+ */
 static uint32_t skip_subexpression(struct str text, uint32_t pos, bool here, bool *closed)
 {
     unsigned depth = 1;
-    while (pos < text.n) {
+    while ((pos = skip_plain(text, pos, "()`\"")) < text.n) {
         uint32_t c = ps_char(text, &pos);
         if (c == '(') {
             depth++;
@@ -114,7 +127,7 @@ uint32_t ps_skip_double(struct str text, uint32_t pos, bool *closed)
 {
     bool inner;
     *closed = false;
-    while (pos < text.n) {
+    while ((pos = skip_plain(text, pos, "`$\"\"")) < text.n) {
         uint32_t c = ps_char(text, &pos);
         if (c == '`') {
             ps_char(text, &pos);
@@ -282,9 +295,8 @@ static uint32_t scan_number(struct ps_parser *p, uint32_t pos)
     if (pos < p->text.n) {
         uint32_t c = peek_char(p->text, pos);
         unsigned class = ps_class(c);
-        bool ends = (class & PS_ENDS_WORD) ||
-                    (p->mode == PS_EXPRESSION_MODE &&
-                     ((class & PS_AFTER_NUMBER) || c == '?' || c == ':'));
+        bool ends = (class & PS_ENDS_WORD) || (p->mode == PS_EXPRESSION_MODE &&
+                                               ((class & PS_AFTER_NUMBER) || c == '?' || c == ':'));
         if (!ends)
             return 0;
     }
@@ -337,7 +349,13 @@ bool ps_number(struct str s, double *value, bool *real)
         case 'g': number *= 1024; /* fall through */
         case 'm': number *= 1024; /* fall through */
         case 'k': number *= 1024; break;
-        case 'u': case 'l': case 's': case 'y': case 'n': case 'd': case 'b': break;
+        case 'u':
+        case 'l':
+        case 's':
+        case 'y':
+        case 'n':
+        case 'd':
+        case 'b': break;
         default: return false;
         }
     }
@@ -595,12 +613,15 @@ again:;
     }
     struct ps_token t;
     switch (c) {
-    case '\'': case 0x2018: case 0x2019: case 0x201A: case 0x201B:
-        t = token(p, T_SINGLE, start, ps_skip_single(text, pos, &closed));
-        break;
-    case '"': case 0x201C: case 0x201D: case 0x201E:
-        t = token(p, T_DOUBLE, start, ps_skip_double(text, pos, &closed));
-        break;
+    case '\'':
+    case 0x2018:
+    case 0x2019:
+    case 0x201A:
+    case 0x201B: t = token(p, T_SINGLE, start, ps_skip_single(text, pos, &closed)); break;
+    case '"':
+    case 0x201C:
+    case 0x201D:
+    case 0x201E: t = token(p, T_DOUBLE, start, ps_skip_double(text, pos, &closed)); break;
     case '@': t = scan_at(p, start); break;
     case '#':
         while (p->pos < text.n && text.p[p->pos] != '\n' && text.p[p->pos] != '\r')
@@ -639,7 +660,10 @@ again:;
         else
             t = sign(p, T_OPERATOR, OP_ADD, start, pos);
         break;
-    case '-': case 0x2013: case 0x2014: case 0x2015: t = scan_dash(p, start, pos); break;
+    case '-':
+    case 0x2013:
+    case 0x2014:
+    case 0x2015: t = scan_dash(p, start, pos); break;
     case '*':
         if (byte_at(p, pos) == '>')
             t = scan_redirect(p, start, pos + 1);
@@ -694,8 +718,7 @@ again:;
         break;
     case '!': {
         uint32_t after = peek_char(text, pos);
-        if (p->mode == PS_COMMAND_MODE ? !ends_word(text, pos)
-                                       : (ps_class(after) & PS_LETTER) != 0)
+        if (p->mode == PS_COMMAND_MODE ? !ends_word(text, pos) : (ps_class(after) & PS_LETTER) != 0)
             t = generic(p, start, pos);
         else
             t = token(p, T_NOT, start, pos);
@@ -727,7 +750,17 @@ struct ps_token ps_peek(struct ps_parser *p)
     if (p->peeked_behind && p->peeked_at == p->pos && p->peeked_mode == (int)p->mode)
         return p->peeked;
     uint32_t pos = p->pos;
-    p->peeked = scan(p);
+    if (p->stopped) {
+        p->peeked = token(p, T_END, pos, pos);
+    } else {
+        p->peeked = scan(p);
+        p->scanned += p->pos - pos;
+        if (p->scanned > PS_MAX_SCANS * (size_t)p->length + 65536) {
+            p->stopped = true;
+            guard_limit(p->g, (struct word){.start = p->fixed ? p->fixed_start : pos,
+                                            .end = p->fixed ? p->fixed_end : pos});
+        }
+    }
     p->peeked_behind = p->pos + 1; /* never 0 */
     p->peeked_at = pos;
     p->peeked_mode = (int)p->mode;

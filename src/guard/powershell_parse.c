@@ -36,10 +36,10 @@ enum keyword {
 };
 
 static const char *const keywords[] = {
-    "",       "begin", "break",  "class",   "clean",  "configuration", "continue", "data",
-    "define", "do",    "dynamicparam", "end", "enum", "exit",          "filter",   "for",
-    "foreach", "from", "function", "if",    "param",  "process",       "return",   "switch",
-    "throw",  "trap",  "try",    "using",   "var",    "while",         "workflow"};
+    "",        "begin", "break",        "class", "clean", "configuration", "continue", "data",
+    "define",  "do",    "dynamicparam", "end",   "enum",  "exit",          "filter",   "for",
+    "foreach", "from",  "function",     "if",    "param", "process",       "return",   "switch",
+    "throw",   "trap",  "try",          "using", "var",   "while",         "workflow"};
 
 static enum keyword find_keyword(struct str word)
 {
@@ -733,17 +733,22 @@ static struct ps_node *parse_keyword(struct ps_parser *p, struct ps_token t, enu
             node->a = body;
         return node;
     }
-    case K_FUNCTION: case K_FILTER: case K_WORKFLOW: case K_CONFIGURATION:
-        return parse_function(p, t);
+    case K_FUNCTION:
+    case K_FILTER:
+    case K_WORKFLOW:
+    case K_CONFIGURATION: return parse_function(p, t);
     case K_CLASS: return parse_class(p, t, false);
     case K_ENUM: return parse_class(p, t, true);
     case K_USING: return parse_using(p, t);
     case K_DATA: return parse_data(p, t);
-    case K_BEGIN: case K_PROCESS: case K_END: case K_CLEAN: case K_DYNAMICPARAM:
-        return parse_body(p);
-    case K_DEFINE: case K_FROM: case K_VAR: /* reserved */
-        p->error = true;
-        return NULL;
+    case K_BEGIN:
+    case K_PROCESS:
+    case K_END:
+    case K_CLEAN:
+    case K_DYNAMICPARAM: return parse_body(p);
+    case K_DEFINE:
+    case K_FROM:
+    case K_VAR: /* reserved */ p->error = true; return NULL;
     case K_PARAM: { /* out of its place */
         ps_skip_newlines(p);
         p->error = true;
@@ -794,10 +799,16 @@ struct ps_node *ps_parse_statement(struct ps_parser *p)
 static bool ends_itself(const struct ps_node *node)
 {
     switch (node->kind) {
-    case PS_IF: case PS_SWITCH: case PS_FOR: case PS_FOREACH: case PS_TRY: case PS_TRAP:
-    case PS_FUNCTION: case PS_CLASS:
-        return true;
-    case PS_BODY: return node->a == NULL || node->a->next == NULL || !(node->a->next->flags & PS_CHAINED);
+    case PS_IF:
+    case PS_SWITCH:
+    case PS_FOR:
+    case PS_FOREACH:
+    case PS_TRY:
+    case PS_TRAP:
+    case PS_FUNCTION:
+    case PS_CLASS: return true;
+    case PS_BODY:
+        return node->a == NULL || node->a->next == NULL || !(node->a->next->flags & PS_CHAINED);
     case PS_WHILE: return !(node->flags & PS_POST);
     case PS_ASSIGN: return node->b && ends_itself(node->b);
     default: return (node->flags & PS_BACKGROUND) != 0;

@@ -25,26 +25,46 @@ static const struct {
     uint8_t shortest;
     enum option option;
 } options[] = {
-    {"version", 1, OPTION_VERSION},          {"help", 1, OPTION_HELP},
-    {"?", 1, OPTION_HELP},                   {"nologo", 3, OPTION_SWITCH},
-    {"noninteractive", 4, OPTION_SWITCH},    {"noexit", 3, OPTION_SWITCH},
-    {"noprofileloadtime", 10, OPTION_SWITCH}, {"noprofile", 3, OPTION_SWITCH},
-    {"sshservermode", 3, OPTION_SWITCH},     {"sta", 3, OPTION_SWITCH},
-    {"mta", 3, OPTION_SWITCH},               {"servermode", 1, OPTION_SWITCH},
-    {"interactive", 1, OPTION_SWITCH},       {"importsystemmodules", 2, OPTION_SWITCH},
-    {"login", 1, OPTION_SWITCH},             {"configurationname", 6, OPTION_VALUE},
-    {"configurationfile", 14, OPTION_VALUE}, {"custompipename", 3, OPTION_VALUE},
-    {"commandwithargs", 8, OPTION_COMMAND_WITH_ARGS}, {"cwa", 3, OPTION_COMMAND_WITH_ARGS},
-    {"command", 1, OPTION_COMMAND},          {"windowstyle", 1, OPTION_VALUE},
-    {"file", 1, OPTION_FILE},                {"executionpolicy", 2, OPTION_VALUE},
-    {"ep", 2, OPTION_VALUE},                 {"encodedarguments", 8, OPTION_VALUE},
-    {"ea", 2, OPTION_VALUE},                 {"encodedcommand", 1, OPTION_ENCODED},
-    {"ec", 2, OPTION_ENCODED},               {"inputformat", 2, OPTION_VALUE},
-    {"if", 2, OPTION_VALUE},                 {"outputformat", 1, OPTION_VALUE},
-    {"of", 2, OPTION_VALUE},                 {"settingsfile", 3, OPTION_VALUE},
-    {"workingdirectory", 2, OPTION_VALUE},   {"wd", 2, OPTION_VALUE},
-    {"psconsolefile", 1, OPTION_VALUE},      {"token", 2, OPTION_VALUE},
-    {"utctimestamp", 2, OPTION_VALUE},       {"removeworkingdirectorytrailingcharacter", 1, OPTION_SWITCH},
+    {"version", 1, OPTION_VERSION},
+    {"help", 1, OPTION_HELP},
+    {"?", 1, OPTION_HELP},
+    {"nologo", 3, OPTION_SWITCH},
+    {"noninteractive", 4, OPTION_SWITCH},
+    {"noexit", 3, OPTION_SWITCH},
+    {"noprofileloadtime", 10, OPTION_SWITCH},
+    {"noprofile", 3, OPTION_SWITCH},
+    {"sshservermode", 3, OPTION_SWITCH},
+    {"sta", 3, OPTION_SWITCH},
+    {"mta", 3, OPTION_SWITCH},
+    {"servermode", 1, OPTION_SWITCH},
+    {"interactive", 1, OPTION_SWITCH},
+    {"importsystemmodules", 2, OPTION_SWITCH},
+    {"login", 1, OPTION_SWITCH},
+    {"configurationname", 6, OPTION_VALUE},
+    {"configurationfile", 14, OPTION_VALUE},
+    {"custompipename", 3, OPTION_VALUE},
+    {"commandwithargs", 8, OPTION_COMMAND_WITH_ARGS},
+    {"cwa", 3, OPTION_COMMAND_WITH_ARGS},
+    {"command", 1, OPTION_COMMAND},
+    {"windowstyle", 1, OPTION_VALUE},
+    {"file", 1, OPTION_FILE},
+    {"executionpolicy", 2, OPTION_VALUE},
+    {"ep", 2, OPTION_VALUE},
+    {"encodedarguments", 8, OPTION_VALUE},
+    {"ea", 2, OPTION_VALUE},
+    {"encodedcommand", 1, OPTION_ENCODED},
+    {"ec", 2, OPTION_ENCODED},
+    {"inputformat", 2, OPTION_VALUE},
+    {"if", 2, OPTION_VALUE},
+    {"outputformat", 1, OPTION_VALUE},
+    {"of", 2, OPTION_VALUE},
+    {"settingsfile", 3, OPTION_VALUE},
+    {"workingdirectory", 2, OPTION_VALUE},
+    {"wd", 2, OPTION_VALUE},
+    {"psconsolefile", 1, OPTION_VALUE},
+    {"token", 2, OPTION_VALUE},
+    {"utctimestamp", 2, OPTION_VALUE},
+    {"removeworkingdirectorytrailingcharacter", 1, OPTION_SWITCH},
 };
 
 /* Without its dash or slash; p is NULL if it has none. */
@@ -75,9 +95,8 @@ static enum option find_option(struct str name)
 static struct word join_words(struct guard *g, const struct guard_call *call, size_t from)
 {
     struct fold f = {.g = g, .arena = guard_arena(g), .steps = SIZE_MAX};
-    struct word code = {.start = call->words[from].start,
-                        .end = call->words[call->count - 1].end,
-                        .quoted = true};
+    struct word code = {
+        .start = call->words[from].start, .end = call->words[call->count - 1].end, .quoted = true};
     if (from + 1 == call->count) {
         code.text = call->words[from].text;
         return code;
@@ -134,9 +153,9 @@ static void read_command_with_args(struct guard *g, const struct guard_call *cal
     for (size_t i = at + 1; i < call->count; i++) {
         fold_add(&f, &t, STR(" '"));
         for (size_t k = 0; k < call->words[i].text.n; k++)
-            fold_add(&f, &t, call->words[i].text.p[k] == '\''
-                                 ? STR("''")
-                                 : str_slice(call->words[i].text, k, k + 1));
+            fold_add(&f, &t,
+                     call->words[i].text.p[k] == '\'' ? STR("''")
+                                                      : str_slice(call->words[i].text, k, k + 1));
         fold_add(&f, &t, STR("'"));
     }
     struct word code = call->words[at];

@@ -73,9 +73,6 @@ static bool param_matches(struct str name, struct str given)
 static void bind_params(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
                         size_t count, struct value input)
 {
-    size_t params = 0;
-    for (struct ps_node *p = block->a; p; p = p->next)
-        params += p->text.n != 0;
     bool few[16] = {0}, *taken = few;
     if (count > 16 && !(taken = ARENA_ARRAY(r->f.arena, count, bool)))
         return;
@@ -280,9 +277,13 @@ static struct value run_for(struct ps_run *r, struct ps_node *node)
     if (node->kind == PS_FOR && node->a)
         run_statement(r, node->a);
     bool ran = false;
-    for (;;) {
+    /* while (1) ends by something inside, which is not followed. */
+    bool endless =
+        node->b && (node->b->kind == PS_NUMBER || node->b->kind == PS_STRING ||
+                    (node->b->kind == PS_VARIABLE && str_eqi(node->b->text, STR("true"))));
+    for (unsigned rounds = 0; rounds < 256; rounds++) {
         int truth = -1;
-        if (node->b && !(node->flags & PS_POST))
+        if (node->b && !(node->flags & PS_POST) && !endless)
             truth = fold_truth(run_statement(r, node->b));
         if (truth == 0 && ran)
             return all;
@@ -407,7 +408,8 @@ struct value run_statement(struct ps_run *r, struct ps_node *node)
     switch (node->kind) {
     case PS_IF: v = run_if(r, node); break;
     case PS_SWITCH: v = run_switch(r, node); break;
-    case PS_FOR: case PS_WHILE: v = run_for(r, node); break;
+    case PS_FOR:
+    case PS_WHILE: v = run_for(r, node); break;
     case PS_FOREACH: v = run_foreach(r, node); break;
     case PS_TRY: v = run_try(r, node); break;
     case PS_TRAP: run_maybe(r, node->a, false); break;

@@ -112,8 +112,8 @@ struct word eval_word(struct ps_run *r, const struct ps_node *node, struct value
 /* ---- powershell_invoke.c ---- */
 
 struct value run_command(struct ps_run *r, struct ps_node *node, struct value input);
-struct value run_named(struct ps_run *r, struct str name, struct ps_node *at,
-                       struct ps_arg *args, size_t count, struct value input);
+struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, struct ps_arg *args,
+                       size_t count, struct value input);
 /* A value that is called: a block, code, a command, a name. */
 struct value run_value(struct ps_run *r, struct value v, struct ps_node *at, struct ps_arg *args,
                        size_t count, struct value input, bool dot);
@@ -166,8 +166,9 @@ bool bound_text_is(struct ps_bound *b, size_t index, const char *text);
 bool cmdlet_find(struct str name, size_t *index);
 struct value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
                         size_t count, struct value input);
-/* The cmdlet's name for an alias; p is NULL if there is none. */
-struct str cmdlet_alias(struct str alias);
+/* The cmdlet's name for an alias; p is NULL if there is none. old: only Windows PowerShell has it.
+ */
+struct str cmdlet_alias(struct str alias, bool *old);
 /* The first command that a pattern with wildcards finds, the dangerous ones first. */
 struct str cmdlet_match(struct str pattern);
 

@@ -224,9 +224,14 @@ static bool same(struct value a, struct value b)
     if (a.kind != b.kind)
         return false;
     switch (a.kind) {
-    case VALUE_STRING: case VALUE_TYPE: return str_eq(a.text, b.text);
-    case VALUE_NUMBER: case VALUE_BOOL: case VALUE_CHAR: return a.number == b.number;
-    case VALUE_UNKNOWN: case VALUE_VOID: case VALUE_NULL: return true;
+    case VALUE_STRING:
+    case VALUE_TYPE: return str_eq(a.text, b.text);
+    case VALUE_NUMBER:
+    case VALUE_BOOL:
+    case VALUE_CHAR: return a.number == b.number;
+    case VALUE_UNKNOWN:
+    case VALUE_VOID:
+    case VALUE_NULL: return true;
     case VALUE_LIST: return a.items == b.items && a.count == b.count;
     default: return a.node == b.node;
     }

@@ -47,9 +47,7 @@ static uint32_t escape(struct ps_parser *p, struct str text, uint32_t *pos, uint
     case 'r': return '\r';
     case 't': return '\t';
     case 'v': return '\v';
-    case 'e':
-        p->differs = true;
-        return p->version >= 7 ? 0x1B : c;
+    case 'e': p->differs = true; return p->version >= 7 ? 0x1B : c;
     case 'u': {
         p->differs = true;
         if (p->version < 7)
@@ -75,7 +73,8 @@ static uint32_t escape(struct ps_parser *p, struct str text, uint32_t *pos, uint
     }
 }
 
-static struct ps_node *braced_variable(struct ps_parser *p, uint32_t start, uint32_t end, bool closed)
+static struct ps_node *braced_variable(struct ps_parser *p, uint32_t start, uint32_t end,
+                                       bool closed)
 {
     struct ps_node *node = ps_node(p, PS_VARIABLE, start, end);
     uint32_t pos = start + 2, stop = closed ? end - 1 : end;
@@ -105,8 +104,7 @@ struct ps_node *ps_variable(struct ps_parser *p, struct ps_token t)
     if (t.end > t.start + 1 && p->text.p[t.start + 1] == '{' && p->text.p[t.start] == '$')
         return braced_variable(p, t.start, t.end,
                                t.end > t.start + 2 && p->text.p[t.end - 1] == '}');
-    struct ps_node *node =
-        ps_node(p, t.kind == T_SPLAT ? PS_SPLAT : PS_VARIABLE, t.start, t.end);
+    struct ps_node *node = ps_node(p, t.kind == T_SPLAT ? PS_SPLAT : PS_VARIABLE, t.start, t.end);
     if (!node)
         return NULL;
     node->text = str_slice(p->text, t.start + 1, t.end);
@@ -180,6 +178,7 @@ static struct ps_node *subexpression(struct ps_parser *p, uint32_t start, uint32
     saved.stopped = p->stopped;
     saved.nodes = p->nodes;
     saved.commands = p->commands;
+    saved.scanned = p->scanned;
     *p = saved;
     p->peeked_behind = 0;
     ps_leave(p);
@@ -195,6 +194,8 @@ static bool add_dollar(struct build *b, uint32_t *pos, bool here)
     uint32_t end = ps_skip_dollar(p->text, *pos, here, &closed);
     if (end == *pos)
         return false;
+    if (!closed)
+        p->error = true;
     if (!b->expand) {
         memcpy(b->out + b->n, p->text.p + start, end - start);
         b->n += end - start;
