@@ -414,41 +414,48 @@ static struct value set_alias(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
+static struct value command_object(struct fold *f, struct str text)
+{
+    struct value command = value_object(f, STR("command"), text);
+    if (command.kind != VALUE_OBJECT)
+        return command;
+    static const char *const definitions[] = {"definition", "resolvedcommandname",
+                                              "referencedcommand", "resolvedcommand"};
+    bool old;
+    struct str target = cmdlet_alias(text, &old);
+    struct value_hash *properties = &command.object->properties;
+    for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
+        value_put(f, properties, str_of(definitions[i]), value_string(target.p ? target : text));
+    value_put(f, properties, STR("name"), value_string(text));
+    value_put(f, properties, STR("path"), value_string(text));
+    value_put(f, properties, STR("source"), value_string(text));
+    return command;
+}
+
 static struct value get_command(struct ps_bound *b)
 {
-    enum { NAME, VERB, NOUN };
+    enum { NAME, VERB, NOUN, DEFINITION };
     struct fold *f = &b->r->f;
-    if (!b->present[NAME] && b->present[VERB] && b->present[NOUN]) {
-        struct str name = fold_concat(f, bound_word(b, VERB).text, STR("-"));
-        b->values[NAME] = value_string(fold_concat(f, name, bound_word(b, NOUN).text));
-        b->present[NAME] = true;
-    }
+    bool alias = str_eq(b->who, STR("Get-Alias"));
+    if (!b->present[NAME] && alias && b->present[DEFINITION])
+        b->values[NAME] = b->values[DEFINITION];
+    else if (!b->present[NAME] && !alias && b->present[VERB] && b->present[NOUN])
+        b->values[NAME] = value_string(fold_concat(
+            f, fold_concat(f, bound_word(b, VERB).text, STR("-")), bound_word(b, NOUN).text));
+    else if (!b->present[NAME])
+        return value_unknown();
     struct value name = b->values[NAME];
     if (name.kind == VALUE_LIST && name.count == 1)
         name = name.items[0];
-    if (!b->present[NAME] || !value_known(name) || name.kind == VALUE_LIST)
+    if (!value_known(name) || name.kind == VALUE_LIST)
         return value_unknown();
     struct str text = value_text(f, name);
     if (str_has_char(text, '*') || str_has_char(text, '?') || str_has_char(text, '[')) {
-        struct str match = cmdlet_match(text);
-        if (!match.p)
+        text = cmdlet_match(text);
+        if (!text.p)
             return value_unknown();
-        text = match;
     }
-    struct value command = value_object(f, STR("command"), text);
-    if (command.kind == VALUE_OBJECT) {
-        bool old;
-        struct str target = cmdlet_alias(text, &old);
-        struct value definition = value_string(target.p ? target : text);
-        value_put(f, &command.object->properties, STR("name"), value_string(text));
-        value_put(f, &command.object->properties, STR("definition"), definition);
-        value_put(f, &command.object->properties, STR("resolvedcommandname"), definition);
-        value_put(f, &command.object->properties, STR("referencedcommand"), definition);
-        value_put(f, &command.object->properties, STR("resolvedcommand"), definition);
-        value_put(f, &command.object->properties, STR("path"), value_string(text));
-        value_put(f, &command.object->properties, STR("source"), value_string(text));
-    }
-    return command;
+    return command_object(f, text);
 }
 
 /* env:x, variable:x, function:x, alias:x as a path. */
@@ -479,21 +486,53 @@ static struct value get_content(struct ps_bound *b)
     return value_unknown();
 }
 
+/* A path with what is not known of the files it finds. */
+static struct value found_path(struct ps_bound *b, struct str path, struct str filter, bool children)
+{
+    struct fold *f = &b->r->f;
+    struct str leaf = name_leaf(path);
+    bool wild = str_has_char(leaf, '*') || str_has_char(leaf, '?') || str_has_char(leaf, '[');
+    if (children && !wild)
+        path = fold_concat(f, path, filter.n ? STR("\\") : STR("\\\xFF"));
+    if (filter.n)
+        path = fold_concat(f, path, filter);
+    struct str copy = arena_copy(f->arena, path);
+    for (size_t i = 0; copy.p && i < copy.n; i++)
+        if (copy.p[i] == '*' || copy.p[i] == '?' || copy.p[i] == '[')
+            ((char *)copy.p)[i] = GUARD_HOLE;
+    return value_string(copy);
+}
+
 static struct value get_item(struct ps_bound *b)
 {
-    struct word path = bound_path(b);
+    enum { FILTER = 2 };
+    bool children = str_eq(b->who, STR("Get-ChildItem")), set;
     struct str name;
-    bool set;
     if (!b->present[0] && !b->present[1])
         return value_unknown();
+    struct word path = bound_path(b);
+    struct value first = b->values[b->present[0] ? 0 : 1];
+    if (first.kind != VALUE_STRING)
+        return value_unknown();
     if (word_known(path) && provider_path(path.text, &name)) {
+        enum ps_space space = variable_space(&name);
+        if (space == SPACE_ALIAS)
+            return command_object(&b->r->f, name);
+        struct value v = variable_get(b->r, path.text, &set);
+        if (space == SPACE_FUNCTION)
+            return v;
         struct value object = value_object(&b->r->f, STR("variable"), STR_NONE);
         if (object.kind == VALUE_OBJECT)
-            value_put(&b->r->f, &object.object->properties, STR("value"),
-                      variable_get(b->r, name, &set));
+            value_put(&b->r->f, &object.object->properties, STR("value"), v);
         return object;
     }
-    return value_unknown();
+    struct str filter = b->present[FILTER] ? bound_word(b, FILTER).text : STR("");
+    return found_path(b, path.text, filter, children);
+}
+
+static struct value get_service(struct ps_bound *b)
+{
+    return value_object(&b->r->f, STR("service"), STR_NONE);
 }
 
 static struct value set_item(struct ps_bound *b)

@@ -81,7 +81,7 @@ static void shell_call(struct ps_run *r, struct ps_node *node, struct str member
 {
     static const char *const opening[] = {
         "shellexecute",     "open",         "explore",   "filerun", "invokeverb", "invokeverbex",
-        "controlpanelitem", "servicestart", "findfiles", "doit"};
+        "controlpanelitem", "servicestart", "navigate", "navigate2", "findfiles", "doit"};
     for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
         if (!is(member, opening[i]))
             continue;
