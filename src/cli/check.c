@@ -98,22 +98,19 @@ static int check_file(struct cordon_policy *p, const struct check_options *o)
     return ask(p, o, &q);
 }
 
+static int check_text(struct cordon_policy *p, const struct check_options *o, const char *text)
+{
+    struct guard_question q = {.text = str_of(text), .cmdline = str_of(text)};
+    if (!check_shell(str_of(o->shell), &q.shell))
+        return print_failure("--shell takes powershell, cmd or bash, not %s", o->shell);
+    return ask(p, o, &q);
+}
+
 static int check_words(struct cordon_policy *p, const struct check_options *o,
                        struct arguments *args, bool dashes)
 {
     size_t count = args->count - args->next;
     const char **items = args->items + args->next;
-    if (o->shell) {
-        struct guard_question q = {0};
-        if (!check_shell(str_of(o->shell), &q.shell))
-            return print_failure("--shell takes powershell, cmd or bash, not %s", o->shell);
-        if (count != 1)
-            return print_failure("--shell takes one text; put it in quotes: "
-                                 "cordon check --shell %s 'TEXT'",
-                                 o->shell);
-        q.text = q.cmdline = str_of(items[0]);
-        return ask(p, o, &q);
-    }
     if (count == 0)
         return print_failure("there is no command; type: cordon check -- PROGRAM ARG…");
     if (!dashes)
@@ -355,6 +352,17 @@ static int check(struct cordon_policy *p, struct arguments *args)
         return print_rules();
     if (o.explain)
         return explain(o.explain);
+    if (o.shell && !o.file && !o.jsonl) {
+        const char *text = args->next < args->count ? args->items[args->next++] : NULL;
+        rc = dashes ? 0 : options_take(args, own, sizeof own / sizeof *own, p, NULL);
+        if (rc)
+            return rc;
+        if (!text || args->next < args->count)
+            return print_failure("--shell takes one text; put it in quotes: "
+                                 "cordon check --shell %s 'TEXT'",
+                                 o.shell);
+        return check_text(p, &o, text);
+    }
     bool words = args->next < args->count;
     if ((o.jsonl || o.file) && words)
         return print_failure("%s takes no command; leave out %s", o.jsonl ? "--jsonl" : "--file",

@@ -28,6 +28,7 @@ int cli_main(struct arguments *args);
 
 int cmd_check(struct arguments *args);
 int cmd_why(struct arguments *args);
+int cmd_run(struct arguments *args);
 int cmd_help(struct arguments *args);
 
 /* ---- options.c ---- */

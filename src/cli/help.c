@@ -6,6 +6,29 @@ static const struct {
     const char *name, *text;
     bool policy; /* followed by the policy options */
 } topics[] = {
+    {"run",
+     "cordon run: runs a command that can change only its roots.\n"
+     "\n"
+     "  cordon run [options] -- PROGRAM ARG…\n"
+     "\n"
+     "Example:\n"
+     "  cordon run --root . --net=loopback -- npm test\n"
+     "\n"
+     "stdin, stdout and stderr are the command's own. What was denied is said on stderr at the "
+     "end.\n"
+     "On Linux the kernel enforces it (Landlock and seccomp). On Windows it is not built yet.\n"
+     "\n"
+     "Exit codes: the command's own; 124 time is up, 125 cordon failed, 126 refused, 127 not "
+     "found.\n"
+     "\n"
+     "  --audit FILE    append every denial and every program started, one JSON object a line\n"
+     "  --audit-all     what was allowed too\n"
+     "  --audit-raw     command lines with what looks like a secret\n"
+     "  --json          the summary as one JSON object on the last line of stderr\n"
+     "  --quiet         no summary\n"
+     "  --verbose       say first what is confined and by what\n"
+     "  --require-kernel  refuse to run where the kernel does not enforce it\n",
+     true},
     {"check",
      "cordon check: what would this command do? Nothing is started.\n"
      "\n"

@@ -4,7 +4,7 @@
 static const struct {
     const char *name;
     int (*run)(struct arguments *args);
-} commands[] = {{"check", cmd_check}, {"why", cmd_why}, {"help", cmd_help}};
+} commands[] = {{"run", cmd_run}, {"check", cmd_check}, {"why", cmd_why}, {"help", cmd_help}};
 
 int cli_main(struct arguments *args)
 {

@@ -37,19 +37,24 @@ static bool takes_value(struct str option)
 static struct str with_arguments(struct guard *g, struct str code, const struct word *words,
                                  size_t count)
 {
-    if (count < 2 || !str_has_char(code, '$'))
+    if (count == 0 || !str_has_char(code, '$'))
         return code;
-    size_t size = code.n + 16;
-    for (size_t i = 1; i < count; i++)
+    size_t size = code.n + 32;
+    for (size_t i = 0; i < count; i++)
         size += words[i].text.n * 4 + 3;
     char *p = arena_alloc(guard_arena(g), size);
     if (!p || !guard_spend(g, size))
         return code;
     size_t n = 0;
-    memcpy(p, "set --", 6);
-    n += 6;
-    for (size_t i = 1; i < count; i++) {
-        p[n++] = ' ';
+    memcpy(p, "BASH_ARGV0=", 11); /* $0 */
+    n += 11;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 1) {
+            memcpy(p + n, ";set --", 7);
+            n += 7;
+        }
+        if (i)
+            p[n++] = ' ';
         p[n++] = '\'';
         for (size_t k = 0; k < words[i].text.n; k++) {
             if (words[i].text.p[k] == '\'') {
@@ -63,6 +68,12 @@ static struct str with_arguments(struct guard *g, struct str code, const struct 
     p[n++] = '\n';
     memcpy(p + n, code.p, code.n);
     return (struct str){p, n + code.n};
+}
+
+static bool is_input(struct str path)
+{
+    return str_eq(path, STR("/dev/stdin")) || str_eq(path, STR("/dev/fd/0")) ||
+           str_eq(path, STR("/proc/self/fd/0"));
 }
 
 static void read_code(struct guard *g, struct word code, struct str who)
@@ -105,7 +116,7 @@ void bash_program(struct guard *g, const struct guard_call *call)
         guard_nested(g, GUARD_BASH, code);
         return;
     }
-    bool file = i < call->count && !from_input && !str_eq(words[i].text, STR("/dev/stdin"));
+    bool file = i < call->count && !from_input && !is_input(words[i].text);
     if (file) {
         guard_script(g, words[i]);
         return;

@@ -1,7 +1,9 @@
 /*
- * The bash reader's own types. bash_lex.c reads words, bash_parse.c commands; bash_run.c walks the
- * tree, bash_expand.c and bash_param.c say what words become, bash_output.c what constant commands
- * print, bash_builtins.c what bash's own commands do, bash.c reads the arguments of bash and sh.
+ * The bash reader's own types. bash_lex.c reads words (bash_escape.c: backslashes), bash_parse.c
+ * commands (bash_redirect.c: redirections and here-documents); bash_run.c walks the tree with
+ * bash_compound.c, bash_expand.c and bash_param.c say what words become, bash_output.c what
+ * constant commands print, bash_builtins.c what bash's own commands do, bash.c reads the arguments
+ * of bash.
  */
 #ifndef CORDON_GUARD_BASH_H
 #define CORDON_GUARD_BASH_H
@@ -36,15 +38,16 @@ struct bash_param {
     char op[3];
     bool length, indirect; /* ${#x} ${!x} */
     struct bash_word *argument, *replacement;
+    struct bash_word *index_words; /* the same as index, for the commands in it */
 };
 
 struct bash_part {
     struct bash_part *next;
-    struct str text; /* of a literal */
+    struct str text; /* of a literal, or the name in $name */
     enum bash_part_kind kind;
     bool quoted;
     union {
-        struct bash_param *param;
+        struct bash_param *param; /* NULL: a plain $name */
         struct bash_node *list;
         struct bash_word *word; /* in $((…)) */
     };
@@ -55,7 +58,8 @@ struct bash_word {
     struct bash_part *parts;
     uint32_t start, end;
     bool quoted;
-    bool braces; /* an unquoted { stands in it */
+    bool braces;     /* an unquoted { stands in it */
+    bool assignment; /* x=y behind declare: it stands among the assignments too */
 };
 
 struct bash_assign {
@@ -63,6 +67,7 @@ struct bash_assign {
     struct str name, index;
     bool append, array;
     struct bash_word *value; /* a list of elements if array */
+    struct bash_word *index_word;
 };
 
 enum bash_redirect_kind { BASH_OUTPUT = 0, BASH_INPUT, BASH_HEREDOC, BASH_HERESTRING };
@@ -72,7 +77,8 @@ struct bash_redirect {
     struct bash_word *word;        /* the target, or the text */
     struct bash_redirect *pending; /* of documents whose body has not come yet */
     struct str delimiter;
-    bool literal, strip_tabs;
+    bool literal, strip_tabs; /* of a document */
+    bool writes, append;      /* > and >> of the standard output */
 };
 
 enum bash_kind {
@@ -115,8 +121,8 @@ struct bash_function {
     struct bash_function *next;
     struct str name;
     struct bash_node *body;
-    bool defined; /* the definition has run */
-    bool maybe;   /* … perhaps */
+    bool gone;  /* unset */
+    bool maybe; /* the definition has run, perhaps */
 };
 
 enum { BASH_FUNCTION_BUCKETS = 512 };
@@ -132,7 +138,8 @@ struct bash_parser {
     bool fixed; /* spans are start and fixed_end: the text does not stand in the source as it is */
     uint32_t fixed_start, fixed_end;
     unsigned nesting;
-    bool failed; /* a syntax error, or a limit */
+    size_t nodes; /* commands so far */
+    bool failed;  /* a syntax error, or a limit */
     size_t error;
     bool no_arithmetic_end; /* there is no )) from here on */
     struct bash_redirect *pending, **pending_tail;
@@ -169,6 +176,7 @@ enum bash_context {
     BASH_IN_QUOTED_PATTERN,
     BASH_IN_TEST,     /* [[ ]]: up to a blank */
     BASH_IN_DOCUMENT, /* a here-document */
+    BASH_IN_INDEX,    /* of an array, up to ] */
     BASH_IN_ARITHMETIC
 };
 struct bash_word *bash_parse_word(struct bash_parser *p, enum bash_context context);
@@ -177,6 +185,17 @@ bool bash_parse_arithmetic(struct bash_parser *p, struct bash_word **out);
 void bash_read_documents(struct bash_parser *p);
 /* The word's text if it is one unquoted literal; "" otherwise. */
 struct str bash_plain(const struct bash_word *w);
+
+/* Reads parts of a word up to where the context ends; adds them at *tail. */
+void bash_parse_parts(struct bash_parser *p, struct bash_word *word, struct bash_part ***tail,
+                      enum bash_context context);
+void *bash_new(struct bash_parser *p, size_t size);
+uint32_t bash_end_place(const struct bash_parser *p, size_t pos);
+/* bash_redirect.c: takes a redirection if one stands at pos; all that stand there. */
+bool bash_parse_redirect(struct bash_parser *p, struct bash_redirect ***tail);
+void bash_parse_redirects(struct bash_parser *p, struct bash_node *node);
+/* bash_escape.c: ansi for $'…', otherwise echo -e and printf; *stop is set behind \c. */
+struct str bash_unescape(struct arena *arena, struct str s, bool ansi, bool *stop);
 
 /* ---- the reader ---- */
 struct bash_arguments {
@@ -190,14 +209,14 @@ struct bash_reader {
     struct arena *arena;
     struct vars vars;
     struct var *ambiguous;
-    struct bash_functions functions;
+    struct bash_functions functions; /* all that the text defines */
+    struct bash_functions defined;   /* whose definition has run, newest first */
     struct bash_alias *aliases;
     size_t alias_count;
     struct bash_arguments arguments;
     struct word input; /* of what is run; see struct guard_call */
-    struct word span;  /* fixed: where code that was computed stands */
     unsigned calls, rounds, retries, defining, loops, nesting;
-    bool silent, fixed;
+    bool silent; /* the commands were shown before, or do not stand in the text */
 };
 
 struct bash_alias {
@@ -225,6 +244,8 @@ struct bash_values {
     size_t count;
 };
 struct bash_values bash_param_values(struct bash_reader *b, const struct bash_param *param);
+/* Matches * ? and [set]; the text is short. */
+bool bash_glob(struct str pattern, struct str text);
 struct var *bash_variable(struct bash_reader *b, struct str name);
 void bash_set(struct bash_reader *b, struct str name, struct str value);
 void bash_set_unknown(struct bash_reader *b, struct str name);
@@ -242,16 +263,23 @@ struct str bash_printf(struct bash_reader *b, const struct word *args, size_t co
 struct word bash_redirected_input(struct bash_reader *b, const struct bash_node *node);
 
 /* ---- bash_run.c ---- */
-/* A function of this name, any or only one whose definition has run. */
-struct bash_function *bash_function_find(const struct bash_functions *all, struct str name,
-                                         bool defined);
-struct bash_function **bash_function_bucket(const struct bash_functions *all, struct str name);
+struct bash_function *bash_function_find(const struct bash_functions *all, struct str name);
+/* Notes a function; false when memory is used up. */
+bool bash_function_add(struct arena *arena, struct bash_functions *all, struct str name,
+                       struct bash_node *body, bool maybe);
 void bash_run_list(struct bash_reader *b, struct bash_node *list);
 /* One command that was expanded; plain: functions and aliases are not looked up. */
 void bash_run_words(struct bash_reader *b, const struct word *words, size_t count,
                     struct word input, bool plain);
 /* Code that the script makes itself: eval, trap, alias. */
 void bash_run_text(struct bash_reader *b, struct word code, struct str who);
+
+/* bash_compound.c: if, case, loops, definitions. */
+void bash_run_compound(struct bash_reader *b, struct bash_node *node);
+void bash_run_node(struct bash_reader *b, struct bash_node *node, struct word input);
+void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word);
+/* Behind branches that may or may not have run, a folder that they changed is not known. */
+void bash_settle_folder(struct bash_reader *b, struct str before);
 
 /* ---- bash_builtins.c ---- */
 /* True if the command is one of bash's own and was dealt with. */

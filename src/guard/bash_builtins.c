@@ -6,6 +6,7 @@ enum { MAX_ALIASES = 64 };
 enum builtin_kind {
     HARMLESS = 0,
     ALIAS,
+    CD,
     COMMAND,
     DECLARE,
     EVAL,
@@ -13,6 +14,7 @@ enum builtin_kind {
     GETOPTS,
     HASH,
     LET,
+    POPD,
     PREFIX,
     PRINTF,
     READ,
@@ -57,7 +59,10 @@ static bool is_option(struct str s)
 
 static void run_eval(struct bash_reader *b, const struct word *words, size_t count)
 {
-    size_t from = count > 1 && str_eq(words[1].text, STR("--")) ? 2 : 1;
+    size_t from = 1;
+    while (from < count &&
+           (str_eq(words[from].text, STR("--")) || str_eq(words[from].text, STR("eval"))))
+        from++;
     if (from >= count)
         return;
     struct str *values = ARENA_ARRAY(b->arena, count, struct str);
@@ -71,6 +76,19 @@ static void run_eval(struct bash_reader *b, const struct word *words, size_t cou
                         .start = words[from].start,
                         .end = words[count - 1].end};
     bash_run_text(b, code, STR("eval"));
+}
+
+static void run_cd(struct bash_reader *b, const struct word *words, size_t count)
+{
+    size_t i = 1;
+    while (i < count && is_option(words[i].text))
+        i++;
+    bool elsewhere = i >= count || str_eq(words[i].text, STR("-")) ||
+                     (words[i].text.n && words[i].text.p[0] == '~');
+    if (elsewhere) /* home, or where it was before */
+        guard_set_folder(b->g, STR("\xFF"));
+    else
+        guard_change_folder(b->g, words[i].text);
 }
 
 static void run_exec(struct bash_reader *b, const struct word *words, size_t count,
@@ -277,10 +295,25 @@ static void run_unset(struct bash_reader *b, const struct word *words, size_t co
             continue;
         }
         struct bash_function *f;
-        while (functions && (f = bash_function_find(&b->functions, words[i].text, true)) != NULL)
-            f->defined = false;
+        if (functions && (f = bash_function_find(&b->defined, words[i].text)) != NULL)
+            f->gone = true;
         if (!functions && !str_has_char(words[i].text, GUARD_HOLE))
             bash_set(b, words[i].text, STR(""));
+    }
+}
+
+/* a[$(command)]: bash computes the index of a name that these commands are given. */
+static void run_indexes(struct bash_reader *b, const struct word *words, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct str text = words[i].text;
+        size_t bracket = str_find_char(text, '[', 0);
+        if (str_find(text, STR("$("), bracket) >= text.n &&
+            str_find_char(text, '`', bracket) >= text.n)
+            continue;
+        struct word code = words[i];
+        code.text = bash_concat(b, bash_concat(b, STR(": \""), text), STR("\""));
+        bash_run_text(b, code, words[0].text);
     }
 }
 
@@ -289,9 +322,15 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
     enum builtin_kind kind;
     if (!find_builtin(words[0].text, &kind))
         return false;
+    if (kind == LET || kind == UNSET || kind == READ)
+        run_indexes(b, words, count);
+    else if (count > 2 && str_eq(words[1].text, STR("-v"))) /* of printf and test */
+        run_indexes(b, words, 3);
     switch (kind) {
     case HARMLESS: break;
     case ALIAS: run_alias(b, words, count); break;
+    case CD: run_cd(b, words, count); break;
+    case POPD: guard_set_folder(b->g, STR("\xFF")); break;
     case COMMAND: run_command(b, words, count, input); break;
     case DECLARE: run_declare(b, words, count); break;
     case EVAL: run_eval(b, words, count); break;
@@ -307,7 +346,7 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
         break;
     case PREFIX:
         if (count > 1)
-            return bash_builtin(b, words + 1, count - 1, input);
+            bash_run_words(b, words + 1, count - 1, input, true);
         break;
     case PRINTF: run_printf(b, words, count); break;
     case READ: run_read(b, words, count, input); break;

@@ -62,9 +62,11 @@ static void close_field(struct splitter *s)
     s->open = s->quoted = false;
 }
 
-static bool is_space(char c)
+/* The characters that separate fields: IFS, if the script sets it to something known. */
+static struct str separators(const struct bash_reader *b)
 {
-    return c == ' ' || c == '\t' || c == '\n';
+    const struct var *ifs = vars_find(&b->vars, STR("IFS"));
+    return ifs && vars_constant(ifs->state) ? ifs->state.values[0] : STR(" \t\n");
 }
 
 /* A value that is not quoted falls apart at blanks. */
@@ -74,15 +76,16 @@ static void put_split(struct splitter *s, struct str value)
         put(s->b, &s->text, value);
         return;
     }
+    struct str ifs = separators(s->b);
     size_t i = 0;
     while (i < value.n) {
-        if (is_space(value.p[i])) {
+        if (str_has_char(ifs, value.p[i])) {
             close_field(s);
             i++;
             continue;
         }
         size_t start = i;
-        while (i < value.n && !is_space(value.p[i]))
+        while (i < value.n && !str_has_char(ifs, value.p[i]))
             i++;
         put(s->b, &s->text, str_slice(value, start, i));
     }
@@ -109,7 +112,8 @@ static struct str trim_newlines(struct str s)
 
 static void put_param(struct splitter *s, const struct bash_part *part)
 {
-    struct bash_values v = bash_param_values(s->b, part->param);
+    struct bash_param plain = {.name = part->text};
+    struct bash_values v = bash_param_values(s->b, part->param ? part->param : &plain);
     if (!v.many) {
         put_value(s, v.one, part->quoted);
         return;

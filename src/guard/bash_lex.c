@@ -2,8 +2,6 @@
  * slices of the source wherever possible. */
 #include "guard/bash.h"
 
-#include "base/utf.h"
-
 bool bash_is_meta(char c)
 {
     switch (c) {
@@ -44,12 +42,12 @@ uint32_t bash_place(const struct bash_parser *p, size_t pos)
     return p->fixed ? p->fixed_start : (uint32_t)pos;
 }
 
-static uint32_t end_place(const struct bash_parser *p, size_t pos)
+uint32_t bash_end_place(const struct bash_parser *p, size_t pos)
 {
     return p->fixed ? p->fixed_end : (uint32_t)pos;
 }
 
-static void *new_thing(struct bash_parser *p, size_t size)
+void *bash_new(struct bash_parser *p, size_t size)
 {
     void *thing = arena_alloc(p->arena, size);
     if (!thing) {
@@ -92,7 +90,7 @@ struct builder {
 
 static struct bash_part *add_part(struct builder *b, enum bash_part_kind kind, bool quoted)
 {
-    struct bash_part *part = new_thing(b->p, sizeof *part);
+    struct bash_part *part = bash_new(b->p, sizeof *part);
     if (!part)
         return NULL;
     part->kind = kind;
@@ -109,85 +107,24 @@ static void add_literal(struct builder *b, struct str text, bool quoted)
         part->text = text;
 }
 
-static void put_octal_or_hex(struct str s, size_t *i, char *out, size_t *n)
-{
-    unsigned value = 0;
-    if (s.p[*i] == 'x') {
-        size_t digits = 0;
-        for (++*i; *i < s.n && digits < 2 && ascii_hex(s.p[*i]) >= 0; digits++)
-            value = value * 16 + (unsigned)ascii_hex(s.p[(*i)++]);
-    } else {
-        for (size_t k = 0; k < 3 && *i < s.n && s.p[*i] >= '0' && s.p[*i] <= '7'; k++)
-            value = value * 8 + (unsigned)(s.p[(*i)++] - '0');
-    }
-    out[(*n)++] = (char)value;
-}
-
-static void put_unicode(struct str s, size_t *i, char *out, size_t *n)
-{
-    size_t most = s.p[*i] == 'u' ? 4 : 8;
-    uint32_t code = 0;
-    size_t digits = 0;
-    for (++*i; *i < s.n && digits < most && ascii_hex(s.p[*i]) >= 0; digits++)
-        code = code * 16 + (uint32_t)ascii_hex(s.p[(*i)++]);
-    *n += utf_encode(code <= 0x10FFFF ? code : 0xFFFD, out + *n);
-}
-
 /* $'…' at pos: behind the opening quote. */
 static void parse_ansi(struct builder *b)
 {
     struct bash_parser *p = b->p;
     size_t start = p->pos;
-    bool plain = true;
     while (!bash_ended(p) && bash_at(p, 0) != '\'') {
-        if (bash_at(p, 0) == '\\') {
-            plain = false;
+        if (bash_at(p, 0) == '\\')
             p->pos++;
-        }
         p->pos++;
     }
     if (bash_ended(p)) {
         bash_fail(p);
         return;
     }
-    struct str s = str_slice(p->src, start, p->pos);
-    p->pos++;
-    if (plain) {
-        add_literal(b, s, true);
-        return;
-    }
-    /* \u and \U give at most four bytes for six characters, all others fewer than they take */
-    char *out = new_thing(p, s.n + 4);
-    if (!out)
-        return;
-    size_t n = 0;
-    for (size_t i = 0; i < s.n;) {
-        if (s.p[i] != '\\' || i + 1 >= s.n) {
-            out[n++] = s.p[i++];
-            continue;
-        }
-        static const char from[] = "abeEfnrtv", to[] = "\a\b\033\033\f\n\r\t\v";
-        char c = s.p[++i];
-        const char *hit = memchr(from, c, sizeof from - 1);
-        if (hit) {
-            out[n++] = to[hit - from];
-            i++;
-        } else if (c == 'x' || (c >= '0' && c <= '7')) {
-            put_octal_or_hex(s, &i, out, &n);
-        } else if (c == 'u' || c == 'U') {
-            put_unicode(s, &i, out, &n);
-        } else if (c == 'c' && i + 1 < s.n) {
-            out[n++] = (char)(s.p[i + 1] & 0x1F);
-            i += 2;
-        } else {
-            if (!memchr("\\'\"?", c, 4))
-                out[n++] = '\\';
-            out[n++] = c;
-            i++;
-        }
-    }
+    bool stop;
+    struct str text = str_slice(p->src, start, p->pos++);
+    text = bash_unescape(p->arena, text, true, &stop);
     /* a NUL ends the string */
-    struct str text = {out, n};
     add_literal(b, str_slice(text, 0, str_find_char(text, '\0', 0)), true);
 }
 
@@ -218,7 +155,7 @@ static void parse_backticks(struct builder *b, bool quoted)
     inner.pos = start;
     inner.end = end;
     if (escapes) {
-        char *copy = new_thing(p, end - start + 1);
+        char *copy = bash_new(p, end - start + 1);
         if (!copy || !guard_spend(p->g, end - start))
             return;
         size_t n = 0;
@@ -240,6 +177,7 @@ static void parse_backticks(struct builder *b, bool quoted)
     }
     part->list = bash_parse(&inner);
     p->nesting--;
+    p->nodes = inner.nodes;
     if (inner.failed)
         bash_fail(p);
     else
@@ -331,7 +269,7 @@ static void parse_braced(struct builder *b, bool quoted)
 {
     struct bash_parser *p = b->p;
     struct bash_part *part = add_part(b, BASH_PARAM, quoted);
-    struct bash_param *param = part ? new_thing(p, sizeof *param) : NULL;
+    struct bash_param *param = part ? bash_new(p, sizeof *param) : NULL;
     if (!param)
         return;
     part->param = param;
@@ -353,12 +291,21 @@ static void parse_braced(struct builder *b, bool quoted)
             p->pos++;
     param->name = str_slice(p->src, start, p->pos);
     if (bash_at(p, 0) == '[') {
-        size_t depth = 0, from = p->pos + 1;
-        while (!bash_ended(p) && bash_at(p, 0) != '\n') {
-            char c = bash_at(p, 0);
-            depth += c == '[';
+        size_t from = ++p->pos;
+        struct bash_word **tail = &param->index_words;
+        for (size_t opened = 0;; opened--) { /* a[b[0]] */
+            size_t segment = p->pos;
+            struct bash_word *word = bash_parse_word(p, BASH_IN_INDEX);
+            if (!word || bash_at(p, 0) != ']') {
+                bash_fail(p);
+                return;
+            }
+            *tail = word;
+            tail = &word->next;
+            for (size_t i = segment; i < p->pos; i++)
+                opened += p->src.p[i] == '[';
             p->pos++;
-            if (c == ']' && --depth == 0)
+            if (opened == 0 || bash_at(p, 0) == '}')
                 break;
         }
         param->index = str_slice(p->src, from, p->pos - 1);
@@ -394,13 +341,9 @@ static void parse_braced(struct builder *b, bool quoted)
 
 static void add_name(struct builder *b, size_t start, bool quoted)
 {
-    struct bash_parser *p = b->p;
     struct bash_part *part = add_part(b, BASH_PARAM, quoted);
-    struct bash_param *param = part ? new_thing(p, sizeof *param) : NULL;
-    if (!param)
-        return;
-    part->param = param;
-    param->name = str_slice(p->src, start, p->pos);
+    if (part)
+        part->text = str_slice(b->p->src, start, b->p->pos);
 }
 
 /* At a dollar; false if it is a plain one. */
@@ -505,7 +448,7 @@ static bool is_quoted_context(enum bash_context context)
 {
     return context == BASH_IN_QUOTES || context == BASH_IN_DOCUMENT ||
            context == BASH_IN_QUOTED_ARGUMENT || context == BASH_IN_QUOTED_PATTERN ||
-           context == BASH_IN_ARITHMETIC;
+           context == BASH_IN_ARITHMETIC || context == BASH_IN_INDEX;
 }
 
 /* ?(…) *(…) +(…) @(…) !(…): the parentheses belong to the word. */
@@ -513,7 +456,7 @@ static bool parse_extended_glob(struct builder *b)
 {
     struct bash_parser *p = b->p;
     size_t depth = 0;
-    for (size_t i = p->pos + 1; i < p->end; i++) {
+    for (size_t i = p->pos; i < p->end; i++) {
         char c = p->src.p[i];
         if (c == '\n' || c == '\'' || c == '"' || c == '`')
             return false;
@@ -536,6 +479,7 @@ static bool ends_parts(const struct bash_parser *p, char c, enum bash_context co
     case BASH_IN_WORD: return bash_is_meta(c);
     case BASH_IN_TEST: return c == ' ' || c == '\t' || c == '\n';
     case BASH_IN_QUOTES: return c == '"';
+    case BASH_IN_INDEX: return c == ']';
     case BASH_IN_PATTERN:
     case BASH_IN_QUOTED_PATTERN: return c == '}' || c == '/';
     case BASH_IN_ARGUMENT:
@@ -630,13 +574,13 @@ static void parse_parts(struct builder *b, enum bash_context context)
 
 struct bash_word *bash_parse_word(struct bash_parser *p, enum bash_context context)
 {
-    struct bash_word *word = new_thing(p, sizeof *word);
+    struct bash_word *word = bash_new(p, sizeof *word);
     if (!word)
         return NULL;
     word->start = bash_place(p, p->pos);
     struct builder b = {p, word, &word->parts};
     parse_parts(&b, context);
-    word->end = end_place(p, p->pos);
+    word->end = bash_end_place(p, p->pos);
     return word;
 }
 
@@ -647,68 +591,10 @@ struct str bash_plain(const struct bash_word *w)
     return w->parts->text;
 }
 
-/* ---- here-documents ---- */
-
-static void read_document(struct bash_parser *p, struct bash_redirect *r)
+void bash_parse_parts(struct bash_parser *p, struct bash_word *word, struct bash_part ***tail,
+                      enum bash_context context)
 {
-    struct bash_word *word = new_thing(p, sizeof *word);
-    if (!word)
-        return;
-    struct builder b = {p, word, &word->parts};
-    word->start = bash_place(p, p->pos);
-    size_t begin = p->pos, outer = p->end;
-    while (p->pos < outer) {
-        size_t line = p->pos;
-        if (r->strip_tabs)
-            while (line < outer && p->src.p[line] == '\t')
-                line++;
-        size_t end = str_find_char(str_slice(p->src, 0, outer), '\n', line);
-        size_t text_end = end;
-        if (text_end > line && p->src.p[text_end - 1] == '\r')
-            text_end--;
-        size_t next = end < outer ? end + 1 : end;
-        struct str text = str_slice(p->src, line, text_end);
-        bool last =
-            str_eq(text, r->delimiter) || str_eq(str_slice(p->src, line, end), r->delimiter);
-        if (last) {
-            if (!r->literal && !r->strip_tabs && p->pos > begin) {
-                size_t stop = p->pos;
-                p->pos = begin;
-                p->end = stop;
-                parse_parts(&b, BASH_IN_DOCUMENT);
-                p->end = outer;
-            }
-            word->end = end_place(p, line);
-            p->pos = next;
-            r->word = word;
-            return;
-        }
-        if (r->literal) {
-            add_literal(&b, str_slice(p->src, line, next), true);
-        } else if (r->strip_tabs) {
-            p->pos = line;
-            p->end = next;
-            parse_parts(&b, BASH_IN_DOCUMENT);
-            p->end = outer;
-        }
-        if (p->failed)
-            return;
-        p->pos = next;
-    }
-    /* no delimiter: it ends with the text */
-    if (!r->literal && !r->strip_tabs) {
-        p->pos = begin;
-        parse_parts(&b, BASH_IN_DOCUMENT);
-    }
-    word->end = end_place(p, p->pos);
-    r->word = word;
-}
-
-void bash_read_documents(struct bash_parser *p)
-{
-    struct bash_redirect *r = p->pending;
-    p->pending = NULL; /* a document inside a document has its own */
-    p->pending_tail = &p->pending;
-    for (; r && !p->failed; r = r->pending)
-        read_document(p, r);
+    struct builder b = {p, word, *tail};
+    parse_parts(&b, context);
+    *tail = b.tail;
 }

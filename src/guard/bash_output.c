@@ -1,56 +1,7 @@
 /* What commands print when that is constant: echo, printf, cat of a document, and a few filters. */
 #include "guard/bash.h"
 
-#include "base/utf.h"
-
 #define HOLE STR("\xFF")
-
-/* Decodes the backslashes of echo -e and printf; *stop is set behind \c. */
-static struct str unescape(struct bash_reader *b, struct str s, bool *stop)
-{
-    if (!str_has_char(s, '\\'))
-        return s;
-    char *out = arena_alloc(b->arena, s.n + 4);
-    if (!out || !guard_spend(b->g, s.n))
-        return HOLE;
-    size_t n = 0;
-    for (size_t i = 0; i < s.n;) {
-        if (s.p[i] != '\\' || i + 1 >= s.n) {
-            out[n++] = s.p[i++];
-            continue;
-        }
-        static const char from[] = "abeEfnrtv\\\"'", to[] = "\a\b\033\033\f\n\r\t\v\\\"'";
-        char c = s.p[++i];
-        const char *hit = memchr(from, c, sizeof from - 1);
-        if (hit) {
-            out[n++] = to[hit - from];
-            i++;
-        } else if (c == 'c') {
-            *stop = true;
-            break;
-        } else if (c == 'x' || c == 'u' || c == 'U') {
-            size_t most = c == 'x' ? 2 : c == 'u' ? 4 : 8, digits = 0;
-            uint32_t code = 0;
-            for (i++; i < s.n && digits < most && ascii_hex(s.p[i]) >= 0; i++, digits++)
-                code = code * 16 + (uint32_t)ascii_hex(s.p[i]);
-            if (c == 'x')
-                out[n++] = (char)code;
-            else
-                n += utf_encode(code <= 0x10FFFF ? code : 0xFFFD, out + n);
-        } else if (c >= '0' && c <= '7') {
-            unsigned value = 0;
-            size_t most = c == '0' ? 4 : 3;
-            for (size_t k = 0; k < most && i < s.n && s.p[i] >= '0' && s.p[i] <= '7'; k++)
-                value = value * 8 + (unsigned)(s.p[i++] - '0');
-            out[n++] = (char)value;
-        } else {
-            out[n++] = '\\';
-            out[n++] = c;
-            i++;
-        }
-    }
-    return (struct str){out, n};
-}
 
 static struct str echo(struct bash_reader *b, const struct word *args, size_t count)
 {
@@ -75,7 +26,7 @@ static struct str echo(struct bash_reader *b, const struct word *args, size_t co
         values[k - i] = args[k].text;
     struct str text = bash_join(b, values, count - i, ' ');
     if (escapes)
-        text = unescape(b, text, &stop);
+        text = bash_unescape(b->arena, text, false, &stop);
     return newline && !stop ? bash_concat(b, text, STR("\n")) : text;
 }
 
@@ -104,7 +55,7 @@ static struct str format_once(struct bash_reader *b, struct str format, const st
         ++*used;
         bool stop = false;
         if (c == 'b')
-            value = unescape(b, value, &stop);
+            value = bash_unescape(b->arena, value, false, &stop);
         else if (c != 's' && c != 'd' && c != 'i' && c != 'q')
             value = HOLE;
         out = bash_concat(b, out, value);
@@ -121,7 +72,7 @@ struct str bash_printf(struct bash_reader *b, const struct word *args, size_t co
     if (count == 0)
         return STR("");
     bool stop = false;
-    struct str format = unescape(b, args[0].text, &stop);
+    struct str format = bash_unescape(b->arena, args[0].text, false, &stop);
     struct str out = STR("");
     size_t used = 1, before;
     do {
@@ -298,8 +249,8 @@ static struct str command_output(struct bash_reader *b, const struct word *words
         return STR("");
     if (!input.p || str_has_char(input, GUARD_HOLE))
         return HOLE;
-    if ((str_eq(name, STR("cat")) || str_eq(name, STR("tee"))) &&
-        (count == 0 || str_eq(args[0].text, STR("-"))))
+    if (str_eq(name, STR("tee")) ||
+        (str_eq(name, STR("cat")) && (count == 0 || str_eq(args[0].text, STR("-")))))
         return input;
     if (str_eq(name, STR("base64")) && has_option(args, count, "dD"))
         return decode_base64(b, input);
@@ -337,7 +288,7 @@ struct str bash_node_output(struct bash_reader *b, const struct bash_node *node,
         bash_expand(b, w, &fields);
     if (!fields.count || guard_stopped(b->g))
         return HOLE;
-    if (bash_function_find(&b->functions, fields.list[0].text, false))
+    if (bash_function_find(&b->functions, fields.list[0].text))
         return HOLE;
     return command_output(b, fields.list, fields.count, input);
 }
@@ -356,6 +307,8 @@ struct str bash_output(struct bash_reader *b, const struct bash_node *list)
         last = bash_node_output(b, node, node->join == BASH_PIPE ? last : STR_NONE);
         if (node->next && node->next->join == BASH_PIPE)
             continue;
+        if (node->join == BASH_OR && last.n && all.n)
+            last = HOLE; /* one or the other */
         all = all.n ? bash_concat(b, all, last) : last;
     }
     vars_branch_end(&b->vars, &fork);

@@ -152,6 +152,24 @@ static void assign_array(struct bash_reader *b, const struct bash_assign *a)
     set_state(b, a->name, vars_one(&b->vars, first));
 }
 
+/* x=$(command -v a || command -v b): one of two outputs, each kept as a value. */
+static bool assign_either(struct bash_reader *b, const struct bash_assign *a)
+{
+    const struct bash_part *part = a->value ? a->value->parts : NULL;
+    if (!part || part->kind != BASH_COMMAND || part->next || !part->list)
+        return false;
+    const struct bash_node *first = part->list, *second = first->next;
+    if (!second || second->join != BASH_OR || second->next)
+        return false;
+    struct var_state state = {0};
+    for (const struct bash_node *node = first; node; node = node->next) {
+        struct str output = str_trim(bash_node_output(b, node, STR_NONE));
+        state = vars_union(&b->vars, state, vars_one(&b->vars, output));
+    }
+    set_state(b, a->name, state);
+    return true;
+}
+
 void bash_assign(struct bash_reader *b, const struct bash_assign *a)
 {
     if (a->array) {
@@ -163,6 +181,8 @@ void bash_assign(struct bash_reader *b, const struct bash_assign *a)
         set_state(b, array_name(b, a->name), (struct var_state){.unknown = true});
         return;
     }
+    if (!a->append && assign_either(b, a))
+        return;
     struct str value = bash_expand_text(b, a->value);
     if (a->append) {
         struct var *var = bash_variable(b, a->name);
@@ -173,8 +193,7 @@ void bash_assign(struct bash_reader *b, const struct bash_assign *a)
 
 /* ---- patterns ---- */
 
-/* Matches * ? and [set]; the text is short. */
-static bool glob(struct str pattern, struct str text)
+bool bash_glob(struct str pattern, struct str text)
 {
     size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
     while (t < text.n) {
@@ -225,7 +244,7 @@ static struct str remove_prefix(struct str value, struct str pattern, bool longe
 {
     for (size_t k = 0; k <= value.n; k++) {
         size_t n = longest ? value.n - k : k;
-        if (glob(pattern, str_slice(value, 0, n)))
+        if (bash_glob(pattern, str_slice(value, 0, n)))
             return str_from(value, n);
     }
     return value;
@@ -235,7 +254,7 @@ static struct str remove_suffix(struct str value, struct str pattern, bool longe
 {
     for (size_t k = 0; k <= value.n; k++) {
         size_t from = longest ? k : value.n - k;
-        if (glob(pattern, str_from(value, from)))
+        if (bash_glob(pattern, str_from(value, from)))
             return str_slice(value, 0, from);
     }
     return value;
@@ -245,7 +264,7 @@ static struct str remove_suffix(struct str value, struct str pattern, bool longe
 static size_t match_at(struct str value, struct str pattern, size_t from)
 {
     for (size_t to = value.n; to > from; to--)
-        if (glob(pattern, str_slice(value, from, to)))
+        if (bash_glob(pattern, str_slice(value, from, to)))
             return to;
     return SIZE_MAX;
 }
@@ -255,9 +274,9 @@ static struct str replace(struct bash_reader *b, struct str value, struct str pa
 {
     if (mode == '#' || mode == '%') {
         for (size_t k = 0; k <= value.n; k++) {
-            if (mode == '#' && glob(pattern, str_slice(value, 0, value.n - k)))
+            if (mode == '#' && bash_glob(pattern, str_slice(value, 0, value.n - k)))
                 return bash_concat(b, by, str_from(value, value.n - k));
-            if (mode == '%' && glob(pattern, str_from(value, k)))
+            if (mode == '%' && bash_glob(pattern, str_from(value, k)))
                 return bash_concat(b, str_slice(value, 0, k), by);
         }
         return value;
@@ -434,6 +453,8 @@ static struct bash_values arguments_of(struct bash_reader *b, const struct bash_
 struct bash_values bash_param_values(struct bash_reader *b, const struct bash_param *param)
 {
     struct str name = param->name;
+    if (name.n == 0) /* the text ended here */
+        return one(HOLE);
     if (str_eq(name, STR("@")) || str_eq(name, STR("*")))
         return arguments_of(b, param);
     if (name.n == 1 && memchr("?$!-#", name.p[0], 5))
@@ -448,7 +469,7 @@ struct bash_values bash_param_values(struct bash_reader *b, const struct bash_pa
         else
             value = (size_t)k <= b->arguments.count ? b->arguments.values[k - 1] : STR("");
     } else {
-        var = bash_variable(b, name);
+        var = bash_variable(b, str_eq(name, STR("0")) ? STR("BASH_ARGV0") : name);
         if (param->index.n) {
             struct var *array = vars_find(&b->vars, array_name(b, name));
             if (array)

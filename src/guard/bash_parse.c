@@ -6,18 +6,9 @@
  *   command  = { ! | time } ( simple | compound redirections | name() compound )
  *   compound = { list } | ( list ) | (( )) | [[ ]] | if | while | until | for | select | case
  */
-static struct bash_node *parse_command(struct bash_parser *p);
+enum { LONGEST_INDEX = 256 }; /* of an array, in an assignment */
 
-static void *new_thing(struct bash_parser *p, size_t size)
-{
-    void *thing = arena_alloc(p->arena, size);
-    if (!thing) {
-        uint32_t at = bash_place(p, p->pos);
-        guard_limit(p->g, word_unknown(at, at));
-        bash_fail(p);
-    }
-    return thing;
-}
+static struct bash_node *parse_command(struct bash_parser *p);
 
 /* The plain word at pos without taking it: letters, !, { and } and [[ only. */
 static struct str peek_word(const struct bash_parser *p)
@@ -63,117 +54,6 @@ static bool ends_list(const struct bash_parser *p)
     return false;
 }
 
-/* ---- redirections ---- */
-
-/* The length of a redirection operator at pos, with a handle before it; 0 if there is none. */
-static size_t redirect_length(const struct bash_parser *p, size_t *handle)
-{
-    size_t i = 0;
-    while (ascii_is_digit(bash_at(p, i)))
-        i++;
-    if (i == 0 && bash_at(p, 0) == '{') { /* {name}> */
-        for (i = 1; bash_is_name_char(bash_at(p, i)); i++)
-            ;
-        if (i == 1 || bash_at(p, i++) != '}')
-            return 0;
-    }
-    *handle = i;
-    char c = bash_at(p, i), d = bash_at(p, i + 1), e = bash_at(p, i + 2);
-    if (c == '&' && d == '>')
-        return i ? 0 : (e == '>' ? 3 : 2);
-    if (c != '<' && c != '>')
-        return 0;
-    if (d == '(')
-        return 0;
-    if (c == '<' && d == '<')
-        return i + (e == '<' || e == '-' ? 3 : 2);
-    if (d == '>' || d == '&' || d == '|')
-        return i + 2;
-    return i + 1;
-}
-
-/* The delimiter of a document: the text of the word without its quotes. */
-static struct str delimiter_of(struct bash_parser *p, const struct bash_word *w, size_t start)
-{
-    if (!w->quoted)
-        return str_slice(p->src, start, p->pos);
-    size_t n = 0;
-    for (const struct bash_part *part = w->parts; part; part = part->next)
-        n += part->kind == BASH_LITERAL ? part->text.n : 0;
-    char *text = new_thing(p, n + 1);
-    if (!text)
-        return STR("");
-    n = 0;
-    for (const struct bash_part *part = w->parts; part; part = part->next) {
-        if (part->kind != BASH_LITERAL || part->text.n == 0)
-            continue;
-        memcpy(text + n, part->text.p, part->text.n);
-        n += part->text.n;
-    }
-    return (struct str){text, n};
-}
-
-/* Takes a redirection if one stands at pos. */
-static bool parse_redirect(struct bash_parser *p, struct bash_redirect ***tail)
-{
-    size_t handle;
-    size_t length = redirect_length(p, &handle);
-    if (length == 0)
-        return false;
-    struct bash_redirect *r = new_thing(p, sizeof *r);
-    if (!r)
-        return true;
-    struct str op = str_slice(p->src, p->pos + handle, p->pos + length);
-    bool other_handle = handle > 0 && !(handle == 1 && bash_at(p, 0) == '0');
-    p->pos += length;
-    if (str_starts(op, STR("<<")))
-        r->kind = str_eq(op, STR("<<<")) ? BASH_HERESTRING : BASH_HEREDOC;
-    else
-        r->kind = op.p[0] == '<' ? BASH_INPUT : BASH_OUTPUT;
-    if (other_handle && r->kind == BASH_INPUT)
-        r->kind = BASH_OUTPUT; /* not the standard input */
-    bash_skip(p, false);
-    if (str_ends(op, STR("&")) && bash_at(p, 0) == '-') {
-        p->pos++;
-    } else {
-        size_t start = p->pos;
-        if (bash_is_meta(bash_at(p, 0)) && bash_at(p, 1) != '(') {
-            bash_fail(p);
-            return true;
-        }
-        r->word = bash_parse_word(p, BASH_IN_WORD);
-        if (!r->word || p->pos == start) {
-            bash_fail(p);
-            return true;
-        }
-        if (r->kind == BASH_HEREDOC) {
-            r->strip_tabs = str_eq(op, STR("<<-"));
-            r->literal = r->word->quoted;
-            r->delimiter = delimiter_of(p, r->word, start);
-            r->word = NULL;
-            *p->pending_tail = r;
-            p->pending_tail = &r->pending;
-        } else if (str_ends(op, STR("&")) && r->kind == BASH_INPUT) {
-            r->kind = BASH_OUTPUT; /* <&3: a handle that is open already */
-        }
-    }
-    **tail = r;
-    *tail = &r->next;
-    return true;
-}
-
-static void parse_redirects(struct bash_parser *p, struct bash_node *node)
-{
-    struct bash_redirect **tail = &node->redirects;
-    while (*tail)
-        tail = &(*tail)->next;
-    for (;;) {
-        bash_skip(p, false);
-        if (p->failed || !parse_redirect(p, &tail))
-            return;
-    }
-}
-
 /* ---- simple commands ---- */
 
 /* Elements of an array: behind the opening parenthesis. */
@@ -211,14 +91,21 @@ static struct bash_assign *parse_assign(struct bash_parser *p)
         i++;
     size_t name_end = i, index_end = i;
     if (i < p->end && p->src.p[i] == '[') {
-        size_t depth = 0;
-        for (; i < p->end && p->src.p[i] != '\n' && p->src.p[i] != ';'; i++) {
-            depth += p->src.p[i] == '[';
-            if (p->src.p[i] == ']' && --depth == 0)
+        size_t depth = 0, limit = i + LONGEST_INDEX < p->end ? i + LONGEST_INDEX : p->end;
+        for (; i < limit && p->src.p[i] != '\n'; i++) {
+            char c = p->src.p[i];
+            if (c == '"' || c == '\'') {
+                i = str_find_char(str_slice(p->src, 0, limit), c, i + 1);
+                continue;
+            }
+            depth += c == '[';
+            if (c == ']' && --depth == 0)
                 break;
-            if (p->src.p[i] == ' ' && p->src.p[name_end + 1] != '$')
+            if (c == ' ' && p->src.p[name_end + 1] != '$')
                 return NULL;
         }
+        if (i >= limit)
+            return NULL;
         index_end = i++;
     }
     bool append = i + 1 < p->end && p->src.p[i] == '+' && p->src.p[i + 1] == '=';
@@ -226,12 +113,21 @@ static struct bash_assign *parse_assign(struct bash_parser *p)
         i++;
     if (i >= p->end || p->src.p[i] != '=')
         return NULL;
-    struct bash_assign *a = new_thing(p, sizeof *a);
+    struct bash_assign *a = bash_new(p, sizeof *a);
     if (!a)
         return NULL;
     a->name = str_slice(p->src, p->pos, name_end);
     a->index = str_slice(p->src, name_end + 1, index_end);
     a->append = append;
+    if (str_has_char(a->index, '$') || str_has_char(a->index, '`')) {
+        size_t outer = p->end;
+        p->pos = name_end + 1;
+        p->end = index_end;
+        a->index_word = bash_parse_word(p, BASH_IN_ARITHMETIC);
+        p->end = outer;
+        if (p->failed)
+            return a;
+    }
     p->pos = i + 1;
     if (bash_at(p, 0) == '(') {
         p->pos++;
@@ -252,19 +148,6 @@ static bool declares(struct str name)
     return false;
 }
 
-static void add_function(struct bash_parser *p, struct str name, struct bash_node *body)
-{
-    struct bash_functions *all = p->functions;
-    if (!all->buckets)
-        all->buckets = new_thing(p, BASH_FUNCTION_BUCKETS * sizeof *all->buckets);
-    struct bash_function *f = new_thing(p, sizeof *f);
-    if (!f || !all->buckets)
-        return;
-    struct bash_function **bucket = bash_function_bucket(all, name);
-    *f = (struct bash_function){.next = *bucket, .name = name, .body = body};
-    *bucket = f;
-}
-
 static struct bash_node *parse_function(struct bash_parser *p, struct bash_node *node,
                                         struct str name)
 {
@@ -272,18 +155,16 @@ static struct bash_node *parse_function(struct bash_parser *p, struct bash_node 
     node->name = name;
     bash_skip(p, true);
     node->body = parse_command(p);
-    if (!node->body)
+    if (!node->body || !bash_function_add(p->arena, p->functions, name, node->body, false))
         bash_fail(p);
-    else
-        add_function(p, name, node->body);
     return node;
 }
 
 /* name=value inside the arguments of declare is kept as an assignment and as a word. */
 static struct bash_word *assign_word(struct bash_parser *p, size_t start, struct bash_assign *a)
 {
-    struct bash_word *word = new_thing(p, sizeof *word);
-    struct bash_part *part = word ? new_thing(p, sizeof *part) : NULL;
+    struct bash_word *word = bash_new(p, sizeof *word);
+    struct bash_part *part = word ? bash_new(p, sizeof *part) : NULL;
     if (!part)
         return NULL;
     part->text = a->array ? str_slice(p->src, start, p->pos)
@@ -295,7 +176,7 @@ static struct bash_word *assign_word(struct bash_parser *p, size_t start, struct
     word->parts = part;
     word->start = bash_place(p, start);
     word->end = p->fixed ? p->fixed_end : (uint32_t)p->pos;
-    word->quoted = true;
+    word->quoted = word->assignment = true;
     return word;
 }
 
@@ -306,7 +187,7 @@ static struct bash_node *parse_simple(struct bash_parser *p, struct bash_node *n
     struct bash_redirect **redirect_tail = &node->redirects;
     while (!p->failed) {
         bash_skip(p, false);
-        if (bash_ended(p) || parse_redirect(p, &redirect_tail)) {
+        if (bash_ended(p) || bash_parse_redirect(p, &redirect_tail)) {
             if (bash_ended(p))
                 break;
             continue;
@@ -373,7 +254,7 @@ static void parse_if(struct bash_parser *p, struct bash_node *node)
     struct bash_arm **tail = &node->arms;
     node->kind = BASH_IF;
     for (;;) {
-        struct bash_arm *arm = new_thing(p, sizeof *arm);
+        struct bash_arm *arm = bash_new(p, sizeof *arm);
         if (!arm)
             return;
         *tail = arm;
@@ -385,7 +266,7 @@ static void parse_if(struct bash_parser *p, struct bash_node *node)
         if (take_word(p, "elif"))
             continue;
         if (take_word(p, "else")) {
-            struct bash_arm *other = new_thing(p, sizeof *other);
+            struct bash_arm *other = bash_new(p, sizeof *other);
             if (!other)
                 return;
             *tail = other;
@@ -417,7 +298,7 @@ static void parse_for(struct bash_parser *p, struct bash_node *node)
     bash_skip(p, false);
     if (bash_at(p, 0) == '(' && bash_at(p, 1) == '(') {
         node->kind = BASH_WHILE;
-        struct bash_node *condition = new_thing(p, sizeof *condition);
+        struct bash_node *condition = bash_new(p, sizeof *condition);
         if (!condition)
             return;
         condition->kind = BASH_WORDS;
@@ -475,7 +356,7 @@ static void parse_case(struct bash_parser *p, struct bash_node *node)
         bash_skip(p, true);
         if (p->failed || take_word(p, "esac"))
             return;
-        struct bash_arm *arm = new_thing(p, sizeof *arm);
+        struct bash_arm *arm = bash_new(p, sizeof *arm);
         if (!arm)
             return;
         *tail = arm;
@@ -616,7 +497,12 @@ static struct bash_node *parse_command(struct bash_parser *p)
             break;
         }
     }
-    struct bash_node *node = new_thing(p, sizeof *node);
+    if (++p->nodes > GUARD_MAX_COMMANDS) {
+        guard_limit(p->g, word_unknown(bash_place(p, p->pos), bash_place(p, p->pos)));
+        bash_fail(p);
+        return NULL;
+    }
+    struct bash_node *node = bash_new(p, sizeof *node);
     if (!node || !bash_enter(p))
         return NULL;
     node->start = bash_place(p, p->pos);
@@ -637,7 +523,7 @@ static struct bash_node *parse_command(struct bash_parser *p)
         }
         parse_function(p, node, bash_plain(name));
     } else if (parse_compound(p, node)) {
-        parse_redirects(p, node);
+        bash_parse_redirects(p, node);
     } else {
         parse_simple(p, node);
     }

@@ -2,46 +2,38 @@
  * command to its judge. */
 #include "guard/bash.h"
 
-static void run_node(struct bash_reader *b, struct bash_node *node, struct word input);
-
 /* ---- functions ---- */
 
-struct bash_function **bash_function_bucket(const struct bash_functions *all, struct str name)
+static size_t bucket_of(struct str name)
 {
     unsigned hash = 2166136261u;
     for (size_t i = 0; i < name.n; i++)
         hash = (hash ^ (unsigned char)name.p[i]) * 16777619u;
-    return &all->buckets[hash % BASH_FUNCTION_BUCKETS];
+    return hash % BASH_FUNCTION_BUCKETS;
 }
 
-struct bash_function *bash_function_find(const struct bash_functions *all, struct str name,
-                                         bool defined)
+struct bash_function *bash_function_find(const struct bash_functions *all, struct str name)
 {
     if (!all->buckets)
         return NULL;
-    for (struct bash_function *f = *bash_function_bucket(all, name); f; f = f->next)
-        if ((f->defined || !defined) && str_eq(f->name, name))
-            return f;
+    for (struct bash_function *f = all->buckets[bucket_of(name)]; f; f = f->next)
+        if (str_eq(f->name, name))
+            return f->gone ? NULL : f;
     return NULL;
 }
 
-/* The definition runs: the function is known from here on, and first in its bucket. */
-static void define(struct bash_reader *b, struct bash_node *node)
+bool bash_function_add(struct arena *arena, struct bash_functions *all, struct str name,
+                       struct bash_node *body, bool maybe)
 {
-    if (!b->functions.buckets || !node->name.n)
-        return;
-    struct bash_function **first = bash_function_bucket(&b->functions, node->name);
-    for (struct bash_function **f = first; *f; f = &(*f)->next) {
-        if ((*f)->body != node->body)
-            continue;
-        struct bash_function *found = *f;
-        found->defined = true;
-        found->maybe = b->vars.forks > 0;
-        *f = found->next;
-        found->next = *first;
-        *first = found;
-        return;
-    }
+    if (!all->buckets)
+        all->buckets = ARENA_ARRAY(arena, BASH_FUNCTION_BUCKETS, struct bash_function *);
+    struct bash_function *f = ARENA_NEW(arena, struct bash_function);
+    if (!f || !all->buckets)
+        return false;
+    struct bash_function **bucket = &all->buckets[bucket_of(name)];
+    *f = (struct bash_function){.next = *bucket, .name = name, .body = body, .maybe = maybe};
+    *bucket = f;
+    return true;
 }
 
 static void run_function(struct bash_reader *b, struct bash_function *f, const struct word *words,
@@ -60,7 +52,7 @@ static void run_function(struct bash_reader *b, struct bash_function *f, const s
     struct bash_arguments outer = b->arguments;
     b->arguments = (struct bash_arguments){values, count - 1, true};
     b->calls++;
-    run_node(b, f->body, input);
+    bash_run_node(b, f->body, input);
     b->calls--;
     b->arguments = outer;
 }
@@ -97,6 +89,27 @@ static void run_alias(struct bash_reader *b, const struct bash_alias *alias,
         bash_run_words(b, fields.list, fields.count, input, true);
 }
 
+/* x$@dg-open: where nothing stands for the unknown, this is the command. */
+static void judge_without_holes(struct bash_reader *b, const struct word *words, size_t count,
+                                struct word input)
+{
+    struct word *copy = ARENA_ARRAY(b->arena, count, struct word);
+    char *p = arena_alloc(b->arena, words[0].text.n);
+    if (!copy || !p) {
+        guard_limit(b->g, words[0]);
+        return;
+    }
+    memcpy(copy, words, count * sizeof *copy);
+    size_t n = 0;
+    for (size_t i = 0; i < words[0].text.n; i++)
+        if (words[0].text.p[i] != GUARD_HOLE)
+            p[n++] = words[0].text.p[i];
+    copy[0].text = (struct str){p, n};
+    if (n)
+        guard_program(b->g, &(struct guard_call){
+                                .from = GUARD_BASH, .words = copy, .count = count, .input = input});
+}
+
 void bash_run_words(struct bash_reader *b, const struct word *words, size_t count,
                     struct word input, bool plain)
 {
@@ -108,7 +121,8 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
         if (alias)
             run_alias(b, alias, words, count, input);
         /* While a function is defined nobody knows when it will be called: all others count. */
-        struct bash_function *f = bash_function_find(&b->functions, name, b->defining == 0);
+        struct bash_function *f =
+            bash_function_find(b->defining ? &b->functions : &b->defined, name);
         if (f) {
             if (!b->defining)
                 run_function(b, f, words, count, input);
@@ -116,10 +130,21 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
                 return;
         }
     }
-    if (bash_builtin(b, words, count, input))
+    if (b->nesting >= BASH_MAX_NESTING) { /* command command command … */
+        guard_limit(b->g, words[0]);
         return;
-    guard_program(b->g, &(struct guard_call){
-                            .from = GUARD_BASH, .words = words, .count = count, .input = input});
+    }
+    b->nesting++;
+    bool builtin = bash_builtin(b, words, count, input);
+    b->nesting--;
+    if (builtin)
+        return;
+    if (str_has_char(name, GUARD_HOLE))
+        judge_without_holes(b, words, count, input);
+    if (!(str_has_char(name, '/') && guard_script(b->g, words[0])))
+        guard_program(b->g,
+                      &(struct guard_call){
+                          .from = GUARD_BASH, .words = words, .count = count, .input = input});
 }
 
 void bash_run_text(struct bash_reader *b, struct word code, struct str who)
@@ -160,8 +185,10 @@ static void run_subshell(struct bash_reader *b, struct bash_node *list)
     struct vars_fork fork;
     struct bash_arguments arguments = b->arguments;
     struct word input = b->input;
+    struct str folder = guard_folder(b->g);
     vars_fork_begin(&b->vars, &fork);
     bash_run_list(b, list);
+    guard_set_folder(b->g, folder);
     vars_branch_end(&b->vars, &fork);
     vars_fork_drop(&b->vars, &fork);
     b->arguments = arguments;
@@ -169,19 +196,29 @@ static void run_subshell(struct bash_reader *b, struct bash_node *list)
 }
 
 /* Runs the commands that stand inside words. */
-static void run_substitutions(struct bash_reader *b, const struct bash_word *word)
+void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word)
 {
     for (; word && !guard_stopped(b->g); word = word->next) {
-        for (const struct bash_part *part = word->parts; part; part = part->next) {
+        const struct bash_part *parts = word->assignment ? NULL : word->parts;
+        for (const struct bash_part *part = parts; part; part = part->next) {
             switch (part->kind) {
             case BASH_LITERAL: break;
             case BASH_PARAM:
-                run_substitutions(b, part->param->argument);
-                run_substitutions(b, part->param->replacement);
+                if (!part->param)
+                    break;
+                bash_run_substitutions(b, part->param->index_words);
+                bash_run_substitutions(b, part->param->argument);
+                bash_run_substitutions(b, part->param->replacement);
                 break;
-            case BASH_ARITHMETIC: run_substitutions(b, part->word); break;
-            case BASH_COMMAND:
-            case BASH_PROCESS: run_subshell(b, part->list); break;
+            case BASH_ARITHMETIC: bash_run_substitutions(b, part->word); break;
+            case BASH_COMMAND: run_subshell(b, part->list); break;
+            case BASH_PROCESS: { /* what comes in through >(…) is not followed */
+                struct word input = b->input;
+                b->input = word_unknown(word->start, word->end);
+                run_subshell(b, part->list);
+                b->input = input;
+                break;
+            }
             }
         }
     }
@@ -190,7 +227,19 @@ static void run_substitutions(struct bash_reader *b, const struct bash_word *wor
 static void run_redirects(struct bash_reader *b, const struct bash_node *node)
 {
     for (const struct bash_redirect *r = node->redirects; r; r = r->next)
-        run_substitutions(b, r->word);
+        bash_run_substitutions(b, r->word);
+}
+
+/* echo code > a.sh: if the script runs the file later, this is what it holds. */
+static void note_files(struct bash_reader *b, const struct bash_node *node, struct str input)
+{
+    for (const struct bash_redirect *r = node->redirects; r; r = r->next) {
+        if (!r->writes || !r->word)
+            continue;
+        struct str content = bash_node_output(b, node, input);
+        if (content.n > 1 || (content.n && content.p[0] != GUARD_HOLE))
+            guard_wrote(b->g, bash_expand_text(b, r->word), content, r->append);
+    }
 }
 
 /* ---- simple commands ---- */
@@ -250,6 +299,34 @@ static bool run_process_script(struct bash_reader *b, const struct bash_node *no
     return false;
 }
 
+/* /usr/bin/xdg-ope?: a name with wildcards, which bash looks up among the files. */
+static bool is_pattern(struct word w)
+{
+    if (w.quoted || w.text.n < 2)
+        return false;
+    return str_has_char(w.text, '*') || str_has_char(w.text, '?') ||
+           (str_has_char(w.text, '[') && str_find_char(w.text, ']', 0) <= w.text.n - 1 &&
+            str_find(w.text, STR("[]"), 0) >= w.text.n);
+}
+
+/* The first program of the table that the pattern fits; a hole if there is none. */
+static struct str match_program(struct str pattern)
+{
+    static const struct str programs[] = {
+#define PROGRAM(name) {name, sizeof(name) - 1},
+#include "guard/tables/bash_globs.def"
+#undef PROGRAM
+    };
+    size_t leaf = pattern.n;
+    while (leaf > 0 && pattern.p[leaf - 1] != '/')
+        leaf--;
+    pattern = str_from(pattern, leaf);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs && pattern.n <= 64; i++)
+        if (bash_glob(pattern, programs[i]))
+            return programs[i];
+    return STR("\xFF");
+}
+
 static void judge_simple(struct bash_reader *b, struct bash_node *node, struct word input);
 
 /* Judges the command for each value that a variable in it may hold. */
@@ -285,7 +362,7 @@ static struct var *expand_words(struct bash_reader *b, const struct bash_node *n
 }
 
 static void judge_fields(struct bash_reader *b, struct bash_node *node, struct word input,
-                         const struct bash_fields *fields, struct var *var)
+                         struct bash_fields *fields, struct var *var)
 {
     b->ambiguous = var;
     if (!node->words || node->declares)
@@ -304,6 +381,8 @@ static void judge_fields(struct bash_reader *b, struct bash_node *node, struct w
     }
     if (fields->count == 0 || guard_stopped(b->g) || run_process_script(b, node, fields))
         return;
+    if (is_pattern(fields->list[0]))
+        fields->list[0].text = match_program(fields->list[0].text);
     bash_run_words(b, fields->list, fields->count, input, false);
 }
 
@@ -323,122 +402,18 @@ static void run_simple(struct bash_reader *b, struct bash_node *node, struct wor
     if (guard_stopped(b->g))
         return;
     show(b, node, &fields);
-    for (const struct bash_assign *a = node->assigns; a; a = a->next)
-        run_substitutions(b, a->value);
-    if (!node->declares) /* the words of declare are its assignments */
-        run_substitutions(b, node->words);
+    if (node->redirects)
+        note_files(b, node, input.text);
+    for (const struct bash_assign *a = node->assigns; a; a = a->next) {
+        bash_run_substitutions(b, a->index_word);
+        bash_run_substitutions(b, a->value);
+    }
+    bash_run_substitutions(b, node->words);
     run_redirects(b, node);
     judge_fields(b, node, input, &fields, var);
 }
 
-/* ---- compound commands ---- */
-
-static void run_if(struct bash_reader *b, struct bash_node *node)
-{
-    bool otherwise = false;
-    if (node->arms)
-        bash_run_list(b, node->arms->condition);
-    struct vars_fork fork;
-    vars_fork_begin(&b->vars, &fork);
-    for (struct bash_arm *arm = node->arms; arm; arm = arm->next) {
-        if (arm != node->arms)
-            bash_run_list(b, arm->condition);
-        bash_run_list(b, arm->body);
-        vars_branch_end(&b->vars, &fork);
-        otherwise |= arm->otherwise;
-    }
-    vars_fork_end(&b->vars, &fork, otherwise);
-}
-
-static void run_case(struct bash_reader *b, struct bash_node *node)
-{
-    bool otherwise = false;
-    run_substitutions(b, node->words);
-    struct vars_fork fork;
-    vars_fork_begin(&b->vars, &fork);
-    for (struct bash_arm *arm = node->arms; arm; arm = arm->next) {
-        run_substitutions(b, arm->patterns);
-        bash_run_list(b, arm->body);
-        vars_branch_end(&b->vars, &fork);
-        otherwise |= arm->otherwise;
-    }
-    vars_fork_end(&b->vars, &fork, otherwise);
-}
-
-/* A body that runs any number of times: twice, so that what the first round set is seen. */
-static void run_repeated(struct bash_reader *b, struct bash_node *node)
-{
-    struct vars_fork fork;
-    b->loops++;
-    for (int round = 0; round < 2 && !guard_stopped(b->g); round++) {
-        vars_fork_begin(&b->vars, &fork);
-        bash_run_list(b, node->condition);
-        bash_run_list(b, node->body);
-        vars_branch_end(&b->vars, &fork);
-        bool changed = fork.results != NULL;
-        vars_fork_end(&b->vars, &fork, false);
-        if (!changed || b->loops > 2 || !guard_spend(b->g, node->end - node->start + 1))
-            break;
-    }
-    b->loops--;
-}
-
-static void run_for(struct bash_reader *b, struct bash_node *node)
-{
-    struct bash_fields fields = {0};
-    run_substitutions(b, node->words);
-    b->ambiguous = NULL;
-    for (const struct bash_word *w = node->words; w; w = w->next)
-        bash_expand(b, w, &fields);
-    if (node->all_arguments && b->arguments.known)
-        for (size_t i = 0; i < b->arguments.count; i++)
-            bash_field_add(b, &fields,
-                           (struct word){b->arguments.values[i], node->start, node->end, false});
-    bool known = fields.count > 0 && !b->ambiguous;
-    b->ambiguous = NULL;
-    for (size_t i = 0; i < fields.count && known; i++)
-        known = !str_has_char(fields.list[i].text, GUARD_HOLE) &&
-                !str_has_char(fields.list[i].text, '*');
-    if (!known || b->loops > 1 || b->rounds + fields.count > BASH_MAX_ROUNDS) {
-        bash_set_unknown(b, node->name);
-        /* what is known among the words is a value too */
-        struct var *var = bash_variable(b, node->name);
-        for (size_t i = 0; i < fields.count && i < VARS_MAX_VALUES && var; i++)
-            if (!str_has_char(fields.list[i].text, GUARD_HOLE))
-                var->state =
-                    vars_union(&b->vars, var->state, vars_one(&b->vars, fields.list[i].text));
-        run_repeated(b, node);
-        return;
-    }
-    b->loops++;
-    for (size_t i = 0; i < fields.count && !guard_stopped(b->g); i++) {
-        if (!guard_spend(b->g, node->end - node->start + 1))
-            break;
-        b->rounds++;
-        bash_set(b, node->name, fields.list[i].text);
-        bash_run_list(b, node->body);
-    }
-    b->loops--;
-}
-
-static void run_definition(struct bash_reader *b, struct bash_node *node)
-{
-    struct bash_arguments outer = b->arguments;
-    b->arguments = (struct bash_arguments){0};
-    b->defining++;
-    if (node->body) {
-        struct vars_fork fork;
-        vars_fork_begin(&b->vars, &fork);
-        run_node(b, node->body, (struct word){.text = STR_NONE});
-        vars_branch_end(&b->vars, &fork);
-        vars_fork_drop(&b->vars, &fork);
-    }
-    b->defining--;
-    b->arguments = outer;
-    define(b, node);
-}
-
-static void run_node(struct bash_reader *b, struct bash_node *node, struct word input)
+void bash_run_node(struct bash_reader *b, struct bash_node *node, struct word input)
 {
     if (guard_stopped(b->g))
         return;
@@ -454,14 +429,17 @@ static void run_node(struct bash_reader *b, struct bash_node *node, struct word 
     struct word own = bash_redirected_input(b, node);
     b->input = own.text.p ? own : input;
     switch (node->kind) {
-    case BASH_GROUP: bash_run_list(b, node->body); break;
+    case BASH_GROUP:
+        bash_run_list(b, node->body);
+        note_files(b, node, input.text);
+        break;
     case BASH_SUBSHELL: run_subshell(b, node->body); break;
-    case BASH_IF: run_if(b, node); break;
-    case BASH_WHILE: run_repeated(b, node); break;
-    case BASH_FOR: run_for(b, node); break;
-    case BASH_CASE: run_case(b, node); break;
-    case BASH_FUNCTION: run_definition(b, node); break;
-    case BASH_WORDS: run_substitutions(b, node->words); break;
+    case BASH_IF:
+    case BASH_WHILE:
+    case BASH_FOR:
+    case BASH_CASE:
+    case BASH_FUNCTION: bash_run_compound(b, node); break;
+    case BASH_WORDS: bash_run_substitutions(b, node->words); break;
     case BASH_SIMPLE: break;
     }
     b->input = outer;
@@ -485,6 +463,7 @@ static bool always_succeeds(const struct bash_node *node)
 void bash_run_list(struct bash_reader *b, struct bash_node *list)
 {
     struct vars_fork chain;
+    struct str folder = STR_NONE; /* in front of the chain */
     bool open = false;
     struct bash_node *before = NULL;
     struct str piped = STR_NONE;
@@ -493,32 +472,37 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
         if (open && (node->join == BASH_THEN || node->join == BASH_OR)) {
             vars_branch_end(&b->vars, &chain);
             vars_fork_end(&b->vars, &chain, false);
+            bash_settle_folder(b, folder);
             open = false;
         }
         if (node->join == BASH_OR ||
             (node->join == BASH_AND && !open && before && !always_succeeds(before))) {
             vars_fork_begin(&b->vars, &chain);
+            folder = guard_folder(b->g);
             open = true;
         }
         struct word input = b->input;
         if (node->join == BASH_PIPE && before)
             input = (struct word){.text = piped, .start = before->start, .end = before->end};
         struct vars_fork stage;
+        struct str here = guard_folder(b->g);
         bool in_pipe = feeds || node->join == BASH_PIPE;
         if (in_pipe)
             vars_fork_begin(&b->vars, &stage);
-        run_node(b, node, input);
+        bash_run_node(b, node, input);
         if (in_pipe) {
             vars_branch_end(&b->vars, &stage);
             if (feeds)
-                piped = bash_node_output(b, node, node->join == BASH_PIPE ? piped : STR_NONE);
+                piped = bash_node_output(b, node, input.text);
             vars_branch_end(&b->vars, &stage);
             vars_fork_drop(&b->vars, &stage);
+            guard_set_folder(b->g, here);
         }
         before = node;
     }
     if (open) {
         vars_branch_end(&b->vars, &chain);
         vars_fork_end(&b->vars, &chain, false);
+        bash_settle_folder(b, folder);
     }
 }

@@ -77,7 +77,7 @@ static struct cmd_options read_switches(struct str text)
  * character between them, a blank between them, and if the text is a program's name; otherwise the
  * first and the last quote go.
  */
-static struct str strip_quotes(struct guard *g, struct str text, bool always)
+struct str cmd_strip_quotes(struct guard *g, struct str text, bool always)
 {
     size_t i = 0;
     while (i < text.n && (text.p[i] == ' ' || text.p[i] == '\t'))
@@ -202,7 +202,7 @@ void cmd_program(struct guard *g, const struct guard_call *call)
     if (o.runs) {
         unsigned flags = o.delayed ? READ_DELAYED_EXPANSION : 0;
         struct word stripped = code;
-        stripped.text = strip_quotes(g, code.text, o.keep_quotes);
+        stripped.text = cmd_strip_quotes(g, code.text, o.keep_quotes);
         guard_nested_cmd(g, stripped, flags);
         /* Of argv nobody can say whether its quotes reach cmd as they are: both ways are read. */
         if (!call->raw.n && code.text.n && code.text.p[0] == '"' &&

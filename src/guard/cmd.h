@@ -11,7 +11,7 @@
 
 enum {
     CMD_MAX_NESTING = 64,      /* parentheses, if and for in each other */
-    CMD_MAX_ITERATIONS = 4096, /* of all loops in one text */
+    CMD_MAX_ITERATIONS = 2048, /* of all loops in one text */
     CMD_MAX_RETRIES = 64       /* units read again for another value of a variable */
 };
 
@@ -37,10 +37,12 @@ struct cmd_node {
     enum cmd_kind kind;
     enum cmd_join join;
     bool shown;
-    bool input_file;      /* < file */
-    uint32_t start, end;  /* in the source */
-    struct cmd_text text; /* CMD_SIMPLE: carets and redirections removed; CMD_FOR: the set */
-    struct cmd_text left; /* CMD_IF: the operands; CMD_FOR: the options */
+    bool input_file;        /* < file */
+    bool append;            /* >> */
+    uint32_t start, end;    /* in the source */
+    struct cmd_text output; /* the file behind > */
+    struct cmd_text text;   /* CMD_SIMPLE: carets and redirections removed; CMD_FOR: the set */
+    struct cmd_text left;   /* CMD_IF: the operands; CMD_FOR: the options */
     struct cmd_text right;
     struct cmd_node *body;  /* CMD_BLOCK, CMD_IF, CMD_FOR: a list */
     struct cmd_node *other; /* else */
@@ -61,9 +63,9 @@ struct cmd_reader {
     struct cmd_loop *loops;
     bool last_round; /* of every loop around: conditions on loop variables are not trusted */
     unsigned iterations, retries, nesting;
-    struct str directory; /* after cd: where relative paths start; p NULL: where cmd was started */
-    struct word input;    /* of the block that is run; see struct guard_call */
-    bool silent;          /* commands were shown before */
+    size_t nodes;
+    struct word input; /* of the block that is run; see struct guard_call */
+    bool silent;       /* commands were shown before */
     /* the unit that is parsed */
     struct cmd_text unit;
     size_t pos;
@@ -96,12 +98,16 @@ struct cmd_text cmd_expand_again(struct cmd_reader *r, const struct cmd_text *t)
 /* Loop variables and !variables!. */
 struct cmd_text cmd_expand_late(struct cmd_reader *r, const struct cmd_text *t);
 /* %variables% of the command line that are still there: they may be set or not, so they are holes.
- */
-struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t);
+   keep: those among the arguments stay, because another cmd will read them. */
+struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, bool keep);
 
 /* ---- cmd_parse.c ---- */
 /* Reads the next unit of the source: a list, NULL if it holds no command. */
 struct cmd_node *cmd_parse_unit(struct cmd_reader *r);
+
+/* ---- cmd.c ---- */
+/* The text behind cmd /c without the quotes that cmd takes away; always: /s was given. */
+struct str cmd_strip_quotes(struct guard *g, struct str text, bool always);
 
 /* ---- cmd_run.c ---- */
 void cmd_run_list(struct cmd_reader *r, struct cmd_node *list);
@@ -122,6 +128,7 @@ enum cmd_builtin {
     CMD_DEL,
     CMD_ECHO,
     CMD_ENDLOCAL,
+    CMD_POPD,
     CMD_RD,
     CMD_SET,
     CMD_SETLOCAL,

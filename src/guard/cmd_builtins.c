@@ -185,27 +185,6 @@ static void run_call(struct cmd_reader *r, const struct cmd_text *t, struct word
 
 /* ---- folders and files ---- */
 
-static bool is_absolute(struct str path)
-{
-    return (path.n && (path.p[0] == '\\' || path.p[0] == '/')) || (path.n > 1 && path.p[1] == ':');
-}
-
-/* A path as seen from where cmd was started. */
-static struct str from_start(struct cmd_reader *r, struct str path)
-{
-    if (!r->directory.p || is_absolute(path))
-        return path;
-    char *p = arena_alloc(r->arena, r->directory.n + path.n + 2);
-    if (!p || !guard_spend(r->g, r->directory.n + 1))
-        return STR("\xFF");
-    memcpy(p, r->directory.p, r->directory.n);
-    size_t n = r->directory.n;
-    if (n && p[n - 1] != '\\' && p[n - 1] != '/')
-        p[n++] = '\\';
-    memcpy(p + n, path.p, path.n);
-    return (struct str){p, n + path.n};
-}
-
 static void run_cd(struct cmd_reader *r, const struct cmd_text *t)
 {
     size_t i = cmd_skip_blanks(t, 0);
@@ -217,8 +196,7 @@ static void run_cd(struct cmd_reader *r, const struct cmd_text *t)
     while (end > i && cmd_is_blank(t->p[end - 1]))
         end--;
     struct str path = cmd_word(r, t, i, end).text;
-    if (path.n && !str_eq(path, STR(".")))
-        r->directory = from_start(r, path);
+    guard_change_folder(r->g, path);
 }
 
 static void run_delete(struct cmd_reader *r, const struct cmd_text *t, struct str who, bool folder)
@@ -240,7 +218,6 @@ static void run_delete(struct cmd_reader *r, const struct cmd_text *t, struct st
                     end = slash;
                 if (pass == 1) {
                     struct word target = cmd_word(r, t, i, end);
-                    target.text = from_start(r, target.text);
                     guard_delete(r->g, who, target, flags);
                 }
             } else if (pass == 0) {
@@ -278,6 +255,7 @@ void cmd_builtin_run(struct cmd_reader *r, enum cmd_builtin builtin, struct cmd_
     case CMD_START: run_start(r, &arguments); break;
     case CMD_CALL: run_call(r, &arguments, input); break;
     case CMD_CD: run_cd(r, &arguments); break;
+    case CMD_POPD: guard_set_folder(r->g, STR("\xFF")); break;
     case CMD_DEL: run_delete(r, &arguments, STR("del"), false); break;
     case CMD_RD: run_delete(r, &arguments, STR("rd"), true); break;
     case CMD_SETLOCAL: run_setlocal(r, &arguments); break;

@@ -1,10 +1,12 @@
 /* Variables of cmd: %NAME% before a line is parsed, loop variables and !NAME! before it runs. */
 #include "guard/cmd.h"
 
-bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at)
+static bool reserve(struct cmd_reader *r, struct cmd_text *t, size_t more, uint32_t at)
 {
-    if (t->n == t->capacity) {
-        size_t capacity = t->capacity ? t->capacity * 2 : 64;
+    if (t->n + more > t->capacity) {
+        size_t capacity = t->capacity ? t->capacity * 2 : 16;
+        if (capacity < t->n + more)
+            capacity = t->n + more;
         char *p = arena_alloc(r->arena, capacity);
         uint32_t *places = ARENA_ARRAY(r->arena, capacity, uint32_t);
         if (!p || !places) {
@@ -19,6 +21,13 @@ bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at)
         t->at = places;
         t->capacity = capacity;
     }
+    return true;
+}
+
+bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at)
+{
+    if (!reserve(r, t, 1, at))
+        return false;
     t->p[t->n] = c;
     t->at[t->n++] = at;
     return true;
@@ -80,6 +89,14 @@ struct word cmd_word(struct cmd_reader *r, const struct cmd_text *t, size_t from
     w.text = (struct str){p, n};
     w.quoted = true;
     return w;
+}
+
+/* An empty text with room for a copy of s; what is copied again and again is paid for. */
+static bool start_copy(struct cmd_reader *r, struct cmd_text *out, struct str s)
+{
+    if ((r->loops || r->retries) && !guard_spend(r->g, s.n))
+        return false;
+    return reserve(r, out, s.n + 16, 0);
 }
 
 /* ---- values ---- */
@@ -313,12 +330,26 @@ static void expand(struct cmd_reader *r, struct cmd_text *out, struct str s, con
 
 void cmd_expand_line(struct cmd_reader *r, struct cmd_text *out, size_t from, size_t to)
 {
-    expand(r, out, str_slice(r->source, from, to), NULL, (uint32_t)from);
+    struct str line = str_slice(r->source, from, to);
+    if (!reserve(r, out, line.n + 1, (uint32_t)from))
+        return;
+    if (str_has_char(line, '%')) {
+        expand(r, out, line, NULL, (uint32_t)from);
+        return;
+    }
+    for (size_t i = 0; i < line.n; i++) {
+        bool no_break = line.p[i] == '\xC2' && i + 1 < line.n && line.p[i + 1] == '\xA0';
+        i += no_break; /* for cmd a no-break space is a blank */
+        out->p[out->n] = no_break ? ' ' : line.p[i];
+        out->at[out->n++] = (uint32_t)(from + i);
+    }
 }
 
 struct cmd_text cmd_expand_again(struct cmd_reader *r, const struct cmd_text *t)
 {
     struct cmd_text out = {0};
+    if (!str_has_char(cmd_str(t), '%'))
+        return *t;
     expand(r, &out, cmd_str(t), t->at, 0);
     return out;
 }
@@ -415,6 +446,8 @@ static struct cmd_text expand_loops(struct cmd_reader *r, const struct cmd_text 
     if (!r->loops || !str_has_char(s, '%'))
         return *t;
     struct cmd_text out = {0};
+    if (!start_copy(r, &out, s))
+        return out;
     for (size_t i = 0; i < s.n; i++) {
         struct str value;
         size_t length = s.p[i] == '%' ? expand_loop(r, s, i, &value) : 0;
@@ -430,17 +463,27 @@ static struct cmd_text expand_loops(struct cmd_reader *r, const struct cmd_text 
     return out;
 }
 
-struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t)
+struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, bool keep)
 {
     struct str s = cmd_str(t);
     if (r->batch || !str_has_char(s, '%'))
         return *t;
     struct cmd_text out = {0};
+    if (!start_copy(r, &out, s))
+        return out;
+    size_t command_end = cmd_token_end(t, cmd_skip_blanks(t, 0));
     for (size_t i = 0; i < s.n; i++) {
         size_t close = s.p[i] == '%' ? str_find_char(s, '%', i + 1) : s.n;
         struct str inside = str_slice(s, i + 1, close);
         if (close < s.n && is_name(str_slice(inside, 0, str_find_char(inside, ':', 1)))) {
-            cmd_put(r, &out, GUARD_HOLE, t->at[i]);
+            /* behind the command word a cmd /c may stand that inherits what was set here */
+            struct str value = i >= command_end ? value_of(r, inside) : STR_NONE;
+            if (!value.p && keep && i >= command_end)
+                value = str_slice(s, i, close + 1);
+            else if (!value.p)
+                value = STR("\xFF");
+            if (!guard_spend(r->g, value.n) || !cmd_put_str(r, &out, value, t->at[i]))
+                break;
             i = close;
         } else if (!cmd_put(r, &out, s.p[i], t->at[i])) {
             break;
@@ -456,6 +499,8 @@ struct cmd_text cmd_expand_late(struct cmd_reader *r, const struct cmd_text *t)
     if (!r->delayed || !str_has_char(s, '!'))
         return text;
     struct cmd_text out = {0};
+    if (!start_copy(r, &out, s))
+        return out;
     for (size_t i = 0; i < s.n; i++) {
         if (s.p[i] == '^' && i + 1 < s.n) {
             i++; /* with a ! in the text, carets are read a second time */

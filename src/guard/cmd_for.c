@@ -35,9 +35,11 @@ static void run_body(struct cmd_reader *r, struct cmd_node *node, const struct s
 static void run_once(struct cmd_reader *r, struct cmd_node *node, unsigned count)
 {
     struct str holes[32];
+    if (count == 0)
+        count = 1;
     for (unsigned i = 0; i < count; i++)
         holes[i] = STR("\xFF");
-    run_body(r, node, holes, count ? count : 1, true);
+    run_body(r, node, holes, count, true);
 }
 
 /* True while another round is within the limits. */
@@ -180,6 +182,11 @@ static struct for_options read_options(struct str text)
         } else if (str_startsi(rest, STR("eol="))) {
             o.eol = rest.n > 4 ? rest.p[4] : 0;
             end = i + 5;
+        } else if (str_startsi(rest, STR("skip="))) {
+            long skip;
+            end = i + 5;
+            if (read_number(text, &end, &skip) && skip > 0)
+                o.skip = (unsigned)skip;
         } else if (str_startsi(rest, STR("usebackq"))) {
             o.usebackq = true;
         }
@@ -230,10 +237,15 @@ static void run_lines(struct cmd_reader *r, struct cmd_node *node, const struct 
 {
     size_t i = 0;
     bool any = false;
+    unsigned skip = o->skip;
     while (i < text.n) {
         size_t end = str_find_char(text, '\n', i);
         struct str line = str_slice(text, i, end);
         i = end + 1;
+        if (skip) {
+            skip--;
+            continue;
+        }
         if (line.n == 0 || (o->eol && line.p[0] == o->eol))
             continue;
         if (!may_repeat(r, node)) {
@@ -253,9 +265,10 @@ static struct str command_output(struct cmd_reader *r, struct word code)
     struct cmd_reader inner = {
         .g = r->g, .arena = r->arena, .source = code.text, .delayed = false, .vars = r->vars};
     struct cmd_node *list = cmd_parse_unit(&inner);
-    if (!list || list->next || inner.next < inner.source.n)
+    if (!list || inner.next < inner.source.n)
         return STR("\xFF\n");
-    return cmd_output(&inner, list);
+    struct cmd_node all = {.kind = CMD_BLOCK, .body = list};
+    return cmd_output(&inner, &all);
 }
 
 static void run_file(struct cmd_reader *r, struct cmd_node *node, const struct cmd_text *set)
@@ -273,6 +286,7 @@ static void run_file(struct cmd_reader *r, struct cmd_node *node, const struct c
                             .end = set->at[to - 1] + 1};
         if (code.end < code.start)
             code.end = code.start;
+        code.text = cmd_strip_quotes(r->g, code.text, false);
         guard_nested(r->g, GUARD_CMD, code);
         run_lines(r, node, &o, command_output(r, code));
     } else if (quote == (o.usebackq ? '\'' : '"')) {

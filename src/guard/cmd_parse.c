@@ -59,23 +59,22 @@ static void skip_blanks(struct cmd_reader *r)
     }
 }
 
-/* Takes one character outside quotes: a caret makes the next one plain. */
+/* Skips a caret; true if a plain character follows, whatever it is. */
+static bool take_caret(struct cmd_reader *r)
+{
+    r->pos++;
+    if (at_end(r) || peek(r) != '\n')
+        return !at_end(r);
+    r->pos++; /* the line goes on */
+    if (at_end(r))
+        next_line(r);
+    return !at_end(r) && peek(r) != '\n';
+}
+
 static void take_plain(struct cmd_reader *r, struct cmd_text *out)
 {
-    if (peek(r) == '^') {
-        r->pos++;
-        if (peek(r) == '\n' && !at_end(r)) {
-            r->pos++;
-            if (at_end(r) && !next_line(r))
-                return;
-            if (peek(r) == '\n') /* an empty line behind the caret */
-                return;
-        }
-        if (at_end(r))
-            return;
-        if (peek(r) == '\n')
-            return;
-    }
+    if (peek(r) == '^' && !take_caret(r))
+        return;
     cmd_put(r, out, peek(r), place(r));
     r->pos++;
 }
@@ -114,12 +113,14 @@ static struct cmd_text take_token(struct cmd_reader *r, bool in_parens)
     return out;
 }
 
-/* At < or >: skips the redirection and its target. */
-static void skip_redirection(struct cmd_reader *r, struct cmd_node *node, bool in_parens)
+/* At < or >: takes the redirection and its target; own: of the standard handles. */
+static void skip_redirection(struct cmd_reader *r, struct cmd_node *node, bool in_parens, bool own)
 {
     char c = peek(r);
+    size_t start = r->pos;
     while (peek(r) == c && !at_end(r))
         r->pos++;
+    bool append = r->pos > start + 1;
     if (peek(r) == '&') { /* >&2 */
         r->pos++;
         skip_blanks(r);
@@ -128,35 +129,57 @@ static void skip_redirection(struct cmd_reader *r, struct cmd_node *node, bool i
         return;
     }
     skip_blanks(r);
-    take_token(r, in_parens);
-    node->input_file |= c == '<';
+    struct cmd_text target = take_token(r, in_parens);
+    if (c == '<') {
+        node->input_file = true;
+    } else if (own) {
+        node->output = target;
+        node->append = append;
+    }
 }
 
-/* Words up to the end of the command. */
+/*
+ * Words up to the end of the command. They are shorter than what they are made from, so they are
+ * written over it: the text from first on belongs to this command alone.
+ */
 static void take_words(struct cmd_reader *r, struct cmd_node *node, bool in_parens)
 {
+    size_t first = r->pos, n = first;
+    bool quoted = false;
     while (!at_end(r) && !guard_stopped(r->g)) {
         char c = peek(r);
-        if (ends_command(c, in_parens))
+        if (c == '\n' || (!quoted && ends_command(c, in_parens)))
             break;
-        if (c == '"') {
-            take_quoted(r, &node->text);
-        } else if (c == '<' || c == '>') {
+        if (!quoted && (c == '<' || c == '>')) {
             /* a digit of its own names the handle */
-            struct cmd_text *t = &node->text;
-            if (t->n && ascii_is_digit(t->p[t->n - 1]) &&
-                (t->n == 1 || cmd_is_blank(t->p[t->n - 2])) && t->at[t->n - 1] + 1 == place(r))
-                t->n--;
-            skip_redirection(r, node, in_parens);
-        } else {
-            take_plain(r, &node->text);
+            bool own = true;
+            if (n > first && ascii_is_digit(r->unit.p[n - 1]) &&
+                (n == first + 1 || cmd_is_blank(r->unit.p[n - 2])) &&
+                r->unit.at[n - 1] + 1 == place(r)) {
+                n--;
+                own = r->unit.p[n] == '1';
+            }
+            skip_redirection(r, node, in_parens, own);
+            continue;
         }
+        if (!quoted && c == '^') {
+            if (!take_caret(r))
+                continue;
+            c = peek(r);
+        } else {
+            quoted ^= c == '"';
+        }
+        r->unit.p[n] = c;
+        r->unit.at[n++] = place(r);
+        r->pos++;
     }
+    node->text = cmd_part(&r->unit, first, n);
 }
 
 static struct cmd_node *new_node(struct cmd_reader *r, enum cmd_kind kind)
 {
-    struct cmd_node *node = ARENA_NEW(r->arena, struct cmd_node);
+    struct cmd_node *node =
+        ++r->nodes > GUARD_MAX_COMMANDS ? NULL : ARENA_NEW(r->arena, struct cmd_node);
     if (!node) {
         guard_limit(r->g, word_unknown(place(r), place(r)));
         return NULL;
@@ -166,25 +189,30 @@ static struct cmd_node *new_node(struct cmd_reader *r, enum cmd_kind kind)
     return node;
 }
 
-static bool is_word(const struct cmd_text *t, const char *name)
-{
-    return str_eqi(cmd_str(t), str_of(name));
-}
-
-/* Takes the next token if it is this one. */
+/* Takes the next token if it is this one; it may hold carets. */
 static bool take_keyword(struct cmd_reader *r, const char *name, bool in_parens)
 {
-    size_t before = r->pos;
+    size_t before = r->pos, n = 0;
     skip_blanks(r);
-    struct cmd_text token = {0};
-    while (!at_end(r) && token.n <= strlen(name) && !guard_stopped(r->g)) {
+    while (!at_end(r)) {
         char c = peek(r);
         if (cmd_is_blank(c) || ends_command(c, in_parens) || c == '<' || c == '>' || c == '"' ||
             c == '(')
             break;
-        take_plain(r, &token);
+        if (c == '^') {
+            r->pos++;
+            if (at_end(r) || peek(r) == '\n')
+                break;
+            c = peek(r);
+        }
+        if (!name[n] || ascii_lower(c) != name[n]) {
+            n = 0;
+            break;
+        }
+        n++;
+        r->pos++;
     }
-    if (is_word(&token, name))
+    if (n && !name[n])
         return true;
     r->pos = before;
     return false;
@@ -345,7 +373,7 @@ static struct cmd_node *parse_command(struct cmd_reader *r, bool in_parens)
                 r->pos++;
             if (at_end(r) || (peek(r) != '>' && peek(r) != '<'))
                 break;
-            skip_redirection(r, node, in_parens);
+            skip_redirection(r, node, in_parens, true);
         }
     } else if (take_keyword(r, "if", in_parens)) {
         parse_if(r, node, in_parens);
@@ -412,6 +440,8 @@ struct cmd_node *cmd_parse_unit(struct cmd_reader *r)
     r->unit = (struct cmd_text){0};
     r->pos = 0;
     r->nesting = 0;
+    while (r->next < r->source.n && memchr(" \t\r\n", r->source.p[r->next], 4))
+        r->next++;
     if (!next_line(r))
         return NULL;
     skip_blanks(r);

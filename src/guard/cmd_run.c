@@ -42,7 +42,7 @@ struct str cmd_output(struct cmd_reader *r, struct cmd_node *node)
 {
     if (node->kind == CMD_SIMPLE) {
         struct cmd_text text = cmd_expand_late(r, &node->text);
-        text = cmd_expand_rest(r, &text);
+        text = cmd_expand_rest(r, &text, false);
         size_t from, to, length;
         struct word word = command_word(r, &text, &from, &to);
         if (cmd_builtin_find(word.text, &length) != CMD_ECHO)
@@ -92,13 +92,43 @@ static struct word *split_words(struct cmd_reader *r, const struct cmd_text *t, 
 /* cmd/c: a slash ends the name of a program that is no path. */
 static size_t name_length(const struct cmd_text *t, size_t from, size_t to)
 {
+    bool path = false;
     for (size_t i = from; i < to; i++) {
-        if (memchr("\\.:\"", t->p[i], 4))
-            return to - from;
-        if (t->p[i] == '/')
-            return i > from ? i - from : to - from;
+        path |= memchr("\\.:\"", t->p[i], 4) != NULL;
+        if (t->p[i] != '/' || i == from)
+            continue;
+        if (!path)
+            return i - from;
+        /* a path: the slash ends it behind the name of a program */
+        struct str before = str_slice(cmd_str(t), from, t->p[i - 1] == '"' ? i - 1 : i);
+        if (str_endsi(before, STR(".exe")) || str_endsi(before, STR(".com")) ||
+            str_endsi(before, STR(".bat")) || str_endsi(before, STR(".cmd")))
+            return i - from;
     }
     return to - from;
+}
+
+/* st%nothing%art: a variable that is not set vanishes, so the name without it is judged too. True
+   if there is nothing more to say about it. */
+static bool judge_without_holes(struct cmd_reader *r, const struct cmd_text *rest, struct word name,
+                                struct word input)
+{
+    struct cmd_text text = {0};
+    for (size_t i = 0; i < name.text.n; i++)
+        if (name.text.p[i] != GUARD_HOLE && !cmd_put(r, &text, name.text.p[i], name.start))
+            return true;
+    if (text.n == 0 || r->nesting >= CMD_MAX_NESTING)
+        return false;
+    for (size_t i = 0; i < rest->n; i++)
+        if (!cmd_put(r, &text, rest->p[i], rest->at[i]))
+            return true;
+    bool silent = r->silent;
+    r->silent = true;
+    r->nesting++;
+    cmd_run_simple(r, text, input);
+    r->nesting--;
+    r->silent = silent;
+    return false;
 }
 
 /* Something that cmd itself does not know: a program, a script or a document. */
@@ -127,9 +157,19 @@ static void run_external(struct cmd_reader *r, const struct cmd_text *t, size_t 
     if (!r->silent)
         guard_command(r->g, GUARD_CMD, name, words + 1, count - 1, name.start,
                       words[count - 1].end > name.end ? words[count - 1].end : name.end);
+    if (str_has_char(name.text, GUARD_HOLE) && judge_without_holes(r, &rest, name, input))
+        return;
     struct guard_call call = {
         .from = GUARD_CMD, .words = words, .count = count, .raw = cmd_str(&rest), .input = input};
     guard_program(r->g, &call);
+}
+
+static bool is_cmd(struct str path)
+{
+    if (str_endsi(path, STR(".exe")))
+        path.n -= 4;
+    return str_eqi(path, STR("cmd")) || str_endsi(path, STR("\\cmd")) ||
+           str_endsi(path, STR("/cmd"));
 }
 
 void cmd_run_simple(struct cmd_reader *r, struct cmd_text text, struct word input)
@@ -146,7 +186,7 @@ void cmd_run_simple(struct cmd_reader *r, struct cmd_text text, struct word inpu
         return;
     enum cmd_builtin builtin = cmd_builtin_find(word.text, &length);
     if (builtin != CMD_CALL && str_has_char(cmd_str(&text), '%')) {
-        text = cmd_expand_rest(r, &text);
+        text = cmd_expand_rest(r, &text, is_cmd(word.text));
         word = command_word(r, &text, &from, &to);
         builtin = cmd_builtin_find(word.text, &length);
     }
@@ -203,8 +243,8 @@ static int condition(struct cmd_reader *r, struct cmd_node *node)
         return -1;
     struct cmd_text left = cmd_expand_late(r, &node->left);
     struct cmd_text right = cmd_expand_late(r, &node->right);
-    left = cmd_expand_rest(r, &left);
-    right = cmd_expand_rest(r, &right);
+    left = cmd_expand_rest(r, &left, false);
+    right = cmd_expand_rest(r, &right, false);
     struct str a = cmd_str(&left), b = cmd_str(&right);
     if (str_has_char(a, GUARD_HOLE) || str_has_char(b, GUARD_HOLE))
         return -1;
@@ -243,14 +283,19 @@ static void run_if(struct cmd_reader *r, struct cmd_node *node)
         return;
     }
     struct vars_fork fork;
+    struct str before = guard_folder(r->g);
     vars_fork_begin(&r->vars, &fork);
     cmd_run_list(r, node->body);
     vars_branch_end(&r->vars, &fork);
+    struct str after = guard_folder(r->g);
     if (node->other) {
+        guard_set_folder(r->g, before);
         cmd_run_list(r, node->other);
         vars_branch_end(&r->vars, &fork);
     }
     vars_fork_end(&r->vars, &fork, node->other != NULL);
+    if (after.p != before.p || guard_folder(r->g).p != before.p)
+        guard_set_folder(r->g, STR("\xFF"));
 }
 
 /* ---- lists ---- */
@@ -281,6 +326,16 @@ static void run_text(struct cmd_reader *r, struct cmd_node *node, struct word in
     r->silent = silent;
 }
 
+/* echo code > a.bat: if the text runs the file later, this is what it holds. */
+static void note_file(struct cmd_reader *r, struct cmd_node *node)
+{
+    struct cmd_text target = cmd_expand_late(r, &node->output);
+    target = cmd_expand_rest(r, &target, false);
+    struct str content = cmd_output(r, node);
+    if (content.n && content.p[0] != GUARD_HOLE)
+        guard_wrote(r->g, cmd_word(r, &target, 0, target.n).text, content, node->append);
+}
+
 static void run_node(struct cmd_reader *r, struct cmd_node *node, struct word input)
 {
     if (guard_stopped(r->g))
@@ -291,6 +346,8 @@ static void run_node(struct cmd_reader *r, struct cmd_node *node, struct word in
     }
     if (node->input_file)
         input = word_unknown(node->start, node->end);
+    if (node->output.n)
+        note_file(r, node);
     if (node->kind == CMD_SIMPLE) {
         run_text(r, node, input);
         return;

@@ -77,8 +77,22 @@ static void ask_policy(struct guard *g, struct str path, enum policy_access acce
         policy_decide(policy, &request, answer);
 }
 
+/* ~, ~/x and ~name/x: somebody's home. */
+static bool is_home(struct str path)
+{
+    size_t i = 1;
+    if (path.n == 0 || path.p[0] != '~')
+        return false;
+    while (i < path.n && ascii_is_alnum(path.p[i]))
+        i++;
+    return path.n == 1 || (i < path.n && is_separator(path.p[i]));
+}
+
 enum guard_place guard_place_of(struct guard *g, struct str path)
 {
+    if (is_home(path))
+        return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_UNKNOWN;
+    path = guard_from_start(g, path);
     if (!g->question.policy || path.n == 0 || str_has_char(path, GUARD_HOLE))
         return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_UNKNOWN;
     bool wild = false;

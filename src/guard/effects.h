@@ -107,6 +107,18 @@ void guard_leave(struct guard *g, struct guard_frame outer);
    False if it was not read (then it is a program like any other). */
 bool guard_script(struct guard *g, struct word path);
 
+/*
+ * The folder that relative paths start from, as the text has changed it: p NULL where it was
+ * started, a hole where nobody knows. Readers set it at cd and put it back behind what runs on its
+ * own.
+ */
+struct str guard_folder(const struct guard *g);
+void guard_set_folder(struct guard *g, struct str folder);
+void guard_change_folder(struct guard *g, struct str path);
+
+/* The text writes a file; if it runs it later, guard_script reads this instead of the disk. */
+void guard_wrote(struct guard *g, struct str path, struct str content, bool append);
+
 /* Value of a well-known Windows environment variable (COMSPEC, SystemRoot, …), which every machine
    has alike; false if it is not known before the run. Name in any case. */
 bool guard_environment(struct str name, struct str *value);

@@ -199,7 +199,9 @@ static void read_deeper(struct guard *g, enum guard_shell shell, struct word car
     struct guard_frame outer;
     if (g->stopped || !guard_spend(g, text.n) || !guard_enter(g, carrier, &outer))
         return;
+    struct str folder = g->folder;
     read_in(g, shell, text, flags);
+    g->folder = folder;
     guard_leave(g, outer);
 }
 
@@ -225,16 +227,111 @@ static enum guard_shell shell_of(struct str path)
     return GUARD_NO_SHELL;
 }
 
+struct str guard_folder(const struct guard *g)
+{
+    return g->folder;
+}
+
+void guard_set_folder(struct guard *g, struct str folder)
+{
+    g->folder = folder;
+}
+
+struct str guard_from_start(struct guard *g, struct str path)
+{
+    bool absolute = path.n && (path.p[0] == '/' || path.p[0] == '\\' || path.p[0] == '~' ||
+                               (path.n > 1 && path.p[1] == ':'));
+    if (!g->folder.p || absolute)
+        return path;
+    if (!guard_spend(g, g->folder.n + path.n))
+        return STR("\xFF");
+    char *p = arena_alloc(&g->arena, g->folder.n + path.n + 1);
+    if (!p) {
+        guard_limit(g, (struct word){0});
+        return STR("\xFF");
+    }
+    memcpy(p, g->folder.p, g->folder.n);
+    p[g->folder.n] = '/';
+    if (path.n)
+        memcpy(p + g->folder.n + 1, path.p, path.n);
+    return (struct str){p, g->folder.n + 1 + path.n};
+}
+
+void guard_change_folder(struct guard *g, struct str path)
+{
+    if (path.n)
+        g->folder = guard_from_start(g, path);
+}
+
+/* ./a.sh and .\\a.sh are a.sh. */
+static struct str without_dot(struct str path)
+{
+    while (path.n > 2 && path.p[0] == '.' && (path.p[1] == '/' || path.p[1] == '\\'))
+        path = str_from(path, 2);
+    return path;
+}
+
+static struct guard_file *find_file(const struct guard *g, struct str path)
+{
+    path = without_dot(path);
+    for (struct guard_file *f = g->files; f; f = f->older)
+        if (str_eqi(f->path, path))
+            return f;
+    return NULL;
+}
+
+void guard_wrote(struct guard *g, struct str path, struct str content, bool append)
+{
+    enum { MOST_FILES = 16 };
+    /* a folder that is not known is the same one each time it is named */
+    if (g->stopped || path.n == 0 || path.p[path.n - 1] == GUARD_HOLE)
+        return;
+    struct guard_file *old = find_file(g, path);
+    if (append && old) {
+        if (!guard_spend(g, old->content.n + content.n))
+            return;
+        char *p = arena_alloc(&g->arena, old->content.n + content.n + 1);
+        if (!p) {
+            guard_limit(g, (struct word){0});
+            return;
+        }
+        memcpy(p, old->content.p, old->content.n);
+        memcpy(p + old->content.n, content.p, content.n);
+        old->content = (struct str){p, old->content.n + content.n};
+        return;
+    }
+    if (old) {
+        old->content = content;
+        return;
+    }
+    if (g->file_count == MOST_FILES)
+        return;
+    struct guard_file *file = ARENA_NEW(&g->arena, struct guard_file);
+    if (!file) {
+        guard_limit(g, (struct word){0});
+        return;
+    }
+    *file = (struct guard_file){g->files, without_dot(path), content};
+    g->files = file;
+    g->file_count++;
+}
+
 bool guard_script(struct guard *g, struct word path)
 {
+    const struct guard_file *file = g->files ? find_file(g, path.text) : NULL;
+    if (file && shell_of(path.text) != GUARD_NO_SHELL) {
+        read_deeper(g, shell_of(path.text), path, file->content, READ_BATCH_FILE);
+        return true;
+    }
     enum guard_shell shell = shell_of(path.text);
     if (shell == GUARD_NO_SHELL || !g->question.read_file || !word_known(path))
         return false;
     enum guard_place place = guard_place_of(g, path.text);
+    struct str from_start = guard_from_start(g, path.text);
     if (place != GUARD_PLACE_INSIDE && place != GUARD_PLACE_PROTECTED)
         return false;
     auto_buf struct buf content = {0};
-    int rc = g->question.read_file(g->question.context, path.text, &content);
+    int rc = g->question.read_file(g->question.context, from_start, &content);
     if (rc == CORDON_E_TOOBIG || content.n > GUARD_MAX_INPUT) {
         guard_limit(g, path);
         return true;
@@ -324,7 +421,10 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
     g->reads = NULL;
     g->read_count = g->read_capacity = 0;
     g->command_count = g->spent = 0;
-    g->depth = 0;
+    g->depth = g->program_depth = 0;
+    g->files = NULL;
+    g->folder = STR_NONE;
+    g->file_count = 0;
     g->stopped = false;
     struct str text = STR_NONE;
     int rc = check_question(g, &text);

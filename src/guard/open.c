@@ -37,7 +37,12 @@ bool guard_is_url(struct str text)
     for (size_t i = 0; i < colon; i++)
         if (!is_scheme_char(text.p[i]))
             return false;
-    return !is_powershell_drive(str_slice(text, 0, colon));
+    /* Name:\\ is a drive that a script made itself; only these take a backslash for a slash. */
+    struct str scheme = str_slice(text, 0, colon);
+    if (colon + 1 < text.n && text.p[colon + 1] == '\\' &&
+        !name_is_one_of(scheme, STR("file|http|https|ftp|shell|search-ms")))
+        return false;
+    return !is_powershell_drive(scheme);
 }
 
 bool name_is_document(struct str name)

@@ -218,10 +218,8 @@ static bool opens_documents(enum guard_shell shell)
     return shell == GUARD_CMD || shell == GUARD_POWERSHELL;
 }
 
-void guard_program(struct guard *g, const struct guard_call *call)
+static void judge_program(struct guard *g, const struct guard_call *call)
 {
-    if (guard_stopped(g) || call->count == 0)
-        return;
     struct word program = call->words[0];
     /* bash takes a URL as the name of a file that is not there */
     if ((call->from != GUARD_BASH && guard_is_url(program.text)) ||
@@ -240,4 +238,17 @@ void guard_program(struct guard *g, const struct guard_call *call)
     if (opens_documents(call->from) && guard_script(g, program))
         return;
     judge_by_name(g, call, name);
+}
+
+void guard_program(struct guard *g, const struct guard_call *call)
+{
+    if (guard_stopped(g) || call->count == 0)
+        return;
+    if (g->program_depth >= GUARD_MAX_DEPTH) {
+        guard_limit(g, call->words[0]);
+        return;
+    }
+    g->program_depth++;
+    judge_program(g, call);
+    g->program_depth--;
 }

@@ -4,6 +4,12 @@
 
 #include "guard/effects.h"
 
+/* A file that the text itself writes. */
+struct guard_file {
+    struct guard_file *older;
+    struct str path, content;
+};
+
 struct guard {
     struct arena arena;
     struct guard_question question;
@@ -16,8 +22,12 @@ struct guard {
     size_t spent; /* of GUARD_MAX_EXPANSION */
     size_t text_length;
     unsigned depth;                /* 0: the outermost text */
+    unsigned program_depth;        /* programs that start programs: env nohup timeout … */
     size_t frame_start, frame_end; /* below depth 0: what carries the code, in the outermost text */
-    struct buf scratch;            /* one sentence at a time */
+    struct str folder;             /* see guard_folder */
+    struct guard_file *files;      /* newest first */
+    size_t file_count;
+    struct buf scratch; /* one sentence at a time */
     bool stopped;
 };
 
@@ -31,6 +41,9 @@ enum guard_place {
     GUARD_PLACE_INSIDE
 };
 enum guard_place guard_place_of(struct guard *g, struct str path);
+
+/* The path as seen from where the command was started. */
+struct str guard_from_start(struct guard *g, struct str path);
 
 /* An interpreter's one-line program (node -e, python -c): judged by what its strings say. */
 void guard_code(struct guard *g, struct str who, struct word code);

@@ -71,6 +71,12 @@ int settings_set(struct settings *s, struct str name, struct str value, struct s
     return 0;
 }
 
+int settings_protect(struct settings *s, struct str path)
+{
+    return policy_list_add(&s->arena, &s->policy.self,
+                           (struct policy_entry){.given = path, .from = STR("cordon")});
+}
+
 static const struct settings_option *option_of(const struct settings *s, enum option_id id)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -319,6 +325,7 @@ static int resolve(struct settings *s)
     resolve_entries(s, &p->deny_write);
     resolve_entries(s, &p->deny_read);
     resolve_entries(s, &p->allow_read);
+    resolve_entries(s, &p->self);
     choose_temp(s);
     return rc;
 }

@@ -42,6 +42,9 @@ const struct settings_info *settings_find(struct str name);
    a single value given twice. The value is judged when compiling. */
 int settings_set(struct settings *s, struct str name, struct str value, struct str from);
 
+/* Keeps a file of Cordon's own from being changed by the run, even inside a root. */
+int settings_protect(struct settings *s, struct str path);
+
 /* Whether the paths are Windows' or posix: by --paths, else by the first root, else by hint, else
    this machine's. Then reads the policy file, resolves and compiles. */
 int settings_compile(struct settings *s, struct str hint, struct policy **out);

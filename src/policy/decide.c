@@ -48,6 +48,15 @@ static enum cordon_verdict allow(struct question *q, enum policy_rule rule, enum
     return CORDON_ALLOW;
 }
 
+static bool read_is_denied(const struct question *q)
+{
+    if (image_is_obscure(&q->request->path))
+        return q->policy->settings.deny_read.count > 0;
+    return q->match.hit[IMAGE_DENY_READ] &&
+           (!q->match.hit[IMAGE_ALLOW_READ] ||
+            q->match.end[IMAGE_DENY_READ] >= q->match.end[IMAGE_ALLOW_READ]);
+}
+
 /* Devices. */
 
 static const struct {
@@ -90,7 +99,8 @@ static enum cordon_verdict decide_device(struct question *q)
             return devices[i].refused ? deny_name(q, RULE_PATH_DEVICE, devices[i].name)
                                       : allow(q, RULE_DEVICE_BROKERED, ZONE_OTHER, 0);
     /* A drive letter with something behind it, or a file on a device nobody has told us about. */
-    if (str_has_char(name, ':') || (!alone && q->request->access != POLICY_READ))
+    if (str_has_char(name, ':') || (!alone && q->request->access != POLICY_READ) ||
+        read_is_denied(q))
         return deny(q, RULE_PATH_DEVICE, 0);
     return allow(q, RULE_DEVICE_OTHER, ZONE_OTHER, 0);
 }
@@ -122,15 +132,6 @@ static bool is_remote(const struct path *path)
            str_startsi(path->text, STR("\\\\?\\UNC\\")) ||
            (path->class != PATH_TRAILING && path->text.n > 2 && path->text.p[0] == '\\' &&
             path->text.p[1] == '\\');
-}
-
-static bool read_is_denied(const struct question *q)
-{
-    if (q->request->path.class == PATH_TRAILING)
-        return q->policy->settings.deny_read.count > 0;
-    return q->match.hit[IMAGE_DENY_READ] &&
-           (!q->match.hit[IMAGE_ALLOW_READ] ||
-            q->match.end[IMAGE_DENY_READ] >= q->match.end[IMAGE_ALLOW_READ]);
 }
 
 static enum cordon_verdict decide_read(struct question *q)

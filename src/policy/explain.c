@@ -58,6 +58,13 @@ static void add_roots(const struct policy_settings *s, struct buf *fix)
                    s->roots.items[i].given.n ? s->roots.items[i].given : s->roots.items[i].path);
 }
 
+/* In read-only mode another option alone would not help. */
+static void add_mode(const struct policy_settings *s, struct buf *fix)
+{
+    if (s->mode == POLICY_READ_ONLY)
+        add_roots(s, fix);
+}
+
 static bool is_inside(const struct policy_settings *s, struct str folder, struct str path)
 {
     return folder.n && path.n >= folder.n && str_startsi(path, folder) &&
@@ -167,6 +174,7 @@ static void explain_denied(const struct policy *policy, const struct policy_requ
         buf_fmt(why, "cannot %s %.*s: git runs what this folder says, so it is protected", action,
                 STR_ARG(path));
         if (s->git == POLICY_GIT_PROTECT && commit_helps(policy, r)) {
+            add_mode(s, fix);
             add_option(fix, "--git=commit", STR_NONE);
             return;
         }
@@ -174,6 +182,7 @@ static void explain_denied(const struct policy *policy, const struct policy_requ
     case RULE_PROTECTED_NAME:
         buf_fmt(why, "cannot %s %.*s: other programs obey %s, so it is protected", action,
                 STR_ARG(path), answer->name);
+        add_mode(s, fix);
         add_option(fix, "--unprotect", str_of(answer->name));
         return;
     case RULE_PROTECTED_SELF:

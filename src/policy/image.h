@@ -30,8 +30,9 @@ enum {
     IMAGE_MAGIC = 0x4E445243, /* "CRDN" */
     IMAGE_VERSION = 1,
     IMAGE_MAX_BYTES = 64 * 1024 * 1024,
-    IMAGE_MAX_KEY = 1024, /* bytes of a folded component */
-    IMAGE_MAX_NESTED = 8  /* roots inside roots that a match remembers */
+    IMAGE_MAX_KEY = 1024,  /* bytes of a folded component */
+    IMAGE_MAX_NESTED = 8,  /* roots inside roots that a match remembers */
+    IMAGE_MAX_ALIASES = 16 /* nodes that one search follows because of 8.3 names */
 };
 
 struct image_header {
@@ -89,6 +90,10 @@ struct image_match {
    case is ignored. What denies is compared folded in both cases. */
 void image_search(const struct image *image, struct str normal, bool exact,
                   struct image_match *match);
+
+/* True if the spelling does not tell which file it is, so that a rule about paths cannot be
+   matched: where anything may not be read, such a path may not. */
+bool image_is_obscure(const struct path *path);
 
 /* For the agent: true if reading it is denied by a deny-read rule. */
 bool image_denies_read(const struct image *image, const struct path *path);

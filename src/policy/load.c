@@ -505,8 +505,8 @@ static int bad_toml(struct loader *l, const struct toml_error *toml)
     if (toml->escape)
         return fail(l, CORDON_E_SYNTAX, none,
                     "a backslash in double quotes begins an escape; write 'C:\\ws' or C:/ws");
-    return fail(l, CORDON_E_SYNTAX, none, "%s, at character %zu of the value", toml->what,
-                toml->at + 1);
+    return fail(l, CORDON_E_SYNTAX, none, "%s, at character %u of the value", toml->what,
+                (unsigned)toml->at + 1);
 }
 
 int policy_load_pair(struct arena *arena, const struct policy_source *source, struct str pair,

@@ -2,6 +2,7 @@
 #include "policy/image.h"
 
 #include "cordon.h"
+#include "policy/alias.h"
 #include "policy/casefold.h"
 
 uint32_t image_hash(uint32_t parent, struct str key)
@@ -44,7 +45,8 @@ static bool nodes_are_sound(const struct image *image)
             node->below >> IMAGE_KINDS)
             return false;
         struct str key = {image->pool + node->key_at, node->key_size};
-        if (i > 0 && image_hash(node->parent, key) != node->hash)
+        if (i > 0 ? image_hash(node->parent, key) != node->hash
+                  : node->parent || node->hash || node->key_size || node->first_entry)
             return false;
     }
     return true;
@@ -75,6 +77,49 @@ static bool entries_are_sound(const struct image *image)
     return true;
 }
 
+/* The child of parent with this folded key, or 0. */
+static uint32_t find_child(const struct image *image, uint32_t parent, struct str key)
+{
+    uint32_t mask = image->header->slot_count - 1, hash = image_hash(parent, key);
+    for (uint32_t at = hash & mask; image->slots[at]; at = (at + 1) & mask) {
+        const struct image_node *node = &image->nodes[image->slots[at]];
+        if (node->hash == hash && node->parent == parent && node->key_size == key.n &&
+            memcmp(image->pool + node->key_at, key.p, key.n) == 0)
+            return image->slots[at];
+    }
+    return 0;
+}
+
+/* A rule that cannot be found is a rule that does not hold. */
+static bool nodes_are_found(const struct image *image)
+{
+    for (uint32_t i = 1; i < image->header->node_count; i++) {
+        const struct image_node *node = &image->nodes[i];
+        struct str key = {image->pool + node->key_at, node->key_size};
+        if (find_child(image, node->parent, key) != i)
+            return false;
+    }
+    return true;
+}
+
+/* Every entry hangs on one node, and the nodes above know of it. */
+static bool entries_are_found(const struct image *image)
+{
+    uint32_t reached = 0;
+    for (uint32_t i = 1; i < image->header->node_count; i++)
+        for (uint32_t at = image->nodes[i].first_entry; at; at = image->entries[at - 1].next) {
+            uint32_t kind = image->entries[at - 1].kind;
+            if (++reached > image->header->entry_count)
+                return false;
+            for (uint32_t up = i; up != 0;) {
+                up = image->nodes[up].parent;
+                if (!(image->nodes[up].below >> kind & 1))
+                    return false;
+            }
+        }
+    return reached == image->header->entry_count;
+}
+
 int image_open(const void *block, size_t size, struct image *out)
 {
     const struct image_header *h = block;
@@ -100,22 +145,10 @@ int image_open(const void *block, size_t size, struct image *out)
         .entries = (const void *)(base + h->entry_at),
         .pool = base + h->pool_at,
     };
-    if (!nodes_are_sound(&image) || !slots_are_sound(&image) || !entries_are_sound(&image))
+    if (!nodes_are_sound(&image) || !slots_are_sound(&image) || !nodes_are_found(&image) ||
+        !entries_are_sound(&image) || !entries_are_found(&image))
         return CORDON_E_IMAGE;
     *out = image;
-    return 0;
-}
-
-/* The child of parent with this folded key, or 0. */
-static uint32_t find_child(const struct image *image, uint32_t parent, struct str key)
-{
-    uint32_t mask = image->header->slot_count - 1, hash = image_hash(parent, key);
-    for (uint32_t at = hash & mask; image->slots[at]; at = (at + 1) & mask) {
-        const struct image_node *node = &image->nodes[image->slots[at]];
-        if (node->hash == hash && node->parent == parent && node->key_size == key.n &&
-            memcmp(image->pool + node->key_at, key.p, key.n) == 0)
-            return image->slots[at];
-    }
     return 0;
 }
 
@@ -133,11 +166,13 @@ static void take_entries(const struct image *image, uint32_t node, struct str pr
         const struct image_entry *entry = &image->entries[at - 1];
         struct str text = {image->pool + entry->text_at, entry->text_size};
         /* C:\ is spelled with its separator, which the walk leaves out. */
-        struct str way = prefix;
-        if (text.n == way.n + 1 && text.p[way.n] == path_separator(dialect))
+        if (text.n == prefix.n + 1 && text.p[prefix.n] == path_separator(dialect))
             text.n--;
         if (is_allow(entry->kind) &&
-            !(exact ? str_eq(text, way) : fold_equal(dialect, FOLD_NARROW, text, way)))
+            !(exact ? str_eq(text, prefix) : fold_equal(dialect, FOLD_NARROW, text, prefix)))
+            continue;
+        /* Entries found on two ways: the deeper one counts. */
+        if (match->hit[entry->kind] && match->end[entry->kind] > prefix.n)
             continue;
         match->hit[entry->kind] = entry->index;
         match->end[entry->kind] = prefix.n;
@@ -149,42 +184,113 @@ static void take_entries(const struct image *image, uint32_t node, struct str pr
     }
 }
 
+/* True if something at the node or below it is denied. */
+static bool carries_denial(const struct image *image, const struct image_node *node)
+{
+    uint32_t kinds = node->below;
+    for (uint32_t at = node->first_entry; at; at = image->entries[at - 1].next)
+        kinds |= 1u << image->entries[at - 1].kind;
+    return kinds & (1u << IMAGE_SELF | 1u << IMAGE_DENY_WRITE | 1u << IMAGE_DENY_READ);
+}
+
+static void walk(const struct image *image, struct path_cursor cursor, uint32_t node, bool exact,
+                 unsigned *budget, struct image_match *match);
+
+/*
+ * A component such as SECRET~1 may be another name of a child that carries rules. Each child that
+ * it could be is followed as well; nothing is allowed that way, because the spellings differ. This
+ * is a scan over all nodes, bounded, and only for such components.
+ */
+static void walk_aliases(const struct image *image, struct path_cursor cursor, uint32_t node,
+                         struct str key, bool exact, unsigned *budget, struct image_match *match)
+{
+    for (uint32_t i = node + 1; i < image->header->node_count; i++) {
+        const struct image_node *child = &image->nodes[i];
+        struct str name = {image->pool + child->key_at, child->key_size};
+        if (child->parent != node || !alias_could_be(key, name) || !carries_denial(image, child))
+            continue;
+        if (*budget == 0) {
+            /* Too many to follow: what could be denied is. */
+            for (int kind = 0; kind < IMAGE_KINDS; kind++)
+                if (!is_allow((uint32_t)kind) && image->nodes[0].below >> kind & 1) {
+                    match->hit[kind] = 1;
+                    match->end[kind] = cursor.path.n;
+                }
+            return;
+        }
+        --*budget;
+        take_entries(image, i, str_slice(cursor.path, 0, cursor.pos), exact, match);
+        walk(image, cursor, i, exact, budget, match);
+    }
+}
+
+static void walk(const struct image *image, struct path_cursor cursor, uint32_t node, bool exact,
+                 unsigned *budget, struct image_match *match)
+{
+    struct str component;
+    while (path_next(&cursor, &component)) {
+        char folded[IMAGE_MAX_KEY];
+        size_t n = fold_text(cursor.dialect, FOLD_WIDE, component, folded, sizeof folded);
+        if (n == SIZE_MAX)
+            return; /* longer than any key */
+        struct str key = {folded, n};
+        if (cursor.dialect == PATH_WINDOWS && alias_like(key))
+            walk_aliases(image, cursor, node, key, exact, budget, match);
+        node = find_child(image, node, key);
+        if (!node)
+            return;
+        take_entries(image, node, str_slice(cursor.path, 0, cursor.pos), exact, match);
+    }
+    match->complete = true;
+    match->below |= image->nodes[node].below;
+}
+
 void image_search(const struct image *image, struct str normal, bool exact,
                   struct image_match *match)
 {
     struct path_cursor cursor = {.dialect = image->header->dialect, .path = normal};
-    struct str component;
-    uint32_t node = 0;
+    unsigned budget = IMAGE_MAX_ALIASES;
     *match = (struct image_match){0};
-    while (path_next(&cursor, &component)) {
-        char key[IMAGE_MAX_KEY];
-        size_t n = fold_text(cursor.dialect, FOLD_WIDE, component, key, sizeof key);
-        if (n == SIZE_MAX)
-            return; /* longer than any key */
-        node = find_child(image, node, (struct str){key, n});
-        if (!node)
-            return;
-        take_entries(image, node, str_slice(normal, 0, cursor.pos), exact, match);
+    walk(image, cursor, 0, exact, &budget, match);
+}
+
+static bool starts(struct str s, struct str prefix)
+{
+    for (size_t i = 0; i < prefix.n; i++)
+        if (i >= s.n || ascii_lower(s.p[i]) != ascii_lower(prefix.p[i]))
+            return false;
+    return true;
+}
+
+bool image_is_obscure(const struct path *path)
+{
+    size_t depth = 0;
+    switch (path->class) {
+    case PATH_MALFORMED:
+    case PATH_TRAILING:
+    case PATH_RESERVED:
+    case PATH_VOLUME:
+    case PATH_UNIX: return true;
+    case PATH_UNC: return !starts(path->text, STR("\\\\"));
+    case PATH_DEVICE: break;
+    default: return false;
     }
-    match->complete = true;
-    match->below = image->nodes[node].below;
+    /* Anyone can give a volume another name (\\.\name\file); \Device is the system's own. */
+    if (starts(path->text, STR("\\Device\\")))
+        return starts(path->text, STR("\\Device\\Harddisk"));
+    for (size_t i = 4; i < path->text.n; i++)
+        depth += path->text.p[i] == '\\';
+    return depth > 0 || path->folder || !starts(path->text, STR("\\\\.\\"));
 }
 
 bool image_denies_read(const struct image *image, const struct path *path)
 {
-    switch (path->class) {
-    case PATH_FILE:
-    case PATH_STREAM:
-    case PATH_UNC:
-    case PATH_WSL:
-    case PATH_RESERVED:
-    case PATH_UNIX: break;
-    /* A name with a trailing dot may or may not be the denied one: where anything is denied, it is.
-     */
-    case PATH_TRAILING: return image->nodes[0].below >> IMAGE_DENY_READ & 1;
-    default: return false;
-    }
     struct image_match match;
+    if (image_is_obscure(path))
+        return image->nodes[0].below >> IMAGE_DENY_READ & 1;
+    if (path->class == PATH_DEVICE || path->class == PATH_NUL || path->class == PATH_CONSOLE ||
+        path->class == PATH_PIPE || path->class == PATH_MAILSLOT)
+        return false;
     image_search(image, path->base, false, &match);
     return match.hit[IMAGE_DENY_READ] &&
            (!match.hit[IMAGE_ALLOW_READ] ||

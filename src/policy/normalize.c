@@ -1,8 +1,5 @@
 /*
- * One spelling for every path. Two passes over one buffer: collapse() splits the given text into
- * components, resolves . and .. and drops what Win32 drops; inspect() then reads the components
- * that are left, in place, for streams, reserved names and names that only verbatim spellings can
- * reach.
+ * One spelling for every path: the prefix says what kind of path it is, components.c does the rest.
  *
  *   given                                  spelled                class
  *   C:\a\.\b\..\c.  c:/a//c                C:\a\c                 file
@@ -16,23 +13,9 @@
  *   \\.\C:  \\?\Volume{...}                \\.\C: \\.\Volume{...} volume
  *   C:\a\nul  nul:  \Device\Null           \\.\NUL                nul
  */
-#include "policy/path.h"
+#include "policy/spelling.h"
 
-#include "base/utf.h"
 #include "cordon.h"
-
-struct job {
-    const struct path_context *context;
-    char *out;
-    size_t n, capacity;
-    bool full;      /* capacity did not suffice */
-    bool malformed; /* found on the way */
-    bool verbatim;  /* . .. / and trailing dots mean themselves */
-    bool folder;
-    bool bare; /* one component and nothing else */
-    size_t floor;
-    bool clamp; /* .. at the floor is ignored, as Win32 does; otherwise it is malformed */
-};
 
 static const struct {
     enum path_class class;
@@ -62,17 +45,6 @@ const char *path_class_name(enum path_class class)
     return "malformed";
 }
 
-static void put(struct job *j, struct str s)
-{
-    if (j->full || s.n > j->capacity - j->n) {
-        j->full = true;
-        return;
-    }
-    if (s.n)
-        memmove(j->out + j->n, s.p, s.n);
-    j->n += s.n;
-}
-
 static bool is_separator(char c)
 {
     return c == '\\' || c == '/';
@@ -83,260 +55,14 @@ static bool is_drive(struct str s)
     return s.n >= 2 && ascii_is_alpha(s.p[0]) && s.p[1] == ':';
 }
 
-static char ascii_upper(char c)
-{
-    return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
-}
-
-/* Length without the dots and spaces at the end. */
-static size_t trimmed_length(struct str s)
-{
-    size_t n = s.n;
-    while (n > 0 && (s.p[n - 1] == '.' || s.p[n - 1] == ' '))
-        n--;
-    return n;
-}
-
-/* UTF-16 units of well-formed text without control characters; SIZE_MAX for any other. */
-static size_t count_units(struct str s)
-{
-    size_t units = 0;
-    for (size_t pos = 0; pos < s.n; units++) {
-        unsigned char c = (unsigned char)s.p[pos];
-        if (c < 0x20)
-            return SIZE_MAX;
-        if (c < 0x80) {
-            pos++;
-            continue;
-        }
-        int32_t code = utf_decode(s, &pos);
-        if (code < 0)
-            return SIZE_MAX;
-        if (code > 0xFFFF)
-            units++;
-    }
-    return units;
-}
-
-static void pop(struct job *j, char separator)
-{
-    if (j->n <= j->floor) {
-        if (!j->clamp)
-            j->malformed = true;
-        return;
-    }
-    while (j->n > j->floor && j->out[j->n - 1] != separator)
-        j->n--;
-    if (j->n > j->floor)
-        j->n--;
-}
-
-static void collapse_component(struct job *j, struct str c, char separator)
-{
-    if (!j->verbatim) {
-        if (c.n == 0 || str_eq(c, STR(".")))
-            return;
-        if (str_eq(c, STR(".."))) {
-            pop(j, separator);
-            return;
-        }
-        if (separator == '\\') {
-            c.n = trimmed_length(c);
-            /* What Win32 makes of "..." or ".. " depends on its version and on the place. */
-            if (c.n == 0)
-                j->malformed = true;
-        }
-    } else if (c.n == 0 || str_has_char(c, '/')) {
-        j->malformed = true;
-    }
-    put(j, (struct str){&separator, 1});
-    put(j, c);
-}
-
-/* Appends the components of rest to what is there; .. does not climb over the present length. */
-static void collapse(struct job *j, struct str rest, char separator)
-{
-    size_t components = 0;
-    if (rest.n == 0)
-        return;
-    for (size_t start = 0; start <= rest.n;) {
-        size_t end = start;
-        while (end < rest.n && rest.p[end] != separator &&
-               !(separator == '\\' && !j->verbatim && rest.p[end] == '/'))
-            end++;
-        if (end == rest.n && start == end)
-            j->folder = true;
-        else
-            collapse_component(j, str_slice(rest, start, end), separator);
-        components++;
-        start = end + 1;
-    }
-    if (components != 1)
-        j->bare = false;
-}
-
-/* Names that Win32 takes for devices in every folder, with any extension. */
-static bool is_reserved(struct str name)
-{
-    static const struct str names[] = {
-        {"CON", 3},    {"PRN", 3},     {"AUX", 3},    {"NUL", 3},
-        {"CONIN$", 6}, {"CONOUT$", 7}, {"CLOCK$", 6},
-    };
-    struct str base = str_slice(name, 0, str_find_char(name, '.', 0));
-    base = str_slice(base, 0, str_find_char(base, ':', 0));
-    base.n = trimmed_length(base);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_eqi(base, names[i]))
-            return true;
-    if (base.n < 4 || (!str_startsi(base, STR("COM")) && !str_startsi(base, STR("LPT"))))
-        return false;
-    struct str digit = str_from(base, 3);
-    return (digit.n == 1 && ascii_is_digit(digit.p[0])) || str_eq(digit, STR("\xC2\xB9")) ||
-           str_eq(digit, STR("\xC2\xB2")) || str_eq(digit, STR("\xC2\xB3"));
-}
-
-static bool is_bad_character(char c)
-{
-    return c == '<' || c == '>' || c == '"' || c == '|' || c == '?' || c == '*';
-}
-
-static bool has_bad_character(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if (is_bad_character(s.p[i]))
-            return true;
-    return false;
-}
-
-/* NAME:STREAM:TYPE. Cuts what means the object itself; false if a real stream is left. */
-static bool cut_stream(struct job *j, struct str *component, bool last)
-{
-    size_t colon = str_find_char(*component, ':', 0);
-    if (colon == component->n)
-        return true;
-    struct str stream = str_from(*component, colon + 1), type = STR_NONE;
-    size_t second = str_find_char(stream, ':', 0);
-    if (second < stream.n) {
-        type = str_from(stream, second + 1);
-        stream.n = second;
-    }
-    bool index =
-        str_eqi(type, STR("$INDEX_ALLOCATION")) && (stream.n == 0 || str_eqi(stream, STR("$I30")));
-    /* A stream without a file in front belongs to the folder; there is no better spelling of it. */
-    bool itself = last && stream.n == 0 && str_eqi(type, STR("$DATA"));
-    if (itself && j->folder)
-        j->malformed = true;
-    if (colon > 0 && (index || itself)) {
-        component->n = colon;
-        j->folder |= index && last;
-        return true;
-    }
-    if (str_eqi(type, STR("$DATA")) && stream.n > 0 && trimmed_length(stream) == stream.n)
-        component->n = colon + 1 + stream.n;
-    return false;
-}
-
-/*
- * Reads the components from start on, moves them together in place and gives the class; plain is
- * the class of a path with nothing special in it.
- */
-static enum path_class inspect(struct job *j, size_t start, enum path_class plain,
-                               size_t *base_length)
-{
-    enum path_class class = plain;
-    bool trailing = false, stream = false;
-    size_t end = j->n, from = start;
-    j->n = start;
-    while (from < end) {
-        struct str c = {j->out + from + 1, 0};
-        while (from + 1 + c.n < end && c.p[c.n] != '\\')
-            c.n++;
-        from += 1 + c.n;
-        bool last = from >= end;
-        if (last && plain == PATH_FILE && !j->verbatim && !trailing && !stream) {
-            if (str_eqi(c, STR("NUL")) || str_eqi(c, STR("NUL:")))
-                return PATH_NUL;
-            if (j->bare && (str_eqi(c, STR("CON")) || str_eqi(c, STR("CON:")) ||
-                            str_eqi(c, STR("CONIN$")) || str_eqi(c, STR("CONOUT$")))) {
-                c.n -= c.p[c.n - 1] == ':';
-                if (4 + c.n > j->capacity) {
-                    j->full = true;
-                    return PATH_MALFORMED;
-                }
-                /* The name lies in the buffer that is written: move it behind the prefix first. */
-                memmove(j->out + 4, c.p, c.n);
-                memcpy(j->out, "\\\\.\\", 4);
-                for (size_t i = 4; i < 4 + c.n; i++)
-                    j->out[i] = ascii_upper(j->out[i]);
-                j->n = 4 + c.n;
-                return PATH_CONSOLE;
-            }
-        }
-        if (has_bad_character(c))
-            j->malformed = true;
-        if (is_reserved(c))
-            class = class == PATH_STREAM ? class : PATH_RESERVED;
-        if (j->verbatim && trimmed_length(c) != c.n) {
-            trailing = true;
-        } else if (!cut_stream(j, &c, last)) {
-            if (!stream)
-                *base_length = j->n + (str_find_char(c, ':', 0) ? 1 : 0) + str_find_char(c, ':', 0);
-            stream = true;
-            class = PATH_STREAM;
-        } else if (trimmed_length(c) == 0) {
-            j->malformed = true;
-        } else if (trimmed_length(c) != c.n) {
-            trailing = true;
-        }
-        put(j, STR("\\"));
-        put(j, c);
-    }
-    return trailing ? PATH_TRAILING : class;
-}
-
-/* Puts back the verbatim prefix, without which the next reading would lose a trailing dot or take a
-   file called nul for the device. */
-static void make_verbatim(struct job *j)
-{
-    struct str prefix = STR("\\\\?\\");
-    size_t cut = 0;
-    if (j->n >= 2 && j->out[0] == '\\') {
-        prefix = STR("\\\\?\\UNC\\");
-        cut = 2;
-    }
-    if (j->full || prefix.n > j->capacity - j->n) {
-        j->full = true;
-        return;
-    }
-    memmove(j->out + prefix.n, j->out + cut, j->n - cut);
-    memcpy(j->out, prefix.p, prefix.n);
-    j->n += prefix.n - cut;
-}
-
-static enum path_class finish(struct job *j, size_t start, enum path_class plain, size_t *base)
-{
-    *base = SIZE_MAX;
-    enum path_class class = inspect(j, start, plain, base);
-    if (j->malformed || j->full)
-        return PATH_MALFORMED;
-    if (class == PATH_NUL) {
-        j->n = 0;
-        put(j, STR("\\\\.\\NUL"));
-    } else if (class == PATH_TRAILING || (class == PATH_RESERVED && j->verbatim)) {
-        make_verbatim(j);
-        *base = SIZE_MAX;
-    }
-    return class;
-}
-
-static enum path_class finish_drive(struct job *j, size_t *base)
+static enum path_class finish_drive(struct spelling *j, size_t *base)
 {
     bool unix_door =
         j->context->unix_drive && ascii_upper(j->context->unix_drive) == ascii_upper(j->out[0]);
     j->out[0] = ascii_upper(j->out[0]);
-    enum path_class class = finish(j, 2, PATH_FILE, base);
+    enum path_class class = spelling_finish(j, 2, PATH_FILE, base);
     if (class == PATH_FILE && j->n == 2)
-        put(j, STR("\\"));
+        spelling_put(j, STR("\\"));
     if (unix_door && class != PATH_MALFORMED && class != PATH_NUL && class != PATH_CONSOLE &&
         class != PATH_TRAILING) {
         *base = SIZE_MAX;
@@ -352,7 +78,7 @@ static bool is_wsl(struct str unc)
 }
 
 /* rest is SERVER\SHARE\... */
-static enum path_class read_unc(struct job *j, struct str rest, size_t *base)
+static enum path_class read_unc(struct spelling *j, struct str rest, size_t *base)
 {
     size_t at[3] = {0};
     size_t found = 0;
@@ -363,24 +89,24 @@ static enum path_class read_unc(struct job *j, struct str rest, size_t *base)
     struct str share = found > 1 ? str_slice(rest, at[0] + 1, at[1]) : STR_NONE;
     struct str both[] = {server, share};
     for (size_t i = 0; i < 2; i++)
-        if (has_bad_character(both[i]) || str_has_char(both[i], ':') ||
-            str_has_char(both[i], '/') || trimmed_length(both[i]) != both[i].n)
+        if (spelling_marks(both[i]) || str_has_char(both[i], '/') ||
+            spelling_trimmed(both[i]) != both[i].n)
             return PATH_MALFORMED;
     if (server.n == 0 || (share.n == 0 && found > 1 && at[1] < rest.n))
         return PATH_MALFORMED;
     j->n = 0;
-    put(j, STR("\\\\"));
-    put(j, server);
+    spelling_put(j, STR("\\\\"));
+    spelling_put(j, server);
     if (share.n) {
-        put(j, STR("\\"));
-        put(j, share);
+        spelling_put(j, STR("\\"));
+        spelling_put(j, share);
     }
     j->floor = j->n;
     j->clamp = true;
     size_t start = j->n;
     if (found > 1 && share.n && at[1] < rest.n)
-        collapse(j, str_from(rest, at[1] + 1), '\\');
-    enum path_class class = finish(j, start, PATH_UNC, base);
+        spelling_collapse(j, str_from(rest, at[1] + 1), '\\');
+    enum path_class class = spelling_finish(j, start, PATH_UNC, base);
     if (class != PATH_MALFORMED && class != PATH_TRAILING && is_wsl((struct str){j->out, j->n})) {
         *base = SIZE_MAX;
         return PATH_WSL;
@@ -398,7 +124,7 @@ static bool under(struct str s, struct str prefix, struct str *rest)
 }
 
 /* Replaces the first cut bytes of the buffer by prefix. */
-static void replace_front(struct job *j, size_t cut, struct str prefix)
+static void replace_front(struct spelling *j, size_t cut, struct str prefix)
 {
     if (j->full || (prefix.n > cut && prefix.n - cut > j->capacity - j->n)) {
         j->full = true;
@@ -411,7 +137,7 @@ static void replace_front(struct job *j, size_t cut, struct str prefix)
 
 /* The buffer holds a name that may stand in the caller's table of volumes; drive paths come back
    as such, verbatim. */
-static bool read_mapped(struct job *j, enum path_class *class, size_t *base)
+static bool read_mapped(struct spelling *j, enum path_class *class, size_t *base)
 {
     struct str text = {j->out, j->n}, rest;
     for (size_t i = 0; i < j->context->map_count; i++) {
@@ -436,7 +162,7 @@ static bool read_mapped(struct job *j, enum path_class *class, size_t *base)
 }
 
 /* \Device\NAME\... */
-static enum path_class read_device(struct job *j, struct str rest, size_t *base)
+static enum path_class read_device(struct spelling *j, struct str rest, size_t *base)
 {
     static const struct {
         struct str name;
@@ -452,8 +178,8 @@ static enum path_class read_device(struct job *j, struct str rest, size_t *base)
     };
     j->n = 0;
     j->verbatim = true;
-    put(j, STR("\\Device"));
-    collapse(j, rest, '\\');
+    spelling_put(j, STR("\\Device"));
+    spelling_collapse(j, rest, '\\');
     if (j->malformed || j->full || j->n == 7)
         return PATH_MALFORMED;
     enum path_class class;
@@ -468,7 +194,7 @@ static enum path_class read_device(struct job *j, struct str rest, size_t *base)
         case PATH_MAILSLOT: replace_front(j, j->n - below.n, STR("\\\\.\\mailslot")); break;
         case PATH_NUL:
             j->n = 0;
-            put(j, STR("\\\\.\\NUL"));
+            spelling_put(j, STR("\\\\.\\NUL"));
             break;
         case PATH_UNC:
             /* \Device\Mup\;LanmanRedirector\;Z:0\h\s: what is not plainly \h\s stays a device. */
@@ -483,31 +209,31 @@ static enum path_class read_device(struct job *j, struct str rest, size_t *base)
 }
 
 /* What follows \\?\, \\.\ or \??\. */
-static enum path_class read_namespace(struct job *j, struct str rest, size_t *base)
+static enum path_class read_namespace(struct spelling *j, struct str rest, size_t *base)
 {
     j->n = 0;
-    put(j, STR("\\\\."));
+    spelling_put(j, STR("\\\\."));
     struct str first = {rest.p, 0};
     while (first.n < rest.n && rest.p[first.n] != '\\' && (j->verbatim || rest.p[first.n] != '/'))
         first.n++;
     if (str_eqi(first, STR("UNC")) && first.n < rest.n)
         return read_unc(j, str_from(rest, first.n + 1), base);
-    put(j, STR("\\"));
-    put(j, first);
+    spelling_put(j, STR("\\"));
+    spelling_put(j, first);
     /* \\.\x\..\C:\y is \\.\C:\y for Win32: nothing may climb over the first component. */
     j->floor = j->n;
     j->clamp = false;
     if (first.n < rest.n)
-        collapse(j, str_from(rest, first.n + 1), '\\');
+        spelling_collapse(j, str_from(rest, first.n + 1), '\\');
     if (first.n < rest.n && rest.n == first.n + 1)
         j->folder = true;
     if (!j->verbatim && first.n + 1 >= rest.n && !is_drive(first)) {
-        size_t trimmed = trimmed_length(first);
+        size_t trimmed = spelling_trimmed(first);
         j->n -= first.n - trimmed;
         first.n = trimmed;
     }
     struct str text = {j->out, j->n};
-    if (j->malformed || j->full || first.n == 0 || trimmed_length(first) != first.n ||
+    if (j->malformed || j->full || first.n == 0 || spelling_trimmed(first) != first.n ||
         str_has_char(first, '/'))
         return PATH_MALFORMED;
     if (is_drive(first) && first.n == 2) {
@@ -555,42 +281,43 @@ static enum path_class read_namespace(struct job *j, struct str rest, size_t *ba
 }
 
 /* C:a, \a and a: the current directory comes first. */
-static enum path_class read_relative(struct job *j, struct str given, size_t *base)
+static enum path_class read_relative(struct spelling *j, struct str given, size_t *base)
 {
     struct str cwd = j->context->cwd;
     size_t root = path_root_length(PATH_WINDOWS, cwd);
     if (j->context->nt)
         return PATH_MALFORMED;
+    j->relative = true;
     j->clamp = true;
     if (is_drive(given)) {
         /* The current directory of another drive is not known: its top is what cmd starts with. */
         if (is_drive(cwd) && ascii_upper(cwd.p[0]) == ascii_upper(given.p[0]))
-            put(j, str_eq(str_from(cwd, 2), STR("\\")) ? str_slice(cwd, 0, 2) : cwd);
+            spelling_put(j, str_eq(str_from(cwd, 2), STR("\\")) ? str_slice(cwd, 0, 2) : cwd);
         else
-            put(j, str_slice(given, 0, 2));
+            spelling_put(j, str_slice(given, 0, 2));
         j->floor = 2;
-        collapse(j, str_from(given, 2), '\\');
+        spelling_collapse(j, str_from(given, 2), '\\');
         return finish_drive(j, base);
     }
     if (root == 0)
         return PATH_MALFORMED;
     bool rooted = is_separator(given.p[0]);
-    put(j, rooted || cwd.n == root + 1 ? str_slice(cwd, 0, root) : cwd);
+    spelling_put(j, rooted || cwd.n == root + 1 ? str_slice(cwd, 0, root) : cwd);
     j->floor = root;
     j->bare = !rooted;
-    collapse(j, given, '\\');
+    spelling_collapse(j, given, '\\');
     if (is_drive(cwd))
         return finish_drive(j, base);
-    enum path_class class = finish(j, root, PATH_UNC, base);
+    enum path_class class = spelling_finish(j, root, PATH_UNC, base);
     if (class == PATH_UNC && is_wsl((struct str){j->out, j->n}))
         return PATH_WSL;
     return class;
 }
 
-static enum path_class read_windows(struct job *j, struct str given, size_t *base)
+static enum path_class read_windows(struct spelling *j, struct str given, size_t *base)
 {
     struct str rest;
-    if (count_units(given) > PATH_MAX_UNITS)
+    if (spelling_units(given) > PATH_MAX_UNITS)
         return PATH_MALFORMED;
     if (str_starts(given, STR("\\\\?\\")) || str_starts(given, STR("\\??\\"))) {
         j->verbatim = true;
@@ -609,20 +336,20 @@ static enum path_class read_windows(struct job *j, struct str given, size_t *bas
     if (under(given, STR("\\Device"), &rest) && rest.n > 1)
         return read_device(j, str_from(rest, 1), base);
     if (given.p[0] == '\\' && (j->context->nt || under(given, STR("\\GLOBAL\?\?"), &rest))) {
-        put(j, given);
+        spelling_put(j, given);
         return PATH_DEVICE;
     }
     if (is_drive(given) && given.n > 2 && is_separator(given.p[2])) {
-        put(j, str_slice(given, 0, 2));
+        spelling_put(j, str_slice(given, 0, 2));
         j->floor = 2;
         j->clamp = true;
-        collapse(j, str_from(given, 3), '\\');
+        spelling_collapse(j, str_from(given, 3), '\\');
         return finish_drive(j, base);
     }
     return read_relative(j, given, base);
 }
 
-static enum path_class read_posix(struct job *j, struct str given)
+static enum path_class read_posix(struct spelling *j, struct str given)
 {
     struct str cwd = j->context->cwd;
     if (str_has_char(given, '\0'))
@@ -630,19 +357,19 @@ static enum path_class read_posix(struct job *j, struct str given)
     if (given.p[0] != '/') {
         if (cwd.n == 0 || cwd.p[0] != '/')
             return PATH_MALFORMED;
-        put(j, cwd.n == 1 ? STR_NONE : cwd);
+        spelling_put(j, cwd.n == 1 ? STR_NONE : cwd);
     }
     j->clamp = true;
-    collapse(j, given, '/');
+    spelling_collapse(j, given, '/');
     if (j->n == 0)
-        put(j, STR("/"));
+        spelling_put(j, STR("/"));
     return j->full ? PATH_MALFORMED : PATH_FILE;
 }
 
 int path_normalize(const struct path_context *context, struct str given, char *out, size_t capacity,
                    struct path *path)
 {
-    struct job j = {.context = context, .out = out, .capacity = capacity};
+    struct spelling j = {.context = context, .out = out, .capacity = capacity};
     size_t base = SIZE_MAX;
     enum path_class class = PATH_MALFORMED;
     if (given.n > 0 && given.n <= PATH_MAX_BYTES)
@@ -651,9 +378,11 @@ int path_normalize(const struct path_context *context, struct str given, char *o
     if (j.full)
         return CORDON_E_TOOBIG;
     struct str text = {out, j.n};
-    if (class != PATH_MALFORMED &&
-        (text.n > PATH_MAX_BYTES ||
-         (context->dialect == PATH_WINDOWS && count_units(text) > PATH_MAX_UNITS)))
+    /* A longer text than given is not checked yet; a whole path only loses units. */
+    bool longer = j.relative || text.n > given.n;
+    if (class != PATH_MALFORMED && longer &&
+        (text.n > PATH_MAX_BYTES || (context->dialect == PATH_WINDOWS && text.n > PATH_MAX_UNITS &&
+                                     spelling_units(text) > PATH_MAX_UNITS)))
         class = PATH_MALFORMED;
     if (class == PATH_MALFORMED) {
         text.n = given.n <= PATH_MAX_BYTES ? given.n : 0;

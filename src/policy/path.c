@@ -1,5 +1,13 @@
-/* Taking normal paths apart. */
+/* Taking normal paths apart. No libc: the agent links this. */
 #include "policy/path.h"
+
+/* The next separator at or behind from, or the end. */
+static size_t component_end(struct str path, char separator, size_t from)
+{
+    while (from < path.n && path.p[from] != separator)
+        from++;
+    return from;
+}
 
 size_t path_root_length(enum path_dialect dialect, struct str normal)
 {
@@ -9,8 +17,8 @@ size_t path_root_length(enum path_dialect dialect, struct str normal)
         return 2;
     if (normal.p[0] != '\\' || normal.p[1] != '\\')
         return 0;
-    size_t server = str_find_char(normal, '\\', 2);
-    return server < normal.n ? str_find_char(normal, '\\', server + 1) : normal.n;
+    size_t server = component_end(normal, '\\', 2);
+    return server < normal.n ? component_end(normal, '\\', server + 1) : normal.n;
 }
 
 struct str path_parent(enum path_dialect dialect, struct str normal)
@@ -46,10 +54,8 @@ bool path_next(struct path_cursor *cursor, struct str *component)
     }
     if (cursor->pos + 1 >= path.n)
         return false;
-    size_t start = cursor->pos + 1, end = start;
-    char separator = path_separator(cursor->dialect);
-    while (end < path.n && path.p[end] != separator)
-        end++;
+    size_t start = cursor->pos + 1;
+    size_t end = component_end(path, path_separator(cursor->dialect), start);
     *component = str_slice(path, start, end);
     cursor->pos = end;
     return true;

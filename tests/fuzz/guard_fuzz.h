@@ -28,6 +28,9 @@ static enum cordon_verdict guard_fuzz_ask(struct guard *g, const struct guard_qu
     }
     if (worst != first.verdict)
         abort();
+    for (size_t i = 0; i < first.read_count; i++)
+        if (first.reads[i].start > first.reads[i].end || first.reads[i].end > first.text.n)
+            abort();
     size_t count = first.finding_count;
     if (guard_check(g, q, &again) || again.verdict != worst || again.finding_count != count)
         abort();

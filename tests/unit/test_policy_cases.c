@@ -1,5 +1,6 @@
 /*
- * Runs the .case files of tests/cases/policy. A case is three lines; `with` stays in force for the next cases:
+ * Runs the .case files of tests/cases/policy. A case is three lines; `with` stays in force for the
+ * next cases:
  *
  *   with --root C:\ws --git=commit        options as on the command line, and the test's own
  *   ask  write C:\ws\.GiT\config +exists  an access, a path and facts; rename and link: A -> B

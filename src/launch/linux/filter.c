@@ -20,7 +20,8 @@ enum action {
     DO_SOCKET,
     DO_IOCTL,
     DO_PRCTL,
-    DO_PRLIMIT
+    DO_PRLIMIT,
+    DO_SEND
 };
 
 struct call {
@@ -125,6 +126,12 @@ static void act(struct program *p, const struct call *call)
     case DO_PRCTL:
         load_argument(p, call->argument);
         refuse_values(p, dumpable, 1, 0);
+        return;
+    case DO_SEND:
+        load_argument(p, call->argument);
+        emit(p, BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 0, 1);
+        refuse(p, EPERM);
+        answer(p, SECCOMP_RET_ALLOW);
         return;
     case DO_PRLIMIT:
         load_argument(p, call->argument);

@@ -76,6 +76,9 @@ static void test_x86_64(void)
     ok(ask(157, 4, 0, 0) == SECCOMP_RET_ERRNO && ask(157, 15, 0, 0) == ALLOW,
        "PR_SET_DUMPABLE seems to work");
     ok(ask(302, 0, 0, 0) == ALLOW && ask(302, 77, 0, 0) == REFUSED, "limits of one's own only");
+    struct seccomp_data send = {.nr = 44, .arch = AUDIT_ARCH_X86_64, .args = {[3] = 0x20000000}};
+    ok(ask(44, 0, 0, 0) == ALLOW && interpret(program, length, &send) == REFUSED,
+       "sending does not connect");
     ok(ask(435, 0, 0, 0) == UNKNOWN && ask(425, 0, 0, 0) == UNKNOWN, "clone3 and io_uring: ENOSYS");
     ok(ask(451, 0, 0, 0) == UNKNOWN && ask(100000, 0, 0, 0) == UNKNOWN, "unknown numbers: ENOSYS");
     ok(ask(0x40000000 | 257, 0, 0, O_RDONLY) == UNKNOWN, "x32: ENOSYS");

@@ -1,0 +1,99 @@
+/* cordon run on Linux against the same work without it, and against bubblewrap where it is found.
+ */
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+extern char **environ;
+
+enum { MOST_RUNS = 64 };
+
+static const char *const cordon = "build/native/cordon";
+
+/* Seconds for one command; output goes nowhere. Negative if it failed. */
+static double run(const char *const *argv)
+{
+    posix_spawn_file_actions_t quiet;
+    pid_t pid;
+    int status;
+    posix_spawn_file_actions_init(&quiet);
+    posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
+    double start = bench_now();
+    int rc = posix_spawnp(&pid, argv[0], &quiet, NULL, (char *const *)argv, environ);
+    posix_spawn_file_actions_destroy(&quiet);
+    if (rc || waitpid(pid, &status, 0) < 0 || status != 0)
+        return -1;
+    return bench_now() - start;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Alternates the two and adds min/min and median/median. */
+static void add_ratio(struct bench *bench, const char *name, const char *how, unsigned runs,
+                      const char *const *direct, const char *const *confined)
+{
+    double a[MOST_RUNS], b[MOST_RUNS];
+    for (unsigned i = 0; i < runs; i++) {
+        a[i] = run(direct);
+        b[i] = run(confined);
+        if (a[i] < 0 || b[i] < 0) {
+            fprintf(stderr, "bench: %s: a command failed\n", name);
+            return;
+        }
+    }
+    qsort(a, runs, sizeof *a, by_size);
+    qsort(b, runs, sizeof *b, by_size);
+    bench_add(bench, name, b[0] / a[0], b[runs / 2] / a[runs / 2], "x", how);
+}
+
+#define ARGV(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define CONFINED(...) ARGV(cordon, "run", "--quiet", "--root", "build/bench-ws", "--", __VA_ARGS__)
+#define SHELL(script) ARGV("sh", "-c", script)
+#define SHELL_CONFINED(script) CONFINED("sh", "-c", script)
+
+void bench_system(struct bench *bench)
+{
+    static const char files[] =
+        "cd build/bench-ws && rm -rf f && mkdir f && i=0 && while [ $i -lt 5000 ]; do "
+        ": > f/$i; i=$((i+1)); done";
+    static const char reads[] = "cat src/*/*.c src/*/*.h | wc -c";
+    static const char compile[] = "gcc -O1 -Isrc -Iinclude -D_GNU_SOURCE -DCORDON_VERSION=0 -c "
+                                  "src/policy/decide.c -o build/bench-ws/decide.o";
+    static const char commit[] =
+        "cd build/bench-ws && rm -rf g && mkdir g && cd g && git init -q && git config user.email "
+        "a@b.test && git config user.name n && i=0 && while [ $i -lt 200 ]; do echo $i > f$i; "
+        "i=$((i+1)); done && git add . && git commit -qm x";
+    mkdir("build/bench-ws", 0755);
+    if (run(CONFINED("true")) < 0) {
+        fprintf(stderr,
+                "bench: cordon run does not work on this machine; its figures are left out\n");
+        return;
+    }
+    add_ratio(bench, "linux.launch_ratio", "true, 50 runs, alternating with a plain start", 50,
+              ARGV("true"), CONFINED("true"));
+    if (run(ARGV("bwrap", "--dev-bind", "/", "/", "true")) >= 0)
+        add_ratio(bench, "linux.launch_ratio_bwrap", "the same in bubblewrap", 50, ARGV("true"),
+                  ARGV("bwrap", "--dev-bind", "/", "/", "true"));
+    add_ratio(bench, "linux.read_ratio", "cat of the project's sources, 20 runs", 20, SHELL(reads),
+              SHELL_CONFINED(reads));
+    add_ratio(bench, "linux.files5000_ratio", "5,000 new files by sh, 5 runs", 5, SHELL(files),
+              SHELL_CONFINED(files));
+    add_ratio(bench, "linux.gcc_ratio", "gcc of one source, 10 runs", 10, SHELL(compile),
+              SHELL_CONFINED(compile));
+    add_ratio(bench, "linux.git_commit_ratio", "git init, 200 files, commit, 5 runs", 5,
+              SHELL(commit), SHELL_CONFINED(commit));
+    run(SHELL("rm -rf build/bench-ws"));
+}

@@ -1,0 +1,263 @@
+/* Calls that change a file's mode, owner, times and extended attributes, by path or descriptor. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "broker/linux/broker.h"
+
+enum { LONGEST_VALUE = 65536 };
+
+static int object_of(struct broker *b, struct request *r, int fd, enum policy_access access,
+                     enum audit_op op);
+
+/* N of /proc/PID/fd/N, if PID is the caller; -1 otherwise. */
+static int own_descriptor(const struct request *r, const struct resolved *where)
+{
+    int pid, fd, n = 0;
+    return sscanf(where->path, "/proc/%d/fd/%d%n", &pid, &fd, &n) == 2 && pid == (int)r->pid &&
+                   where->path[n] == '\0'
+               ? fd
+               : -1;
+}
+
+/* The object as a descriptor of ours, judged. Negative after an answer. */
+static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t path, bool follow,
+                     enum policy_access access, enum audit_op op)
+{
+    auto_resolved struct resolved where = {.parent = -1};
+    int rc = resolve_argument(r, dirfd, path, follow, &where);
+    if (rc == 0 && !where.exists)
+        rc = -ENOENT;
+    /* The C library spells some calls as chmod of /proc/self/fd/N. */
+    if (rc == 0 && where.descriptor && follow && own_descriptor(r, &where) >= 0)
+        return object_of(b, r, own_descriptor(r, &where), access, op);
+    if (rc == 0 && where.descriptor)
+        rc = -EACCES;
+    if (rc) {
+        request_fail(r, -rc);
+        return -1;
+    }
+    if (!broker_allows(b, r, &where, access, op))
+        return -1;
+    int fd = where.leaf[0] ? openat(where.parent, where.leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+                           : dup(where.parent);
+    if (fd < 0)
+        request_fail(r, errno);
+    return fd;
+}
+
+/* The same for a descriptor of the caller; one without a path (a pipe) belongs to the tree. */
+static int object_of(struct broker *b, struct request *r, int fd, enum policy_access access,
+                     enum audit_op op)
+{
+    struct resolved where = {.parent = -1, .exists = true};
+    int copy = request_descriptor(r, fd);
+    if (copy < 0) {
+        request_fail(r, -copy);
+        return -1;
+    }
+    if (fstat(copy, &where.st)) {
+        close(copy);
+        request_fail(r, EBADF);
+        return -1;
+    }
+    if (where.st.st_nlink > 0 && resolve_path_of(copy, where.path, sizeof where.path) &&
+        !broker_allows(b, r, &where, access, op)) {
+        close(copy);
+        return -1;
+    }
+    return copy;
+}
+
+static void finish(struct request *r, int fd, long rc)
+{
+    int error = errno;
+    close(fd);
+    if (rc)
+        request_fail(r, error);
+    else
+        request_succeed(r, 0);
+}
+
+static const char *own_path(int fd, char out[64])
+{
+    snprintf(out, 64, "/proc/self/fd/%d", fd);
+    return out;
+}
+
+static void do_chmod(struct broker *b, struct request *r, int dirfd, uint64_t path, mode_t mode)
+{
+    char own[64];
+    int fd = object_at(b, r, dirfd, path, true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES);
+    if (fd >= 0)
+        finish(r, fd, chmod(own_path(fd, own), mode & 07777));
+}
+
+static void do_chown(struct broker *b, struct request *r, int dirfd, uint64_t path, uid_t user,
+                     gid_t group, int flags)
+{
+    int fd;
+    char empty = 0;
+    if ((flags & AT_EMPTY_PATH) && request_read(r, path, &empty, 1) == 0 && empty == 0)
+        fd = object_of(b, r, dirfd, POLICY_SECURITY, AUDIT_FILE_SECURITY);
+    else
+        fd = object_at(b, r, dirfd, path, !(flags & AT_SYMLINK_NOFOLLOW), POLICY_SECURITY,
+                       AUDIT_FILE_SECURITY);
+    if (fd >= 0)
+        finish(r, fd, fchownat(fd, "", user, group, AT_EMPTY_PATH));
+}
+
+static void set_times(struct request *r, int fd, const struct timespec *times)
+{
+    if (fd >= 0)
+        finish(r, fd, syscall(SYS_utimensat, fd, "", times, AT_EMPTY_PATH));
+}
+
+/* Times as timespec pairs; address 0 means now. */
+static bool read_times(struct request *r, uint64_t address, struct timespec times[2],
+                       const struct timespec **out)
+{
+    *out = NULL;
+    if (!address)
+        return true;
+    int rc = request_read(r, address, times, 2 * sizeof *times);
+    *out = times;
+    if (rc)
+        request_fail(r, -rc);
+    return rc == 0;
+}
+
+static void do_utimensat(struct broker *b, struct request *r)
+{
+    struct timespec times[2];
+    const struct timespec *wanted;
+    if (!read_times(r, r->args[2], times, &wanted))
+        return;
+    /* A null path is the descriptor itself. */
+    int fd = r->args[1]
+                 ? object_at(b, r, (int)r->args[0], r->args[1], !(r->args[3] & AT_SYMLINK_NOFOLLOW),
+                             POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES)
+                 : object_of(b, r, (int)r->args[0], POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES);
+    set_times(r, fd, wanted);
+}
+
+/* utimes and futimesat bring microseconds, utime seconds. */
+static void do_old_times(struct broker *b, struct request *r, int dirfd, uint64_t path,
+                         uint64_t address, bool seconds)
+{
+    struct timespec times[2];
+    struct timeval values[2] = {{0, 0}, {0, 0}};
+    time_t whole[2];
+    if (address) {
+        int rc = seconds ? request_read(r, address, whole, sizeof whole)
+                         : request_read(r, address, values, sizeof values);
+        if (rc) {
+            request_fail(r, -rc);
+            return;
+        }
+        for (int i = 0; i < 2; i++)
+            times[i] = seconds ? (struct timespec){whole[i], 0}
+                               : (struct timespec){values[i].tv_sec, values[i].tv_usec * 1000};
+    }
+    int fd = object_at(b, r, dirfd, path, true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES);
+    set_times(r, fd, address ? times : NULL);
+}
+
+static void do_setxattr(struct request *r, int fd)
+{
+    static char value[LONGEST_VALUE];
+    char name[256], own[64];
+    if (fd < 0)
+        return;
+    ssize_t n = request_read_string(r, r->args[1], name, sizeof name);
+    int rc = n < 0 ? (int)n : r->args[3] > sizeof value ? -E2BIG : 0;
+    if (rc == 0 && r->args[3])
+        rc = request_read(r, r->args[2], value, (size_t)r->args[3]);
+    if (rc) {
+        close(fd);
+        request_fail(r, -rc);
+        return;
+    }
+    finish(r, fd, setxattr(own_path(fd, own), name, value, (size_t)r->args[3], (int)r->args[4]));
+}
+
+static void do_removexattr(struct request *r, int fd)
+{
+    char name[256], own[64];
+    if (fd < 0)
+        return;
+    ssize_t n = request_read_string(r, r->args[1], name, sizeof name);
+    if (n < 0) {
+        close(fd);
+        request_fail(r, (int)-n);
+        return;
+    }
+    finish(r, fd, removexattr(own_path(fd, own), name));
+}
+
+bool attributes_handle(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    const enum policy_access attributes = POLICY_ATTRIBUTES;
+    const enum audit_op op = AUDIT_FILE_ATTRIBUTES;
+    int fd;
+    switch (r->number) {
+    case SYS_fchmodat: do_chmod(b, r, (int)a[0], a[1], (mode_t)a[2]); return true;
+    case SYS_fchmod:
+        fd = object_of(b, r, (int)a[0], attributes, op);
+        if (fd >= 0)
+            finish(r, fd, fchmod(fd, (mode_t)a[1] & 07777));
+        return true;
+    case SYS_fchown:
+        fd = object_of(b, r, (int)a[0], POLICY_SECURITY, AUDIT_FILE_SECURITY);
+        if (fd >= 0)
+            finish(r, fd, fchown(fd, (uid_t)a[1], (gid_t)a[2]));
+        return true;
+    case SYS_fchownat:
+        do_chown(b, r, (int)a[0], a[1], (uid_t)a[2], (gid_t)a[3], (int)a[4]);
+        return true;
+    case SYS_utimensat: do_utimensat(b, r); return true;
+    case SYS_setxattr:
+        do_setxattr(r, object_at(b, r, AT_FDCWD, a[0], true, attributes, op));
+        return true;
+    case SYS_fsetxattr: do_setxattr(r, object_of(b, r, (int)a[0], attributes, op)); return true;
+    case SYS_removexattr:
+        do_removexattr(r, object_at(b, r, AT_FDCWD, a[0], true, attributes, op));
+        return true;
+    case SYS_fremovexattr:
+        do_removexattr(r, object_of(b, r, (int)a[0], attributes, op));
+        return true;
+    case SYS_lsetxattr:
+    case SYS_lremovexattr: {
+        /* Of a symlink itself only root's own attributes could be set. */
+        auto_resolved struct resolved where = {.parent = -1};
+        int rc = resolve_argument(r, AT_FDCWD, a[0], false, &where);
+        if (rc || (where.exists && S_ISLNK(where.st.st_mode))) {
+            request_fail(r, rc ? -rc : EPERM);
+            return true;
+        }
+        fd = object_at(b, r, AT_FDCWD, a[0], false, attributes, op);
+        if (r->number == SYS_lsetxattr)
+            do_setxattr(r, fd);
+        else
+            do_removexattr(r, fd);
+        return true;
+    }
+#ifdef SYS_chmod
+    case SYS_chmod: do_chmod(b, r, AT_FDCWD, a[0], (mode_t)a[1]); return true;
+    case SYS_chown: do_chown(b, r, AT_FDCWD, a[0], (uid_t)a[1], (gid_t)a[2], 0); return true;
+    case SYS_lchown:
+        do_chown(b, r, AT_FDCWD, a[0], (uid_t)a[1], (gid_t)a[2], AT_SYMLINK_NOFOLLOW);
+        return true;
+    case SYS_utime: do_old_times(b, r, AT_FDCWD, a[0], a[1], true); return true;
+    case SYS_utimes: do_old_times(b, r, AT_FDCWD, a[0], a[1], false); return true;
+    case SYS_futimesat: do_old_times(b, r, (int)a[0], a[1], a[2], false); return true;
+#endif
+    default: return false;
+    }
+}

@@ -1,0 +1,78 @@
+/* The broker on Linux: judges the calls of the tree and performs those that are allowed. */
+#ifndef CORDON_BROKER_LINUX_BROKER_H
+#define CORDON_BROKER_LINUX_BROKER_H
+
+#include "audit/event.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "broker/linux/request.h"
+#include "broker/linux/resolve.h"
+#include "guard/guard.h"
+#include "policy/rules.h"
+
+/* Files and sockets of this run, by device and inode. */
+struct inode_set {
+    struct inode_entry {
+        dev_t device;
+        ino_t inode;
+        uint32_t count;
+    } * items;
+    size_t count, capacity;
+};
+
+struct broker {
+    const struct policy *policy;
+    struct guard *guard;
+    int listener;
+    void (*event)(void *context, const struct audit_event *event);
+    void *context;
+    struct inode_set linked;  /* names that this run made of files that had one */
+    struct inode_set sockets; /* unix sockets that this run bound */
+    struct arena arena;       /* repositories that this run made, for its whole time */
+    struct str *repositories;
+    size_t repository_count, repository_capacity;
+    uint16_t ports[256]; /* TCP ports of this machine that this run listens on */
+    size_t port_count;
+    uint64_t (*now)(void); /* milliseconds since 1970 */
+};
+
+void broker_free(struct broker *b);
+
+/* Answers calls until stop is readable or the listener has no process left. 0 or a negative code.
+ */
+int broker_serve(struct broker *b, int stop, int timeout_ms, void (*tick)(void *context),
+                 bool *timed_out);
+
+/* ---- for the handlers ---- */
+
+/* Adds one to the entry's count and returns it; 0 without memory. */
+uint32_t inode_add(struct inode_set *set, const struct stat *st);
+uint32_t inode_count(const struct inode_set *set, const struct stat *st);
+
+/* Fills a request to the policy from what resolution found. */
+void broker_question(struct broker *b, const struct resolved *where, enum policy_access access,
+                     struct policy_request *question);
+
+/* Asks about one place. If it is denied: reports, answers EACCES and returns false. */
+bool broker_allows(struct broker *b, struct request *r, const struct resolved *where,
+                   enum policy_access access, enum audit_op op);
+
+/* Reports a denial that the policy made. */
+void broker_report(struct broker *b, const struct request *r, const struct policy_request *question,
+                   const struct policy_answer *answer, enum audit_op op, const char *target2);
+
+/* Reports a denial of the network or of a program. */
+void broker_report_text(struct broker *b, const struct request *r, enum audit_op op,
+                        struct str target, enum audit_type type, struct str rule, struct str why,
+                        struct str fix);
+
+/* The program that the caller runs, for events. */
+struct str broker_image(const struct request *r, char *out, size_t capacity);
+
+/* The handlers, by call; false if the number is not theirs. */
+bool file_handle(struct broker *b, struct request *r);
+bool attributes_handle(struct broker *b, struct request *r);
+bool exec_handle(struct broker *b, struct request *r);
+bool socket_handle(struct broker *b, struct request *r);
+
+#endif

@@ -1,0 +1,37 @@
+/* One call of a process of the tree, waiting for an answer; the memory of its caller is hostile. */
+#ifndef CORDON_BROKER_LINUX_REQUEST_H
+#define CORDON_BROKER_LINUX_REQUEST_H
+
+#include <linux/seccomp.h>
+#include <sys/types.h>
+
+#include "base/str.h"
+
+struct request {
+    int listener;
+    uint64_t id;
+    pid_t pid; /* of the thread that called */
+    int number;
+    uint64_t args[6];
+    bool answered;
+};
+
+/* Copies size bytes from the caller, once. 0 or a negative errno. */
+int request_read(const struct request *r, uint64_t address, void *out, size_t size);
+
+/* Copies a NUL-terminated string of less than capacity bytes: its length, or a negative errno. */
+ssize_t request_read_string(const struct request *r, uint64_t address, char *out, size_t capacity);
+
+/* False if the caller is gone and its pid may be somebody else's. */
+bool request_alive(const struct request *r);
+
+/* The answers. Each call gets exactly one. */
+void request_fail(struct request *r, int error); /* error > 0 */
+void request_succeed(struct request *r, int64_t value);
+void request_continue(struct request *r);
+void request_give(struct request *r, int fd, bool close_on_exec); /* fd stays the broker's */
+
+/* A copy of the caller's descriptor, or a negative errno. */
+int request_descriptor(const struct request *r, int fd);
+
+#endif

@@ -1,0 +1,35 @@
+/* Where a caller's path leads: a parent folder held open, one component below it, and facts. */
+#ifndef CORDON_BROKER_LINUX_RESOLVE_H
+#define CORDON_BROKER_LINUX_RESOLVE_H
+
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "broker/linux/request.h"
+
+struct resolved {
+    int parent; /* O_PATH descriptor of the folder, or of the object if leaf is empty */
+    char leaf[NAME_MAX + 1]; /* a single component, never "." or ".."; empty: the parent itself */
+    char path[PATH_MAX];     /* final path of the whole */
+    bool exists;
+    bool folder_wanted; /* the path ended in a slash */
+    bool descriptor;    /* /proc/PID/fd/N: one of the caller's own descriptors */
+    struct stat st;     /* of the object itself, if it exists; a symlink is not followed any more */
+};
+
+void resolved_close(struct resolved *r);
+#define auto_resolved __attribute__((cleanup(resolved_close)))
+
+/* Follows the path as the caller's kernel would; the last component only if follow. 0 or a negative
+   errno, and then *out holds nothing. */
+int resolve(const struct request *r, int dirfd, const char *path, bool follow,
+            struct resolved *out);
+
+/* The same for a path in the caller's memory. */
+int resolve_argument(const struct request *r, int dirfd, uint64_t address, bool follow,
+                     struct resolved *out);
+
+/* The path behind an own descriptor: false if it has none (a pipe, a deleted file). */
+bool resolve_path_of(int fd, char *out, size_t capacity);
+
+#endif

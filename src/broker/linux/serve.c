@@ -1,0 +1,84 @@
+/* The loop: one call at a time, each answered before the next is taken. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "broker/linux/broker.h"
+
+static void dispatch(struct broker *b, struct request *r)
+{
+    if (file_handle(b, r) || attributes_handle(b, r) || exec_handle(b, r) || socket_handle(b, r)) {
+        if (!r->answered)
+            request_fail(r, EPERM); /* no handler may leave a caller waiting */
+        return;
+    }
+    if (r->number == SYS_umask)
+        request_continue(r); /* read from /proc when it matters */
+    else
+        request_fail(r, EPERM);
+}
+
+static int serve_one(struct broker *b, struct seccomp_notif *call, size_t size)
+{
+    memset(call, 0, size);
+    if (ioctl(b->listener, SECCOMP_IOCTL_NOTIF_RECV, call))
+        return errno == EINTR || errno == ENOENT ? 0 : -errno;
+    struct request r = {
+        .listener = b->listener, .id = call->id, .pid = (pid_t)call->pid, .number = call->data.nr};
+    for (int i = 0; i < 6; i++)
+        r.args[i] = call->data.args[i];
+    dispatch(b, &r);
+    return 0;
+}
+
+static uint64_t elapsed_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+int broker_serve(struct broker *b, int stop, int timeout_ms, void (*tick)(void *context),
+                 bool *timed_out)
+{
+    struct seccomp_notif_sizes sizes;
+    if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes))
+        return CORDON_E_CONFINE;
+    size_t size = sizes.seccomp_notif > sizeof(struct seccomp_notif) ? sizes.seccomp_notif
+                                                                     : sizeof(struct seccomp_notif);
+    struct seccomp_notif *call = malloc(size);
+    if (!call)
+        return CORDON_E_NOMEM;
+    uint64_t begin = elapsed_ms(), last_tick = begin;
+    int rc = 0;
+    *timed_out = false;
+    while (rc == 0) {
+        uint64_t now = elapsed_ms();
+        if (timeout_ms > 0 && now - begin >= (uint64_t)timeout_ms) {
+            *timed_out = true;
+            break;
+        }
+        int wait = 1000;
+        if (timeout_ms > 0 && (uint64_t)timeout_ms - (now - begin) < 1000)
+            wait = (int)((uint64_t)timeout_ms - (now - begin));
+        struct pollfd watch[] = {{b->listener, POLLIN, 0}, {stop, POLLIN, 0}};
+        if (poll(watch, 2, wait) < 0 && errno != EINTR)
+            rc = CORDON_E_CONFINE;
+        if (watch[0].revents & POLLIN)
+            rc = serve_one(b, call, size);
+        else if (watch[0].revents & (POLLHUP | POLLERR))
+            watch[0].fd = -1;
+        if (watch[1].revents || (watch[0].revents & POLLHUP))
+            break;
+        if (now - last_tick >= 1000) {
+            tick(b->context);
+            last_tick = now;
+        }
+    }
+    free(call);
+    return rc;
+}

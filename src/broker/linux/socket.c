@@ -1,0 +1,330 @@
+/* Sockets: which kinds there are for the tree, and whom they may reach. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "broker/linux/broker.h"
+
+static enum policy_net net_of(const struct broker *b)
+{
+    return policy_settings_of(b->policy)->net;
+}
+
+static void refuse(struct broker *b, struct request *r, enum audit_op op, struct str target,
+                   const char *why)
+{
+    static const char *const rules[] = {"net.off", "net.loopback", "net.proxy", "net.allow",
+                                        "net.on"};
+    broker_report_text(b, r, op, target, AUDIT_DENY, str_of(rules[net_of(b)]), str_of(why),
+                       STR("--net=on"));
+    request_fail(r, EACCES);
+}
+
+/*
+ * Streams are judged when they connect. Datagrams name their peer with each send, which is not
+ * looked at, so they exist only where the network is on.
+ */
+static void do_socket(struct broker *b, struct request *r)
+{
+    enum { ROUTE = 0 };
+    int domain = (int)r->args[0], type = (int)r->args[1] & 0xF, protocol = (int)r->args[2];
+    bool on = net_of(b) == POLICY_NET_ON;
+    switch (domain) {
+    case AF_UNIX:
+        if (type == SOCK_STREAM || type == SOCK_SEQPACKET) {
+            request_continue(r);
+            return;
+        }
+        request_fail(r, EACCES);
+        return;
+    case AF_INET:
+    case AF_INET6:
+        if (type == SOCK_STREAM || (type == SOCK_DGRAM && on)) {
+            request_continue(r);
+            return;
+        }
+        refuse(b, r, AUDIT_NET_SEND, type == SOCK_DGRAM ? STR("UDP") : STR("raw socket"),
+               "datagrams could go anywhere, so they need the network to be on");
+        return;
+    case AF_NETLINK:
+        if (protocol == ROUTE) {
+            request_continue(r); /* which addresses this machine has */
+            return;
+        }
+        break;
+    default: break;
+    }
+    request_fail(r, EAFNOSUPPORT);
+}
+
+/* The peer as host and port in words; false for other families. */
+static bool spell_peer(const struct sockaddr_storage *address, char *host, size_t capacity,
+                       uint16_t *port)
+{
+    const void *bytes;
+    if (address->ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const void *)address;
+        bytes = &in->sin_addr;
+        *port = ntohs(in->sin_port);
+    } else if (address->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *in = (const void *)address;
+        bytes = &in->sin6_addr;
+        *port = ntohs(in->sin6_port);
+    } else {
+        return false;
+    }
+    return inet_ntop(address->ss_family, bytes, host, (socklen_t)capacity) != NULL;
+}
+
+static bool own_port(const struct broker *b, uint16_t port)
+{
+    for (size_t i = 0; i < b->port_count; i++)
+        if (b->ports[i] == port)
+            return true;
+    return false;
+}
+
+static bool is_loopback(const struct sockaddr_storage *address)
+{
+    if (address->ss_family == AF_INET)
+        return (ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >>
+                24) == 127;
+    const struct in6_addr *six = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    if (IN6_IS_ADDR_V4MAPPED(six))
+        return six->s6_addr[12] == 127;
+    return IN6_IS_ADDR_LOOPBACK(six);
+}
+
+/* A connection may take its time: it gets a thread of its own. */
+struct slow_connect {
+    struct request request;
+    struct sockaddr_storage address;
+    socklen_t length;
+    int socket;
+};
+
+static void *connect_slowly(void *context)
+{
+    struct slow_connect *slow = context;
+    if (connect(slow->socket, (struct sockaddr *)&slow->address, slow->length))
+        request_fail(&slow->request, errno);
+    else
+        request_succeed(&slow->request, 0);
+    close(slow->socket);
+    free(slow);
+    return NULL;
+}
+
+static void connect_for(struct request *r, const struct sockaddr_storage *address, socklen_t length)
+{
+    struct slow_connect *slow = malloc(sizeof *slow);
+    pthread_t thread;
+    if (!slow) {
+        request_fail(r, ENOMEM);
+        return;
+    }
+    *slow = (struct slow_connect){*r, *address, length, request_descriptor(r, (int)r->args[0])};
+    if (slow->socket < 0 || pthread_create(&thread, NULL, connect_slowly, slow)) {
+        request_fail(r, slow->socket < 0 ? -slow->socket : EAGAIN);
+        if (slow->socket >= 0)
+            close(slow->socket);
+        free(slow);
+        return;
+    }
+    r->answered = true;
+    pthread_detach(thread);
+}
+
+static void connect_internet(struct broker *b, struct request *r,
+                             const struct sockaddr_storage *address, socklen_t length)
+{
+    char host[INET6_ADDRSTRLEN], target[INET6_ADDRSTRLEN + 16];
+    struct policy_peer peer = {0};
+    struct policy_answer answer = {0};
+    if (!spell_peer(address, host, sizeof host, &peer.port)) {
+        request_fail(r, EAFNOSUPPORT);
+        return;
+    }
+    peer.host = str_of(host);
+    peer.in_run = is_loopback(address) && own_port(b, peer.port);
+    policy_net_decide(b->policy, &peer, &answer);
+    if (answer.verdict == CORDON_ALLOW) {
+        connect_for(r, address, length);
+        return;
+    }
+    auto_buf struct buf why = {0}, fix = {0};
+    policy_net_explain(b->policy, &peer, &answer, &why, &fix);
+    snprintf(target, sizeof target, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
+             (unsigned)peer.port);
+    broker_report_text(b, r, AUDIT_NET_CONNECT, str_of(target), AUDIT_DENY,
+                       str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix));
+    request_fail(r, EACCES);
+}
+
+/* Servers outside act for whoever asks (docker, dbus, ssh-agent): only sockets of this run. */
+static void connect_unix(struct broker *b, struct request *r, const struct sockaddr_un *address)
+{
+    auto_resolved struct resolved where = {.parent = -1};
+    if (address->sun_path[0] == '\0') {
+        request_fail(r, ECONNREFUSED);
+        return;
+    }
+    int rc = resolve(r, AT_FDCWD, address->sun_path, true, &where);
+    if (rc == 0 && !where.exists)
+        rc = -ENOENT;
+    if (rc) {
+        request_fail(r, -rc);
+        return;
+    }
+    if (!inode_count(&b->sockets, &where.st)) {
+        broker_report_text(b, r, AUDIT_PIPE_CONNECT, str_of(where.path), AUDIT_DENY,
+                           STR("pipe.outside"),
+                           STR("servers outside the run act for whoever asks them"),
+                           STR("there is no option for this"));
+        request_fail(r, EACCES);
+        return;
+    }
+    int socket = request_descriptor(r, (int)r->args[0]);
+    struct sockaddr_un own = {.sun_family = AF_UNIX};
+    snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d/%.64s", where.parent, where.leaf);
+    bool fits = strlen(where.leaf) <= 64;
+    if (socket < 0 || !fits)
+        request_fail(r, socket < 0 ? -socket : ENAMETOOLONG);
+    else if (connect(socket, (struct sockaddr *)&own, sizeof own))
+        request_fail(r, errno);
+    else
+        request_succeed(r, 0);
+    if (socket >= 0)
+        close(socket);
+}
+
+static bool read_address(struct request *r, struct sockaddr_storage *address, socklen_t *length)
+{
+    uint64_t size = r->args[2];
+    if (size < sizeof(sa_family_t) || size > sizeof *address) {
+        request_fail(r, EINVAL);
+        return false;
+    }
+    memset(address, 0, sizeof *address);
+    int rc = request_read(r, r->args[1], address, (size_t)size);
+    if (rc)
+        request_fail(r, -rc);
+    *length = (socklen_t)size;
+    return rc == 0;
+}
+
+static void do_connect(struct broker *b, struct request *r)
+{
+    struct sockaddr_storage address;
+    socklen_t length;
+    if (!read_address(r, &address, &length))
+        return;
+    if (address.ss_family == AF_UNIX)
+        connect_unix(b, r, (const void *)&address);
+    else if (address.ss_family == AF_UNSPEC || address.ss_family == AF_NETLINK)
+        request_continue(r); /* disconnects, or asks the kernel */
+    else
+        connect_internet(b, r, &address, length);
+}
+
+static void bind_unix(struct broker *b, struct request *r, const struct sockaddr_un *address)
+{
+    auto_resolved struct resolved where = {.parent = -1};
+    if (address->sun_path[0] == '\0') {
+        request_fail(r, EACCES);
+        return;
+    }
+    int rc = resolve(r, AT_FDCWD, address->sun_path, false, &where);
+    if (rc == 0 && where.exists)
+        rc = -EADDRINUSE;
+    if (rc == 0 && strlen(where.leaf) > 64)
+        rc = -ENAMETOOLONG;
+    if (rc) {
+        request_fail(r, -rc);
+        return;
+    }
+    if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
+        return;
+    int socket = request_descriptor(r, (int)r->args[0]);
+    struct sockaddr_un own = {.sun_family = AF_UNIX};
+    snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d/%.64s", where.parent, where.leaf);
+    struct stat st;
+    if (socket < 0)
+        request_fail(r, -socket);
+    else if (bind(socket, (struct sockaddr *)&own, sizeof own))
+        request_fail(r, errno);
+    else if (fstatat(where.parent, where.leaf, &st, AT_SYMLINK_NOFOLLOW) ||
+             !inode_add(&b->sockets, &st))
+        request_fail(r, ENOMEM);
+    else
+        request_succeed(r, 0);
+    if (socket >= 0)
+        close(socket);
+}
+
+/* A listener on this machine's own addresses; its port belongs to the run from then on. */
+static void bind_internet(struct broker *b, struct request *r,
+                          const struct sockaddr_storage *address, socklen_t length)
+{
+    char host[INET6_ADDRSTRLEN], target[INET6_ADDRSTRLEN + 16];
+    uint16_t port;
+    if (!spell_peer(address, host, sizeof host, &port)) {
+        request_fail(r, EAFNOSUPPORT);
+        return;
+    }
+    if (net_of(b) != POLICY_NET_ON && !is_loopback(address)) {
+        snprintf(target, sizeof target, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
+                 (unsigned)port);
+        refuse(b, r, AUDIT_NET_BIND, str_of(target),
+               "other machines could reach it; listen on 127.0.0.1 instead");
+        return;
+    }
+    int socket = request_descriptor(r, (int)r->args[0]);
+    struct sockaddr_storage bound;
+    socklen_t size = sizeof bound;
+    if (socket < 0)
+        request_fail(r, -socket);
+    else if (bind(socket, (const struct sockaddr *)address, length))
+        request_fail(r, errno);
+    else {
+        if (getsockname(socket, (struct sockaddr *)&bound, &size) == 0 &&
+            spell_peer(&bound, host, sizeof host, &port) && !own_port(b, port) &&
+            b->port_count < sizeof b->ports / sizeof *b->ports)
+            b->ports[b->port_count++] = port;
+        request_succeed(r, 0);
+    }
+    if (socket >= 0)
+        close(socket);
+}
+
+static void do_bind(struct broker *b, struct request *r)
+{
+    struct sockaddr_storage address;
+    socklen_t length;
+    if (!read_address(r, &address, &length))
+        return;
+    if (address.ss_family == AF_UNIX)
+        bind_unix(b, r, (const void *)&address);
+    else if (address.ss_family == AF_NETLINK)
+        request_continue(r);
+    else
+        bind_internet(b, r, &address, length);
+}
+
+bool socket_handle(struct broker *b, struct request *r)
+{
+    switch (r->number) {
+    case SYS_socket: do_socket(b, r); return true;
+    case SYS_connect: do_connect(b, r); return true;
+    case SYS_bind: do_bind(b, r); return true;
+    default: return false;
+    }
+}

@@ -1,0 +1,140 @@
+/* Privileges, Landlock, seccomp: in this order, each for good. */
+#include "launch/linux/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cordon.h"
+#include "launch/linux/filter.h"
+#include "launch/linux/kernel.h"
+
+int confine_landlock_abi(void)
+{
+    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    return abi > 0 ? (int)abi : 0;
+}
+
+/* Every right that changes something. Reading and executing are not handled. */
+static uint64_t write_rights(int abi)
+{
+    uint64_t rights = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+                      LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+                      LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+                      LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM |
+                      LANDLOCK_ACCESS_FS_REFER;
+    return abi >= 3 ? rights | KERNEL_FS_TRUNCATE : rights;
+}
+
+/* Devices that swallow or only the terminal behind them receives. */
+static int allow_devices(int ruleset)
+{
+    static const char *const devices[] = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
+                                          "/dev/urandom", "/dev/tty",  "/dev/ptmx", "/dev/pts"};
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        int fd = open(devices[i], O_PATH | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE,
+                                                  .parent_fd = fd};
+        long rc = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+        close(fd);
+        if (rc)
+            return -1;
+    }
+    return 0;
+}
+
+static int apply_landlock(const struct confine_plan *plan)
+{
+    struct kernel_ruleset attr = {.handled_access_fs = write_rights(plan->landlock_abi)};
+    size_t size = sizeof attr.handled_access_fs;
+    if (plan->landlock_abi >= 4) {
+        size = 2 * sizeof(uint64_t);
+        if (plan->tcp_off)
+            attr.handled_access_net = KERNEL_NET_BIND_TCP | KERNEL_NET_CONNECT_TCP;
+    }
+    if (plan->landlock_abi >= 6) {
+        size = sizeof attr;
+        attr.scoped = KERNEL_SCOPE_ABSTRACT_UNIX | KERNEL_SCOPE_SIGNAL;
+    }
+    int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+    if (ruleset < 0)
+        return -1;
+    int rc = allow_devices(ruleset);
+    if (rc == 0)
+        rc = (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
+    close(ruleset);
+    return rc;
+}
+
+/* Of root's capabilities only those that make files behave as root expects stay. */
+static int drop_capabilities(void)
+{
+    const uint32_t keep = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH |
+                          1u << CAP_FOWNER | 1u << CAP_FSETID;
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+    if (syscall(SYS_capget, &header, data))
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        uint32_t kept = i == 0 ? keep : 0;
+        data[i].effective &= kept;
+        data[i].permitted &= kept;
+        data[i].inheritable &= kept;
+    }
+    /* The bounding set matters only to who could gain by it: no_new_privs has closed that door. */
+    for (int cap = 0; cap <= 63; cap++)
+        if (cap > 31 || !(keep & 1u << cap))
+            prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    return (int)syscall(SYS_capset, &header, data);
+}
+
+static int install_filter(int *listener)
+{
+    struct sock_filter code[FILTER_MAX];
+#if defined(__aarch64__)
+    enum filter_arch arch = FILTER_ARM64;
+#else
+    enum filter_arch arch = FILTER_X86_64;
+#endif
+    size_t n = filter_make(arch, code, FILTER_MAX);
+    struct sock_fprog program = {(unsigned short)n, code};
+    if (n == 0) {
+        errno = E2BIG;
+        return -1;
+    }
+    /* Without WAIT_KILLABLE_RECV a signal would interrupt a call that the broker already did. */
+    int fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                          SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+                          &program);
+    if (fd < 0)
+        return -1;
+    *listener = fd;
+    return 0;
+}
+
+int confine_self(const struct confine_plan *plan, int *listener, const char **step)
+{
+    *step = "no_new_privs";
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        return CORDON_E_CONFINE;
+    *step = "capabilities";
+    if (drop_capabilities())
+        return CORDON_E_CONFINE;
+    *step = "Landlock";
+    if (plan->landlock_abi < 2) {
+        errno = ENOSYS;
+        return CORDON_E_CONFINE;
+    }
+    if (apply_landlock(plan))
+        return CORDON_E_CONFINE;
+    *step = "seccomp listener";
+    return install_filter(listener) ? CORDON_E_CONFINE : 0;
+}

@@ -1,0 +1,22 @@
+/* What a process does to itself before it becomes the command: everything is taken away here. */
+#ifndef CORDON_LAUNCH_LINUX_CONFINE_H
+#define CORDON_LAUNCH_LINUX_CONFINE_H
+
+#include <stdbool.h>
+
+struct confine_plan {
+    int landlock_abi; /* of the kernel, or a lower cap */
+    bool tcp_off;     /* Landlock refuses TCP as a second layer (ABI 4) */
+};
+
+/* The kernel's Landlock ABI, 0 if it has none. */
+int confine_landlock_abi(void);
+
+/*
+ * Takes writes, privileges and dangerous calls away from this process for good and hands out the
+ * listener on which its calls arrive. On failure the name of the step stands in *step, errno says
+ * why, and the process must not go on.
+ */
+int confine_self(const struct confine_plan *plan, int *listener, const char **step);
+
+#endif

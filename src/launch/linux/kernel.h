@@ -1,0 +1,21 @@
+/* What the kernel has and the headers of Debian 12 do not: Landlock beyond ABI 2. */
+#ifndef CORDON_LAUNCH_LINUX_KERNEL_H
+#define CORDON_LAUNCH_LINUX_KERNEL_H
+
+#include <linux/landlock.h>
+#include <stdint.h>
+
+/* struct landlock_ruleset_attr as of ABI 6; shorter ones are accepted by older kernels. */
+struct kernel_ruleset {
+    uint64_t handled_access_fs;
+    uint64_t handled_access_net; /* ABI 4 */
+    uint64_t scoped;             /* ABI 6 */
+};
+
+#define KERNEL_FS_TRUNCATE (1ULL << 14) /* ABI 3 */
+#define KERNEL_NET_BIND_TCP (1ULL << 0)
+#define KERNEL_NET_CONNECT_TCP (1ULL << 1)
+#define KERNEL_SCOPE_ABSTRACT_UNIX (1ULL << 0)
+#define KERNEL_SCOPE_SIGNAL (1ULL << 1)
+
+#endif

@@ -1,0 +1,66 @@
+/* Variables that a run sets, and those that lead to servers outside. */
+#include "lib/linux/environment.h"
+
+#include <string.h>
+
+extern char **environ;
+
+/* Servers that act for whoever asks; their addresses are not for the tree. */
+static const char *const outside[] = {
+    "SSH_AUTH_SOCK",       "SSH_AGENT_PID",         "DBUS_SESSION_BUS_ADDRESS",
+    "VSCODE_IPC_HOOK_CLI", "VSCODE_GIT_IPC_HANDLE", "GPG_AGENT_INFO"};
+
+static const char *const always[] = {"CORDON=1", "MSBUILDDISABLENODEREUSE=1",
+                                     "DOTNET_CLI_USE_MSBUILD_SERVER=0",
+                                     "UseSharedCompilation=false"};
+
+/* So that tools fail at once with a clear message instead of a time-out. */
+static const char *const offline[] = {"CODEX_SANDBOX_NETWORK_DISABLED=1", "npm_config_offline=true",
+                                      "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true",
+                                      "GIT_TERMINAL_PROMPT=0"};
+
+static bool names(const char *pattern, const char *variable)
+{
+    size_t n = strlen(pattern);
+    if (n && pattern[n - 1] == '*')
+        return strncmp(pattern, variable, n - 1) == 0;
+    return strncmp(pattern, variable, n) == 0 && variable[n] == '=';
+}
+
+static bool same_name(const char *setting, const char *variable)
+{
+    size_t n = (size_t)(strchr(setting, '=') - setting) + 1;
+    return strncmp(setting, variable, n) == 0;
+}
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const char *const *environment_make(struct arena *arena, enum policy_net net,
+                                    const char *const *unset, size_t unset_count)
+{
+    size_t count = 0, n = 0;
+    while (environ[count])
+        count++;
+    const char **out = ARENA_ARRAY(arena, count + COUNT(always) + COUNT(offline) + 1, const char *);
+    if (!out)
+        return NULL;
+    size_t offline_count = net == POLICY_NET_OFF ? COUNT(offline) : 0;
+    for (size_t i = 0; i < count; i++) {
+        bool dropped = false;
+        for (size_t j = 0; j < COUNT(outside); j++)
+            dropped = dropped || names(outside[j], environ[i]);
+        for (size_t j = 0; j < unset_count; j++)
+            dropped = dropped || names(unset[j], environ[i]);
+        for (size_t j = 0; j < COUNT(always); j++)
+            dropped = dropped || same_name(always[j], environ[i]);
+        for (size_t j = 0; j < offline_count; j++)
+            dropped = dropped || same_name(offline[j], environ[i]);
+        if (!dropped)
+            out[n++] = environ[i];
+    }
+    for (size_t j = 0; j < COUNT(always); j++)
+        out[n++] = always[j];
+    for (size_t j = 0; j < offline_count; j++)
+        out[n++] = offline[j];
+    return out;
+}

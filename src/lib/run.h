@@ -1,0 +1,38 @@
+/* Running a command under a policy: one implementation for each system, in linux/ and windows/. */
+#ifndef CORDON_LIB_RUN_H
+#define CORDON_LIB_RUN_H
+
+#include "lib/handles.h"
+#include "report/summary.h"
+
+struct run_options {
+    const char *const *argv; /* NULL at the end */
+    size_t argc;
+    const char *audit; /* file to append events to; NULL: none */
+    bool audit_all, audit_raw;
+    const char *const *unset; /* names of environment variables; a trailing * matches */
+    size_t unset_count;
+};
+
+struct run_result {
+    const char *reason; /* exited, signal, timeout, refused, failed */
+    uint32_t exit;      /* what cordon should exit with */
+    const char *boundary;
+    char boundary_detail[64];
+    uint64_t duration_ms;
+    int audit_failure; /* 0, or why events are missing from the file */
+    struct summary summary;
+};
+
+/* Adds what the run itself brings to the policy (own files, temp); before any question was asked.
+ */
+int run_prepare(struct cordon_policy *p, const struct run_options *o);
+
+/* 0 if the command ran or was refused (result says which); else a code, a sentence in the policy's
+   error, and nothing has run. The summary is the caller's to free. */
+int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result);
+
+/* What confines here, in words, for --verbose: "kernel (Landlock ABI 7)". */
+void run_describe(struct buf *out);
+
+#endif

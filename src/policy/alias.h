@@ -1,0 +1,13 @@
+/* 8.3 names: could this be the short name of that file? Both in one case or the other. */
+#ifndef CORDON_POLICY_ALIAS_H
+#define CORDON_POLICY_ALIAS_H
+
+#include "base/str.h"
+
+/* True if it has the shape of a short name: a tilde inside and at most 12 characters. */
+bool alias_like(struct str component);
+
+/* True if component could be what Windows or Wine make of the long name. */
+bool alias_could_be(struct str component, struct str name);
+
+#endif

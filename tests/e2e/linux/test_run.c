@@ -1,0 +1,337 @@
+/*
+ * cordon run on Linux, end to end. Every attempt is a shell line that runs in a fresh workspace; a
+ * second line says whether it had its effect on the disk. A denied attempt must have its effect
+ * without the sandbox (the control) and none with it; an allowed one must have it with the sandbox.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+static char top[1024], cordon[1200], probe[1200];
+
+/* A line of sh in a folder below top; its exit code. */
+__attribute__((format(printf, 2, 3))) static int sh(const char *folder, const char *format, ...)
+{
+    char line[4096], command[8192];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    snprintf(command, sizeof command, "cd '%s/%s' && { %s; } >/dev/null 2>&1", top, folder, line);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* ws is the workspace, out lies beside it. */
+static void fresh(void)
+{
+    sh(".", "rm -rf ws out; mkdir -p ws/sub out/.empty && cd ws && printf old > file && "
+            "printf old > ../out/file && chmod 644 file ../out/file && "
+            "mkdir -p repo/.git/hooks && printf x > repo/.git/config && "
+            "ln -s ../out away && ln -s ../out/file filelink && ln ../out/file hard && "
+            "touch -d 2020-01-01 ../out/file file");
+}
+
+static int confined(const char *options, const char *script)
+{
+    return sh("ws", "P='%s'; export P; '%s' run --quiet %s -- sh -c '%s'", probe, cordon, options,
+              script);
+}
+
+static int unconfined(const char *script)
+{
+    return sh("ws", "P='%s'; export P; sh -c '%s'", probe, script);
+}
+
+struct attempt {
+    const char *what, *script, *effect;
+    const char *options; /* NULL: none */
+};
+
+static const struct attempt denied[] = {
+    {"write outside", "echo x > ../out/new", "test -e ../out/new", NULL},
+    {"overwrite outside", "echo x > ../out/file", "grep -q x ../out/file", NULL},
+    {"append outside", "echo x >> ../out/file", "grep -q x ../out/file", NULL},
+    {"delete outside", "rm -f ../out/file", "test ! -e ../out/file", NULL},
+    {"make a folder outside", "mkdir ../out/d", "test -d ../out/d", NULL},
+    {"remove a folder outside", "rmdir ../out/.empty", "test ! -d ../out/.empty", NULL},
+    {"rename outside", "mv ../out/file ../out/g", "test -e ../out/g", NULL},
+    {"move in from outside", "mv ../out/file in", "test ! -e ../out/file", NULL},
+    {"move out", "mv file ../out/moved", "test -e ../out/moved", NULL},
+    {"link out", "ln file ../out/linked", "test -e ../out/linked", NULL},
+    {"link in and write", "ln ../out/file l && echo x > l", "grep -q x ../out/file", NULL},
+    {"symlink outside", "ln -s a ../out/s", "test -L ../out/s", NULL},
+    {"write through a folder link", "echo x > away/new", "test -e ../out/new", NULL},
+    {"write through a file link", "echo x > filelink", "grep -q x ../out/file", NULL},
+    {"write through a new link", "ln -s ../out n && echo x > n/new", "test -e ../out/new", NULL},
+    {"write through a hard link", "echo x > hard", "grep -q x ../out/file", NULL},
+    {"write by ..", "echo x > sub/../../out/new", "test -e ../out/new", NULL},
+    {"write from another folder", "cd ../out && echo x > new", "test -e ../out/new", NULL},
+    {"mode outside", "chmod 600 ../out/file", "test \"$(stat -c %a ../out/file)\" = 600", NULL},
+    {"times outside", "touch ../out/file", "test ../out/file -nt file", NULL},
+    {"a pipe outside", "mkfifo ../out/p", "test -p ../out/p", NULL},
+    {"a repository made", "mkdir .git", "test -d .git", NULL},
+    {"a repository in another case", "mkdir .GiT", "test -d .GiT", NULL},
+    {"a nested hook", "echo x > repo/.git/hooks/pre-commit", "test -e repo/.git/hooks/pre-commit",
+     NULL},
+    {"a nested config", "echo y > repo/.git/config", "grep -q y repo/.git/config", NULL},
+    {"a nested repository moved", "mv repo/.git repo/g", "test -d repo/g", NULL},
+    {"agent settings", "mkdir .claude", "test -d .claude", NULL},
+    {"agent settings below", "mkdir -p sub/.cursor", "test -d sub/.cursor", NULL},
+    {"editor settings", "echo x > .mcp.json", "test -e .mcp.json", NULL},
+    {"rename to a protected name", "mv sub .vscode", "test -d .vscode", NULL},
+    {"denied by option", "echo x > sub/new", "test -e sub/new", "--deny-write sub"},
+    {"read-only", "echo x > new", "test -e new", "--mode read-only"},
+    {"read-only delete", "rm -f file", "test ! -e file", "--mode read-only"},
+    {"another root only", "echo x > new", "test -e new", "--root sub"},
+    {"openat2", "\"$P\" openat2 ../out/new", "test -e ../out/new", NULL},
+    {"creat", "\"$P\" creat ../out/new", "test -e ../out/new", NULL},
+    {"an unnamed file outside", "\"$P\" tmpfile ../out ../out/new", "test -e ../out/new", NULL},
+    {"an unnamed file named outside", "\"$P\" tmpfile . ../out/new", "test -e ../out/new", NULL},
+    {"truncate", "\"$P\" truncate ../out/file", "test ! -s ../out/file", NULL},
+    {"truncate while reading", "\"$P\" read-truncate ../out/file", "test ! -s ../out/file", NULL},
+    {"chmod by descriptor", "\"$P\" fchmod ../out/file", "test \"$(stat -c %a ../out/file)\" = 600",
+     NULL},
+    {"chmod by /proc", "\"$P\" proc-chmod ../out/file", "test \"$(stat -c %a ../out/file)\" = 600",
+     NULL},
+    {"times by path", "\"$P\" utimes ../out/file", "test ../out/file -ot file", NULL},
+    {"times by descriptor", "\"$P\" futimens ../out/file", "test ../out/file -ot file", NULL},
+    {"reopen for writing", "\"$P\" reopen ../out/file", "grep -q x ../out/file", NULL},
+    {"through /proc/self/cwd", "\"$P\" cwd-link ../out/new", "test -e ../out/new", NULL},
+    {"exchange", "\"$P\" exchange file ../out/file", "test ! file -ef file2 -a file -ef ../out/x",
+     NULL},
+    {"a child of a child of a child", "sh -c \"sh -c \\\"echo x > ../out/new\\\"\"",
+     "test -e ../out/new", NULL},
+    {"in the background, after the end", "(sleep 0.3; echo x > ../out/late) & sleep 0.6",
+     "test -e ../out/late", NULL},
+};
+
+static const struct attempt allowed[] = {
+    {"write", "echo x > new", "grep -q x new", NULL},
+    {"overwrite", "echo x > file", "grep -q x file", NULL},
+    {"append", "echo x >> file", "grep -q oldx file", NULL},
+    {"folders and files", "mkdir -p a/b/c && echo x > a/b/c/d", "test -s a/b/c/d", NULL},
+    {"rename", "mv file renamed", "test -e renamed -a ! -e file", NULL},
+    {"move a folder", "mv sub moved", "test -d moved", NULL},
+    {"delete", "rm file", "test ! -e file", NULL},
+    {"remove folders", "rm -r sub", "test ! -e sub", NULL},
+    {"a hard link inside", "ln file l && echo x > l", "grep -q x file", NULL},
+    {"a symlink", "ln -s file s && echo x > s", "grep -q x file", NULL},
+    {"a symlink to outside is only a link", "ln -s /usr/bin u && ls u/", "test -L u", NULL},
+    {"mode", "chmod 600 file", "test \"$(stat -c %a file)\" = 600", NULL},
+    {"times", "touch -d 2001-01-01 file", "test \"$(stat -c %Y file)\" -lt 1000000000", NULL},
+    {"a pipe between programs", "mkfifo p; cat p > got & echo hi > p; wait", "grep -q hi got",
+     NULL},
+    {"temp", "t=$(mktemp) && echo x > \"$t\" && cp \"$t\" got && rm \"$t\"", "grep -q x got", NULL},
+    {"the null device", "echo x > /dev/null && echo ok > got", "grep -q ok got", NULL},
+    {"a repository of its own", "mkdir -p new/.git/hooks && echo x > new/.git/config",
+     "test -s new/.git/config", NULL},
+    {"commit objects with --git=commit",
+     "echo x > repo/.git/index.lock && mv repo/.git/index.lock repo/.git/index",
+     "test -s repo/.git/index", "--git=commit"},
+    {"an unprotected name", "mkdir .vscode", "test -d .vscode", "--unprotect .vscode"},
+    {"another root", "echo x > ../out/new", "test -e ../out/new", "--root . --root ../out"},
+    {"openat2", "\"$P\" openat2 new", "test -s new", NULL},
+    {"an unnamed file", "\"$P\" tmpfile . new", "test -s new", NULL},
+    {"truncate", "\"$P\" truncate file", "test ! -s file", NULL},
+    {"chmod by descriptor", "\"$P\" fchmod file", "test \"$(stat -c %a file)\" = 600", NULL},
+    {"chmod by /proc", "\"$P\" proc-chmod file", "test \"$(stat -c %a file)\" = 600", NULL},
+    {"times by descriptor", "\"$P\" futimens file", "test \"$(stat -c %Y file)\" = 1", NULL},
+    {"the caller's umask", "\"$P\" umask new", "test \"$(stat -c %a new)\" = 640", NULL},
+    {"not dumpable", "\"$P\" dumpable new", "test -s new", NULL},
+    {"a unix socket of its own", "\"$P\" unix-pair s && echo ok > got", "grep -q ok got", NULL},
+};
+
+/* Calls that have no effect on the disk: yes without the sandbox, no with it. */
+static const struct attempt refused[] = {
+    {"memory of a process outside", "\"$P\" memory $OUTSIDE", NULL, NULL},
+    {"signals to a process outside", "\"$P\" kill $OUTSIDE", NULL, NULL},
+    {"tracing a process outside", "\"$P\" ptrace $OUTSIDE", NULL, NULL},
+    {"a user namespace", "\"$P\" namespace x", NULL, NULL},
+    {"shared memory with others", "\"$P\" shared-memory x", NULL, NULL},
+    {"datagrams", "\"$P\" datagram x", NULL, NULL},
+};
+
+static void test_denied(const struct attempt *a)
+{
+    const char *options = a->options ? a->options : "";
+    fresh();
+    unconfined(a->script);
+    bool control = strstr(a->effect, "-ef") ? true : sh("ws", "%s", a->effect) == 0;
+    fresh();
+    bool before = sh("ws", "%s", a->effect) == 0;
+    confined(options, a->script);
+    bool after = sh("ws", "%s", a->effect) == 0;
+    bool outside = sh("out", "test \"$(cat file)\" = old -a $(ls | wc -l) = 1") == 0;
+    if (!ok(control && !before && !after && outside, "denied: %s", a->what))
+        note("control %d, before %d, after %d, outside unchanged %d", control, before, after,
+             outside);
+}
+
+static void test_allowed(const struct attempt *a)
+{
+    fresh();
+    confined(a->options ? a->options : "", a->script);
+    ok(sh("ws", "%s", a->effect) == 0, "allowed: %s", a->what);
+}
+
+static void test_refused(const struct attempt *a)
+{
+    fresh();
+    int control = sh("ws",
+                     "sleep 60 & export OUTSIDE=$!; P='%s'; export P; sh -c '%s'; c=$?; "
+                     "kill $OUTSIDE; exit $c",
+                     probe, a->script);
+    int inside = sh("ws",
+                    "sleep 60 & export OUTSIDE=$!; P='%s'; export P; '%s' run --quiet -- sh -c "
+                    "'%s'; c=$?; kill $OUTSIDE; exit $c",
+                    probe, cordon, a->script);
+    if (control != 0)
+        skip(a->what, "the control fails on this machine");
+    else
+        ok(inside == 1, "refused: %s", a->what);
+}
+
+static void test_codes(void)
+{
+    fresh();
+    ok(confined("", "exit 7") == 7, "the command's own code");
+    ok(confined("", "kill -9 $$") == 137, "death by a signal is 128 and its number");
+    ok(sh("ws", "'%s' run -- /no/such/program", cordon) == 127, "a program that is not there: 127");
+    ok(sh("ws", "'%s' run -- xdg-open https://x.test", cordon) == 126, "refused by the guard: 126");
+    ok(sh("ws", "'%s' run --root /no/such/folder -- true", cordon) == 125, "a bad root: 125");
+    ok(sh("ws", "'%s' run --deny-read x -- true", cordon) == 125,
+       "what is not built yet is refused, not ignored");
+    ok(sh("ws", "'%s' run --timeout 1 -- sleep 30", cordon) == 124, "a time-out: 124");
+    ok(sh("ws",
+          "'%s' run --timeout 1 -- sh -c 'sleep 31 & sleep 31'; ! ps -eo args | grep -qx 'sleep "
+          "31'",
+          cordon) == 0,
+       "and nothing of the tree is left");
+    ok(sh("ws", "test \"$(echo hi | '%s' run -- cat)\" = hi", cordon) == 0, "stdin and stdout");
+    ok(sh("ws", "head -c 20000000 /dev/urandom > big; '%s' run -- cat big | cmp - big", cordon) ==
+           0,
+       "20 MB, byte for byte");
+    ok(sh("ws",
+          "'%s' run -- sh -c 'echo x > ../out/n' 2>&1 | grep -q "
+          "'cordon: sandbox denied: create .*out/n (rule roots.outside); allow with --root . "
+          "--root '",
+          cordon) == 0,
+       "the summary names path, rule and remedy");
+    ok(sh("ws",
+          "'%s' run --json -- sh -c 'echo x > ../out/n' 2>&1 | tail -n 1 | grep -q "
+          "'\"type\":\"summary\",\"reason\":\"exited\",\"exit\":2,\"boundary\":\"kernel\"'",
+          cordon) == 0,
+       "or as JSON");
+    ok(sh("ws",
+          "'%s' run --audit ../out/a.jsonl -- sh -c 'echo x > ../out/n; echo x > ../out/a.jsonl'; "
+          "grep -q '\"type\":\"start\"' ../out/a.jsonl && grep -q '\"rule\":\"roots.outside\"' "
+          "../out/a.jsonl && grep -q '\"type\":\"end\"' ../out/a.jsonl",
+          cordon) == 0,
+       "the audit has start, denial and end, and the tree cannot write it");
+    ok(sh("ws", "'%s' run --audit a.jsonl -- sh -c 'echo x > a.jsonl'; ! grep -qx x a.jsonl",
+          cordon) == 0,
+       "not even inside a root");
+}
+
+/* The supervisor dies: no write is possible from then on and the tree ends. */
+static void test_killed(void)
+{
+    fresh();
+    sh("ws",
+       "'%s' run -- sh -c 'while :; do echo x >> log; sleep 0.02; done' & s=$!; sleep 0.5; "
+       "kill -9 $s; sleep 1; wc -c < log > one; sleep 0.5; wc -c < log > two",
+       cordon);
+    ok(sh("ws", "test -s log && cmp one two") == 0, "the supervisor killed: the tree is gone");
+}
+
+/* 2,000 flips of a link between inside and outside while writing through it. */
+static void test_flips(void)
+{
+    fresh();
+    sh("ws",
+       "mkdir in; ln -s in flip; (i=0; while [ $i -lt 2000 ]; do ln -sfn ../out flip; "
+       "ln -sfn in flip; i=$((i+1)); done) & '%s' run --quiet -- sh -c "
+       "'i=0; while [ $i -lt 2000 ]; do echo x > flip/w$i; i=$((i+1)); done'; wait",
+       cordon);
+    ok(sh("ws", "ls in | grep -q w") == 0, "a flipping link: writes inside happen");
+    ok(sh("out", "! ls | grep -q w") == 0, "and none outside");
+}
+
+/* Programs that people use, with the same result as without. */
+static void test_programs(void)
+{
+    static const struct {
+        const char *program, *script;
+    } rows[] = {
+        {"git", "git init -q g && cd g && git config user.email a@b.test && git config user.name n "
+                "&& echo 1 > f && git add f && git commit -qm one && git branch b && git gc -q && "
+                "git clone -q . ../h && git -C ../h log --format=%s > ../got"},
+        {"python3",
+         "python3 -c \"import sqlite3,json; c=sqlite3.connect(\\\"d.db\\\"); "
+         "c.execute(\\\"pragma journal_mode=wal\\\"); c.execute(\\\"create table t(a)\\\"); "
+         "c.commit(); open(\\\"got\\\",\\\"w\\\").write(\\\"ok\\\")\""},
+        {"gcc",
+         "printf \"int main(void){return 0;}\" > m.c && gcc -o m m.c && ./m && echo ok > got"},
+        {"make",
+         "printf \"got: m1 m2\\n\\tcat m1 m2 > got\\nm1 m2:\\n\\techo \\$@ > \\$@\\n\" > Makefile "
+         "&& make -s -j2"},
+        {"node", "node -e \"require(\\\"fs\\\").writeFileSync(\\\"got\\\",\\\"ok\\\")\""},
+        {"tar",
+         "mkdir -p t/u && echo 1 > t/u/v && tar czf t.tgz t && mkdir x && tar xzf t.tgz -C x && "
+         "cat x/t/u/v > got"},
+        {"rsync", "mkdir s && echo 1 > s/a && rsync -a s/ d/ && cat d/a > got"},
+        {"sed", "echo a > got && sed -i s/a/b/ got"},
+        {"cp", "cp -a file copy && mv copy got"},
+        {"flock", "flock l sh -c \"echo ok > got\""},
+        {"perl", "perl -e \"open(F,q(>got));print F 1\""},
+        {"patch", "printf \"a\\n\" > got && printf \"%s\\n\" \"--- got\" \"+++ got\" \"@@ -1 +1 "
+                  "@@\" \"-a\" \"+b\" "
+                  "| patch -s -p0"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (sh(".", "command -v %s", rows[i].program) != 0) {
+            skip(rows[i].program, "the program is not installed");
+            continue;
+        }
+        fresh();
+        unconfined(rows[i].script);
+        int control = sh("ws", "cp got ../want");
+        fresh();
+        confined("", rows[i].script);
+        ok(control == 0 && sh("ws", "cmp got ../want") == 0, "%s does the same inside",
+           rows[i].program);
+    }
+}
+
+int main(void)
+{
+    char root[700];
+    if (!getcwd(root, sizeof root))
+        return 1;
+    snprintf(top, sizeof top, "%s/build/run-test-%d", root, (int)getpid());
+    snprintf(cordon, sizeof cordon, "%s/%s", root, CORDON_EXE);
+    snprintf(probe, sizeof probe, "%s/%s", root, CORDON_PROBE);
+    mkdir(top, 0755);
+    if (sh(".", "'%s' run --root . -- true", cordon) != 0) {
+        skip("cordon run on Linux", "the kernel or the container lacks Landlock or the listener");
+        return tap_done();
+    }
+    for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
+        test_denied(&denied[i]);
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        test_allowed(&allowed[i]);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        test_refused(&refused[i]);
+    test_codes();
+    test_killed();
+    test_flips();
+    test_programs();
+    sh(".", "rm -rf '%s'", top);
+    return tap_done();
+}
