@@ -159,12 +159,17 @@ static struct value invoke_command(struct ps_bound *b)
 {
     enum { BLOCK, COMPUTER, SESSION, VM, VM_ID, CONTAINER, HOST, URI, FILE_PATH, ARGUMENTS };
     bool remote = false;
-    for (size_t i = COMPUTER; i <= URI; i++)
+    for (size_t i = SESSION; i <= URI; i++)
         remote |= b->present[i];
     if (b->present[COMPUTER] && b->values[COMPUTER].kind == VALUE_BLOCK) {
         /* Invoke-Command server { … } */
-        b->present[BLOCK] = true;
+        if (value_known(b->values[BLOCK]))
+            remote = true;
+        else
+            run_opaque_command(b->r, whole(b));
         b->values[BLOCK] = b->values[COMPUTER];
+    } else {
+        remote |= b->present[COMPUTER];
     }
     if (remote)
         guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, whole(b), b->who,
