@@ -560,7 +560,9 @@ struct value fold_cast(struct fold *f, struct str type, struct value v)
     if (str_eqi(type, STR("array")))
         return as_list(f, v);
     if (str_eqi(type, STR("type")) && v.kind == VALUE_STRING && value_known(v)) {
-        struct str name = fold_lower(f, str_trim(v.text));
+        /* "Name, Assembly" */
+        struct str name = str_slice(v.text, 0, str_find_char(v.text, ',', 0));
+        name = fold_lower(f, str_trim(name));
         return (struct value){.kind = VALUE_TYPE,
                               .text = str_starts(name, STR("system.")) ? str_from(name, 7) : name};
     }
@@ -595,6 +597,8 @@ struct value fold_index(struct fold *f, struct value v, struct value index)
             return *hit;
         return v.hash->open || !value_known(index) ? value_unknown() : value_kind(VALUE_NULL);
     }
+    if (v.kind == VALUE_OBJECT && fold_number(index, &x) && (x == 0 || x == -1))
+        return v; /* one thing is its own first item */
     if (v.kind != VALUE_LIST && !(v.kind == VALUE_STRING && value_known(v)))
         return value_unknown();
     if (v.kind == VALUE_STRING)

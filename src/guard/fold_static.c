@@ -208,6 +208,19 @@ static struct value path_static(struct fold *f, struct str name, const struct va
     return value_unknown();
 }
 
+static struct value percent_decode(struct fold *f, struct str text)
+{
+    struct fold_buffer t = {0};
+    for (size_t i = 0; i < text.n; i++) {
+        int high = i + 2 < text.n && text.p[i] == '%' ? ascii_hex(text.p[i + 1]) : -1;
+        int low = high >= 0 ? ascii_hex(text.p[i + 2]) : -1;
+        char c = low >= 0 ? (char)(high * 16 + low) : text.p[i];
+        fold_add(f, &t, (struct str){&c, 1});
+        i += low >= 0 ? 2 : 0;
+    }
+    return value_string(fold_result(&t));
+}
+
 static bool encoding_of(struct str type, struct str *name)
 {
     if (!str_startsi(type, STR("encoding/")))
@@ -302,8 +315,11 @@ bool fold_static(struct fold *f, struct str type, struct str name, const struct 
     }
     if (str_eqi(type, STR("uri")) || str_eqi(type, STR("net.webutility")) ||
         str_eqi(type, STR("web.httputility"))) {
+        bool decodes = str_findi(name, STR("decode"), 0) < name.n ||
+                       str_findi(name, STR("unescape"), 0) < name.n;
         if (count)
-            *out = value_string(value_text(f, args[0]));
+            *out = decodes ? percent_decode(f, value_text(f, args[0]))
+                           : value_string(value_text(f, args[0]));
         return true;
     }
     if (str_eqi(type, STR("math"))) {

@@ -1,11 +1,10 @@
 /*
  * PowerShell inside the guard: the tree that the parser builds and the parts of the reader.
  *
- *   powershell_chars.c, _lex.c, _word.c   characters, tokens, what a quoted or bare word means
- *   powershell_expr.c, _command.c, _parse.c   the tree
- *   powershell_scope.c, _run.c, _eval.c   variables, statements, expressions: partial evaluation
- *   powershell_invoke.c, _bind.c, _cmdlets.c, _dotnet.c   what commands and members do
- *   fold*.c   values and the operators and methods on them
+ *   powershell_chars.c, _skip.c, _lex.c, _word.c   characters, tokens, what a quoted or bare word
+ * means powershell_expr.c, _command.c, _parse.c   the tree powershell_scope.c, _run.c, _eval.c
+ * variables, statements, expressions: partial evaluation powershell_invoke.c, _bind.c, _cmdlets.c,
+ * _dotnet.c   what commands and members do fold*.c   values and the operators and methods on them
  */
 #ifndef CORDON_GUARD_POWERSHELL_H
 #define CORDON_GUARD_POWERSHELL_H
@@ -222,6 +221,8 @@ void ps_skip_newlines(struct ps_parser *p);       /* and comments */
 void ps_skip_separators(struct ps_parser *p);     /* newlines and semicolons */
 void ps_skip_block_comments(struct ps_parser *p); /* that stand directly at pos */
 uint32_t ps_verbatim_end(struct ps_parser *p);    /* behind --% */
+
+/* The value of a number as written. */
 bool ps_number(struct str text, double *value, bool *real);
 
 /* Positions behind a construct whose opening was read; *closed tells if its end was there. */
@@ -230,6 +231,8 @@ uint32_t ps_skip_double(struct str text, uint32_t pos, bool *closed);
 uint32_t ps_skip_here(struct str text, uint32_t pos, bool expandable, bool *closed, uint32_t *body,
                       uint32_t *body_end);
 uint32_t ps_skip_generic(struct str text, uint32_t pos);
+uint32_t ps_skip_braced(struct str text, uint32_t pos, bool in_string, bool *closed);
+uint32_t ps_skip_name(struct str text, uint32_t pos);
 uint32_t ps_skip_dollar(struct str text, uint32_t pos, bool here, bool *closed);
 
 /* ---- the parser ---- */

@@ -165,3 +165,31 @@ bool bound_text_is(struct ps_bound *b, size_t index, const char *text)
     return b->present[index] &&
            str_eqi(str_trim(value_text(&b->r->f, b->values[index])), str_of(text));
 }
+
+struct word bound_command(struct ps_bound *b)
+{
+    return (struct word){.text = b->who, .start = b->at->start, .end = b->at->end};
+}
+
+/* -WhatIf only says what would be done. */
+bool bound_what_if(struct ps_bound *b)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        struct str name = b->args[i].name;
+        if (name.n >= 2 && str_startsi(STR("WhatIf"), name) &&
+            (b->args[i].value.kind == VALUE_VOID || fold_truth(b->args[i].value) == 1))
+            return true;
+    }
+    return false;
+}
+
+/* The WMI class that a parameter names or an object is of. */
+struct str bound_class(struct ps_bound *b, size_t text, size_t object)
+{
+    if (b->present[text])
+        return bound_word(b, text).text;
+    if (b->present[object] && b->values[object].kind == VALUE_OBJECT &&
+        str_starts(b->values[object].object->type, STR("wmi/")))
+        return str_from(b->values[object].object->type, 4);
+    return STR("\xFF");
+}

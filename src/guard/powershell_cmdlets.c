@@ -1,227 +1,6 @@
-/* What PowerShell's own cmdlets do: starting, deleting, running code, naming things. */
+/* The tables of cmdlets and aliases, and the cmdlets that only pass values on or name things. */
+#include "guard/powershell_cmdlets.h"
 #include "guard/names.h"
-#include "guard/powershell_run.h"
-
-/* ---- starting things ---- */
-
-static struct word whole(struct ps_bound *b)
-{
-    return (struct word){.text = b->who, .start = b->at->start, .end = b->at->end};
-}
-
-/* -WhatIf only says what would be done. */
-static bool what_if(struct ps_bound *b)
-{
-    for (size_t i = 0; i < b->count; i++) {
-        struct str name = b->args[i].name;
-        if (name.n >= 2 && str_startsi(STR("WhatIf"), name) &&
-            (b->args[i].value.kind == VALUE_VOID || fold_truth(b->args[i].value) == 1))
-            return true;
-    }
-    return false;
-}
-
-static struct value outside(struct ps_bound *b)
-{
-    if (what_if(b))
-        return value_unknown();
-    guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, whole(b), b->who, NULL, NULL);
-    for (size_t i = 0; i < b->count; i++)
-        if (b->args[i].value.kind == VALUE_BLOCK)
-            run_block(b->r, b->args[i].value.node, NULL, 0, value_unknown(), true);
-    return value_unknown();
-}
-
-/* Start-Process joins its arguments with blanks and does not quote them. */
-static void add_argument_list(struct ps_words *w, struct ps_bound *b, size_t index)
-{
-    if (!b->present[index])
-        return;
-    struct value v = b->values[index];
-    struct str line = value_text(
-        &b->r->f,
-        v.kind == VALUE_LIST ? fold_binary(&b->r->f, OP_JOIN, v, value_string(STR(" "))) : v);
-    words_split(w, b->nodes[index], line);
-}
-
-static struct value start_process(struct ps_bound *b)
-{
-    enum { FILE_PATH, ARGUMENTS, VERB, CREDENTIAL };
-    struct ps_run *r = b->r;
-    if (bound_text_is(b, VERB, "runas") || bound_text_is(b, VERB, "runasuser")) {
-        guard_find(r->g, GUARD_LAUNCH_OUTSIDE, bound_word(b, VERB), b->who,
-                   "starts the program elevated, outside the sandboxed process tree", NULL);
-    } else if (b->present[CREDENTIAL]) {
-        guard_find(r->g, GUARD_LAUNCH_OUTSIDE, bound_word(b, CREDENTIAL), b->who,
-                   "starts the program as another user, outside the sandboxed process tree", NULL);
-    } else if (b->present[VERB] && !word_known(bound_word(b, VERB))) {
-        run_opaque_command(r, bound_word(b, VERB));
-    }
-    if (!b->present[FILE_PATH])
-        return value_unknown();
-    struct ps_words w = {.r = r};
-    add_argument_list(&w, b, ARGUMENTS);
-    struct value target = b->values[FILE_PATH];
-    if (target.kind == VALUE_OBJECT && str_eq(target.object->type, STR("command")))
-        target = value_string(target.object->text);
-    if (target.kind == VALUE_LIST) {
-        for (size_t i = 0; i < target.count && i < 64; i++)
-            run_open(r, b->who, eval_word(r, b->nodes[FILE_PATH], target.items[i]), w.words,
-                     w.count);
-        return value_unknown();
-    }
-    run_open(r, b->who, eval_word(r, b->nodes[FILE_PATH], target), w.words, w.count);
-    return value_unknown();
-}
-
-/* The desktop's default action, whatever it is: never a plain child of this process. */
-static void open_item(struct ps_bound *b, struct word target)
-{
-    struct str leaf = name_leaf(target.text);
-    if (guard_is_url(target.text) || str_has_char(leaf, GUARD_HOLE) || leaf.n == 0 ||
-        leaf.p[0] == '.' || leaf.p[0] == '~') {
-        run_open(b->r, b->who, target, NULL, 0);
-        return;
-    }
-    if (target.text.n)
-        guard_find(b->r->g, GUARD_LAUNCH_URL, target, b->who, NULL,
-                   "call the program by its name, or open the document yourself");
-}
-
-static struct value invoke_item(struct ps_bound *b)
-{
-    size_t index = b->present[1] ? 1 : 0;
-    if (!b->present[index])
-        return value_unknown();
-    struct value v = b->values[index];
-    if (v.kind != VALUE_LIST)
-        open_item(b, bound_word(b, index));
-    for (size_t i = 0; v.kind == VALUE_LIST && i < v.count && i < 64; i++)
-        open_item(b, eval_word(b->r, b->nodes[index], v.items[i]));
-    return value_kind(VALUE_VOID);
-}
-
-static struct value set_service(struct ps_bound *b)
-{
-    enum { STATUS = 4, BINARY = 11 };
-    if (bound_text_is(b, STATUS, "running") || b->present[BINARY])
-        return outside(b);
-    return value_unknown();
-}
-
-static struct value get_help(struct ps_bound *b)
-{
-    enum { ONLINE = 10 };
-    if (bound_switch(b, ONLINE))
-        guard_find(b->r->g, GUARD_LAUNCH_TOOL, whole(b), b->who, NULL, NULL);
-    return value_unknown();
-}
-
-/* ---- running code ---- */
-
-static struct value invoke_expression(struct ps_bound *b)
-{
-    if (b->present[0])
-        run_code(b->r, b->nodes[0], b->values[0], b->who);
-    return value_unknown();
-}
-
-static void run_script_value(struct ps_bound *b, size_t index, struct value arguments)
-{
-    if (!b->present[index])
-        return;
-    struct value v = b->values[index];
-    struct ps_arg few[16];
-    size_t count = 0;
-    if (arguments.kind == VALUE_LIST)
-        for (size_t i = 0; i < arguments.count && count < 16; i++)
-            few[count++] = (struct ps_arg){.node = b->at, .value = arguments.items[i]};
-    else if (arguments.kind != VALUE_VOID)
-        few[count++] = (struct ps_arg){.node = b->at, .value = arguments};
-    if (v.kind == VALUE_BLOCK)
-        run_block(b->r, v.node, few, count, b->input, true);
-    else if (v.kind == VALUE_OBJECT || v.kind == VALUE_STRING || v.kind == VALUE_UNKNOWN)
-        run_value(b->r, v.kind == VALUE_STRING ? value_object(&b->r->f, STR("code"), v.text) : v,
-                  b->nodes[index], few, count, b->input, false);
-}
-
-static void run_script_file(struct ps_bound *b, size_t index)
-{
-    if (!b->present[index])
-        return;
-    struct word path = bound_word(b, index);
-    struct word words[1] = {path};
-    if (!guard_script(b->r->g, path))
-        run_program(b->r, words, 1, value_kind(VALUE_VOID));
-}
-
-static struct value invoke_command(struct ps_bound *b)
-{
-    enum { BLOCK, COMPUTER, SESSION, VM, VM_ID, CONTAINER, HOST, URI, FILE_PATH, ARGUMENTS };
-    bool remote = false;
-    for (size_t i = COMPUTER; i <= URI; i++)
-        remote |= b->present[i];
-    if (b->present[COMPUTER] && b->values[COMPUTER].kind == VALUE_BLOCK) {
-        /* Invoke-Command server { … } */
-        b->present[BLOCK] = true;
-        b->values[BLOCK] = b->values[COMPUTER];
-    }
-    if (remote)
-        guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, whole(b), b->who,
-                   "runs code through a remote session, outside the sandboxed process tree", NULL);
-    run_script_value(b, BLOCK,
-                     b->present[ARGUMENTS] ? b->values[ARGUMENTS] : value_kind(VALUE_VOID));
-    run_script_file(b, FILE_PATH);
-    return value_unknown();
-}
-
-static struct value start_job(struct ps_bound *b)
-{
-    enum { BLOCK, NAME, INITIALIZATION, ARGUMENTS, INPUT, FILE_PATH };
-    struct value arguments = b->present[ARGUMENTS] ? b->values[ARGUMENTS] : value_kind(VALUE_VOID);
-    run_script_value(b, INITIALIZATION, value_kind(VALUE_VOID));
-    run_script_value(b, BLOCK, arguments);
-    run_script_file(b, FILE_PATH);
-    return value_unknown();
-}
-
-static struct value new_module(struct ps_bound *b)
-{
-    for (size_t i = 0; i < b->count; i++)
-        if (b->args[i].value.kind == VALUE_BLOCK)
-            run_block(b->r, b->args[i].value.node, NULL, 0, value_kind(VALUE_VOID), false);
-    return value_object(&b->r->f, STR("module"), STR_NONE);
-}
-
-static struct value import_module(struct ps_bound *b)
-{
-    if (b->present[0] && word_known(bound_word(b, 0)))
-        guard_script(b->r->g, bound_word(b, 0));
-    return value_unknown();
-}
-
-/* Code in C# or VB: only what it names can be seen. */
-static struct value add_type(struct ps_bound *b)
-{
-    enum { DEFINITION, MEMBERS };
-    static const struct str signs[] = {STR("ShellExecute"), STR("Process.Start"), STR("LaunchUri"),
-                                       STR("UseShellExecute")};
-    for (size_t i = DEFINITION; i <= MEMBERS; i++) {
-        if (!b->present[i])
-            continue;
-        struct word code = bound_word(b, i);
-        for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
-            if (str_findi(code.text, signs[k], 0) >= code.text.n)
-                continue;
-            code.text = signs[k];
-            guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, code, b->who,
-                       "compiles code that hands things to the desktop's shell",
-                       "start the program directly");
-            return value_unknown();
-        }
-    }
-    return value_unknown();
-}
 
 /* ---- pipelines ---- */
 
@@ -249,7 +28,7 @@ static struct value member_of_item(struct ps_bound *b, struct value item, struct
     return dotnet_call(b->r, b->at, item, member, args, n, false);
 }
 
-static struct value for_each(struct ps_bound *b)
+struct value cmdlet_for_each(struct ps_bound *b)
 {
     enum { PROCESS, BEGIN, END, MEMBER, REST, ARGUMENTS, INPUT, PARALLEL };
     struct ps_run *r = b->r;
@@ -301,7 +80,7 @@ static struct value for_each(struct ps_bound *b)
     return out;
 }
 
-static struct value where(struct ps_bound *b)
+struct value cmdlet_where(struct ps_bound *b)
 {
     enum { FILTER, VALUE, INPUT };
     struct value input = b->input.kind == VALUE_VOID ? b->values[INPUT] : b->input;
@@ -323,12 +102,12 @@ static struct value where(struct ps_bound *b)
     return kept;
 }
 
-static struct value pass(struct ps_bound *b)
+struct value cmdlet_pass(struct ps_bound *b)
 {
     return b->present[0] ? b->values[0] : b->input;
 }
 
-static struct value select_object(struct ps_bound *b)
+struct value cmdlet_select_object(struct ps_bound *b)
 {
     enum { INPUT, PROPERTY, EXCLUDE, EXPAND, FIRST, LAST };
     struct value v = b->values[INPUT];
@@ -342,19 +121,19 @@ static struct value select_object(struct ps_bound *b)
     return v;
 }
 
-static struct value nothing(struct ps_bound *b)
+struct value cmdlet_nothing(struct ps_bound *b)
 {
     (void)b;
     return value_kind(VALUE_VOID);
 }
 
-static struct value out_string(struct ps_bound *b)
+struct value cmdlet_out_string(struct ps_bound *b)
 {
     return b->values[0].kind == VALUE_UNKNOWN ? value_unknown()
                                               : value_string(value_text(&b->r->f, b->values[0]));
 }
 
-static struct value write_output(struct ps_bound *b)
+struct value cmdlet_write_output(struct ps_bound *b)
 {
     if (b->count <= 1)
         return b->present[0] ? b->values[0] : value_kind(VALUE_VOID);
@@ -370,7 +149,7 @@ static struct value write_output(struct ps_bound *b)
 
 /* ---- names: variables, aliases, commands, provider paths ---- */
 
-static struct value set_variable(struct ps_bound *b)
+struct value cmdlet_set_variable(struct ps_bound *b)
 {
     struct word name = bound_word(b, 0);
     if (b->present[0] && word_known(name))
@@ -378,7 +157,7 @@ static struct value set_variable(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
-static struct value get_variable(struct ps_bound *b)
+struct value cmdlet_get_variable(struct ps_bound *b)
 {
     struct word name = bound_word(b, 0);
     if (!b->present[0] || !word_known(name))
@@ -406,7 +185,7 @@ static struct value get_variable(struct ps_bound *b)
     return object;
 }
 
-static struct value set_alias(struct ps_bound *b)
+struct value cmdlet_set_alias(struct ps_bound *b)
 {
     struct word name = bound_word(b, 0);
     if (b->present[0] && b->present[1] && word_known(name))
@@ -414,41 +193,48 @@ static struct value set_alias(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
-static struct value get_command(struct ps_bound *b)
+static struct value command_object(struct fold *f, struct str text)
 {
-    enum { NAME, VERB, NOUN };
+    struct value command = value_object(f, STR("command"), text);
+    if (command.kind != VALUE_OBJECT)
+        return command;
+    static const char *const definitions[] = {"definition", "resolvedcommandname",
+                                              "referencedcommand", "resolvedcommand"};
+    bool old;
+    struct str target = cmdlet_alias(text, &old);
+    struct value_hash *properties = &command.object->properties;
+    for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
+        value_put(f, properties, str_of(definitions[i]), value_string(target.p ? target : text));
+    value_put(f, properties, STR("name"), value_string(text));
+    value_put(f, properties, STR("path"), value_string(text));
+    value_put(f, properties, STR("source"), value_string(text));
+    return command;
+}
+
+struct value cmdlet_get_command(struct ps_bound *b)
+{
+    enum { NAME, VERB, NOUN, DEFINITION };
     struct fold *f = &b->r->f;
-    if (!b->present[NAME] && b->present[VERB] && b->present[NOUN]) {
-        struct str name = fold_concat(f, bound_word(b, VERB).text, STR("-"));
-        b->values[NAME] = value_string(fold_concat(f, name, bound_word(b, NOUN).text));
-        b->present[NAME] = true;
-    }
+    bool alias = str_eq(b->who, STR("Get-Alias"));
+    if (!b->present[NAME] && alias && b->present[DEFINITION])
+        b->values[NAME] = b->values[DEFINITION];
+    else if (!b->present[NAME] && !alias && b->present[VERB] && b->present[NOUN])
+        b->values[NAME] = value_string(fold_concat(
+            f, fold_concat(f, bound_word(b, VERB).text, STR("-")), bound_word(b, NOUN).text));
+    else if (!b->present[NAME])
+        return value_unknown();
     struct value name = b->values[NAME];
     if (name.kind == VALUE_LIST && name.count == 1)
         name = name.items[0];
-    if (!b->present[NAME] || !value_known(name) || name.kind == VALUE_LIST)
+    if (!value_known(name) || name.kind == VALUE_LIST)
         return value_unknown();
     struct str text = value_text(f, name);
     if (str_has_char(text, '*') || str_has_char(text, '?') || str_has_char(text, '[')) {
-        struct str match = cmdlet_match(text);
-        if (!match.p)
+        text = cmdlet_match(text);
+        if (!text.p)
             return value_unknown();
-        text = match;
     }
-    struct value command = value_object(f, STR("command"), text);
-    if (command.kind == VALUE_OBJECT) {
-        bool old;
-        struct str target = cmdlet_alias(text, &old);
-        struct value definition = value_string(target.p ? target : text);
-        value_put(f, &command.object->properties, STR("name"), value_string(text));
-        value_put(f, &command.object->properties, STR("definition"), definition);
-        value_put(f, &command.object->properties, STR("resolvedcommandname"), definition);
-        value_put(f, &command.object->properties, STR("referencedcommand"), definition);
-        value_put(f, &command.object->properties, STR("resolvedcommand"), definition);
-        value_put(f, &command.object->properties, STR("path"), value_string(text));
-        value_put(f, &command.object->properties, STR("source"), value_string(text));
-    }
-    return command;
+    return command_object(f, text);
 }
 
 /* env:x, variable:x, function:x, alias:x as a path. */
@@ -469,7 +255,7 @@ static struct word bound_path(struct ps_bound *b)
     return b->present[0] ? bound_word(b, 0) : bound_word(b, 1);
 }
 
-static struct value get_content(struct ps_bound *b)
+struct value cmdlet_get_content(struct ps_bound *b)
 {
     struct word path = bound_path(b);
     struct str name;
@@ -479,24 +265,57 @@ static struct value get_content(struct ps_bound *b)
     return value_unknown();
 }
 
-static struct value get_item(struct ps_bound *b)
+/* A path with what is not known of the files it finds. */
+static struct value found_path(struct ps_bound *b, struct str path, struct str filter,
+                               bool children)
 {
-    struct word path = bound_path(b);
-    struct str name;
-    bool set;
-    if (!b->present[0] && !b->present[1])
-        return value_unknown();
-    if (word_known(path) && provider_path(path.text, &name)) {
-        struct value object = value_object(&b->r->f, STR("variable"), STR_NONE);
-        if (object.kind == VALUE_OBJECT)
-            value_put(&b->r->f, &object.object->properties, STR("value"),
-                      variable_get(b->r, name, &set));
-        return object;
-    }
-    return value_unknown();
+    struct fold *f = &b->r->f;
+    struct str leaf = name_leaf(path);
+    bool wild = str_has_char(leaf, '*') || str_has_char(leaf, '?') || str_has_char(leaf, '[');
+    if (children && !wild)
+        path = fold_concat(f, path, filter.n ? STR("\\") : STR("\\\xFF"));
+    if (filter.n)
+        path = fold_concat(f, path, filter);
+    struct str copy = arena_copy(f->arena, path);
+    for (size_t i = 0; copy.p && i < copy.n; i++)
+        if (copy.p[i] == '*' || copy.p[i] == '?' || copy.p[i] == '[')
+            ((char *)copy.p)[i] = GUARD_HOLE;
+    return value_string(copy);
 }
 
-static struct value set_item(struct ps_bound *b)
+struct value cmdlet_get_item(struct ps_bound *b)
+{
+    enum { FILTER = 2 };
+    bool children = str_eq(b->who, STR("Get-ChildItem")), set;
+    struct str name;
+    if (!b->present[0] && !b->present[1])
+        return value_unknown();
+    struct word path = bound_path(b);
+    struct value first = b->values[b->present[0] ? 0 : 1];
+    if (first.kind != VALUE_STRING)
+        return value_unknown();
+    if (word_known(path) && provider_path(path.text, &name)) {
+        enum ps_space space = variable_space(&name);
+        if (space == SPACE_ALIAS)
+            return command_object(&b->r->f, name);
+        struct value v = variable_get(b->r, path.text, &set);
+        if (space == SPACE_FUNCTION)
+            return v;
+        struct value object = value_object(&b->r->f, STR("variable"), STR_NONE);
+        if (object.kind == VALUE_OBJECT)
+            value_put(&b->r->f, &object.object->properties, STR("value"), v);
+        return object;
+    }
+    struct str filter = b->present[FILTER] ? bound_word(b, FILTER).text : STR("");
+    return found_path(b, path.text, filter, children);
+}
+
+struct value cmdlet_get_service(struct ps_bound *b)
+{
+    return value_object(&b->r->f, STR("service"), STR_NONE);
+}
+
+struct value cmdlet_set_item(struct ps_bound *b)
 {
     struct word path = bound_word(b, 0);
     struct str name;
@@ -507,16 +326,16 @@ static struct value set_item(struct ps_bound *b)
     return value_unknown();
 }
 
-static struct value set_content(struct ps_bound *b)
+struct value cmdlet_set_content(struct ps_bound *b)
 {
-    set_item(b);
+    cmdlet_set_item(b);
     if (b->present[1])
         run_write(b->r, b->present[0] ? bound_word(b, 0).text : bound_word(b, 2).text,
                   b->values[1]);
     return value_kind(VALUE_VOID);
 }
 
-static struct value join_path(struct ps_bound *b)
+struct value cmdlet_join_path(struct ps_bound *b)
 {
     struct fold *f = &b->r->f;
     struct str path = value_text(f, b->values[0]);
@@ -533,7 +352,7 @@ static struct value join_path(struct ps_bound *b)
     return value_string(path);
 }
 
-static struct value split_path(struct ps_bound *b)
+struct value cmdlet_split_path(struct ps_bound *b)
 {
     enum { PATH, LITERAL, PARENT, LEAF };
     if (!b->present[PATH] && !b->present[LITERAL])
@@ -548,170 +367,9 @@ static struct value split_path(struct ps_bound *b)
     return value_string(str_slice(path, 0, path.n > leaf.n ? path.n - leaf.n - 1 : 0));
 }
 
-static struct value same_path(struct ps_bound *b)
+struct value cmdlet_same_path(struct ps_bound *b)
 {
     return b->present[0] ? b->values[0] : b->present[1] ? b->values[1] : value_unknown();
-}
-
-/* ---- objects ---- */
-
-static struct value new_object(struct ps_bound *b)
-{
-    enum { TYPE, ARGUMENTS, COM, PROPERTY };
-    struct ps_run *r = b->r;
-    if (b->present[COM])
-        return dotnet_com(r, b->nodes[COM], bound_word(b, COM).text);
-    if (!b->present[TYPE])
-        return value_unknown();
-    struct str type = dotnet_type(r, bound_word(b, TYPE).text);
-    struct value arguments = b->values[ARGUMENTS];
-    struct value object;
-    if (!b->present[ARGUMENTS])
-        object = dotnet_new(r, b->at, type, NULL, 0);
-    else if (arguments.kind == VALUE_LIST)
-        object = dotnet_new(r, b->at, type, arguments.items, arguments.count);
-    else
-        object = dotnet_new(r, b->at, type, &arguments, 1);
-    struct value properties = b->values[PROPERTY];
-    if (object.kind == VALUE_OBJECT && b->present[PROPERTY] && properties.kind == VALUE_HASH)
-        for (size_t i = 0; i < properties.hash->count; i++)
-            value_put(&r->f, &object.object->properties,
-                      fold_lower(&r->f, properties.hash->pairs[i].key),
-                      properties.hash->pairs[i].value);
-    return object;
-}
-
-static struct value get_wmi(struct ps_bound *b)
-{
-    if (!b->present[0] || !word_known(bound_word(b, 0)))
-        return value_object(&b->r->f, STR("wmi/"), STR_NONE);
-    struct str class = fold_lower(&b->r->f, str_trim(bound_word(b, 0).text));
-    return value_object(&b->r->f, fold_concat(&b->r->f, STR("wmi/"), class), STR_NONE);
-}
-
-static struct str class_of(struct ps_bound *b, size_t text, size_t object)
-{
-    if (b->present[text])
-        return bound_word(b, text).text;
-    if (b->present[object] && b->values[object].kind == VALUE_OBJECT &&
-        str_starts(b->values[object].object->type, STR("wmi/")))
-        return str_from(b->values[object].object->type, 4);
-    return STR("\xFF");
-}
-
-static struct value cim_method(struct ps_bound *b)
-{
-    enum { CLASS, METHOD, ARGUMENTS, CIM_CLASS, INPUT };
-    struct str class = class_of(b, CLASS, b->present[CIM_CLASS] ? CIM_CLASS : INPUT);
-    dotnet_wmi(b->r, b->at, class, b->present[METHOD] ? bound_word(b, METHOD).text : STR("\xFF"),
-               b->who);
-    return value_unknown();
-}
-
-static struct value wmi_method(struct ps_bound *b)
-{
-    enum { CLASS, METHOD, ARGUMENTS, PATH, INPUT };
-    struct str class = class_of(b, b->present[CLASS] ? CLASS : PATH, INPUT);
-    dotnet_wmi(b->r, b->at, class, b->present[METHOD] ? bound_word(b, METHOD).text : STR("\xFF"),
-               b->who);
-    return value_unknown();
-}
-
-static struct value wmi_instance(struct ps_bound *b)
-{
-    struct str class = fold_lower(&b->r->f, b->present[0] ? bound_word(b, 0).text : STR(""));
-    if (str_find(class, STR("consumer"), 0) < class.n || str_eq(class, STR("__eventfilter")) ||
-        str_eq(class, STR("win32_scheduledjob")))
-        return outside(b);
-    return value_object(&b->r->f, fold_concat(&b->r->f, STR("wmi/"), class), STR_NONE);
-}
-
-/* ---- deleting ---- */
-
-static void delete_path(struct ps_bound *b, struct word target, unsigned flags)
-{
-    static const char *const harmless[] = {"env:", "variable:", "function:", "alias:", "wsman:"};
-    static const char *const registry[] = {"hklm:",
-                                           "hkcu:",
-                                           "hkcr:",
-                                           "hku:",
-                                           "hkcc:",
-                                           "registry::",
-                                           "microsoft.powershell.core\\registry::",
-                                           "hkey_"};
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        if (str_startsi(target.text, str_of(harmless[i])))
-            return;
-    for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
-        if (str_startsi(target.text, str_of(registry[i])))
-            flags |= GUARD_REGISTRY;
-    run_delete(b->r, b->who, target, flags);
-}
-
-static void delete_paths(struct ps_bound *b, unsigned flags)
-{
-    size_t index = b->present[0] ? 0 : 1;
-    if (!flags || what_if(b))
-        return;
-    if (!b->present[index]) {
-        if (b->input.kind != VALUE_VOID)
-            delete_path(b, word_unknown(b->at->start, b->at->end), flags);
-        return;
-    }
-    struct value v = b->values[index];
-    if (v.kind == VALUE_LIST) {
-        for (size_t i = 0; i < v.count && i < 256; i++)
-            delete_path(b, eval_word(b->r, b->nodes[index], v.items[i]), flags);
-        return;
-    }
-    if (v.kind != VALUE_NULL)
-        delete_path(b, bound_word(b, index), flags);
-}
-
-static struct value remove_item(struct ps_bound *b)
-{
-    enum { RECURSE = 5, FORCE };
-    unsigned flags = (bound_switch(b, RECURSE) ? GUARD_RECURSE : 0u) |
-                     (bound_switch(b, FORCE) ? GUARD_FORCE : 0u);
-    delete_paths(b, flags);
-    return value_kind(VALUE_VOID);
-}
-
-static struct value clear_content(struct ps_bound *b)
-{
-    enum { FORCE = 5 };
-    delete_paths(b, bound_switch(b, FORCE) ? GUARD_FORCE : 0);
-    return value_kind(VALUE_VOID);
-}
-
-static struct value remove_property(struct ps_bound *b)
-{
-    enum { FORCE = 6 };
-    delete_paths(b, bound_switch(b, FORCE) ? GUARD_FORCE : 0);
-    return value_kind(VALUE_VOID);
-}
-
-static struct value recycle_bin(struct ps_bound *b)
-{
-    if (!b->r->quiet)
-        guard_find(b->r->g, GUARD_DESTROY_OUTSIDE, whole(b), b->who, "empties the recycle bin",
-                   "do this yourself, outside the sandbox");
-    return value_kind(VALUE_VOID);
-}
-
-static struct value disk(struct ps_bound *b)
-{
-    if (!b->r->quiet && !what_if(b))
-        guard_find(b->r->g, GUARD_DESTROY_DISK, whole(b), b->who, NULL, NULL);
-    return value_unknown();
-}
-
-static struct value remove_wmi(struct ps_bound *b)
-{
-    struct str class = class_of(b, 1, 0);
-    if (str_findi(class, STR("shadowcopy"), 0) < class.n && !b->r->quiet)
-        guard_find(b->r->g, GUARD_DESTROY_DISK, whole(b), b->who, NULL, NULL);
-    return value_unknown();
 }
 
 /* ---- tables ---- */
@@ -721,7 +379,7 @@ static const struct {
     struct value (*run)(struct ps_bound *b);
     const char *spec;
 } cmdlets[] = {
-#define CMDLET(name, handler, spec) {{name, sizeof(name) - 1}, handler, spec},
+#define CMDLET(name, handler, spec) {{name, sizeof(name) - 1}, cmdlet_##handler, spec},
 #include "guard/tables/ps_cmdlets.def"
 #undef CMDLET
 };

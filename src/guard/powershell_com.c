@@ -80,8 +80,8 @@ struct value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid)
 static void shell_call(struct ps_run *r, struct ps_node *node, struct str member, struct word first)
 {
     static const char *const opening[] = {
-        "shellexecute",     "open",         "explore",   "filerun", "invokeverb", "invokeverbex",
-        "controlpanelitem", "servicestart", "findfiles", "doit"};
+        "shellexecute",     "open",         "explore",  "filerun",   "invokeverb", "invokeverbex",
+        "controlpanelitem", "servicestart", "navigate", "navigate2", "findfiles",  "doit"};
     for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
         if (!is(member, opening[i]))
             continue;

@@ -430,6 +430,12 @@ static struct value object_call(struct ps_run *r, struct ps_node *node, struct v
                        STR("WebBrowser"), NULL, NULL);
         return value_unknown();
     }
+    if (is(type, "service") && (is(member, "start") || is(member, "continue"))) {
+        guard_find(r->g, GUARD_LAUNCH_OUTSIDE,
+                   (struct word){.text = member, .start = node->start, .end = node->end}, member,
+                   "starts a service", NULL);
+        return value_unknown();
+    }
     if (is(type, "variable") || is(type, "command")) {
         if (is(member, "tostring"))
             return value_string(value_text(&r->f, object));
@@ -456,6 +462,11 @@ static struct value unknown_call(struct ps_run *r, struct ps_node *node, struct 
     } else if ((is(member, "run") || is(member, "exec") || is(member, "start")) && count &&
                args[0].kind == VALUE_STRING && guard_is_url(first.text)) {
         run_open(r, member, first, NULL, 0);
+    } else if (is(member, "createpipeline") && count && args[0].kind == VALUE_STRING) {
+        struct value shell = value_object(&r->f, STR("powershell"), STR_NONE);
+        return shell.kind == VALUE_OBJECT
+                   ? powershell_call(r, node, shell, STR("addscript"), args, count)
+                   : shell;
     } else if (is(member, "invokescript") && count) {
         run_code(r, place(node, 0), args[0], member);
     } else if (is(member, "delete") && count == 1 && args[0].kind == VALUE_BOOL) {

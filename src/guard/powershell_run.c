@@ -245,6 +245,12 @@ static struct value run_foreach(struct ps_run *r, struct ps_node *node)
     struct value items = node->b ? run_statement(r, node->b) : value_unknown();
     struct str name = node->a ? node->a->text : STR("");
     struct value all = value_kind(VALUE_VOID);
+    struct value only = items;
+    if (items.kind == VALUE_STRING || items.kind == VALUE_NUMBER || items.kind == VALUE_OBJECT) {
+        items = value_kind(VALUE_LIST);
+        items.items = &only;
+        items.count = 1;
+    }
     if (items.kind == VALUE_LIST && items.count <= 64 &&
         r->iterations + items.count <= RUN_MAX_ITERATIONS) {
         r->iterations += (unsigned)items.count;

@@ -160,8 +160,11 @@ void bind_parameters(struct ps_bound *b, const char *spec);
 struct word bound_word(struct ps_bound *b, size_t index);
 bool bound_switch(struct ps_bound *b, size_t index);
 bool bound_text_is(struct ps_bound *b, size_t index, const char *text);
+struct word bound_command(struct ps_bound *b); /* the whole command */
+bool bound_what_if(struct ps_bound *b);
+struct str bound_class(struct ps_bound *b, size_t text, size_t object);
 
-/* ---- powershell_cmdlets.c ---- */
+/* ---- powershell_cmdlets.c, _starting.c, _deleting.c ---- */
 
 bool cmdlet_find(struct str name, size_t *index);
 struct value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,

@@ -272,9 +272,32 @@ static void add_here(struct build *b, uint32_t pos, uint32_t end)
     }
 }
 
+/* What began like a parameter is one up to its first quote: no escapes in it. */
+static uint32_t add_parameter(struct build *b, uint32_t pos, uint32_t end)
+{
+    struct str text = b->p->text;
+    uint32_t name = pos;
+    if (!ps_is_dash(ps_char(text, &name)))
+        return pos;
+    uint32_t second = name;
+    uint32_t first = ps_char(text, &second);
+    if (name >= end || !((ps_class(first) & PS_LETTER) || first == '?'))
+        return pos;
+    while (pos < end) {
+        uint32_t next = pos;
+        uint32_t c = ps_char(text, &next);
+        if (ps_is_single_quote(c) || ps_is_double_quote(c))
+            break;
+        add_char(b, c, text, pos, next);
+        pos = next;
+    }
+    return pos;
+}
+
 static void add_generic(struct build *b, uint32_t pos, uint32_t end)
 {
     struct str text = b->p->text;
+    pos = add_parameter(b, pos, end);
     while (pos < end) {
         uint32_t from = pos;
         uint32_t c = ps_char(text, &pos);
