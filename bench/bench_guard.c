@@ -58,15 +58,15 @@ static size_t time_corpus(struct guard *g, const char *path, double *times, size
 /* Where there is no corpus: command lines that agents write all day. */
 static size_t time_examples(struct guard *g, double *times)
 {
-    static const char *const examples[] = {"git status --short",
-                                           "npm run build -- --mode production",
-                                           "node scripts/check.js --url http://localhost:3000",
-                                           "powershell -NoProfile -Command \"Get-ChildItem "
-                                           "-Recurse -Filter *.cs | Select-String TODO\"",
-                                           "cmd /c \"cd src && npm test\"",
-                                           "bash -c \"for f in *.txt; do wc -l \\\"$f\\\"; done\"",
-                                           "dotnet test --no-build --logger trx",
-                                           "rg -n pattern src"};
+    static const char *const examples[] = {
+        "git status --short",
+        "npm run build -- --mode production",
+        "node scripts/check.js --url http://localhost:3000",
+        "powershell -NoProfile -Command \"Get-ChildItem -Recurse | Select-String TODO\"",
+        "cmd /c \"cd src && npm test\"",
+        "bash -c \"for f in *.txt; do wc -l \\\"$f\\\"; done\"",
+        "dotnet test --no-build --logger trx",
+        "rg -n pattern src"};
     size_t count = 0;
     for (unsigned i = 0; i < 100; i++) {
         const char *text = examples[i % (sizeof examples / sizeof *examples)];

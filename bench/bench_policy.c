@@ -39,7 +39,7 @@ static struct policy *make_policy(unsigned rules)
 static void decide(void *context, unsigned times)
 {
     struct decisions *d = context;
-    static volatile unsigned sum;
+    static volatile unsigned sum __attribute__((unused)); /* so that nothing is optimised away */
     for (unsigned i = 0; i < times; i++) {
         struct policy_answer answer;
         policy_decide(d->policy, &d->requests[i % 8], &answer);

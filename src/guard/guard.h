@@ -14,7 +14,7 @@ struct policy;
 enum {
     GUARD_MAX_INPUT = 1024 * 1024,         /* bytes of text, argv or script file */
     GUARD_MAX_DEPTH = 16,                  /* code inside code */
-    GUARD_MAX_COMMANDS = 100 * 1000,       /* commands read, all levels together */
+    GUARD_MAX_COMMANDS = 20 * 1000,        /* commands read, all levels together */
     GUARD_MAX_FINDINGS = 64,               /* kept; a worse verdict is never lost */
     GUARD_MAX_EXPANSION = 4 * 1024 * 1024, /* bytes of text made by folding and expansion */
     GUARD_MAX_MEMORY = 256 * 1024 * 1024

@@ -5,6 +5,7 @@
 
 #include "base/utf.h"
 #include "cordon.h"
+#include "launch/windows/wine.h"
 #include "policy/rules.h"
 
 enum path_dialect disk_dialect(void)
@@ -163,6 +164,8 @@ bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context
     wchar_t name[PATH_MAX_UNITS];
     DWORD n = PATH_MAX_UNITS;
     wchar_t *text = wide(arena, path);
+    if (wine_lacks_link_names())
+        return false;
     HANDLE find = text ? FindFirstFileNameW(text, 0, &n, name) : INVALID_HANDLE_VALUE;
     if (find == INVALID_HANDLE_VALUE)
         return false;

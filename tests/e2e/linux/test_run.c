@@ -185,11 +185,11 @@ static void test_refused(const struct attempt *a)
     fresh();
     int control = sh("ws",
                      "sleep 60 & export OUTSIDE=$!; P='%s'; export P; sh -c '%s'; c=$?; "
-                     "kill $OUTSIDE; exit $c",
+                     "kill -9 $OUTSIDE; exit $c",
                      probe, a->script);
     int inside = sh("ws",
                     "sleep 60 & export OUTSIDE=$!; P='%s'; export P; '%s' run --quiet -- sh -c "
-                    "'%s'; c=$?; kill $OUTSIDE; exit $c",
+                    "'%s'; c=$?; kill -9 $OUTSIDE; exit $c",
                     probe, cordon, a->script);
     if (control != 0)
         skip(a->what, "the control fails on this machine");

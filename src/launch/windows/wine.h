@@ -1,0 +1,21 @@
+/* The one place that knows about Wine. Nothing here may make a decision milder. */
+#ifndef CORDON_LAUNCH_WINDOWS_WINE_H
+#define CORDON_LAUNCH_WINDOWS_WINE_H
+
+#include <windows.h>
+
+#include <stdbool.h>
+
+static inline bool wine_is_here(void)
+{
+    return GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != NULL;
+}
+
+/* Wine 8 ends a process that calls FindFirstFileNameW. Without the names of a hard link the file
+   counts as one that has names outside. */
+static inline bool wine_lacks_link_names(void)
+{
+    return wine_is_here();
+}
+
+#endif
