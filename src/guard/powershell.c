@@ -216,6 +216,6 @@ void powershell_read(struct guard *g, struct str text)
        as far as it could be read. */
     if (!seven.error || broken)
         powershell_run(g, tree, seven.nodes, broken);
-    if (both && (!five.error || broken))
+    if (both && !five.error)
         powershell_run(g, old, five.nodes, broken);
 }

@@ -35,6 +35,12 @@ const uint8_t ps_ascii[128] = {
 uint32_t ps_char_beyond_ascii(struct str text, uint32_t *pos)
 {
     size_t at = *pos;
+    unsigned char first = (unsigned char)text.p[at];
+    if (first < 0xC2 || first > 0xF4 || at + 1 >= text.n ||
+        ((unsigned char)text.p[at + 1] & 0xC0) != 0x80) {
+        ++*pos;
+        return 0xFFFD;
+    }
     int32_t c = utf_decode(text, &at);
     *pos = (uint32_t)at;
     return c < 0 ? 0xFFFD : (uint32_t)c; /* stray bytes and holes are ordinary characters */
