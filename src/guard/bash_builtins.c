@@ -128,8 +128,10 @@ static void run_command(struct bash_reader *b, const struct word *words, size_t 
 static void add_alias(struct bash_reader *b, struct str name, struct str value)
 {
     struct bash_alias *alias = ARENA_NEW(b->arena, struct bash_alias);
-    if (!alias || b->alias_count >= MAX_ALIASES)
+    if (!alias || b->alias_count >= MAX_ALIASES) {
+        guard_limit(b->g, (struct word){0});
         return;
+    }
     *alias = (struct bash_alias){b->aliases, name, value};
     b->aliases = alias;
     b->alias_count++;

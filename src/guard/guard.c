@@ -282,7 +282,7 @@ static struct guard_file *find_file(const struct guard *g, struct str path)
 
 void guard_wrote(struct guard *g, struct str path, struct str content, bool append)
 {
-    enum { MOST_FILES = 16 };
+    enum { MOST_FILES = 64 };
     /* a folder that is not known is the same one each time it is named */
     if (g->stopped || path.n == 0 || path.p[path.n - 1] == GUARD_HOLE)
         return;
@@ -304,8 +304,10 @@ void guard_wrote(struct guard *g, struct str path, struct str content, bool appe
         old->content = content;
         return;
     }
-    if (g->file_count == MOST_FILES)
+    if (g->file_count == MOST_FILES) {
+        guard_limit(g, (struct word){0});
         return;
+    }
     struct guard_file *file = ARENA_NEW(&g->arena, struct guard_file);
     if (!file) {
         guard_limit(g, (struct word){0});
