@@ -103,6 +103,9 @@ struct guard_frame {
 bool guard_enter(struct guard *g, struct word code, struct guard_frame *outer);
 void guard_leave(struct guard *g, struct guard_frame outer);
 
+/* How many such levels enclose the code that is being read; 0: it is the outermost text. */
+unsigned guard_depth(const struct guard *g);
+
 /* The same for a script file: read if the policy says it lies inside the roots and it exists.
    False if it was not read (then it is a program like any other). */
 bool guard_script(struct guard *g, struct word path);

@@ -186,6 +186,11 @@ bool guard_enter(struct guard *g, struct word code, struct guard_frame *outer)
     return true;
 }
 
+unsigned guard_depth(const struct guard *g)
+{
+    return g->depth;
+}
+
 void guard_leave(struct guard *g, struct guard_frame outer)
 {
     g->depth--;

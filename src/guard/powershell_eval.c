@@ -220,7 +220,7 @@ struct value eval(struct ps_run *r, struct ps_node *node)
 {
     if (!node || guard_stopped(r->g))
         return value_unknown();
-    if (r->depth >= RUN_MAX_DEPTH || !fold_step(&r->f, 1)) {
+    if (r->depth >= r->deepest || !fold_step(&r->f, 1)) {
         guard_limit(r->g, (struct word){.text = STR(""), .start = node->start, .end = node->end});
         return value_unknown();
     }

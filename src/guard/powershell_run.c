@@ -5,7 +5,7 @@ static bool enter(struct ps_run *r, const struct ps_node *node)
 {
     if (guard_stopped(r->g))
         return false;
-    if (r->depth >= RUN_MAX_DEPTH || !fold_step(&r->f, 1)) {
+    if (r->depth >= r->deepest || !fold_step(&r->f, 1)) {
         guard_limit(r->g, (struct word){.text = STR(""), .start = node->start, .end = node->end});
         return false;
     }
@@ -453,6 +453,9 @@ void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool br
 {
     struct ps_run run = {.g = g, .broken = broken};
     struct ps_run *r = &run;
+    r->deepest = RUN_MAX_DEPTH / (guard_depth(g) + 1);
+    if (r->deepest < 32)
+        r->deepest = 32;
     r->f = (struct fold){.g = g, .arena = guard_arena(g), .steps = 100000 + 16 * nodes};
     for (struct ps_node *p = tree->a; p; p = p->next) {
         for (struct ps_node *attribute = p->b; attribute; attribute = attribute->next)

@@ -47,6 +47,7 @@ struct ps_run {
     size_t defined_count, defined_capacity;
     struct ps_node *active[RUN_MAX_CALLS];
     unsigned calls, depth, loops;
+    unsigned deepest; /* RUN_MAX_DEPTH, less in nested code: the stack is shared */
     unsigned world, worlds;
     unsigned iterations;
     unsigned codes; /* text run as code, inside such text */
