@@ -1,39 +1,5 @@
-/* The parser's statements: keywords, blocks, functions, classes. */
-#include "guard/powershell.h"
-
-enum keyword {
-    K_NONE = 0,
-    K_BEGIN,
-    K_BREAK,
-    K_CLASS,
-    K_CLEAN,
-    K_CONFIGURATION,
-    K_CONTINUE,
-    K_DATA,
-    K_DEFINE,
-    K_DO,
-    K_DYNAMICPARAM,
-    K_END,
-    K_ENUM,
-    K_EXIT,
-    K_FILTER,
-    K_FOR,
-    K_FOREACH,
-    K_FROM,
-    K_FUNCTION,
-    K_IF,
-    K_PARAM,
-    K_PROCESS,
-    K_RETURN,
-    K_SWITCH,
-    K_THROW,
-    K_TRAP,
-    K_TRY,
-    K_USING,
-    K_VAR,
-    K_WHILE,
-    K_WORKFLOW
-};
+/* The parser's statements: keywords and the blocks behind them. */
+#include "guard/powershell_parse.h"
 
 static const char *const keywords[] = {
     "",        "begin", "break",        "class", "clean", "configuration", "continue", "data",
@@ -41,7 +7,7 @@ static const char *const keywords[] = {
     "foreach", "from",  "function",     "if",    "param", "process",       "return",   "switch",
     "throw",   "trap",  "try",          "using", "var",   "while",         "workflow"};
 
-static enum keyword find_keyword(struct str word)
+enum keyword ps_keyword(struct str word)
 {
     if (word.n < 2 || word.n > 13)
         return K_NONE;
@@ -59,12 +25,12 @@ static enum keyword find_keyword(struct str word)
     return K_NONE;
 }
 
-static bool is_word(struct ps_parser *p, struct ps_token t, struct str word)
+bool ps_is_word(struct ps_parser *p, struct ps_token t, struct str word)
 {
     return t.kind == T_IDENTIFIER && str_eqi(ps_source(p, t), word);
 }
 
-static void expect(struct ps_parser *p, uint8_t kind)
+void ps_expect(struct ps_parser *p, uint8_t kind)
 {
     if (ps_peek(p).kind == kind)
         ps_next(p);
@@ -72,14 +38,14 @@ static void expect(struct ps_parser *p, uint8_t kind)
         p->error = true;
 }
 
-static void close_at(struct ps_parser *p, struct ps_node *node)
+void ps_close_at(struct ps_parser *p, struct ps_node *node)
 {
     if (node && !p->fixed)
         node->end = p->pos;
 }
 
 /* { statements } */
-static struct ps_node *parse_body(struct ps_parser *p)
+struct ps_node *ps_parse_body(struct ps_parser *p)
 {
     p->mode = PS_COMMAND_MODE;
     ps_skip_newlines(p);
@@ -93,12 +59,12 @@ static struct ps_node *parse_body(struct ps_parser *p)
     ps_next(p);
     struct ps_node *body = ps_node(p, PS_BODY, t.start, t.end);
     struct ps_node *statements = ps_parse_statements(p, T_RCURLY);
-    expect(p, T_RCURLY);
+    ps_expect(p, T_RCURLY);
     ps_leave(p);
     if (!body)
         return NULL;
     body->a = statements;
-    close_at(p, body);
+    ps_close_at(p, body);
     return body;
 }
 
@@ -117,7 +83,7 @@ static struct ps_node *parse_condition(struct ps_parser *p)
         p->error = true;
     p->mode = PS_COMMAND_MODE;
     ps_skip_newlines(p);
-    expect(p, T_RPAREN);
+    ps_expect(p, T_RPAREN);
     return condition;
 }
 
@@ -136,24 +102,24 @@ static struct ps_node *parse_if(struct ps_parser *p, struct ps_token t)
         node->a = parse_condition(p);
         if (!node->a)
             return head;
-        node->b = parse_body(p);
-        close_at(p, node);
+        node->b = ps_parse_body(p);
+        ps_close_at(p, node);
         if (!node->b)
             return head;
         uint32_t pos = p->pos;
         ps_skip_newlines(p);
         t = ps_peek(p);
-        if (is_word(p, t, STR("elseif"))) {
+        if (ps_is_word(p, t, STR("elseif"))) {
             ps_next(p);
             continue;
         }
-        if (is_word(p, t, STR("else"))) {
+        if (ps_is_word(p, t, STR("else"))) {
             ps_next(p);
-            last->c = parse_body(p);
+            last->c = ps_parse_body(p);
         } else {
             p->pos = pos;
         }
-        close_at(p, head);
+        ps_close_at(p, head);
         return head;
     }
 }
@@ -198,15 +164,15 @@ static struct ps_node *parse_switch(struct ps_parser *p, struct ps_token t)
             p->error = true;
             break;
         }
-        clause->b = parse_body(p);
+        clause->b = ps_parse_body(p);
         if (!clause->b)
             break;
     }
     p->mode = PS_COMMAND_MODE;
-    expect(p, T_RCURLY);
+    ps_expect(p, T_RCURLY);
     ps_leave(p);
     node->b = clauses.first;
-    close_at(p, node);
+    ps_close_at(p, node);
     return node;
 }
 
@@ -232,9 +198,9 @@ static struct ps_node *parse_for(struct ps_parser *p, struct ps_token t)
             ps_next(p);
     }
     ps_skip_newlines(p);
-    expect(p, T_RPAREN);
-    node->d = parse_body(p);
-    close_at(p, node);
+    ps_expect(p, T_RPAREN);
+    node->d = ps_parse_body(p);
+    ps_close_at(p, node);
     return node;
 }
 
@@ -263,7 +229,7 @@ static struct ps_node *parse_foreach(struct ps_parser *p, struct ps_token t)
     p->mode = PS_COMMAND_MODE;
     ps_skip_newlines(p);
     t = ps_peek(p);
-    if (is_word(p, t, STR("in")))
+    if (ps_is_word(p, t, STR("in")))
         ps_next(p);
     else
         p->error = true;
@@ -273,9 +239,9 @@ static struct ps_node *parse_foreach(struct ps_parser *p, struct ps_token t)
         p->error = true;
     p->mode = PS_COMMAND_MODE;
     ps_skip_newlines(p);
-    expect(p, T_RPAREN);
-    node->d = parse_body(p);
-    close_at(p, node);
+    ps_expect(p, T_RPAREN);
+    node->d = ps_parse_body(p);
+    ps_close_at(p, node);
     return node;
 }
 
@@ -286,8 +252,8 @@ static struct ps_node *parse_while(struct ps_parser *p, struct ps_token t)
         return NULL;
     node->b = parse_condition(p);
     if (node->b)
-        node->d = parse_body(p);
-    close_at(p, node);
+        node->d = ps_parse_body(p);
+    ps_close_at(p, node);
     return node;
 }
 
@@ -297,16 +263,16 @@ static struct ps_node *parse_do(struct ps_parser *p, struct ps_token t)
     if (!node)
         return NULL;
     node->flags = PS_POST;
-    node->d = parse_body(p);
+    node->d = ps_parse_body(p);
     ps_skip_newlines(p);
     t = ps_peek(p);
-    if (is_word(p, t, STR("while")) || is_word(p, t, STR("until"))) {
+    if (ps_is_word(p, t, STR("while")) || ps_is_word(p, t, STR("until"))) {
         ps_next(p);
         node->b = parse_condition(p);
     } else {
         p->error = true;
     }
-    close_at(p, node);
+    ps_close_at(p, node);
     return node;
 }
 
@@ -315,7 +281,7 @@ static struct ps_node *parse_try(struct ps_parser *p, struct ps_token t)
     struct ps_node *node = ps_node(p, PS_TRY, t.start, t.end);
     if (!node)
         return NULL;
-    node->a = parse_body(p);
+    node->a = ps_parse_body(p);
     struct ps_list catches = {0};
     bool any = false;
     for (;;) {
@@ -323,7 +289,7 @@ static struct ps_node *parse_try(struct ps_parser *p, struct ps_token t)
         p->mode = PS_COMMAND_MODE;
         ps_skip_newlines(p);
         t = ps_peek(p);
-        if (is_word(p, t, STR("catch"))) {
+        if (ps_is_word(p, t, STR("catch"))) {
             ps_next(p);
             any = true;
             for (;;) {
@@ -333,16 +299,16 @@ static struct ps_node *parse_try(struct ps_parser *p, struct ps_token t)
                     break;
                 ps_next(p);
             }
-            struct ps_node *body = parse_body(p);
+            struct ps_node *body = ps_parse_body(p);
             if (!body)
                 break;
             ps_append(&catches, body);
             continue;
         }
-        if (is_word(p, t, STR("finally"))) {
+        if (ps_is_word(p, t, STR("finally"))) {
             ps_next(p);
             any = true;
-            node->c = parse_body(p);
+            node->c = ps_parse_body(p);
         } else {
             p->pos = pos;
         }
@@ -351,341 +317,8 @@ static struct ps_node *parse_try(struct ps_parser *p, struct ps_token t)
     if (!any)
         p->error = true;
     node->b = catches.first;
-    close_at(p, node);
+    ps_close_at(p, node);
     return node;
-}
-
-/* ( [type]$name = default, … ), pos behind the bracket. */
-static struct ps_node *parse_params(struct ps_parser *p)
-{
-    struct ps_list params = {0};
-    enum ps_mode saved = p->mode;
-    for (;;) {
-        p->mode = PS_EXPRESSION_MODE;
-        struct ps_node *attributes = ps_parse_attributes(p);
-        ps_skip_newlines(p);
-        struct ps_token t = ps_peek(p);
-        if (t.kind != T_VARIABLE) {
-            if (attributes || t.kind != T_RPAREN)
-                p->error = true;
-            break;
-        }
-        ps_next(p);
-        struct ps_node *variable = ps_variable(p, t);
-        struct ps_node *param = ps_node(p, PS_PARAM, t.start, t.end);
-        if (!variable || !param)
-            break;
-        param->text = variable->text;
-        param->b = attributes;
-        ps_skip_newlines(p);
-        t = ps_peek(p);
-        if (t.kind == T_ASSIGN && t.op == OP_NONE) {
-            ps_next(p);
-            ps_skip_newlines(p);
-            bool comma = p->no_comma;
-            p->no_comma = true;
-            param->a = ps_parse_expression(p);
-            p->no_comma = comma;
-            if (!param->a)
-                p->error = true;
-        }
-        ps_append(&params, param);
-        ps_skip_newlines(p);
-        if (ps_peek(p).kind != T_COMMA)
-            break;
-        ps_next(p);
-    }
-    p->mode = PS_EXPRESSION_MODE;
-    expect(p, T_RPAREN);
-    p->mode = saved;
-    return params.first;
-}
-
-/* True if `[…]…` at pos are attributes of param(). Looks at brackets only, and not far. */
-static bool param_behind_attributes(struct ps_parser *p)
-{
-    enum { FARTHEST = 2000 };
-    uint32_t pos = ps_peek(p).start;
-    uint32_t end = pos + FARTHEST < p->text.n ? pos + FARTHEST : (uint32_t)p->text.n;
-    if (pos >= end || p->text.p[pos] != '[')
-        return false;
-    for (unsigned depth = 0; pos < end; pos++) {
-        char c = p->text.p[pos];
-        if (c == '[' || c == '(' || c == '{')
-            depth++;
-        else if (c == ']' || c == ')' || c == '}') {
-            if (depth-- == 0)
-                return false;
-        } else if (depth == 0 && c != ' ' && c != '\t' && c != '\r' && c != '\n') {
-            return str_startsi(str_slice(p->text, pos, end), STR("param"));
-        }
-    }
-    return false;
-}
-
-/* The inside of a script block or a script: param(), then named blocks or statements. */
-static void parse_script_body(struct ps_parser *p, struct ps_node *block, uint8_t end)
-{
-    struct ps_list statements = {0};
-    p->mode = PS_COMMAND_MODE;
-    ps_skip_separators(p);
-    for (struct ps_token t = ps_peek(p); is_word(p, t, STR("using")); t = ps_peek(p)) {
-        ps_append(&statements, ps_parse_statement(p));
-        ps_skip_separators(p);
-    }
-    struct ps_node *attributes = NULL;
-    if (param_behind_attributes(p)) {
-        attributes = ps_parse_attributes(p);
-        ps_skip_newlines(p);
-        p->mode = PS_COMMAND_MODE;
-    }
-    if (is_word(p, ps_peek(p), STR("param"))) {
-        uint32_t pos = p->pos;
-        ps_next(p);
-        ps_skip_newlines(p);
-        if (ps_peek(p).kind == T_LPAREN) {
-            ps_next(p);
-            struct ps_node *params = parse_params(p);
-            if (attributes) {
-                struct ps_node *holder = ps_node(p, PS_PARAM, pos, pos);
-                if (holder) {
-                    holder->b = attributes;
-                    holder->next = params;
-                    params = holder;
-                }
-            }
-            block->a = params;
-        } else {
-            p->pos = pos;
-        }
-    }
-    p->mode = PS_COMMAND_MODE;
-    struct ps_node *rest = ps_parse_statements(p, end);
-    if (!statements.first)
-        block->b = rest;
-    else {
-        ps_append(&statements, rest);
-        block->b = statements.first;
-    }
-}
-
-struct ps_node *ps_parse_block(struct ps_parser *p, uint32_t start)
-{
-    struct ps_node *block = ps_node(p, PS_SCRIPTBLOCK, start, p->pos);
-    if (!block || !ps_enter(p))
-        return block;
-    bool comma = p->no_comma, ternary = p->in_ternary;
-    enum ps_mode saved = p->mode;
-    p->no_comma = p->in_ternary = false;
-    parse_script_body(p, block, T_RCURLY);
-    p->mode = PS_COMMAND_MODE;
-    expect(p, T_RCURLY);
-    p->no_comma = comma;
-    p->in_ternary = ternary;
-    p->mode = saved;
-    ps_leave(p);
-    close_at(p, block);
-    return block;
-}
-
-struct ps_node *ps_parse_script(struct ps_parser *p)
-{
-    struct ps_node *block = ps_node(p, PS_SCRIPTBLOCK, 0, (uint32_t)p->text.n);
-    if (block)
-        parse_script_body(p, block, T_END);
-    return block;
-}
-
-static struct ps_node *parse_function(struct ps_parser *p, struct ps_token t)
-{
-    struct ps_node *node = ps_node(p, PS_FUNCTION, t.start, t.end);
-    if (!node)
-        return NULL;
-    ps_skip_newlines(p);
-    t = ps_peek(p);
-    if (t.kind == T_END || t.kind == T_LCURLY || t.kind == T_LPAREN || t.kind == T_SEMI) {
-        p->error = true;
-        return node;
-    }
-    ps_next(p);
-    struct ps_node *name = ps_word(p, t, true);
-    if (name)
-        node->text = name->text;
-    ps_skip_newlines(p);
-    struct ps_node *params = NULL;
-    if (ps_peek(p).kind == T_LPAREN) {
-        ps_next(p);
-        params = parse_params(p);
-        p->mode = PS_COMMAND_MODE;
-        ps_skip_newlines(p);
-    }
-    t = ps_peek(p);
-    if (t.kind != T_LCURLY) {
-        p->error = true;
-        return node;
-    }
-    ps_next(p);
-    node->a = ps_parse_block(p, t.start);
-    if (node->a && params)
-        node->a->a = params;
-    close_at(p, node);
-    return node;
-}
-
-static struct ps_node *parse_class_member(struct ps_parser *p)
-{
-    ps_parse_attributes(p);
-    p->mode = PS_COMMAND_MODE;
-    ps_skip_newlines(p);
-    struct ps_token t = ps_peek(p);
-    while (is_word(p, t, STR("static")) || is_word(p, t, STR("hidden"))) {
-        ps_next(p);
-        ps_parse_attributes(p);
-        p->mode = PS_COMMAND_MODE;
-        ps_skip_newlines(p);
-        t = ps_peek(p);
-    }
-    if (t.kind == T_VARIABLE) {
-        ps_next(p);
-        p->mode = PS_EXPRESSION_MODE;
-        struct ps_node *property = ps_variable(p, t);
-        if (ps_peek(p).kind == T_ASSIGN) {
-            ps_next(p);
-            ps_skip_newlines(p);
-            struct ps_node *value = ps_parse_expression(p);
-            if (!value)
-                p->error = true;
-            property = value;
-        }
-        p->mode = PS_COMMAND_MODE;
-        return property;
-    }
-    struct ps_node *method = ps_node(p, PS_FUNCTION, t.start, t.end);
-    if (!method || t.kind != T_IDENTIFIER) {
-        p->error = true;
-        return NULL;
-    }
-    ps_next(p);
-    method->text = ps_source(p, t);
-    p->mode = PS_EXPRESSION_MODE;
-    if (ps_peek(p).kind != T_LPAREN) {
-        p->error = true;
-        return NULL;
-    }
-    ps_next(p);
-    struct ps_node *params = parse_params(p);
-    p->mode = PS_EXPRESSION_MODE;
-    ps_skip_newlines(p);
-    if (ps_peek(p).kind == T_COLON) { /* : base(…) */
-        ps_next(p);
-        if (ps_peek(p).kind == T_IDENTIFIER)
-            ps_next(p);
-        ps_parse_primary(p, false);
-        ps_skip_newlines(p);
-    }
-    p->mode = PS_COMMAND_MODE;
-    t = ps_peek(p);
-    if (t.kind != T_LCURLY) {
-        p->error = true;
-        return method;
-    }
-    ps_next(p);
-    method->a = ps_parse_block(p, t.start);
-    if (method->a)
-        method->a->a = params;
-    close_at(p, method);
-    return method;
-}
-
-static struct ps_node *parse_class(struct ps_parser *p, struct ps_token t, bool enumeration)
-{
-    struct ps_node *node = ps_node(p, PS_CLASS, t.start, t.end);
-    if (!node)
-        return NULL;
-    ps_skip_newlines(p);
-    if (ps_peek(p).kind != T_IDENTIFIER) {
-        p->error = true;
-        return node;
-    }
-    node->text = ps_source(p, ps_next(p));
-    p->mode = PS_EXPRESSION_MODE;
-    while (!p->stopped) { /* : base, interface */
-        ps_skip_newlines(p);
-        t = ps_peek(p);
-        if (t.kind == T_LCURLY || t.kind == T_END || t.kind == T_SEMI || t.kind == T_RCURLY)
-            break;
-        ps_next(p);
-    }
-    if (t.kind != T_LCURLY || !ps_enter(p)) {
-        p->error = true;
-        return node;
-    }
-    ps_next(p);
-    struct ps_list members = {0};
-    while (!p->stopped) {
-        p->mode = PS_COMMAND_MODE;
-        ps_skip_separators(p);
-        t = ps_peek(p);
-        if (t.kind == T_RCURLY || t.kind == T_END)
-            break;
-        uint32_t pos = p->pos;
-        if (enumeration) {
-            p->mode = PS_EXPRESSION_MODE;
-            t = ps_next(p);
-            if (t.kind != T_IDENTIFIER)
-                p->error = true;
-            if (ps_peek(p).kind == T_ASSIGN) {
-                ps_next(p);
-                ps_append(&members, ps_parse_expression(p));
-            }
-        } else {
-            ps_append(&members, parse_class_member(p));
-        }
-        if (p->pos == pos)
-            ps_next(p);
-    }
-    p->mode = PS_COMMAND_MODE;
-    expect(p, T_RCURLY);
-    ps_leave(p);
-    node->a = members.first;
-    close_at(p, node);
-    return node;
-}
-
-static struct ps_node *parse_using(struct ps_parser *p, struct ps_token t)
-{
-    struct ps_node *node = ps_node(p, PS_USING, t.start, t.end);
-    struct ps_token kind = ps_peek(p);
-    bool namespace = is_word(p, kind, STR("namespace"));
-    if (!namespace && !is_word(p, kind, STR("module")) && !is_word(p, kind, STR("assembly")) &&
-        !is_word(p, kind, STR("type")) && !is_word(p, kind, STR("command")))
-        p->error = true;
-    else
-        ps_next(p);
-    t = ps_peek(p);
-    if (t.kind == T_GENERIC || t.kind == T_IDENTIFIER) {
-        ps_next(p);
-        if (node && namespace)
-            node->text = ps_source(p, t);
-    } else if (t.kind != T_NEWLINE && t.kind != T_END && t.kind != T_SEMI) {
-        ps_parse_primary(p, true);
-    } else {
-        p->error = true;
-    }
-    return node;
-}
-
-static struct ps_node *parse_data(struct ps_parser *p, struct ps_token t)
-{
-    while (ps_peek(p).kind != T_LCURLY) {
-        t = ps_peek(p);
-        if (t.kind == T_END || t.kind == T_NEWLINE || t.kind == T_SEMI || p->stopped) {
-            p->error = true;
-            return NULL;
-        }
-        ps_next(p);
-    }
-    return parse_body(p);
 }
 
 static bool ends_statement(uint8_t kind)
@@ -728,7 +361,7 @@ static struct ps_node *parse_keyword(struct ps_parser *p, struct ps_token t, enu
     case K_TRAP: {
         struct ps_node *node = ps_node(p, PS_TRAP, t.start, t.end);
         ps_parse_attributes(p);
-        struct ps_node *body = parse_body(p);
+        struct ps_node *body = ps_parse_body(p);
         if (node)
             node->a = body;
         return node;
@@ -736,16 +369,16 @@ static struct ps_node *parse_keyword(struct ps_parser *p, struct ps_token t, enu
     case K_FUNCTION:
     case K_FILTER:
     case K_WORKFLOW:
-    case K_CONFIGURATION: return parse_function(p, t);
-    case K_CLASS: return parse_class(p, t, false);
-    case K_ENUM: return parse_class(p, t, true);
-    case K_USING: return parse_using(p, t);
-    case K_DATA: return parse_data(p, t);
+    case K_CONFIGURATION: return ps_parse_function(p, t);
+    case K_CLASS: return ps_parse_class(p, t, false);
+    case K_ENUM: return ps_parse_class(p, t, true);
+    case K_USING: return ps_parse_using(p, t);
+    case K_DATA: return ps_parse_data(p, t);
     case K_BEGIN:
     case K_PROCESS:
     case K_END:
     case K_CLEAN:
-    case K_DYNAMICPARAM: return parse_body(p);
+    case K_DYNAMICPARAM: return ps_parse_body(p);
     case K_DEFINE:
     case K_FROM:
     case K_VAR: /* reserved */ p->error = true; return NULL;
@@ -769,15 +402,14 @@ struct ps_node *ps_parse_statement(struct ps_parser *p)
         ps_next(p);
         ps_skip_newlines(p);
         struct ps_token loop = ps_peek(p);
-        enum keyword keyword =
-            loop.kind == T_IDENTIFIER ? find_keyword(ps_source(p, loop)) : K_NONE;
+        enum keyword keyword = loop.kind == T_IDENTIFIER ? ps_keyword(ps_source(p, loop)) : K_NONE;
         if (keyword == K_FOR || keyword == K_FOREACH || keyword == K_WHILE || keyword == K_DO ||
             keyword == K_SWITCH)
             t = loop;
         else
             p->pos = pos;
     }
-    enum keyword keyword = t.kind == T_IDENTIFIER ? find_keyword(ps_source(p, t)) : K_NONE;
+    enum keyword keyword = t.kind == T_IDENTIFIER ? ps_keyword(ps_source(p, t)) : K_NONE;
     /* In classes and named blocks the word behind decides; `clean` is new in PowerShell 7. */
     if (keyword == K_CLEAN) {
         p->differs = true;
