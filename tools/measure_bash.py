@@ -135,10 +135,10 @@ def main():
     options = parser.parse_args()
     path = os.path.join(options.corpus, "bash.jsonl")
     if not os.path.exists(path):
-        print("skipped: no bash.jsonl in", options.corpus)
+        print("ok 1 - bash read as shfmt reads it # SKIP the corpus is not here")
         return 0
     if not shutil.which("shfmt"):
-        print("skipped: shfmt is not installed")
+        print("ok 1 - bash read as shfmt reads it # SKIP shfmt is not installed")
         return 0
     rows = [json.loads(line) for line in open(path, encoding="utf-8")]
     scripts = [row["argv"][2] for row in rows]
@@ -146,7 +146,7 @@ def main():
     done = subprocess.run(shlex.split(options.cordon), input=asked.encode(), capture_output=True)
     answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
     if len(answers) != len(rows):
-        print("the guard answered", len(answers), "of", len(rows), "rows")
+        print("not ok 1 - the guard answered", len(answers), "of", len(rows), "rows")
         return 1
     classes = collections.Counter()
     for row, script, answer in zip(rows, scripts, answers):
@@ -166,9 +166,11 @@ def main():
             print(row["id"], "\n ", script[:400], "\n  shfmt:", theirs[:12], "\n  ours: ", ours[:12])
     compared = len(rows) - classes["shfmt rejects it"]
     for name, count in classes.most_common():
-        print(f"{count:6}  {name}")
-    print(f"{100 * classes['same'] / max(compared, 1):6.2f} % of {compared} rows agree")
-    return 0
+        print(f"# {count:6}  {name}")
+    share = classes["same"] / max(compared, 1)
+    print(f'{"ok" if share >= 0.99 else "not ok"} 1 - bash.jsonl: {classes["same"]} of {compared} rows alike '
+          f"({share:.2%}), at least 99 %")
+    return 0 if share >= 0.99 else 1
 
 
 if __name__ == "__main__":
