@@ -1,6 +1,6 @@
 # The front door. `make help` says what there is; the build itself is CMake's (CMakePresets.json).
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test bench fuzz lint format clean install
+.PHONY: all help setup demo test bench fuzz soak mutants lint format dist clean install
 
 PREFIX ?= /usr/local
 S ?= 60
@@ -32,12 +32,23 @@ fuzz: ## run every fuzz target for S seconds each (S=60)
 	@tools/setup test
 	@tools/fuzz $(S)
 
+soak: ## the long form: every fuzz target for ten minutes, end-to-end runs fifty times
+	@tools/setup test
+	@tools/soak
+
+mutants: ## break the code that decides in small ways and show that the tests notice
+	@tools/setup test
+	@tools/mutants
+
 lint: ## layers, format, clang-tidy and compiler warnings
 	@tools/setup test
 	@tools/lint
 
 format: ## let clang-format lay out the sources
 	@clang-format -i $$(git ls-files '*.c' '*.h')
+
+dist: all ## pack zips with checksums into build/dist
+	@tools/dist
 
 install: all ## install the native program, library and header below PREFIX
 	@cmake --install build/native --prefix $(PREFIX)
