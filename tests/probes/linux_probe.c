@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +236,158 @@ static int try_dumpable(const char *path, const char *other)
     return put(open(path, O_WRONLY | O_CREAT, 0644));
 }
 
+/* A server outside: a stream and a datagram socket in the folder, a TCP port in its file "port". */
+static int try_serve(const char *folder, const char *other)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct sockaddr_in local = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof local;
+    int stream = socket(AF_UNIX, SOCK_STREAM, 0), datagram = socket(AF_UNIX, SOCK_DGRAM, 0);
+    int tcp = socket(AF_INET, SOCK_STREAM, 0);
+    (void)other;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/stream", folder);
+    bool bound = bind(stream, (void *)&address, sizeof address) == 0 && listen(stream, 100) == 0;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/datagram", folder);
+    bound = bound && bind(datagram, (void *)&address, sizeof address) == 0;
+    bound = bound && bind(tcp, (void *)&local, sizeof local) == 0 && listen(tcp, 100) == 0 &&
+            getsockname(tcp, (void *)&local, &length) == 0;
+    char path[256];
+    snprintf(path, sizeof path, "%s/port.new", folder);
+    FILE *f = bound ? fopen(path, "w") : NULL;
+    if (!f)
+        return 0;
+    fprintf(f, "%d\n", ntohs(local.sin_port));
+    fclose(f);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/port", folder);
+    rename(path, address.sun_path);
+    sleep(60);
+    return 1;
+}
+
+static struct sockaddr_un flipped;
+
+static void *flip_family(void *stop)
+{
+    while (!*(volatile int *)stop) {
+        *(volatile sa_family_t *)&flipped.sun_family = AF_UNSPEC;
+        *(volatile sa_family_t *)&flipped.sun_family = AF_UNIX;
+    }
+    return NULL;
+}
+
+/* The address changes its family while it is looked at. */
+static int try_connect_flip(const char *path, const char *other)
+{
+    pthread_t thread;
+    int stop = 0, connected = 0;
+    (void)other;
+    snprintf(flipped.sun_path, sizeof flipped.sun_path, "%s", path);
+    pthread_create(&thread, NULL, flip_family, &stop);
+    for (int i = 0; i < 3000 && !connected; i++) {
+        struct sockaddr_un peer;
+        socklen_t length = sizeof peer;
+        int s = socket(AF_UNIX, SOCK_STREAM, 0);
+        connect(s, (void *)&flipped, sizeof flipped);
+        connected = getpeername(s, (void *)&peer, &length) == 0;
+        close(s);
+    }
+    stop = 1;
+    pthread_join(thread, NULL);
+    return connected;
+}
+
+/* A pair of datagram sockets can send to anybody. */
+static int try_pair_datagram(const char *path, const char *other)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int pair[2] = {-1, -1};
+    (void)other;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+    return sendto(pair[0], "x", 1, 0, (void *)&address, sizeof address) == 1;
+}
+
+/* A listener of one's own on the same port of another address, then a connection to the server. */
+static int try_port_alias(const char *port, const char *other)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+    int own = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+    (void)other;
+    address.sin_addr.s_addr = htonl(0x7F000002);
+    bind(own, (void *)&address, sizeof address);
+    listen(own, 1);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return connect(client, (void *)&address, sizeof address) == 0;
+}
+
+static int try_own_port(const char *path, const char *other)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof address;
+    int own = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+    (void)other;
+    return bind(own, (void *)&address, sizeof address) == 0 && listen(own, 1) == 0 &&
+           getsockname(own, (void *)&address, &length) == 0 &&
+           connect(client, (void *)&address, sizeof address) == 0 &&
+           put(open(path, O_WRONLY | O_CREAT, 0644));
+}
+
+/* More connections than the queue takes must not stop everything else. */
+static int try_full_queue(const char *path, const char *other)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int server = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    bind(server, (void *)&address, sizeof address);
+    listen(server, 0);
+    for (int i = 0; i < 4; i++)
+        if (fork() == 0) {
+            connect(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&address, sizeof address);
+            _exit(0);
+        }
+    usleep(200000);
+    return put(open(other, O_WRONLY | O_CREAT, 0644));
+}
+
+static int try_listen_any(const char *path, const char *other)
+{
+    (void)path, (void)other;
+    return listen(socket(AF_INET, SOCK_STREAM, 0), 1) == 0;
+}
+
+static int try_capability(const char *path, const char *other)
+{
+    unsigned data[5] = {0x02000001, 0x2000, 0, 0, 0};
+    (void)other;
+    return setxattr(path, "security.capability", data, sizeof data, 0) == 0;
+}
+
+/* A protected file by a descriptor, while its path is longer than anybody can say. */
+static int try_deep_fchmod(const char *folder, const char *file)
+{
+    char path[512], name[201];
+    int top = open(".", O_RDONLY | O_DIRECTORY);
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    int fd = open(path, O_RDONLY);
+    memset(name, 'd', 200);
+    name[200] = '\0';
+    char here[8192];
+    size_t left = 4095 - strlen(folder) - 2;
+    while (getcwd(here, sizeof here) && strlen(here) + 2 < left) {
+        size_t room = left - strlen(here) - 1;
+        name[room < 200 ? room : 200] = '\0';
+        if (mkdir(name, 0755) || chdir(name))
+            break;
+        name[room < 200 ? room : 200] = 'd';
+        name[200] = '\0';
+    }
+    int deep = open(".", O_RDONLY | O_DIRECTORY);
+    int moved = renameat(top, folder, deep, folder) == 0;
+    int changed = fchmod(fd, 0600) == 0;
+    renameat(deep, folder, top, folder);
+    return moved && changed;
+}
+
 static const struct {
     const char *name;
     int (*run)(const char *path, const char *other);
@@ -265,7 +420,16 @@ static const struct {
               {"datagram", try_datagram},
               {"mknod-device", try_mknod_device},
               {"umask", try_umask},
-              {"dumpable", try_dumpable}};
+              {"dumpable", try_dumpable},
+              {"serve", try_serve},
+              {"connect-flip", try_connect_flip},
+              {"pair-datagram", try_pair_datagram},
+              {"port-alias", try_port_alias},
+              {"own-port", try_own_port},
+              {"full-queue", try_full_queue},
+              {"listen-any", try_listen_any},
+              {"capability", try_capability},
+              {"deep-fchmod", try_deep_fchmod}};
 
 int main(int argc, char **argv)
 {

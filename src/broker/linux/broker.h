@@ -26,14 +26,11 @@ struct broker {
     int listener;
     void (*event)(void *context, const struct audit_event *event);
     void *context;
-    struct inode_set linked;  /* names that this run made of files that had one */
-    struct inode_set sockets; /* unix sockets that this run bound */
-    struct arena arena;       /* repositories that this run made, for its whole time */
-    struct str *repositories;
-    size_t repository_count, repository_capacity;
-    uint16_t ports[256]; /* TCP ports of this machine that this run listens on */
-    size_t port_count;
-    uint64_t (*now)(void); /* milliseconds since 1970 */
+    struct inode_set linked;       /* names that this run made of files that had one */
+    struct inode_set sockets;      /* unix sockets that this run bound */
+    struct inode_set listeners;    /* internet sockets that this run bound; no device */
+    struct inode_set repositories; /* .git folders that this run made */
+    uint64_t (*now)(void);         /* milliseconds since 1970 */
 };
 
 void broker_free(struct broker *b);
@@ -48,6 +45,9 @@ int broker_serve(struct broker *b, int stop, int timeout_ms, void (*tick)(void *
 /* Adds one to the entry's count and returns it; 0 without memory. */
 uint32_t inode_add(struct inode_set *set, const struct stat *st);
 uint32_t inode_count(const struct inode_set *set, const struct stat *st);
+
+/* A name of this object went away: its number may soon be somebody else's. */
+void broker_forget(struct broker *b, const struct stat *st);
 
 /* Fills a request to the policy from what resolution found. */
 void broker_question(struct broker *b, const struct resolved *where, enum policy_access access,
@@ -65,6 +65,11 @@ void broker_report(struct broker *b, const struct request *r, const struct polic
 void broker_report_text(struct broker *b, const struct request *r, enum audit_op op,
                         struct str target, enum audit_type type, struct str rule, struct str why,
                         struct str fix);
+
+/* False after a refusal: a file must not get bits that lend the user's rights to whoever runs it.
+ */
+bool broker_allows_mode(struct broker *b, struct request *r, struct str path, mode_t mode,
+                        bool folder);
 
 /* The program that the caller runs, for events. */
 struct str broker_image(const struct request *r, char *out, size_t capacity);

@@ -88,10 +88,13 @@ static int drop_capabilities(void)
         data[i].permitted &= kept;
         data[i].inheritable &= kept;
     }
-    /* The bounding set matters only to who could gain by it: no_new_privs has closed that door. */
-    for (int cap = 0; cap <= 63; cap++)
-        if (cap > 31 || !(keep & 1u << cap))
-            prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+    /* root gets the bounding set back with every exec; for others no_new_privs closed that door. */
+    for (int cap = 0; cap <= 63; cap++) {
+        bool kept = cap <= 31 && (keep & 1u << cap);
+        if (!kept && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1 &&
+            prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) && (geteuid() == 0 || getuid() == 0))
+            return -1;
+    }
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     return (int)syscall(SYS_capset, &header, data);
 }

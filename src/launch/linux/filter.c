@@ -18,6 +18,7 @@ enum action {
     DO_ENOSYS,
     DO_CLONE,
     DO_SOCKET,
+    DO_PAIR,
     DO_IOCTL,
     DO_PRCTL,
     DO_PRLIMIT,
@@ -91,6 +92,19 @@ static void act(struct program *p, const struct call *call)
                                       0x40086602 /* FS_IOC_SETFLAGS */,
                                       0x40046602 /* the 32-bit one */,
                                       0x401C5820 /* FSSETXATTR */,
+                                      0x40087602 /* FS_IOC_SETVERSION */,
+                                      0x40047602 /* the 32-bit one */,
+                                      0x40086604 /* ext4's own */,
+                                      0x40806685 /* FS_IOC_ENABLE_VERITY */,
+                                      0x800C6613 /* FS_IOC_SET_ENCRYPTION_POLICY */,
+                                      0xC0506617 /* FS_IOC_ADD_ENCRYPTION_KEY */,
+                                      0xC0406618 /* FS_IOC_REMOVE_ENCRYPTION_KEY */,
+                                      0x40047211 /* FAT_IOCTL_SET_ATTRIBUTES */,
+                                      0x4B47 /* KDSKBENT: keys that type later */,
+                                      0x4B49 /* KDSKBSENT */,
+                                      0x4B4B /* KDSKBDIACR */,
+                                      0x4B4D /* KDSETKEYCODE */,
+                                      0x5423 /* TIOCSETD */,
                                       0x5432 /* TCSETXF */};
     static const uint32_t dumpable[] = {PR_SET_DUMPABLE};
     switch (call->action) {
@@ -119,7 +133,24 @@ static void act(struct program *p, const struct call *call)
         answer(p, SECCOMP_RET_USER_NOTIF);
         answer(p, SECCOMP_RET_ALLOW);
         return;
+    case DO_PAIR:
+        load_argument(p, 1);
+        emit(p, BPF_ALU | BPF_AND | BPF_K, 0xF, 0, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 2, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 1, 0);
+        refuse(p, EPERM);
+        answer(p, SECCOMP_RET_ALLOW);
+        return;
     case DO_IOCTL:
+        load_argument(p, call->argument);
+        emit(p, BPF_ALU | BPF_AND | BPF_K, 0xFF00, 0, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0x9400 /* btrfs */, 0, 6);
+        load_argument(p, call->argument);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0x40049409 /* FICLONE */, 3, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0x4020940D /* FICLONERANGE */, 2, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0xC0189436 /* FIDEDUPERANGE */, 1, 0);
+        refuse(p, EPERM);
+        answer(p, SECCOMP_RET_ALLOW);
         load_argument(p, call->argument);
         refuse_values(p, ioctls, sizeof ioctls / sizeof *ioctls, EPERM);
         return;

@@ -107,6 +107,13 @@ static const struct attempt denied[] = {
      NULL},
     {"a child of a child of a child", "sh -c \"sh -c \\\"echo x > ../out/new\\\"\"",
      "test -e ../out/new", NULL},
+    {"a repository in the place of one's own",
+     "mkdir -p new/.git && mv new old && mv repo new && echo y > new/.git/config; mv new repo",
+     "grep -q y repo/.git/config", NULL},
+    {"a path too long to judge", "\"$P\" deep-fchmod repo .git/config",
+     "test \"$(stat -c %a repo/.git/config)\" = 600", NULL},
+    {"a set-user-id program", "chmod 4755 file", "test -u file", NULL},
+    {"a set-group-id program", "\"$P\" creat g && chmod g+s g", "test -g g", NULL},
     {"in the background, after the end", "(sleep 0.3; echo x > ../out/late) & sleep 0.6",
      "test -e ../out/late", NULL},
 };
@@ -144,6 +151,11 @@ static const struct attempt allowed[] = {
     {"times by descriptor", "\"$P\" futimens file", "test \"$(stat -c %Y file)\" = 1", NULL},
     {"the caller's umask", "\"$P\" umask new", "test \"$(stat -c %a new)\" = 640", NULL},
     {"not dumpable", "\"$P\" dumpable new", "test -s new", NULL},
+    {"a pipe is not truncated", "mkfifo p; \"$P\" truncate p; echo ok > got", "grep -q ok got",
+     NULL},
+    {"a port of its own", "\"$P\" own-port got", "test -s got", NULL},
+    {"a full queue stops nobody else", "\"$P\" full-queue s got", "test -s got", NULL},
+    {"a set-group-id folder", "mkdir d && chmod g+s d", "test -g d", NULL},
     {"a unix socket of its own", "\"$P\" unix-pair s && echo ok > got", "grep -q ok got", NULL},
 };
 
@@ -155,6 +167,12 @@ static const struct attempt refused[] = {
     {"a user namespace", "\"$P\" namespace x", NULL, NULL},
     {"shared memory with others", "\"$P\" shared-memory x", NULL, NULL},
     {"datagrams", "\"$P\" datagram x", NULL, NULL},
+    {"a server outside", "\"$P\" unix-connect ../out/stream", NULL, NULL},
+    {"a server outside, by a flipped address", "\"$P\" connect-flip ../out/stream", NULL, NULL},
+    {"a server outside, from a pair", "\"$P\" pair-datagram ../out/datagram", NULL, NULL},
+    {"a server outside, by its port", "\"$P\" port-alias $(cat ../out/port)", NULL, NULL},
+    {"listening for everybody", "\"$P\" listen-any x", NULL, NULL},
+    {"a program with capabilities", "\"$P\" capability file", NULL, NULL},
 };
 
 static void test_denied(const struct attempt *a)
@@ -183,14 +201,13 @@ static void test_allowed(const struct attempt *a)
 static void test_refused(const struct attempt *a)
 {
     fresh();
-    int control = sh("ws",
-                     "sleep 60 & export OUTSIDE=$!; P='%s'; export P; sh -c '%s'; c=$?; "
-                     "kill $OUTSIDE; exit $c",
-                     probe, a->script);
-    int inside = sh("ws",
-                    "sleep 60 & export OUTSIDE=$!; P='%s'; export P; '%s' run --quiet -- sh -c "
-                    "'%s'; c=$?; kill $OUTSIDE; exit $c",
-                    probe, cordon, a->script);
+    static const char outside[] = "export P='%s'; \"$P\" serve ../out & export OUTSIDE=$!; i=0; "
+                                  "while [ ! -s ../out/port -a $i "
+                                  "-lt 50 ]; do sleep 0.02; i=$((i+1)); done; %s%s%s sh -c '%s'; "
+                                  "c=$?; kill $OUTSIDE; exit $c";
+    int control = sh("ws", outside, probe, "", "", "", a->script);
+    fresh();
+    int inside = sh("ws", outside, probe, "'", cordon, "' run --quiet --", a->script);
     if (control != 0)
         skip(a->what, "the control fails on this machine");
     else
@@ -237,6 +254,16 @@ static void test_codes(void)
     ok(sh("ws", "'%s' run --audit a.jsonl -- sh -c 'echo x > a.jsonl'; ! grep -qx x a.jsonl",
           cordon) == 0,
        "not even inside a root");
+}
+
+/* Only stdin, stdout and stderr go in. */
+static void test_inherited(void)
+{
+    fresh();
+    sh("ws", "sh -c 'echo x >&3' 3>>../out/log");
+    bool control = sh("out", "test -s log") == 0;
+    sh("ws", ": > ../out/log; '%s' run --quiet -- sh -c 'echo x >&3' 3>>../out/log", cordon);
+    ok(control && sh("out", "test ! -s log") == 0, "denied: a descriptor that was open before");
 }
 
 /* The supervisor dies: no write is possible from then on and the tree ends. */
@@ -329,6 +356,7 @@ int main(void)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         test_refused(&refused[i]);
     test_codes();
+    test_inherited();
     test_killed();
     test_flips();
     test_programs();

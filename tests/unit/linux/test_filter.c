@@ -73,6 +73,15 @@ static void test_x86_64(void)
        "clone makes processes, not namespaces");
     ok(ask(16, 0, 0x5412, 0) == REFUSED && ask(16, 0, 0x5401, 0) == ALLOW,
        "ioctl does not type into terminals");
+    ok(ask(16, 0, 0x5000940F, 0) == REFUSED && ask(16, 0, 0x40049409, 0) == ALLOW &&
+           ask(16, 0, 0xC0189436, 0) == ALLOW,
+       "btrfs: clones, but no subvolumes");
+    ok(ask(16, 0, 0x40806685, 0) == REFUSED && ask(16, 0, 0x4B49, 0) == REFUSED,
+       "ioctl does not seal files or program keys");
+    ok(ask(53, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) == ALLOW &&
+           ask(53, AF_UNIX, SOCK_SEQPACKET, 0) == ALLOW &&
+           ask(53, AF_UNIX, SOCK_DGRAM, 0) == REFUSED && ask(53, AF_UNIX, SOCK_RAW, 0) == REFUSED,
+       "pairs of sockets: streams and sequences");
     ok(ask(157, 4, 0, 0) == SECCOMP_RET_ERRNO && ask(157, 15, 0, 0) == ALLOW,
        "PR_SET_DUMPABLE seems to work");
     ok(ask(302, 0, 0, 0) == ALLOW && ask(302, 77, 0, 0) == REFUSED, "limits of one's own only");
@@ -116,6 +125,7 @@ static void test_table(enum filter_arch which)
                         : strcmp(rows[i].action, "EPERM") == 0  ? REFUSED
                         : strcmp(rows[i].action, "ENOSYS") == 0 ? UNKNOWN
                         : strcmp(rows[i].action, "SOCKET") == 0 ? NOTIFY
+                        : strcmp(rows[i].action, "PAIR") == 0   ? REFUSED
                                                                 : ALLOW;
         if (got != want) {
             wrong++;
