@@ -20,6 +20,18 @@ struct inode_set {
     size_t count, capacity;
 };
 
+/* A program that was judged and may begin: which, with what words, and what ran before. */
+struct broker_expected {
+    pid_t process;
+    dev_t device;
+    ino_t inode;
+    dev_t before_device;
+    ino_t before_inode;
+    uint64_t words;
+};
+
+enum { BROKER_MOST_EXPECTED = 1024 };
+
 struct broker {
     const struct policy *policy;
     struct guard *guard;
@@ -30,7 +42,9 @@ struct broker {
     struct inode_set sockets;      /* unix sockets that this run bound */
     struct inode_set listeners;    /* internet sockets that this run bound; no device */
     struct inode_set repositories; /* .git folders that this run made */
-    uint64_t (*now)(void);         /* milliseconds since 1970 */
+    struct broker_expected expected[BROKER_MOST_EXPECTED];
+    size_t expected_count;
+    uint64_t (*now)(void); /* milliseconds since 1970 */
 };
 
 void broker_free(struct broker *b);
@@ -73,6 +87,9 @@ bool broker_allows_mode(struct broker *b, struct request *r, struct str path, mo
 
 /* The program that the caller runs, for events. */
 struct str broker_image(const struct request *r, char *out, size_t capacity);
+
+/* Compares what began with what was judged; kills it and returns false if that must not run. */
+bool exec_verify(struct broker *b, struct request *r);
 
 /* The handlers, by call; false if the number is not theirs. */
 bool file_handle(struct broker *b, struct request *r);
