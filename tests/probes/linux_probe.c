@@ -23,6 +23,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 static int put(int fd)
@@ -34,7 +35,9 @@ static int try_openat2(const char *path, const char *other)
 {
     struct open_how how = {.flags = O_WRONLY | O_CREAT, .mode = 0644};
     (void)other;
-    return put((int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how));
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    /* As programs do where the call is not known. */
+    return put(fd < 0 && errno == ENOSYS ? open(path, O_WRONLY | O_CREAT, 0644) : fd);
 }
 
 static int try_creat(const char *path, const char *other)
@@ -448,6 +451,91 @@ static int try_exec_flip(const char *made, const char *other)
     return access(made, F_OK) == 0;
 }
 
+static char *shared_page(void)
+{
+    return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+/* Each state must last a little, or no call ever meets it whole. */
+static void dwell(void)
+{
+    for (volatile int i = 0; i < 500; i++)
+        ;
+}
+
+/* A path that is sometimes a device, which goes on by itself, and sometimes a file. */
+static int try_truncate_flip(const char *file, const char *other)
+{
+    char *path = shared_page();
+    size_t n = strlen(file) + 1;
+    struct stat st;
+    pid_t flipper;
+    (void)other;
+    if ((flipper = fork()) == 0)
+        for (;;) {
+            memcpy(path, "/dev/null", 10);
+            dwell();
+            memcpy(path, file, n);
+            dwell();
+        }
+    bool cut = false;
+    for (time_t end = time(NULL) + 6; time(NULL) < end && !cut;) {
+        close(open(path, O_RDONLY | O_TRUNC));
+        cut = stat(file, &st) == 0 && st.st_size == 0;
+    }
+    kill(flipper, SIGKILL);
+    return cut;
+}
+
+static int try_openat2_flip(const char *file, const char *other)
+{
+    struct open_how *how = (void *)shared_page();
+    struct stat st;
+    pid_t flipper;
+    (void)other;
+    if ((flipper = fork()) == 0)
+        for (;;) {
+            *(volatile uint64_t *)&how->flags = O_RDONLY;
+            *(volatile uint64_t *)&how->flags = O_RDONLY | O_TRUNC;
+        }
+    bool cut = false;
+    for (time_t end = time(NULL) + 6; time(NULL) < end && !cut;) {
+        close((int)syscall(SYS_openat2, AT_FDCWD, file, how, sizeof *how));
+        cut = stat(file, &st) == 0 && st.st_size == 0;
+    }
+    kill(flipper, SIGKILL);
+    return cut;
+}
+
+static int try_sigqueue(const char *pid, const char *other)
+{
+    (void)other;
+    return sigqueue(atoi(pid), 0, (union sigval){0}) == 0;
+}
+
+static int try_pidfd_signal(const char *pid, const char *other)
+{
+    (void)other;
+    return syscall(SYS_pidfd_send_signal, (int)syscall(SYS_pidfd_open, atoi(pid), 0), 0, NULL, 0) ==
+           0;
+}
+
+/* A pipe whose news are signals, and the signal kills. */
+static int try_owner_signal(const char *pid, const char *other)
+{
+    int ends[2];
+    (void)other;
+    if (pipe(ends) || fcntl(ends[0], F_SETOWN, atoi(pid)) || fcntl(ends[0], F_SETSIG, SIGUSR1) ||
+        fcntl(ends[0], F_SETFL, O_ASYNC | O_NONBLOCK) || write(ends[1], "x", 1) != 1)
+        return 0;
+    usleep(100000);
+    char path[64], state[64] = "";
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    int fd = open(path, O_RDONLY);
+    ssize_t n = fd < 0 ? 0 : read(fd, state, sizeof state - 1);
+    return n <= 0 || strstr(state, ") Z") != NULL;
+}
+
 static const struct {
     const char *name;
     int (*run)(const char *path, const char *other);
@@ -484,6 +572,11 @@ static const struct {
               {"memfd-exec", try_memfd_exec},
               {"deleted-exec", try_deleted_exec},
               {"exec-flip", try_exec_flip},
+              {"truncate-flip", try_truncate_flip},
+              {"openat2-flip", try_openat2_flip},
+              {"sigqueue", try_sigqueue},
+              {"pidfd-signal", try_pidfd_signal},
+              {"owner-signal", try_owner_signal},
               {"serve", try_serve},
               {"connect-flip", try_connect_flip},
               {"pair-datagram", try_pair_datagram},

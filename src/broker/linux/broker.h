@@ -36,6 +36,8 @@ struct broker {
     const struct policy *policy;
     struct guard *guard;
     int listener;
+    int landlock_abi; /* what Landlock bounds, and so what may go on */
+    pid_t reaper;     /* every process of this run is below it */
     void (*event)(void *context, const struct audit_event *event);
     void *context;
     struct inode_set linked;       /* names that this run made of files that had one */
@@ -96,5 +98,6 @@ bool file_handle(struct broker *b, struct request *r);
 bool attributes_handle(struct broker *b, struct request *r);
 bool exec_handle(struct broker *b, struct request *r);
 bool socket_handle(struct broker *b, struct request *r);
+bool signal_handle(struct broker *b, struct request *r);
 
 #endif

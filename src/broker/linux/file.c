@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "launch/linux/confine.h"
 
 enum { MOST_TRIES = 16, TMPFILE_BIT = 020000000 };
 
@@ -108,6 +109,42 @@ static int open_new(struct broker *b, struct request *r, struct resolved *where,
     return fd < 0 ? -errno : fd;
 }
 
+/* The caller's memory may name something else by then: Landlock must know all that could happen. */
+static bool may_continue(const struct broker *b, int flags)
+{
+    return b->landlock_abi >= 3 || !(flags & O_TRUNC);
+}
+
+/* One of the caller's own descriptors once more. */
+static int open_descriptor(struct broker *b, struct request *r, const struct resolved *where,
+                           int flags)
+{
+    struct resolved object = {.parent = -1, .exists = true};
+    char own[64];
+    int copy = request_descriptor(r, atoi(where->leaf));
+    if (copy < 0)
+        return copy;
+    bool plain = fstat(copy, &object.st) == 0 && S_ISREG(object.st.st_mode) &&
+                 object.st.st_nlink > 0 && resolve_path_of(copy, object.path, sizeof object.path);
+    int rc = -EACCES;
+    if (!plain && may_continue(b, flags)) {
+        request_continue(r); /* a pipe or a device: Landlock bounds it */
+        rc = 0;
+    } else if (S_ISFIFO(object.st.st_mode) ||
+               (plain && broker_allows(b, r, &object, POLICY_WRITE, AUDIT_FILE_WRITE))) {
+        snprintf(own, sizeof own, "/proc/self/fd/%d", copy);
+        rc = open(own, (flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW)) | O_CLOEXEC);
+        if (rc < 0)
+            rc = -errno;
+        else if (plain && (flags & O_TRUNC) && truncate(own, 0)) {
+            close(rc);
+            rc = -errno;
+        }
+    }
+    close(copy);
+    return rc;
+}
+
 /* One try; -EAGAIN if the place changed meanwhile. */
 static int try_open(struct broker *b, struct request *r, int dirfd, const char *path, int flags,
                     mode_t mode)
@@ -117,10 +154,8 @@ static int try_open(struct broker *b, struct request *r, int dirfd, const char *
     int rc = resolve(r, dirfd, path, !(flags & O_NOFOLLOW) && !exclusive, &where);
     if (rc)
         return rc;
-    if (where.descriptor) {
-        request_continue(r); /* one's own descriptor again: Landlock bounds it */
-        return 0;
-    }
+    if (where.descriptor)
+        return open_descriptor(b, r, &where, flags);
     if (!where.exists) {
         if (!(flags & O_CREAT))
             return -ENOENT;
@@ -132,8 +167,15 @@ static int try_open(struct broker *b, struct request *r, int dirfd, const char *
     if (S_ISLNK(where.st.st_mode))
         return -ELOOP;
     if (S_ISCHR(where.st.st_mode) && str_starts(str_of(where.path), STR("/dev/"))) {
-        request_continue(r); /* Landlock has the list of devices */
-        return 0;
+        if (may_continue(b, flags)) {
+            request_continue(r); /* Landlock has the list of devices */
+            return 0;
+        }
+        if (confine_allows_device(where.path)) {
+            int how = (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
+            int fd = openat(where.parent, where.leaf, how);
+            return fd < 0 ? -errno : fd;
+        }
     }
     if (S_ISDIR(where.st.st_mode))
         return (flags & O_ACCMODE) == O_RDONLY && !(flags & (O_TRUNC | O_CREAT))

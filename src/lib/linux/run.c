@@ -177,6 +177,8 @@ static int serve(struct cordon_policy *p, struct run *run, struct spawn *s,
     struct broker broker = {.policy = p->policy,
                             .guard = p->guard,
                             .listener = s->listener,
+                            .landlock_abi = confine_landlock_abi(),
+                            .reaper = s->reaper,
                             .event = take_event,
                             .context = run,
                             .now = now_ms};

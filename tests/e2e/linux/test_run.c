@@ -12,6 +12,7 @@
 
 #include "tap.h"
 
+static const char *build = ""; /* which of the programs, for the names */
 static char top[1024], cordon[1200], probe[1200];
 
 /* A line of sh in a folder below top; its exit code. */
@@ -114,6 +115,10 @@ static const struct attempt denied[] = {
      "test \"$(stat -c %a repo/.git/config)\" = 600", NULL},
     {"a set-user-id program", "chmod 4755 file", "test -u file", NULL},
     {"a set-group-id program", "\"$P\" creat g && chmod g+s g", "test -g g", NULL},
+    {"truncate by a flipped path", "\"$P\" truncate-flip ../out/file", "test ! -s ../out/file",
+     NULL},
+    {"truncate by a flipped openat2", "\"$P\" openat2-flip ../out/file", "test ! -s ../out/file",
+     NULL},
     {"a denied tool", "touch new", "test -e new", "--deny-tool touch"},
     {"a denied tool by another name", "ln -s /usr/bin/touch t; ./t new", "test -e new",
      "--deny-tool touch"},
@@ -171,6 +176,11 @@ static const struct attempt allowed[] = {
      "grep -q ok got", NULL},
     {"a program through the loader", "/lib64/ld-linux-x86-64.so.2 /usr/bin/touch got",
      "test -e got", NULL},
+    {"signals inside", "sleep 30 & kill $!; wait $!; echo ok > got", "grep -q ok got", NULL},
+    {"signals to one's own group",
+     "setsid sh -c \"sleep 30 & trap : TERM; kill 0; wait; echo ok > got\"", "grep -q ok got",
+     NULL},
+    {"one's own output once more", "sh -c \"echo ok > /dev/stdout\" > got", "grep -q ok got", NULL},
     {"a start that fails", "echo \"echo ok > got\" > s; chmod +x s; ./s", "grep -q ok got", NULL},
     {"a full queue stops nobody else", "\"$P\" full-queue s got", "test -s got", NULL},
     {"a set-group-id folder", "mkdir d && chmod g+s d", "test -g d", NULL},
@@ -181,6 +191,9 @@ static const struct attempt allowed[] = {
 static const struct attempt refused[] = {
     {"memory of a process outside", "\"$P\" memory $OUTSIDE", NULL, NULL},
     {"signals to a process outside", "\"$P\" kill $OUTSIDE", NULL, NULL},
+    {"queued signals outside", "\"$P\" sigqueue $OUTSIDE", NULL, NULL},
+    {"signals outside by a descriptor", "\"$P\" pidfd-signal $OUTSIDE", NULL, NULL},
+    {"signals outside by a file's owner", "\"$P\" owner-signal $OUTSIDE", NULL, NULL},
     {"tracing a process outside", "\"$P\" ptrace $OUTSIDE", NULL, NULL},
     {"a user namespace", "\"$P\" namespace x", NULL, NULL},
     {"shared memory with others", "\"$P\" shared-memory x", NULL, NULL},
@@ -204,7 +217,7 @@ static void test_denied(const struct attempt *a)
     confined(options, a->script);
     bool after = sh("ws", "%s", a->effect) == 0;
     bool outside = sh("out", "test \"$(cat file)\" = old -a $(ls | wc -l) = 1") == 0;
-    if (!ok(control && !before && !after && outside, "denied: %s", a->what))
+    if (!ok(control && !before && !after && outside, "%sdenied: %s", build, a->what))
         note("control %d, before %d, after %d, outside unchanged %d", control, before, after,
              outside);
 }
@@ -213,7 +226,7 @@ static void test_allowed(const struct attempt *a)
 {
     fresh();
     confined(a->options ? a->options : "", a->script);
-    ok(sh("ws", "%s", a->effect) == 0, "allowed: %s", a->what);
+    ok(sh("ws", "%s", a->effect) == 0, "%sallowed: %s", build, a->what);
 }
 
 static void test_refused(const struct attempt *a)
@@ -229,7 +242,7 @@ static void test_refused(const struct attempt *a)
     if (control != 0)
         skip(a->what, "the control fails on this machine");
     else
-        ok(inside == 1, "refused: %s", a->what);
+        ok(inside == 1, "%srefused: %s", build, a->what);
 }
 
 static void test_codes(void)
@@ -354,6 +367,16 @@ static void test_programs(void)
     }
 }
 
+static void test_tables(void)
+{
+    for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
+        test_denied(&denied[i]);
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        test_allowed(&allowed[i]);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        test_refused(&refused[i]);
+}
+
 int main(void)
 {
     char root[700];
@@ -367,12 +390,16 @@ int main(void)
         skip("cordon run on Linux", "the kernel or the container lacks Landlock or the listener");
         return tap_done();
     }
-    for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
-        test_denied(&denied[i]);
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        test_allowed(&allowed[i]);
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        test_refused(&refused[i]);
+#ifdef CORDON_ABI2
+    snprintf(cordon, sizeof cordon, "%s/%s", root, CORDON_ABI2);
+    build = "ABI 2: ";
+    ok(sh(".", "'%s' run --verbose --root . -- true 2>&1 | grep -q 'Landlock ABI 2'", cordon) == 0,
+       "the capped program says so");
+    test_tables();
+    snprintf(cordon, sizeof cordon, "%s/%s", root, CORDON_EXE);
+    build = "";
+#endif
+    test_tables();
     test_codes();
     test_inherited();
     test_killed();
