@@ -287,6 +287,43 @@ static void test_codes(void)
        "not even inside a root");
 }
 
+static void test_temp(void)
+{
+    fresh();
+    ok(sh("ws",
+          "'%s' run --temp=private -- sh -c 'test \"$TMPDIR\" = \"$TEMP\" -a \"$TMP\" = \"$TEMP\" "
+          "&& "
+          "echo x > \"$TMPDIR/f\" && mkdir -p \"$TMPDIR/a/b\" && chmod 0 \"$TMPDIR/a\" && echo "
+          "\"$TMPDIR\" > where && stat -c %%a \"$TMPDIR\" > mode' 2> said; test $? = 0 && grep -q "
+          "700 mode && test -s where && test ! -e \"$(cat where)\" && grep -q 'had files' said",
+          cordon) == 0,
+       "a private temp folder, removed at the end");
+    fresh();
+    ok(sh("ws",
+          "'%s' run --temp=private -- sh -c 'echo x > /tmp/cordon-run-test-x'; test $? != 0 "
+          "-a ! -e /tmp/cordon-run-test-x",
+          cordon) == 0,
+       "and the shared one is not writable then");
+    ok(sh("ws",
+          "'%s' run --temp=session=t$$ -- sh -c 'echo x > \"$TMPDIR/f\"' && '%s' run "
+          "--temp=session=t$$ -- sh -c 'cat \"$TMPDIR/f\" > got; echo \"$TMPDIR\" > where' && grep "
+          "-q "
+          "x got && rm -r \"$(cat where)\"",
+          cordon, cordon) == 0,
+       "a temp folder for all runs of a session");
+    ok(sh("ws", "'%s' run --temp=session=../x -- true", cordon) == 125, "an id is not a path");
+    ok(sh("ws",
+          "ln -s /usr /tmp/cordon-session-$(id -u)-l$$; '%s' run --temp=session=l$$ -- true; c=$?; "
+          "rm /tmp/cordon-session-$(id -u)-l$$; test $c = 125",
+          cordon) == 0,
+       "a link in the place of a session's folder is refused");
+    ok(sh("ws",
+          "A_ONE=1 A_TWO=2 B=3 C=4 '%s' run --unset 'A_*' --unset B -- sh -c 'test -z "
+          "\"$A_ONE$A_TWO$B\" -a \"$C\" = 4'",
+          cordon) == 0,
+       "--unset takes names and patterns out of the environment");
+}
+
 /* Only stdin, stdout and stderr go in. */
 static void test_inherited(void)
 {
@@ -401,6 +438,7 @@ int main(void)
 #endif
     test_tables();
     test_codes();
+    test_temp();
     test_inherited();
     test_killed();
     test_flips();
