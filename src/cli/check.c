@@ -338,10 +338,11 @@ static int explain(const char *id)
 static int check(struct cordon_policy *p, struct arguments *args)
 {
     struct check_options o = {0};
-    const struct option own[] = {{"json", NULL, &o.json}, {"jsonl", NULL, &o.jsonl},
-                                 {"show", NULL, &o.show}, {"rules", NULL, &o.rules},
-                                 {"help", NULL, &o.help}, {"shell", &o.shell, NULL},
-                                 {"file", &o.file, NULL}, {"explain", &o.explain, NULL}};
+    const struct option own[] = {
+        {.name = "json", .flag = &o.json},  {.name = "jsonl", .flag = &o.jsonl},
+        {.name = "show", .flag = &o.show},  {.name = "rules", .flag = &o.rules},
+        {.name = "help", .flag = &o.help},  {.name = "shell", .value = &o.shell},
+        {.name = "file", .value = &o.file}, {.name = "explain", .value = &o.explain}};
     bool dashes = false;
     int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
     if (rc)

@@ -38,6 +38,8 @@ struct option {
     const char *name;   /* without dashes */
     const char **value; /* set to the value; NULL: a switch */
     bool *flag;         /* set to true; NULL: an option with a value */
+    size_t *count;      /* value is an array, and this many are in it; NULL: only one value */
+    size_t most;        /* that fit in the array */
 };
 
 /*

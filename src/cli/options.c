@@ -48,7 +48,12 @@ static int take_one(struct arguments *args, const struct option *own, size_t own
             return print_failure("--%.*s needs a value", STR_ARG(name));
         value = args->items[args->next++];
     }
-    if (option && takes_value)
+    if (option && option->count) {
+        if (*option->count == option->most)
+            return print_failure("--%.*s was given more than %u times", STR_ARG(name),
+                                 (unsigned)option->most);
+        option->value[(*option->count)++] = value;
+    } else if (option && takes_value)
         *option->value = value;
     else if (option)
         *option->flag = true;

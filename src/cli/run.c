@@ -25,19 +25,24 @@ static void print_plan(const struct cordon_policy *p)
         print_error("can be changed: %.*s", STR_ARG(s->roots.items[i].path));
 }
 
+enum { MOST_UNSET = 256 };
+
 static int run(struct cordon_policy *p, struct arguments *args)
 {
     struct run_options o = {0};
     struct run_result result = {0};
+    const char *unset[MOST_UNSET];
     bool json = false, quiet = false, verbose = false, help = false, dashes = false, kernel = false;
-    const struct option own[] = {{"json", NULL, &json},
-                                 {"quiet", NULL, &quiet},
-                                 {"verbose", NULL, &verbose},
-                                 {"help", NULL, &help},
-                                 {"require-kernel", NULL, &kernel},
-                                 {"audit", &o.audit, NULL},
-                                 {"audit-all", NULL, &o.audit_all},
-                                 {"audit-raw", NULL, &o.audit_raw}};
+    const struct option own[] = {
+        {.name = "json", .flag = &json},
+        {.name = "quiet", .flag = &quiet},
+        {.name = "verbose", .flag = &verbose},
+        {.name = "help", .flag = &help},
+        {.name = "require-kernel", .flag = &kernel},
+        {.name = "audit", .value = &o.audit},
+        {.name = "audit-all", .flag = &o.audit_all},
+        {.name = "audit-raw", .flag = &o.audit_raw},
+        {.name = "unset", .value = unset, .count = &o.unset_count, .most = MOST_UNSET}};
     int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
     if (rc)
         return rc;
@@ -50,8 +55,11 @@ static int run(struct cordon_policy *p, struct arguments *args)
                              args->items[args->next], args->count - args->next > 1 ? " …" : "");
     o.argv = args->items + args->next;
     o.argc = args->count - args->next;
-    if (run_prepare(p, &o) || handle_prepare(p, STR_NONE))
+    o.unset = unset;
+    if (run_prepare(p, &o) || handle_prepare(p, STR_NONE)) {
+        run_finish(p, &result);
         return print_failure("%s", cordon_policy_error(p));
+    }
     if (verbose && !quiet)
         print_plan(p);
     rc = run_confined(p, &o, &result);
@@ -60,6 +68,9 @@ static int run(struct cordon_policy *p, struct arguments *args)
         result.exit = rc == CORDON_E_NOTFOUND ? EXIT_NOT_FOUND : EXIT_FAILED;
         result.reason = "failed";
     }
+    run_finish(p, &result);
+    if (result.temp_had_files && !quiet && !json)
+        print_error("the private temp folder had files in it, which are gone with it");
     if (result.audit_failure)
         print_error("--audit %s: %s: events are missing", o.audit,
                     cordon_strerror(result.audit_failure));

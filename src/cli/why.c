@@ -84,8 +84,9 @@ static int why(struct cordon_policy *p, struct arguments *args)
     const char *words[MOST];
     size_t count = 0;
     bool json = false, list = false, help = false;
-    const struct option own[] = {
-        {"json", NULL, &json}, {"list", NULL, &list}, {"help", NULL, &help}};
+    const struct option own[] = {{.name = "json", .flag = &json},
+                                 {.name = "list", .flag = &list},
+                                 {.name = "help", .flag = &help}};
     int rc = take_words(args, own, sizeof own / sizeof *own, p, words, MOST, &count);
     if (rc)
         return rc;

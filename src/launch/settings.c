@@ -250,20 +250,27 @@ static void resolve_entries(struct settings *s, struct policy_list *list)
     }
 }
 
-static void choose_temp(struct settings *s)
+static int choose_temp(struct settings *s)
 {
     struct str value;
     struct disk_facts facts;
     struct str variable = disk_dialect() == PATH_WINDOWS ? STR("TEMP") : STR("TMPDIR");
-    if (s->foreign || s->policy.temp != POLICY_TEMP_SHARED)
-        return;
+    bool own = s->policy.temp != POLICY_TEMP_SHARED;
+    if (s->foreign || (own && !s->make_temp))
+        return 0;
     if (!disk_variable(&s->arena, variable, &value)) {
         if (disk_dialect() == PATH_WINDOWS)
-            return;
+            return 0;
         value = STR("/tmp");
     }
-    if (disk_look(&s->arena, value, &facts) == 0 && facts.exists)
+    bool there = disk_look(&s->arena, value, &facts) == 0 && facts.exists;
+    if (own && !there)
+        return fail(s, CORDON_E_OPEN, "--temp: there is no folder %.*s", STR_ARG(value));
+    if (own)
+        return s->make_temp(s, facts.final, &s->policy.temp_path);
+    if (there)
         s->policy.temp_path = facts.final;
+    return 0;
 }
 
 static bool look_up(void *context, struct str name, struct str *value)
@@ -326,8 +333,7 @@ static int resolve(struct settings *s)
     resolve_entries(s, &p->deny_read);
     resolve_entries(s, &p->allow_read);
     resolve_entries(s, &p->self);
-    choose_temp(s);
-    return rc;
+    return rc ? rc : choose_temp(s);
 }
 
 int settings_compile(struct settings *s, struct str hint, struct policy **out)

@@ -18,6 +18,10 @@ struct settings {
     bool foreign;     /* the paths are of another system: the disk is not asked */
     struct buf error; /* one sentence after a failure */
 
+    /* Makes a temp folder of the run's own below the shared one; NULL: none is made (why, check).
+     */
+    int (*make_temp)(struct settings *s, struct str shared, struct str *out);
+
     struct settings_option *options; /* as set, applied by settings_compile */
     size_t count, capacity;
 };

@@ -20,7 +20,8 @@ struct run_result {
     const char *boundary;
     char boundary_detail[64];
     uint64_t duration_ms;
-    int audit_failure; /* 0, or why events are missing from the file */
+    bool temp_had_files; /* the private temp folder was not empty when it was removed */
+    int audit_failure;   /* 0, or why events are missing from the file */
     struct summary summary;
 };
 
@@ -31,6 +32,9 @@ int run_prepare(struct cordon_policy *p, const struct run_options *o);
 /* 0 if the command ran or was refused (result says which); else a code, a sentence in the policy's
    error, and nothing has run. The summary is the caller's to free. */
 int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result);
+
+/* Removes what run_prepare or compiling made; after run_command, or instead of it. */
+void run_finish(struct cordon_policy *p, struct run_result *result);
 
 /* What confines here, in words, for --verbose: "kernel (Landlock ABI 7)". */
 void run_describe(struct buf *out);

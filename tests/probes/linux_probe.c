@@ -5,11 +5,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -17,7 +21,9 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 static int put(int fd)
@@ -29,7 +35,9 @@ static int try_openat2(const char *path, const char *other)
 {
     struct open_how how = {.flags = O_WRONLY | O_CREAT, .mode = 0644};
     (void)other;
-    return put((int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how));
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    /* As programs do where the call is not known. */
+    return put(fd < 0 && errno == ENOSYS ? open(path, O_WRONLY | O_CREAT, 0644) : fd);
 }
 
 static int try_creat(const char *path, const char *other)
@@ -233,6 +241,301 @@ static int try_dumpable(const char *path, const char *other)
     return put(open(path, O_WRONLY | O_CREAT, 0644));
 }
 
+/* A server outside: a stream and a datagram socket in the folder, a TCP port in its file "port". */
+static int try_serve(const char *folder, const char *other)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct sockaddr_in local = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof local;
+    int stream = socket(AF_UNIX, SOCK_STREAM, 0), datagram = socket(AF_UNIX, SOCK_DGRAM, 0);
+    int tcp = socket(AF_INET, SOCK_STREAM, 0);
+    (void)other;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/stream", folder);
+    bool bound = bind(stream, (void *)&address, sizeof address) == 0 && listen(stream, 100) == 0;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/datagram", folder);
+    bound = bound && bind(datagram, (void *)&address, sizeof address) == 0;
+    bound = bound && bind(tcp, (void *)&local, sizeof local) == 0 && listen(tcp, 100) == 0 &&
+            getsockname(tcp, (void *)&local, &length) == 0;
+    char path[256];
+    snprintf(path, sizeof path, "%s/port.new", folder);
+    FILE *f = bound ? fopen(path, "w") : NULL;
+    if (!f)
+        return 0;
+    fprintf(f, "%d\n", ntohs(local.sin_port));
+    fclose(f);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/port", folder);
+    rename(path, address.sun_path);
+    sleep(60);
+    return 1;
+}
+
+static struct sockaddr_un flipped;
+
+static void *flip_family(void *stop)
+{
+    while (!*(volatile int *)stop) {
+        *(volatile sa_family_t *)&flipped.sun_family = AF_UNSPEC;
+        *(volatile sa_family_t *)&flipped.sun_family = AF_UNIX;
+    }
+    return NULL;
+}
+
+/* The address changes its family while it is looked at. */
+static int try_connect_flip(const char *path, const char *other)
+{
+    pthread_t thread;
+    int stop = 0, connected = 0;
+    (void)other;
+    snprintf(flipped.sun_path, sizeof flipped.sun_path, "%s", path);
+    pthread_create(&thread, NULL, flip_family, &stop);
+    for (int i = 0; i < 3000 && !connected; i++) {
+        struct sockaddr_un peer;
+        socklen_t length = sizeof peer;
+        int s = socket(AF_UNIX, SOCK_STREAM, 0);
+        connect(s, (void *)&flipped, sizeof flipped);
+        connected = getpeername(s, (void *)&peer, &length) == 0;
+        close(s);
+    }
+    stop = 1;
+    pthread_join(thread, NULL);
+    return connected;
+}
+
+/* A pair of datagram sockets can send to anybody. */
+static int try_pair_datagram(const char *path, const char *other)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int pair[2] = {-1, -1};
+    (void)other;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+    return sendto(pair[0], "x", 1, 0, (void *)&address, sizeof address) == 1;
+}
+
+/* A listener of one's own on the same port of another address, then a connection to the server. */
+static int try_port_alias(const char *port, const char *other)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+    int own = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+    (void)other;
+    address.sin_addr.s_addr = htonl(0x7F000002);
+    bind(own, (void *)&address, sizeof address);
+    listen(own, 1);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return connect(client, (void *)&address, sizeof address) == 0;
+}
+
+static int try_own_port(const char *path, const char *other)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof address;
+    int own = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+    (void)other;
+    return bind(own, (void *)&address, sizeof address) == 0 && listen(own, 1) == 0 &&
+           getsockname(own, (void *)&address, &length) == 0 &&
+           connect(client, (void *)&address, sizeof address) == 0 &&
+           put(open(path, O_WRONLY | O_CREAT, 0644));
+}
+
+/* More connections than the queue takes must not stop everything else. */
+static int try_full_queue(const char *path, const char *other)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int server = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    bind(server, (void *)&address, sizeof address);
+    listen(server, 0);
+    for (int i = 0; i < 4; i++)
+        if (fork() == 0) {
+            connect(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&address, sizeof address);
+            _exit(0);
+        }
+    usleep(200000);
+    return put(open(other, O_WRONLY | O_CREAT, 0644));
+}
+
+static int try_listen_any(const char *path, const char *other)
+{
+    (void)path, (void)other;
+    return listen(socket(AF_INET, SOCK_STREAM, 0), 1) == 0;
+}
+
+static int try_capability(const char *path, const char *other)
+{
+    unsigned data[5] = {0x02000001, 0x2000, 0, 0, 0};
+    (void)other;
+    return setxattr(path, "security.capability", data, sizeof data, 0) == 0;
+}
+
+/* A protected file by a descriptor, while its path is longer than anybody can say. */
+static int try_deep_fchmod(const char *folder, const char *file)
+{
+    char path[512], name[201];
+    int top = open(".", O_RDONLY | O_DIRECTORY);
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    int fd = open(path, O_RDONLY);
+    memset(name, 'd', 200);
+    name[200] = '\0';
+    char here[8192];
+    size_t left = 4095 - strlen(folder) - 2;
+    while (getcwd(here, sizeof here) && strlen(here) + 2 < left) {
+        size_t room = left - strlen(here) - 1;
+        name[room < 200 ? room : 200] = '\0';
+        if (mkdir(name, 0755) || chdir(name))
+            break;
+        name[room < 200 ? room : 200] = 'd';
+        name[200] = '\0';
+    }
+    int deep = open(".", O_RDONLY | O_DIRECTORY);
+    int moved = renameat(top, folder, deep, folder) == 0;
+    int changed = fchmod(fd, 0600) == 0;
+    renameat(deep, folder, top, folder);
+    return moved && changed;
+}
+
+/* touch without a file: copied to where it has no name, then started there. */
+static int start_copy(int to, const char *made)
+{
+    char piece[65536];
+    int from = open("/usr/bin/touch", O_RDONLY);
+    for (ssize_t n; (n = read(from, piece, sizeof piece)) > 0;)
+        if (write(to, piece, (size_t)n) != n)
+            return 0;
+    char own[64];
+    snprintf(own, sizeof own, "/proc/self/fd/%d", to);
+    int fd = open(own, O_RDONLY | O_CLOEXEC);
+    close(to);
+    syscall(SYS_execveat, fd, "", (char *[]){"touch", (char *)made, NULL}, environ, AT_EMPTY_PATH);
+    snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+    execve(own, (char *[]){"touch", (char *)made, NULL}, environ);
+    return 0;
+}
+
+static int try_memfd_exec(const char *made, const char *other)
+{
+    (void)other;
+    return start_copy((int)syscall(SYS_memfd_create, "m", 0), made);
+}
+
+static int try_deleted_exec(const char *made, const char *other)
+{
+    int fd = open(other, O_RDWR | O_CREAT, 0755);
+    unlink(other);
+    return start_copy(fd, made);
+}
+
+/* The path changes between the look and the start. */
+static int try_exec_flip(const char *made, const char *other)
+{
+    char *path = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t flipper;
+    (void)other;
+    strcpy(path, "/usr/bin/true");
+    if ((flipper = fork()) == 0)
+        for (;;) {
+            memcpy(path + 9, "true\0", 6);
+            __asm__ volatile("" ::: "memory");
+            memcpy(path + 9, "touch", 6);
+            __asm__ volatile("" ::: "memory");
+        }
+    for (int i = 0; i < 1000 && access(made, F_OK); i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            for (int j = 0; j < 20; j++)
+                execve(path, (char *[]){"x", (char *)made, NULL}, environ);
+            _exit(1);
+        }
+        waitpid(child, NULL, 0);
+    }
+    kill(flipper, SIGKILL);
+    return access(made, F_OK) == 0;
+}
+
+static char *shared_page(void)
+{
+    return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
+/* Each state must last a little, or no call ever meets it whole. */
+static void dwell(void)
+{
+    for (volatile int i = 0; i < 500; i++)
+        ;
+}
+
+/* A path that is sometimes a device, which goes on by itself, and sometimes a file. */
+static int try_truncate_flip(const char *file, const char *other)
+{
+    char *path = shared_page();
+    size_t n = strlen(file) + 1;
+    struct stat st;
+    pid_t flipper;
+    (void)other;
+    if ((flipper = fork()) == 0)
+        for (;;) {
+            memcpy(path, "/dev/null", 10);
+            dwell();
+            memcpy(path, file, n);
+            dwell();
+        }
+    bool cut = false;
+    for (time_t end = time(NULL) + 6; time(NULL) < end && !cut;) {
+        close(open(path, O_RDONLY | O_TRUNC));
+        cut = stat(file, &st) == 0 && st.st_size == 0;
+    }
+    kill(flipper, SIGKILL);
+    return cut;
+}
+
+static int try_openat2_flip(const char *file, const char *other)
+{
+    struct open_how *how = (void *)shared_page();
+    struct stat st;
+    pid_t flipper;
+    (void)other;
+    if ((flipper = fork()) == 0)
+        for (;;) {
+            *(volatile uint64_t *)&how->flags = O_RDONLY;
+            *(volatile uint64_t *)&how->flags = O_RDONLY | O_TRUNC;
+        }
+    bool cut = false;
+    for (time_t end = time(NULL) + 6; time(NULL) < end && !cut;) {
+        close((int)syscall(SYS_openat2, AT_FDCWD, file, how, sizeof *how));
+        cut = stat(file, &st) == 0 && st.st_size == 0;
+    }
+    kill(flipper, SIGKILL);
+    return cut;
+}
+
+static int try_sigqueue(const char *pid, const char *other)
+{
+    (void)other;
+    return sigqueue(atoi(pid), 0, (union sigval){0}) == 0;
+}
+
+static int try_pidfd_signal(const char *pid, const char *other)
+{
+    (void)other;
+    return syscall(SYS_pidfd_send_signal, (int)syscall(SYS_pidfd_open, atoi(pid), 0), 0, NULL, 0) ==
+           0;
+}
+
+/* A pipe whose news are signals, and the signal kills. */
+static int try_owner_signal(const char *pid, const char *other)
+{
+    int ends[2];
+    (void)other;
+    if (pipe(ends) || fcntl(ends[0], F_SETOWN, atoi(pid)) || fcntl(ends[0], F_SETSIG, SIGUSR1) ||
+        fcntl(ends[0], F_SETFL, O_ASYNC | O_NONBLOCK) || write(ends[1], "x", 1) != 1)
+        return 0;
+    usleep(100000);
+    char path[64], state[64] = "";
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    int fd = open(path, O_RDONLY);
+    ssize_t n = fd < 0 ? 0 : read(fd, state, sizeof state - 1);
+    return n <= 0 || strstr(state, ") Z") != NULL;
+}
+
 static const struct {
     const char *name;
     int (*run)(const char *path, const char *other);
@@ -265,7 +568,24 @@ static const struct {
               {"datagram", try_datagram},
               {"mknod-device", try_mknod_device},
               {"umask", try_umask},
-              {"dumpable", try_dumpable}};
+              {"dumpable", try_dumpable},
+              {"memfd-exec", try_memfd_exec},
+              {"deleted-exec", try_deleted_exec},
+              {"exec-flip", try_exec_flip},
+              {"truncate-flip", try_truncate_flip},
+              {"openat2-flip", try_openat2_flip},
+              {"sigqueue", try_sigqueue},
+              {"pidfd-signal", try_pidfd_signal},
+              {"owner-signal", try_owner_signal},
+              {"serve", try_serve},
+              {"connect-flip", try_connect_flip},
+              {"pair-datagram", try_pair_datagram},
+              {"port-alias", try_port_alias},
+              {"own-port", try_own_port},
+              {"full-queue", try_full_queue},
+              {"listen-any", try_listen_any},
+              {"capability", try_capability},
+              {"deep-fchmod", try_deep_fchmod}};
 
 int main(int argc, char **argv)
 {

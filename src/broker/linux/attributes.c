@@ -51,7 +51,18 @@ static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t pa
     return fd;
 }
 
-/* The same for a descriptor of the caller; one without a path (a pipe) belongs to the tree. */
+/* True for what never had a place in the file system: a pipe, a socket, a file without a name. */
+static bool is_nameless(int fd, const struct stat *st)
+{
+    char link[64], text[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, text, sizeof text);
+    struct str place = {text, n > 0 ? (size_t)n : 0};
+    return st->st_nlink == 0 || str_starts(place, STR("pipe:[")) ||
+           str_starts(place, STR("socket:["));
+}
+
+/* The same for a descriptor of the caller. */
 static int object_of(struct broker *b, struct request *r, int fd, enum policy_access access,
                      enum audit_op op)
 {
@@ -66,12 +77,16 @@ static int object_of(struct broker *b, struct request *r, int fd, enum policy_ac
         request_fail(r, EBADF);
         return -1;
     }
-    if (where.st.st_nlink > 0 && resolve_path_of(copy, where.path, sizeof where.path) &&
-        !broker_allows(b, r, &where, access, op)) {
-        close(copy);
-        return -1;
-    }
-    return copy;
+    if (is_nameless(copy, &where.st))
+        return copy;
+    /* A path that cannot be told (too long, not reachable) cannot be judged. */
+    bool told = resolve_path_of(copy, where.path, sizeof where.path);
+    if (told && broker_allows(b, r, &where, access, op))
+        return copy;
+    close(copy);
+    if (!told)
+        request_fail(r, EACCES);
+    return -1;
 }
 
 static void finish(struct request *r, int fd, long rc)
@@ -90,12 +105,27 @@ static const char *own_path(int fd, char out[64])
     return out;
 }
 
+/* By an own path: a descriptor that is only a path takes no fchmod. */
+static void change_mode(struct broker *b, struct request *r, int fd, mode_t mode)
+{
+    struct stat st;
+    char own[64], path[PATH_MAX];
+    if (fd < 0)
+        return;
+    if (!resolve_path_of(fd, path, sizeof path))
+        path[0] = '\0';
+    if (fstat(fd, &st) || !broker_allows_mode(b, r, str_of(path), mode, S_ISDIR(st.st_mode))) {
+        close(fd);
+        request_fail(r, EPERM);
+        return;
+    }
+    finish(r, fd, chmod(own_path(fd, own), mode & 07777));
+}
+
 static void do_chmod(struct broker *b, struct request *r, int dirfd, uint64_t path, mode_t mode)
 {
-    char own[64];
-    int fd = object_at(b, r, dirfd, path, true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES);
-    if (fd >= 0)
-        finish(r, fd, chmod(own_path(fd, own), mode & 07777));
+    change_mode(b, r, object_at(b, r, dirfd, path, true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES),
+                mode);
 }
 
 static void do_chown(struct broker *b, struct request *r, int dirfd, uint64_t path, uid_t user,
@@ -138,8 +168,11 @@ static void do_utimensat(struct broker *b, struct request *r)
     const struct timespec *wanted;
     if (!read_times(r, r->args[2], times, &wanted))
         return;
-    /* A null path is the descriptor itself. */
-    int fd = r->args[1]
+    /* A null path, or an empty one that is asked for, is the descriptor itself. */
+    char first = 1;
+    bool path = r->args[1] && !((r->args[3] & AT_EMPTY_PATH) &&
+                                request_read(r, r->args[1], &first, 1) == 0 && first == 0);
+    int fd = path
                  ? object_at(b, r, (int)r->args[0], r->args[1], !(r->args[3] & AT_SYMLINK_NOFOLLOW),
                              POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES)
                  : object_of(b, r, (int)r->args[0], POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES);
@@ -168,6 +201,13 @@ static void do_old_times(struct broker *b, struct request *r, int dirfd, uint64_
     set_times(r, fd, address ? times : NULL);
 }
 
+/* The supervisor may hold rights that were taken from the tree: no attribute that grants some. */
+static bool is_plain_attribute(const char *name)
+{
+    struct str text = str_of(name);
+    return str_starts(text, STR("user.")) || str_starts(text, STR("system.posix_acl_"));
+}
+
 static void do_setxattr(struct request *r, int fd)
 {
     static char value[LONGEST_VALUE];
@@ -176,6 +216,8 @@ static void do_setxattr(struct request *r, int fd)
         return;
     ssize_t n = request_read_string(r, r->args[1], name, sizeof name);
     int rc = n < 0 ? (int)n : r->args[3] > sizeof value ? -E2BIG : 0;
+    if (rc == 0 && !is_plain_attribute(name))
+        rc = -EPERM;
     if (rc == 0 && r->args[3])
         rc = request_read(r, r->args[2], value, (size_t)r->args[3]);
     if (rc) {
@@ -192,9 +234,9 @@ static void do_removexattr(struct request *r, int fd)
     if (fd < 0)
         return;
     ssize_t n = request_read_string(r, r->args[1], name, sizeof name);
-    if (n < 0) {
+    if (n < 0 || !is_plain_attribute(name)) {
         close(fd);
-        request_fail(r, (int)-n);
+        request_fail(r, n < 0 ? (int)-n : EPERM);
         return;
     }
     finish(r, fd, removexattr(own_path(fd, own), name));
@@ -209,9 +251,7 @@ bool attributes_handle(struct broker *b, struct request *r)
     switch (r->number) {
     case SYS_fchmodat: do_chmod(b, r, (int)a[0], a[1], (mode_t)a[2]); return true;
     case SYS_fchmod:
-        fd = object_of(b, r, (int)a[0], attributes, op);
-        if (fd >= 0)
-            finish(r, fd, fchmod(fd, (mode_t)a[1] & 07777));
+        change_mode(b, r, object_of(b, r, (int)a[0], attributes, op), (mode_t)a[1]);
         return true;
     case SYS_fchown:
         fd = object_of(b, r, (int)a[0], POLICY_SECURITY, AUDIT_FILE_SECURITY);

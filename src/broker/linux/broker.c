@@ -10,7 +10,8 @@ void broker_free(struct broker *b)
 {
     free(b->linked.items);
     free(b->sockets.items);
-    arena_free(&b->arena);
+    free(b->listeners.items);
+    free(b->repositories.items);
 }
 
 static struct inode_entry *inode_find(const struct inode_set *set, const struct stat *st)
@@ -44,15 +45,44 @@ uint32_t inode_add(struct inode_set *set, const struct stat *st)
     return 1;
 }
 
-/* True if the path lies in a repository that this run made. */
+static void inode_drop(struct inode_set *set, const struct stat *st)
+{
+    struct inode_entry *entry = inode_find(set, st);
+    if (entry)
+        *entry = set->items[--set->count];
+}
+
+void broker_forget(struct broker *b, const struct stat *st)
+{
+    struct inode_entry *names = inode_find(&b->linked, st);
+    inode_drop(&b->sockets, st);
+    inode_drop(&b->repositories, st);
+    /* Which of its names went is not known: with one less it is trusted only if that was ours. */
+    if (names && --names->count == 0)
+        inode_drop(&b->linked, st);
+}
+
+/*
+ * True if every .git on the way is a folder that this run made. By inode: a path would still be
+ * trusted after the folder above it was exchanged for another one.
+ */
 static bool in_own_repository(const struct broker *b, struct str path)
 {
-    for (size_t i = 0; i < b->repository_count; i++) {
-        struct str repository = b->repositories[i];
-        if (str_starts(path, repository) && (path.n == repository.n || path.p[repository.n] == '/'))
-            return true;
+    bool own = false;
+    char prefix[PATH_MAX];
+    for (size_t end, at = 0; b->repositories.count && at < path.n; at = end) {
+        struct str name;
+        struct stat st;
+        end = str_find_char(path, '/', at + 1);
+        name = str_slice(path, at + 1, end);
+        if (!str_eqi(name, STR(".git")))
+            continue;
+        if (snprintf(prefix, sizeof prefix, "%.*s", (int)end, path.p) >= (int)sizeof prefix ||
+            lstat(prefix, &st) || !inode_count(&b->repositories, &st))
+            return false;
+        own = true;
     }
-    return false;
+    return own;
 }
 
 void broker_question(struct broker *b, const struct resolved *where, enum policy_access access,
@@ -130,5 +160,18 @@ bool broker_allows(struct broker *b, struct request *r, const struct resolved *w
         return true;
     broker_report(b, r, &question, &answer, op, NULL);
     request_fail(r, EACCES);
+    return false;
+}
+
+bool broker_allows_mode(struct broker *b, struct request *r, struct str path, mode_t mode,
+                        bool folder)
+{
+    if (folder || !(mode & (S_ISUID | S_ISGID)))
+        return true;
+    broker_report_text(
+        b, r, AUDIT_FILE_SECURITY, path, AUDIT_DENY, str_of(policy_rule_id(RULE_FILE_SETUID)),
+        STR("a set-user-id program would lend your rights to whoever starts it, outside the run"),
+        STR("there is no option for this"));
+    request_fail(r, EPERM);
     return false;
 }

@@ -20,19 +20,32 @@ struct inode_set {
     size_t count, capacity;
 };
 
+/* A program that was judged and may begin: which, with what words, and what ran before. */
+struct broker_expected {
+    pid_t process;
+    dev_t device;
+    ino_t inode;
+    dev_t before_device;
+    ino_t before_inode;
+    uint64_t words;
+};
+
+enum { BROKER_MOST_EXPECTED = 1024 };
+
 struct broker {
     const struct policy *policy;
     struct guard *guard;
     int listener;
+    int landlock_abi; /* what Landlock bounds, and so what may go on */
+    pid_t reaper;     /* every process of this run is below it */
     void (*event)(void *context, const struct audit_event *event);
     void *context;
-    struct inode_set linked;  /* names that this run made of files that had one */
-    struct inode_set sockets; /* unix sockets that this run bound */
-    struct arena arena;       /* repositories that this run made, for its whole time */
-    struct str *repositories;
-    size_t repository_count, repository_capacity;
-    uint16_t ports[256]; /* TCP ports of this machine that this run listens on */
-    size_t port_count;
+    struct inode_set linked;       /* names that this run made of files that had one */
+    struct inode_set sockets;      /* unix sockets that this run bound */
+    struct inode_set listeners;    /* internet sockets that this run bound; no device */
+    struct inode_set repositories; /* .git folders that this run made */
+    struct broker_expected expected[BROKER_MOST_EXPECTED];
+    size_t expected_count;
     uint64_t (*now)(void); /* milliseconds since 1970 */
 };
 
@@ -48,6 +61,9 @@ int broker_serve(struct broker *b, int stop, int timeout_ms, void (*tick)(void *
 /* Adds one to the entry's count and returns it; 0 without memory. */
 uint32_t inode_add(struct inode_set *set, const struct stat *st);
 uint32_t inode_count(const struct inode_set *set, const struct stat *st);
+
+/* A name of this object went away: its number may soon be somebody else's. */
+void broker_forget(struct broker *b, const struct stat *st);
 
 /* Fills a request to the policy from what resolution found. */
 void broker_question(struct broker *b, const struct resolved *where, enum policy_access access,
@@ -66,13 +82,22 @@ void broker_report_text(struct broker *b, const struct request *r, enum audit_op
                         struct str target, enum audit_type type, struct str rule, struct str why,
                         struct str fix);
 
+/* False after a refusal: a file must not get bits that lend the user's rights to whoever runs it.
+ */
+bool broker_allows_mode(struct broker *b, struct request *r, struct str path, mode_t mode,
+                        bool folder);
+
 /* The program that the caller runs, for events. */
 struct str broker_image(const struct request *r, char *out, size_t capacity);
+
+/* Compares what began with what was judged; kills it and returns false if that must not run. */
+bool exec_verify(struct broker *b, struct request *r);
 
 /* The handlers, by call; false if the number is not theirs. */
 bool file_handle(struct broker *b, struct request *r);
 bool attributes_handle(struct broker *b, struct request *r);
 bool exec_handle(struct broker *b, struct request *r);
 bool socket_handle(struct broker *b, struct request *r);
+bool signal_handle(struct broker *b, struct request *r);
 
 #endif

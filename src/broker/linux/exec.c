@@ -1,8 +1,15 @@
-/* Programs that the tree starts: judged by guard and tool rules before they begin. */
+/*
+ * Programs that the tree starts: judged by guard and tool rules before they begin. The kernel reads
+ * path and arguments again after that, so what really began is compared at its first call that
+ * arrives here (the C library makes one before main) and judged anew if it is something else.
+ */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "broker/linux/broker.h"
 
@@ -52,6 +59,8 @@ static bool guard_refuses(struct broker *b, struct request *r, const struct str 
     }
     if (guard_check(b->guard, &question, &answer))
         return true;
+    if (answer.verdict == CORDON_ALLOW)
+        return false;
     bool strict = policy_settings_of(b->policy)->strict;
     for (size_t i = 0; i < answer.finding_count; i++) {
         const struct guard_finding *f = &answer.findings[i];
@@ -65,10 +74,8 @@ static bool guard_refuses(struct broker *b, struct request *r, const struct str 
     return false;
 }
 
-static bool tool_refused(struct broker *b, struct request *r, const struct resolved *where,
-                         struct str name)
+static bool tool_refused(struct broker *b, struct request *r, struct str path, struct str name)
 {
-    struct str path = str_of(where->path);
     struct policy_program program = {
         .name = name, .path = {.class = PATH_FILE, .text = path, .base = path}, .seen = true};
     struct policy_answer answer = {0};
@@ -82,60 +89,305 @@ static bool tool_refused(struct broker *b, struct request *r, const struct resol
     return true;
 }
 
-static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t path, uint64_t argv)
+static struct str base_name(struct str path)
+{
+    size_t at = path.n;
+    while (at > 0 && path.p[at - 1] != '/')
+        at--;
+    return str_from(path, at);
+}
+
+/* The word of a loader's command line that names the program; 0 if there is none. */
+static size_t loaded_program(struct str path, const struct str *words, size_t count)
+{
+    static const char *const with_value[] = {
+        "--library-path",         "--inhibit-rpath",    "--audit", "--preload", "--argv0",
+        "--glibc-hwcaps-prepend", "--glibc-hwcaps-mask"};
+    struct str name = base_name(path);
+    if (!str_starts(name, STR("ld-linux")) && !str_starts(name, STR("ld-musl")) &&
+        !str_starts(name, STR("ld.so")) && !str_starts(name, STR("ld-2.")))
+        return 0;
+    for (size_t i = 1; i < count; i++) {
+        if (!str_starts(words[i], STR("--")))
+            return i;
+        for (size_t j = 0; j < sizeof with_value / sizeof *with_value; j++)
+            if (str_eq(words[i], str_of(with_value[j]))) {
+                i++;
+                break;
+            }
+    }
+    return 0;
+}
+
+/* True after a report, if the program at this final path must not run with these words. */
+static bool refused(struct broker *b, struct request *r, struct str path, struct str *words,
+                    size_t count)
+{
+    struct str called = words[0];
+    size_t program = loaded_program(path, words, count);
+    if (program) {
+        struct resolved where = {.parent = -1};
+        char given[PATH_MAX], loaded[PATH_MAX];
+        snprintf(given, sizeof given, "%.*s", STR_ARG(words[program]));
+        bool found = resolve(r, AT_FDCWD, given, true, &where) == 0;
+        snprintf(loaded, sizeof loaded, "%s", found ? where.path : given);
+        resolved_close(&where);
+        if (refused(b, r, str_of(loaded), words + program, count - program))
+            return true;
+    }
+    /* The file decides, not what the caller says it is called; but many files have two names. */
+    words[0] = path;
+    bool no = tool_refused(b, r, path, called) || guard_refuses(b, r, words, count);
+    words[0] = called;
+    if (!no && !str_eq(base_name(called), base_name(path)))
+        no = guard_refuses(b, r, words, count);
+    return no;
+}
+
+/* FNV-1a of a command line as /proc shows it. */
+static uint64_t hash_words(const struct str *words, size_t count)
+{
+    uint64_t hash = 0xCBF29CE484222325;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j <= words[i].n; j++)
+            hash = (hash ^ (j < words[i].n ? (unsigned char)words[i].p[j] : 0)) * 0x100000001B3;
+    return hash;
+}
+
+static bool image_of(pid_t process, struct stat *st, char *path, size_t capacity)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)process);
+    ssize_t n = path ? readlink(link, path, capacity - 1) : 0;
+    if (n < 0 || stat(link, st))
+        return false;
+    if (path)
+        path[n] = '\0';
+    return true;
+}
+
+/* Remembers what was judged; false if there is no room left, even after the dead were taken out. */
+static bool expect(struct broker *b, struct request *r, const struct stat *program,
+                   const struct str *words, size_t count)
+{
+    struct request_status status;
+    struct stat before;
+    if (!request_status(r, &status) || !image_of(status.process, &before, NULL, 0))
+        return false;
+    if (b->expected_count == BROKER_MOST_EXPECTED)
+        for (size_t i = b->expected_count; i-- > 0;)
+            if (kill(b->expected[i].process, 0))
+                b->expected[i] = b->expected[--b->expected_count];
+    size_t at = 0;
+    while (at < b->expected_count && b->expected[at].process != status.process)
+        at++;
+    if (at == BROKER_MOST_EXPECTED)
+        return false;
+    if (at == b->expected_count)
+        b->expected_count++;
+    b->expected[at] =
+        (struct broker_expected){status.process, program->st_dev, program->st_ino,
+                                 before.st_dev,  before.st_ino,   hash_words(words, count)};
+    return true;
+}
+
+/* The words of /proc/PID/cmdline. */
+static bool read_words(pid_t process, struct arena *arena, struct str *words, size_t *count)
+{
+    char path[64];
+    size_t n = 0, capacity = LONGEST_ARGUMENTS + MOST_ARGUMENTS;
+    char *text = arena_alloc(arena, capacity);
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)process);
+    int fd = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return false;
+    ssize_t piece;
+    while (n < capacity && (piece = read(fd, text + n, capacity - n)) > 0)
+        n += (size_t)piece;
+    close(fd);
+    *count = 0;
+    for (size_t at = 0; at < n; at++) {
+        size_t end = at;
+        while (end < n && text[end])
+            end++;
+        if (*count == MOST_ARGUMENTS || end == n)
+            return false;
+        words[(*count)++] = (struct str){text + at, end - at};
+        at = end;
+    }
+    return *count > 0;
+}
+
+static bool is_as_judged(struct broker *b, struct request *r, const struct broker_expected *e)
 {
     auto_arena struct arena arena = {0};
-    auto_resolved struct resolved where = {.parent = -1};
     static struct str words[MOST_ARGUMENTS + 1];
-    size_t count = 0;
-    char given[PATH_MAX];
-    ssize_t n = request_read_string(r, path, given, sizeof given);
-    if (n < 0) {
-        request_fail(r, (int)-n);
-        return;
-    }
-    if (n == 0) {
-        /* An open descriptor: what it holds cannot be named, so it is judged by its arguments. */
-        snprintf(where.path, sizeof where.path, "/proc/self/fd/%d", dirfd);
-    } else {
-        int rc = resolve(r, dirfd, given, true, &where);
-        if (rc == 0 && !where.exists)
-            rc = -ENOENT;
-        if (rc) {
-            request_fail(r, -rc);
-            return;
+    char path[PATH_MAX];
+    struct stat st;
+    size_t count;
+    if (!image_of(e->process, &st, path, sizeof path))
+        return false;
+    bool same = st.st_dev == e->device && st.st_ino == e->inode;
+    /* It did not begin: the program from before goes on. */
+    if (!same && st.st_dev == e->before_device && st.st_ino == e->before_inode)
+        return true;
+    if (!read_words(e->process, &arena, words, &count))
+        return false;
+    if (same && hash_words(words, count) == e->words)
+        return true;
+    return st.st_nlink > 0 && !refused(b, r, str_of(path), words, count);
+}
+
+bool exec_verify(struct broker *b, struct request *r)
+{
+    struct request_status status = {.process = r->pid};
+    for (int round = 0; round < 2 && b->expected_count; round++) {
+        for (size_t i = 0; i < b->expected_count; i++) {
+            if (b->expected[i].process != status.process)
+                continue;
+            struct broker_expected e = b->expected[i];
+            b->expected[i] = b->expected[--b->expected_count];
+            if (is_as_judged(b, r, &e))
+                return true;
+            int process = (int)syscall(SYS_pidfd_open, e.process, 0);
+            if (process >= 0 && request_alive(r))
+                syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
+            if (process >= 0)
+                close(process);
+            request_fail(r, EPERM);
+            return false;
         }
+        /* A thread stands for its process. */
+        if (round == 0 && !request_status(r, &status))
+            return true;
     }
-    int rc = read_arguments(r, argv, &arena, words, &count);
-    if (rc) {
-        request_fail(r, -rc);
-        return;
-    }
-    if (count == 0)
-        words[count++] = str_of(given);
-    struct str called = words[0];
-    /* The file decides, not what the caller says it is called. */
-    words[0] = str_of(where.path);
-    if (tool_refused(b, r, &where, called) || guard_refuses(b, r, words, count)) {
+    return true;
+}
+
+/* The file that a call names, as a descriptor; negative errno. */
+static int program_of(struct request *r, int dirfd, const char *given, int flags)
+{
+    auto_resolved struct resolved where = {.parent = -1};
+    if (given[0] == '\0')
+        return flags & AT_EMPTY_PATH ? request_descriptor(r, dirfd) : -ENOENT;
+    int rc = resolve(r, dirfd, given, !(flags & AT_SYMLINK_NOFOLLOW), &where);
+    if (rc)
+        return rc;
+    if (where.descriptor)
+        return request_descriptor(r, atoi(where.leaf));
+    if (!where.exists)
+        return -ENOENT;
+    if (!where.leaf[0])
+        return -EACCES;
+    int fd = openat(where.parent, where.leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+/*
+ * "#! interpreter [argument]": the words that the kernel makes of it, in front of those of the
+ * call. Returns the interpreter as a descriptor, or -1 if it is no script.
+ */
+static int read_script(struct request *r, int program, const char *given, struct arena *arena,
+                       struct str *words, size_t *count)
+{
+    char own[64], line[256], path[256];
+    snprintf(own, sizeof own, "/proc/self/fd/%d", program);
+    int fd = open(own, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    ssize_t n = fd < 0 ? -1 : pread(fd, line, sizeof line - 1, 0);
+    if (fd >= 0)
+        close(fd);
+    if (n < 3 || line[0] != '#' || line[1] != '!' || *count + 2 > MOST_ARGUMENTS)
+        return -1;
+    line[n] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    char *begin = line + 2 + strspn(line + 2, " \t");
+    size_t length = strcspn(begin, " \t");
+    char *argument = begin + length + strspn(begin + length, " \t");
+    for (size_t end = strlen(argument); end > 0 && strchr(" \t", argument[end - 1]); end--)
+        argument[end - 1] = '\0';
+    snprintf(path, sizeof path, "%.*s", (int)length, begin);
+    int interpreter = program_of(r, AT_FDCWD, path, 0);
+    if (interpreter < 0)
+        return -1;
+    size_t extra = argument[0] ? 2 : 1;
+    memmove(words + 1 + extra, words + 1, (*count - 1) * sizeof *words);
+    words[0] = arena_copy(arena, str_of(path));
+    if (argument[0])
+        words[1] = arena_copy(arena, str_of(argument));
+    words[extra] = arena_copy(arena, str_of(given));
+    *count += extra;
+    return interpreter;
+}
+
+/* Judges one program and its words; false after an answer. */
+static bool allowed(struct broker *b, struct request *r, int program, struct str *words,
+                    size_t count, struct stat *st)
+{
+    char path[PATH_MAX];
+    if (fstat(program, st) || !S_ISREG(st->st_mode)) {
         request_fail(r, EACCES);
-        return;
+        return false;
     }
-    char image[PATH_MAX];
-    snprintf(image, sizeof image, "%s", where.path);
+    if (st->st_nlink == 0 || !resolve_path_of(program, path, sizeof path)) {
+        broker_report_text(b, r, AUDIT_PROCESS_START, words[0], AUDIT_DENY,
+                           str_of(policy_rule_id(RULE_TOOL_UNNAMED)),
+                           STR("a program in memory, or one that was deleted, cannot be judged"),
+                           STR("write it to a file in a root and start that"));
+        request_fail(r, EACCES);
+        return false;
+    }
+    if (refused(b, r, str_of(path), words, count)) {
+        request_fail(r, EACCES);
+        return false;
+    }
     b->event(b->context, &(struct audit_event){.type = AUDIT_SPAWN,
                                                .op = AUDIT_PROCESS_START,
                                                .time = b->now(),
                                                .pid = (uint32_t)r->pid,
-                                               .image = str_of(image)});
-    request_continue(r);
+                                               .image = str_of(path)});
+    return true;
+}
+
+static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t path, uint64_t argv,
+                    int flags)
+{
+    auto_arena struct arena arena = {0};
+    static struct str words[MOST_ARGUMENTS + 4];
+    struct stat st;
+    size_t count = 0;
+    char given[PATH_MAX];
+    ssize_t n = request_read_string(r, path, given, sizeof given);
+    int rc = n < 0 ? (int)n : read_arguments(r, argv, &arena, words, &count);
+    int program = rc ? rc : program_of(r, dirfd, given, flags);
+    if (program < 0) {
+        request_fail(r, -program);
+        return;
+    }
+    if (count == 0)
+        words[count++] = STR_NONE;
+    bool good = allowed(b, r, program, words, count, &st);
+    int interpreter = good ? read_script(r, program, given, &arena, words, &count) : -1;
+    if (interpreter >= 0) {
+        good = allowed(b, r, interpreter, words, count, &st);
+        close(interpreter);
+    }
+    close(program);
+    if (!good)
+        return;
+    if (expect(b, r, &st, words, count))
+        request_continue(r);
+    else
+        request_fail(r, EAGAIN);
 }
 
 bool exec_handle(struct broker *b, struct request *r)
 {
     if (r->number == SYS_execve)
-        do_exec(b, r, AT_FDCWD, r->args[0], r->args[1]);
+        do_exec(b, r, AT_FDCWD, r->args[0], r->args[1], 0);
     else if (r->number == SYS_execveat)
-        do_exec(b, r, (int)r->args[0], r->args[1], r->args[2]);
+        do_exec(b, r, (int)r->args[0], r->args[1], r->args[2], (int)r->args[4]);
+    else if (r->number == SYS_set_tid_address)
+        request_continue(r); /* it came only to be looked at */
     else
         return false;
     return true;

@@ -9,23 +9,9 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "launch/linux/confine.h"
 
 enum { MOST_TRIES = 16, TMPFILE_BIT = 020000000 };
-
-/* The caller's umask holds for what is made for it. */
-static void take_umask(const struct request *r)
-{
-    char path[64], line[128];
-    unsigned mask = 022;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)r->pid);
-    FILE *f = fopen(path, "re");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "Umask: %o", &mask) == 1)
-            break;
-    if (f)
-        fclose(f);
-    umask(mask & 0777);
-}
 
 /* A FIFO opens when its other end does: nobody else may wait for that. */
 struct slow_open {
@@ -58,7 +44,7 @@ static void open_fifo(struct request *r, const struct resolved *where, int flags
         request_fail(r, ENOMEM);
         return;
     }
-    *slow = (struct slow_open){*r, -1, flags & ~(O_CREAT | O_EXCL | O_TRUNC)};
+    *slow = (struct slow_open){*r, -1, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW)};
     slow->object = openat(where->parent, where->leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (slow->object < 0 || pthread_create(&thread, NULL, open_slowly, slow)) {
         request_fail(r, slow->object < 0 ? errno : EAGAIN);
@@ -71,24 +57,24 @@ static void open_fifo(struct request *r, const struct resolved *where, int flags
     pthread_detach(thread);
 }
 
-/* An existing object: opened without truncating, looked at, truncated only then. */
+/* An existing object, judged first: opening alone can do harm (a device, a lock). -EAGAIN if it was
+   another one by then. */
 static int open_existing(struct broker *b, struct request *r, struct resolved *where, int flags)
 {
     bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
     int how = (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
+    struct stat st;
+    if (writes && !broker_allows(b, r, where, POLICY_WRITE, AUDIT_FILE_WRITE))
+        return -EACCES;
     int fd = openat(where->parent, where->leaf[0] ? where->leaf : ".", how);
     if (fd < 0)
         return -errno;
     if (!writes)
         return fd;
-    if (fstat(fd, &where->st)) {
+    if (fstat(fd, &st) || st.st_dev != where->st.st_dev || st.st_ino != where->st.st_ino ||
+        st.st_nlink != where->st.st_nlink) {
         close(fd);
-        return -EIO;
-    }
-    /* What was opened is judged, not what stood there before. */
-    if (!broker_allows(b, r, where, POLICY_WRITE, AUDIT_FILE_WRITE)) {
-        close(fd);
-        return -EACCES;
+        return -EAGAIN;
     }
     if (!(flags & O_TRUNC) || !S_ISREG(where->st.st_mode))
         return fd;
@@ -115,10 +101,48 @@ static int open_new(struct broker *b, struct request *r, struct resolved *where,
         return -EISDIR;
     if (!broker_allows(b, r, where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return -EACCES;
-    take_umask(r);
+    if (!broker_allows_mode(b, r, str_of(where->path), mode, false))
+        return -EPERM;
+    request_take_umask(r);
     int how = (flags & ~O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
     int fd = openat(where->parent, where->leaf, how, mode & 07777);
     return fd < 0 ? -errno : fd;
+}
+
+/* The caller's memory may name something else by then: Landlock must know all that could happen. */
+static bool may_continue(const struct broker *b, int flags)
+{
+    return b->landlock_abi >= 3 || !(flags & O_TRUNC);
+}
+
+/* One of the caller's own descriptors once more. */
+static int open_descriptor(struct broker *b, struct request *r, const struct resolved *where,
+                           int flags)
+{
+    struct resolved object = {.parent = -1, .exists = true};
+    char own[64];
+    int copy = request_descriptor(r, atoi(where->leaf));
+    if (copy < 0)
+        return copy;
+    bool plain = fstat(copy, &object.st) == 0 && S_ISREG(object.st.st_mode) &&
+                 object.st.st_nlink > 0 && resolve_path_of(copy, object.path, sizeof object.path);
+    int rc = -EACCES;
+    if (!plain && may_continue(b, flags)) {
+        request_continue(r); /* a pipe or a device: Landlock bounds it */
+        rc = 0;
+    } else if (S_ISFIFO(object.st.st_mode) ||
+               (plain && broker_allows(b, r, &object, POLICY_WRITE, AUDIT_FILE_WRITE))) {
+        snprintf(own, sizeof own, "/proc/self/fd/%d", copy);
+        rc = open(own, (flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW)) | O_CLOEXEC);
+        if (rc < 0)
+            rc = -errno;
+        else if (plain && (flags & O_TRUNC) && truncate(own, 0)) {
+            close(rc);
+            rc = -errno;
+        }
+    }
+    close(copy);
+    return rc;
 }
 
 /* One try; -EAGAIN if the place changed meanwhile. */
@@ -130,10 +154,8 @@ static int try_open(struct broker *b, struct request *r, int dirfd, const char *
     int rc = resolve(r, dirfd, path, !(flags & O_NOFOLLOW) && !exclusive, &where);
     if (rc)
         return rc;
-    if (where.descriptor) {
-        request_continue(r); /* one's own descriptor again: Landlock bounds it */
-        return 0;
-    }
+    if (where.descriptor)
+        return open_descriptor(b, r, &where, flags);
     if (!where.exists) {
         if (!(flags & O_CREAT))
             return -ENOENT;
@@ -145,8 +167,15 @@ static int try_open(struct broker *b, struct request *r, int dirfd, const char *
     if (S_ISLNK(where.st.st_mode))
         return -ELOOP;
     if (S_ISCHR(where.st.st_mode) && str_starts(str_of(where.path), STR("/dev/"))) {
-        request_continue(r); /* Landlock has the list of devices */
-        return 0;
+        if (may_continue(b, flags)) {
+            request_continue(r); /* Landlock has the list of devices */
+            return 0;
+        }
+        if (confine_allows_device(where.path)) {
+            int how = (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
+            int fd = openat(where.parent, where.leaf, how);
+            return fd < 0 ? -errno : fd;
+        }
     }
     if (S_ISDIR(where.st.st_mode))
         return (flags & O_ACCMODE) == O_RDONLY && !(flags & (O_TRUNC | O_CREAT))
@@ -182,12 +211,14 @@ static int open_unnamed(struct broker *b, struct request *r, int dirfd, const ch
     inside.exists = false;
     if (!broker_allows(b, r, &inside, POLICY_CREATE, AUDIT_FILE_CREATE))
         return -EACCES;
+    if (!broker_allows_mode(b, r, str_of(where.path), mode, false))
+        return -EPERM;
     int folder = where.leaf[0] ? openat(where.parent, where.leaf,
                                         O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
                                : dup(where.parent);
     if (folder < 0)
         return -errno;
-    take_umask(r);
+    request_take_umask(r);
     int fd = openat(folder, ".", flags | O_CLOEXEC, mode & 07777);
     int error = errno;
     close(folder);
@@ -259,21 +290,15 @@ static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t pa
     where.folder_wanted = true;
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
-    take_umask(r);
+    request_take_umask(r);
     if (mkdirat(where.parent, where.leaf, mode & 07777)) {
         request_fail(r, errno);
         return;
     }
-    if (str_eqi(str_of(where.leaf), STR(".git"))) {
-        if (b->repository_count == b->repository_capacity) {
-            void *grown = arena_grow(&b->arena, b->repositories, &b->repository_capacity,
-                                     sizeof *b->repositories);
-            b->repositories = grown ? grown : b->repositories;
-        }
-        struct str copy = arena_copy(&b->arena, str_of(where.path));
-        if (copy.p && b->repository_count < b->repository_capacity)
-            b->repositories[b->repository_count++] = copy;
-    }
+    struct stat st;
+    if (str_eqi(str_of(where.leaf), STR(".git")) &&
+        fstatat(where.parent, where.leaf, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        inode_add(&b->repositories, &st); /* without memory: protected like any other */
     request_succeed(r, 0);
 }
 
@@ -291,10 +316,12 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
     }
     if (!broker_allows(b, r, &where, POLICY_DELETE, AUDIT_FILE_DELETE))
         return;
-    if (unlinkat(where.parent, where.leaf, flags))
+    if (unlinkat(where.parent, where.leaf, flags)) {
         request_fail(r, errno);
-    else
-        request_succeed(r, 0);
+        return;
+    }
+    broker_forget(b, &where.st);
+    request_succeed(r, 0);
 }
 
 /* Both ends; false after an answer. */
@@ -341,10 +368,14 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     if ((flags & EXCHANGE) &&
         !allows_pair(b, r, &to, &from, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME))
         return;
-    if (syscall(SYS_renameat2, from.parent, from.leaf, to.parent, to.leaf, flags))
+    if (syscall(SYS_renameat2, from.parent, from.leaf, to.parent, to.leaf, flags)) {
         request_fail(r, errno);
-    else
-        request_succeed(r, 0);
+        return;
+    }
+    bool same = to.exists && to.st.st_dev == from.st.st_dev && to.st.st_ino == from.st.st_ino;
+    if (to.exists && !same && !(flags & EXCHANGE))
+        broker_forget(b, &to.st);
+    request_succeed(r, 0);
 }
 
 /* An unnamed file gets a name: link(/proc/self/fd/N) or an empty path. */
@@ -446,7 +477,9 @@ static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t pa
     }
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
-    take_umask(r);
+    if (!broker_allows_mode(b, r, str_of(where.path), mode, false))
+        return;
+    request_take_umask(r);
     if (mknodat(where.parent, where.leaf, mode, 0))
         request_fail(r, errno);
     else
@@ -459,6 +492,9 @@ static void do_truncate(struct broker *b, struct request *r)
     int rc = resolve_argument(r, AT_FDCWD, r->args[0], true, &where);
     if (rc == 0 && !where.exists)
         rc = -ENOENT;
+    /* Opening a pipe would wait, opening a device could do anything. */
+    if (rc == 0 && !S_ISREG(where.st.st_mode))
+        rc = S_ISDIR(where.st.st_mode) ? -EISDIR : -EINVAL;
     int fd = -1;
     if (rc == 0) {
         fd = open_existing(b, r, &where, O_WRONLY);

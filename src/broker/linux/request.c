@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -89,27 +91,49 @@ void request_give(struct request *r, int fd, bool close_on_exec)
     r->answered = true;
 }
 
+/* "Name:" at the start of a line; what follows it. */
+static const char *field(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    return at ? at + strlen(name) : NULL;
+}
+
+bool request_status(const struct request *r, struct request_status *out)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)r->pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    /* A process chooses its name, but the kernel writes a line break in it as \n. */
+    const char *mask = field(text, "\nUmask:"), *process = field(text, "\nTgid:");
+    if (!mask || !process || !request_alive(r))
+        return false;
+    out->umask = (mode_t)strtoul(mask, NULL, 8) & 0777;
+    out->process = (pid_t)strtol(process, NULL, 10);
+    return true;
+}
+
+void request_take_umask(const struct request *r)
+{
+    struct request_status status;
+    umask(request_status(r, &status) ? status.umask : 077);
+}
+
 int request_descriptor(const struct request *r, int fd)
 {
-    /* A pidfd names a process; the thread's number will do for its leader's only. */
-    char path[64];
+    /* A pidfd names a process; a thread that is not its leader stands for its leader. */
+    struct request_status status;
     int process = (int)syscall(SYS_pidfd_open, r->pid, 0);
-    if (process < 0) {
-        /* A thread that is not the leader: through /proc, where its leader stands. */
-        FILE *f;
-        int leader = 0;
-        char line[128];
-        snprintf(path, sizeof path, "/proc/%d/status", (int)r->pid);
-        f = fopen(path, "re");
-        while (f && fgets(line, sizeof line, f))
-            if (sscanf(line, "Tgid: %d", &leader) == 1)
-                break;
-        if (f)
-            fclose(f);
-        process = leader > 0 ? (int)syscall(SYS_pidfd_open, leader, 0) : -1;
-    }
+    if (process < 0 && request_status(r, &status))
+        process = (int)syscall(SYS_pidfd_open, status.process, 0);
     if (process < 0)
-        return -errno;
+        return -ESRCH;
     int copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
     int error = errno;
     close(process);

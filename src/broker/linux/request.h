@@ -31,6 +31,16 @@ void request_succeed(struct request *r, int64_t value);
 void request_continue(struct request *r);
 void request_give(struct request *r, int fd, bool close_on_exec); /* fd stays the broker's */
 
+/* The caller's process and umask, read at once; false if it is gone. */
+struct request_status {
+    pid_t process;
+    mode_t umask;
+};
+bool request_status(const struct request *r, struct request_status *out);
+
+/* What is made from now on has the mode that the caller's umask leaves. */
+void request_take_umask(const struct request *r);
+
 /* A copy of the caller's descriptor, or a negative errno. */
 int request_descriptor(const struct request *r, int fd);
 

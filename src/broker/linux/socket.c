@@ -47,6 +47,9 @@ static void do_socket(struct broker *b, struct request *r)
         return;
     case AF_INET:
     case AF_INET6:
+        /* Other stream protocols connect by an option of the socket, which nobody looks at. */
+        if (type == SOCK_STREAM && protocol != 0 && protocol != IPPROTO_TCP)
+            break;
         if (type == SOCK_STREAM || (type == SOCK_DGRAM && on)) {
             request_continue(r);
             return;
@@ -84,14 +87,6 @@ static bool spell_peer(const struct sockaddr_storage *address, char *host, size_
     return inet_ntop(address->ss_family, bytes, host, (socklen_t)capacity) != NULL;
 }
 
-static bool own_port(const struct broker *b, uint16_t port)
-{
-    for (size_t i = 0; i < b->port_count; i++)
-        if (b->ports[i] == port)
-            return true;
-    return false;
-}
-
 static bool is_loopback(const struct sockaddr_storage *address)
 {
     if (address->ss_family == AF_INET)
@@ -103,12 +98,51 @@ static bool is_loopback(const struct sockaddr_storage *address)
     return IN6_IS_ADDR_LOOPBACK(six);
 }
 
+/* One listener in /proc/net/tcp: its port and inode; false if the line is none. */
+static bool read_listener(const char *line, unsigned *port, unsigned long *inode)
+{
+    enum { LISTENS = 0x0A };
+    unsigned state;
+    return sscanf(line, " %*u: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*u %*u %lu", port,
+                  &state, inode) == 3 &&
+           state == LISTENS;
+}
+
+/*
+ * True if every listener on this port is a socket that this run bound. A number alone says nothing:
+ * the run can bind 127.0.0.2:P beside a server of 127.0.0.1:P, or close its own and wait.
+ */
+static bool own_port(const struct broker *b, uint16_t port)
+{
+    static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
+    size_t own = 0;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        char line[512];
+        unsigned found;
+        unsigned long inode;
+        FILE *f = fopen(tables[i], "re");
+        while (f && fgets(line, sizeof line, f)) {
+            if (!read_listener(line, &found, &inode) || found != port)
+                continue;
+            if (!inode_count(&b->listeners, &(struct stat){.st_ino = inode})) {
+                fclose(f);
+                return false;
+            }
+            own++;
+        }
+        if (f)
+            fclose(f);
+    }
+    return own > 0;
+}
+
 /* A connection may take its time: it gets a thread of its own. */
 struct slow_connect {
     struct request request;
     struct sockaddr_storage address;
     socklen_t length;
     int socket;
+    int folder; /* that the address names, or -1 */
 };
 
 static void *connect_slowly(void *context)
@@ -119,23 +153,32 @@ static void *connect_slowly(void *context)
     else
         request_succeed(&slow->request, 0);
     close(slow->socket);
+    if (slow->folder >= 0)
+        close(slow->folder);
     free(slow);
     return NULL;
 }
 
-static void connect_for(struct request *r, const struct sockaddr_storage *address, socklen_t length)
+/* Owns the folder. */
+static void connect_for(struct request *r, const void *address, socklen_t length, int folder)
 {
     struct slow_connect *slow = malloc(sizeof *slow);
     pthread_t thread;
     if (!slow) {
         request_fail(r, ENOMEM);
+        if (folder >= 0)
+            close(folder);
         return;
     }
-    *slow = (struct slow_connect){*r, *address, length, request_descriptor(r, (int)r->args[0])};
+    *slow = (struct slow_connect){.request = *r, .length = length, .folder = folder};
+    memcpy(&slow->address, address, length);
+    slow->socket = request_descriptor(r, (int)r->args[0]);
     if (slow->socket < 0 || pthread_create(&thread, NULL, connect_slowly, slow)) {
         request_fail(r, slow->socket < 0 ? -slow->socket : EAGAIN);
         if (slow->socket >= 0)
             close(slow->socket);
+        if (folder >= 0)
+            close(folder);
         free(slow);
         return;
     }
@@ -157,7 +200,7 @@ static void connect_internet(struct broker *b, struct request *r,
     peer.in_run = is_loopback(address) && own_port(b, peer.port);
     policy_net_decide(b->policy, &peer, &answer);
     if (answer.verdict == CORDON_ALLOW) {
-        connect_for(r, address, length);
+        connect_for(r, address, length, -1);
         return;
     }
     auto_buf struct buf why = {0}, fix = {0};
@@ -192,18 +235,15 @@ static void connect_unix(struct broker *b, struct request *r, const struct socka
         request_fail(r, EACCES);
         return;
     }
-    int socket = request_descriptor(r, (int)r->args[0]);
     struct sockaddr_un own = {.sun_family = AF_UNIX};
+    if (strlen(where.leaf) > 64) {
+        request_fail(r, ENAMETOOLONG);
+        return;
+    }
     snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d/%.64s", where.parent, where.leaf);
-    bool fits = strlen(where.leaf) <= 64;
-    if (socket < 0 || !fits)
-        request_fail(r, socket < 0 ? -socket : ENAMETOOLONG);
-    else if (connect(socket, (struct sockaddr *)&own, sizeof own))
-        request_fail(r, errno);
-    else
-        request_succeed(r, 0);
-    if (socket >= 0)
-        close(socket);
+    /* A full queue makes it wait, so not here. */
+    connect_for(r, &own, sizeof own, where.parent);
+    where.parent = -1;
 }
 
 static bool read_address(struct request *r, struct sockaddr_storage *address, socklen_t *length)
@@ -230,7 +270,7 @@ static void do_connect(struct broker *b, struct request *r)
     if (address.ss_family == AF_UNIX)
         connect_unix(b, r, (const void *)&address);
     else if (address.ss_family == AF_UNSPEC || address.ss_family == AF_NETLINK)
-        request_continue(r); /* disconnects, or asks the kernel */
+        connect_for(r, &address, length, -1); /* disconnects, or asks the kernel */
     else
         connect_internet(b, r, &address, length);
 }
@@ -253,6 +293,7 @@ static void bind_unix(struct broker *b, struct request *r, const struct sockaddr
     }
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
+    request_take_umask(r);
     int socket = request_descriptor(r, (int)r->args[0]);
     struct sockaddr_un own = {.sun_family = AF_UNIX};
     snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d/%.64s", where.parent, where.leaf);
@@ -288,19 +329,29 @@ static void bind_internet(struct broker *b, struct request *r,
         return;
     }
     int socket = request_descriptor(r, (int)r->args[0]);
-    struct sockaddr_storage bound;
-    socklen_t size = sizeof bound;
+    struct stat st;
+    if (socket < 0)
+        request_fail(r, -socket);
+    else if (fstat(socket, &st) || bind(socket, (const struct sockaddr *)address, length))
+        request_fail(r, errno);
+    else if (!inode_add(&b->listeners, &(struct stat){.st_ino = st.st_ino}))
+        request_fail(r, ENOMEM);
+    else
+        request_succeed(r, 0);
+    if (socket >= 0)
+        close(socket);
+}
+
+static void bind_netlink(struct request *r, const struct sockaddr_storage *address,
+                         socklen_t length)
+{
+    int socket = request_descriptor(r, (int)r->args[0]);
     if (socket < 0)
         request_fail(r, -socket);
     else if (bind(socket, (const struct sockaddr *)address, length))
         request_fail(r, errno);
-    else {
-        if (getsockname(socket, (struct sockaddr *)&bound, &size) == 0 &&
-            spell_peer(&bound, host, sizeof host, &port) && !own_port(b, port) &&
-            b->port_count < sizeof b->ports / sizeof *b->ports)
-            b->ports[b->port_count++] = port;
+    else
         request_succeed(r, 0);
-    }
     if (socket >= 0)
         close(socket);
 }
@@ -314,9 +365,33 @@ static void do_bind(struct broker *b, struct request *r)
     if (address.ss_family == AF_UNIX)
         bind_unix(b, r, (const void *)&address);
     else if (address.ss_family == AF_NETLINK)
-        request_continue(r);
+        bind_netlink(r, &address, length);
     else
         bind_internet(b, r, &address, length);
+}
+
+/* A socket that was not bound would listen on every address of this machine. */
+static void do_listen(struct broker *b, struct request *r)
+{
+    struct sockaddr_storage own = {0};
+    socklen_t length = sizeof own;
+    char host[INET6_ADDRSTRLEN];
+    uint16_t port;
+    int socket = request_descriptor(r, (int)r->args[0]);
+    if (socket < 0) {
+        request_fail(r, -socket);
+        return;
+    }
+    if (getsockname(socket, (struct sockaddr *)&own, &length))
+        request_fail(r, errno);
+    else if (spell_peer(&own, host, sizeof host, &port) && port == 0 && net_of(b) != POLICY_NET_ON)
+        refuse(b, r, AUDIT_NET_LISTEN, STR("any address"),
+               "other machines could reach it; bind it to 127.0.0.1 first");
+    else if (listen(socket, (int)r->args[1]))
+        request_fail(r, errno);
+    else
+        request_succeed(r, 0);
+    close(socket);
 }
 
 bool socket_handle(struct broker *b, struct request *r)
@@ -325,6 +400,7 @@ bool socket_handle(struct broker *b, struct request *r)
     case SYS_socket: do_socket(b, r); return true;
     case SYS_connect: do_connect(b, r); return true;
     case SYS_bind: do_bind(b, r); return true;
+    case SYS_listen: do_listen(b, r); return true;
     default: return false;
     }
 }

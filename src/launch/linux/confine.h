@@ -12,6 +12,9 @@ struct confine_plan {
 /* The kernel's Landlock ABI, 0 if it has none. */
 int confine_landlock_abi(void);
 
+/* True for a device of the list that Landlock leaves open. */
+bool confine_allows_device(const char *path);
+
 /*
  * Takes writes, privileges and dangerous calls away from this process for good and hands out the
  * listener on which its calls arrive. On failure the name of the step stands in *step, errno says

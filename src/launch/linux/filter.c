@@ -18,10 +18,14 @@ enum action {
     DO_ENOSYS,
     DO_CLONE,
     DO_SOCKET,
+    DO_PAIR,
     DO_IOCTL,
     DO_PRCTL,
     DO_PRLIMIT,
-    DO_SEND
+    DO_SEND,
+    DO_OPENAT2,
+    DO_SIGNAL,
+    DO_FCNTL
 };
 
 struct call {
@@ -44,6 +48,7 @@ static const uint32_t audit_arch[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_AARCH64};
 struct program {
     struct sock_filter *out;
     size_t n, capacity;
+    int landlock_abi;
 };
 
 static size_t emit(struct program *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
@@ -91,7 +96,23 @@ static void act(struct program *p, const struct call *call)
                                       0x40086602 /* FS_IOC_SETFLAGS */,
                                       0x40046602 /* the 32-bit one */,
                                       0x401C5820 /* FSSETXATTR */,
+                                      0x40087602 /* FS_IOC_SETVERSION */,
+                                      0x40047602 /* the 32-bit one */,
+                                      0x40086604 /* ext4's own */,
+                                      0x40806685 /* FS_IOC_ENABLE_VERITY */,
+                                      0x800C6613 /* FS_IOC_SET_ENCRYPTION_POLICY */,
+                                      0xC0506617 /* FS_IOC_ADD_ENCRYPTION_KEY */,
+                                      0xC0406618 /* FS_IOC_REMOVE_ENCRYPTION_KEY */,
+                                      0x40047211 /* FAT_IOCTL_SET_ATTRIBUTES */,
+                                      0x4B47 /* KDSKBENT: keys that type later */,
+                                      0x4B49 /* KDSKBSENT */,
+                                      0x4B4B /* KDSKBDIACR */,
+                                      0x4B4D /* KDSETKEYCODE */,
+                                      0x5423 /* TIOCSETD */,
+                                      0x8901 /* FIOSETOWN: signals to others */,
+                                      0x8902 /* SIOCSPGRP */,
                                       0x5432 /* TCSETXF */};
+    static const uint32_t owners[] = {F_SETOWN, F_SETOWN_EX};
     static const uint32_t dumpable[] = {PR_SET_DUMPABLE};
     switch (call->action) {
     case DO_NOTIFY: answer(p, SECCOMP_RET_USER_NOTIF); return;
@@ -119,7 +140,24 @@ static void act(struct program *p, const struct call *call)
         answer(p, SECCOMP_RET_USER_NOTIF);
         answer(p, SECCOMP_RET_ALLOW);
         return;
+    case DO_PAIR:
+        load_argument(p, 1);
+        emit(p, BPF_ALU | BPF_AND | BPF_K, 0xF, 0, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 2, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 1, 0);
+        refuse(p, EPERM);
+        answer(p, SECCOMP_RET_ALLOW);
+        return;
     case DO_IOCTL:
+        load_argument(p, call->argument);
+        emit(p, BPF_ALU | BPF_AND | BPF_K, 0xFF00, 0, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0x9400 /* btrfs */, 0, 6);
+        load_argument(p, call->argument);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0x40049409 /* FICLONE */, 3, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0x4020940D /* FICLONERANGE */, 2, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0xC0189436 /* FIDEDUPERANGE */, 1, 0);
+        refuse(p, EPERM);
+        answer(p, SECCOMP_RET_ALLOW);
         load_argument(p, call->argument);
         refuse_values(p, ioctls, sizeof ioctls / sizeof *ioctls, EPERM);
         return;
@@ -132,6 +170,21 @@ static void act(struct program *p, const struct call *call)
         emit(p, BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 0, 1);
         refuse(p, EPERM);
         answer(p, SECCOMP_RET_ALLOW);
+        return;
+    case DO_OPENAT2:
+        /* Its flags lie in memory; without Landlock's TRUNCATE one of them could change too much.
+         */
+        if (p->landlock_abi >= 3)
+            answer(p, SECCOMP_RET_USER_NOTIF);
+        else
+            refuse(p, ENOSYS);
+        return;
+    case DO_SIGNAL:
+        answer(p, p->landlock_abi >= 6 ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF);
+        return;
+    case DO_FCNTL:
+        load_argument(p, call->argument);
+        refuse_values(p, owners, p->landlock_abi >= 6 ? 0 : 2, EPERM);
         return;
     case DO_PRLIMIT:
         load_argument(p, call->argument);
@@ -173,7 +226,8 @@ static void sort_by_number(const struct call **list, size_t count, enum filter_a
     }
 }
 
-size_t filter_make(enum filter_arch arch, struct sock_filter *out, size_t capacity)
+size_t filter_make(enum filter_arch arch, int landlock_abi, struct sock_filter *out,
+                   size_t capacity)
 {
     const struct call *list[sizeof calls / sizeof *calls];
     size_t count = 0;
@@ -182,7 +236,7 @@ size_t filter_make(enum filter_arch arch, struct sock_filter *out, size_t capaci
             list[count++] = &calls[i];
     sort_by_number(list, count, arch);
 
-    struct program p = {out, 0, capacity};
+    struct program p = {out, 0, capacity, landlock_abi};
     emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
     emit(&p, BPF_JMP | BPF_JEQ | BPF_K, audit_arch[arch], 1, 0);
     refuse(&p, ENOSYS);

@@ -12,8 +12,9 @@ enum { FILTER_MAX = 1024 };
 /* Numbers and shapes of one architecture. */
 enum filter_arch { FILTER_X86_64 = 0, FILTER_ARM64 };
 
-/* Writes the program; its length, or 0 if it does not fit. */
-size_t filter_make(enum filter_arch arch, struct sock_filter *out, size_t capacity);
+/* Writes the program for a kernel with this Landlock; its length, or 0 if it does not fit. */
+size_t filter_make(enum filter_arch arch, int landlock_abi, struct sock_filter *out,
+                   size_t capacity);
 
 /* The name of a call of this table, for messages; NULL if it is not in it. */
 const char *filter_name(enum filter_arch arch, long number);

@@ -19,6 +19,9 @@ static const char *const offline[] = {"CODEX_SANDBOX_NETWORK_DISABLED=1", "npm_c
                                       "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true",
                                       "GIT_TERMINAL_PROMPT=0"};
 
+/* Where the temp folder is the run's own. */
+static const char *const temps[] = {"TMPDIR=", "TEMP=", "TMP="};
+
 static bool names(const char *pattern, const char *variable)
 {
     size_t n = strlen(pattern);
@@ -35,16 +38,18 @@ static bool same_name(const char *setting, const char *variable)
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-const char *const *environment_make(struct arena *arena, enum policy_net net,
+const char *const *environment_make(struct arena *arena, const struct policy_settings *settings,
                                     const char *const *unset, size_t unset_count)
 {
     size_t count = 0, n = 0;
     while (environ[count])
         count++;
-    const char **out = ARENA_ARRAY(arena, count + COUNT(always) + COUNT(offline) + 1, const char *);
+    const char **out =
+        ARENA_ARRAY(arena, count + COUNT(always) + COUNT(offline) + COUNT(temps) + 1, const char *);
     if (!out)
         return NULL;
-    size_t offline_count = net == POLICY_NET_OFF ? COUNT(offline) : 0;
+    size_t offline_count = settings->net == POLICY_NET_OFF ? COUNT(offline) : 0;
+    size_t temp_count = settings->temp == POLICY_TEMP_SHARED ? 0 : COUNT(temps);
     for (size_t i = 0; i < count; i++) {
         bool dropped = false;
         for (size_t j = 0; j < COUNT(outside); j++)
@@ -55,6 +60,8 @@ const char *const *environment_make(struct arena *arena, enum policy_net net,
             dropped = dropped || same_name(always[j], environ[i]);
         for (size_t j = 0; j < offline_count; j++)
             dropped = dropped || same_name(offline[j], environ[i]);
+        for (size_t j = 0; j < temp_count; j++)
+            dropped = dropped || same_name(temps[j], environ[i]);
         if (!dropped)
             out[n++] = environ[i];
     }
@@ -62,5 +69,13 @@ const char *const *environment_make(struct arena *arena, enum policy_net net,
         out[n++] = always[j];
     for (size_t j = 0; j < offline_count; j++)
         out[n++] = offline[j];
+    for (size_t j = 0; j < temp_count; j++) {
+        auto_buf struct buf text = {0};
+        buf_fmt(&text, "%s%.*s", temps[j], STR_ARG(settings->temp_path));
+        struct str copy = arena_copy(arena, buf_str(&text));
+        if (!copy.p)
+            return NULL;
+        out[n++] = copy.p;
+    }
     return out;
 }

@@ -7,7 +7,7 @@
 
 /* The caller's environment with the variables of a run set and those of outside servers removed;
    NULL-terminated, in the arena; NULL without memory. */
-const char *const *environment_make(struct arena *arena, enum policy_net net,
+const char *const *environment_make(struct arena *arena, const struct policy_settings *settings,
                                     const char *const *unset, size_t unset_count);
 
 #endif

@@ -18,6 +18,7 @@
 #include "launch/disk.h"
 #include "launch/linux/spawn.h"
 #include "lib/linux/environment.h"
+#include "lib/linux/temp.h"
 
 struct run {
     struct audit *audit;
@@ -68,15 +69,21 @@ static const char *unsupported(const struct policy_settings *s)
         return "--net=proxy and --net=allow are not built yet; use off, loopback or on";
     if (s->deny_read.count)
         return "--deny-read is not built yet for run";
-    if (s->temp != POLICY_TEMP_SHARED)
-        return "--temp=private and --temp=session are not built yet; use --temp=shared";
     if (s->limits.processes || s->limits.memory)
         return "--max-procs and --max-memory are not built yet";
     return NULL;
 }
 
+void run_finish(struct cordon_policy *p, struct run_result *result)
+{
+    const struct policy_settings *s = &p->settings.policy;
+    if (s->temp == POLICY_TEMP_PRIVATE && s->temp_path.n)
+        result->temp_had_files = temp_remove(s->temp_path.p);
+}
+
 int run_prepare(struct cordon_policy *p, const struct run_options *o)
 {
+    p->settings.make_temp = temp_make;
     char self[4096];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self);
     int rc = n > 0 ? settings_protect(&p->settings, (struct str){self, (size_t)n}) : 0;
@@ -177,6 +184,8 @@ static int serve(struct cordon_policy *p, struct run *run, struct spawn *s,
     struct broker broker = {.policy = p->policy,
                             .guard = p->guard,
                             .listener = s->listener,
+                            .landlock_abi = confine_landlock_abi(),
+                            .reaper = s->reaper,
                             .event = take_event,
                             .context = run,
                             .now = now_ms};
@@ -239,7 +248,7 @@ static int start_and_serve(struct cordon_policy *p, const struct run_options *o,
     struct spawn_plan plan = {
         .program = program,
         .argv = o->argv,
-        .environ = environment_make(&arena, settings->net, o->unset, o->unset_count),
+        .environ = environment_make(&arena, settings, o->unset, o->unset_count),
         .cwd = cwd.p,
         .confine = {.landlock_abi = confine_landlock_abi(), .tcp_off = false}};
     struct spawn s;

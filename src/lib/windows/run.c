@@ -14,6 +14,11 @@ int run_confined(struct cordon_policy *p, const struct run_options *o, struct ru
     return run_prepare(p, o);
 }
 
+void run_finish(struct cordon_policy *p, struct run_result *result)
+{
+    (void)p, (void)result;
+}
+
 void run_describe(struct buf *out)
 {
     buf_add(out, STR("nothing: cordon run is not built yet for Windows"));

@@ -12,6 +12,7 @@
 
 #include "tap.h"
 
+static const char *build = ""; /* which of the programs, for the names */
 static char top[1024], cordon[1200], probe[1200];
 
 /* A line of sh in a folder below top; its exit code. */
@@ -107,6 +108,30 @@ static const struct attempt denied[] = {
      NULL},
     {"a child of a child of a child", "sh -c \"sh -c \\\"echo x > ../out/new\\\"\"",
      "test -e ../out/new", NULL},
+    {"a repository in the place of one's own",
+     "mkdir -p new/.git && mv new old && mv repo new && echo y > new/.git/config; mv new repo",
+     "grep -q y repo/.git/config", NULL},
+    {"a path too long to judge", "\"$P\" deep-fchmod repo .git/config",
+     "test \"$(stat -c %a repo/.git/config)\" = 600", NULL},
+    {"a set-user-id program", "chmod 4755 file", "test -u file", NULL},
+    {"a set-group-id program", "\"$P\" creat g && chmod g+s g", "test -g g", NULL},
+    {"truncate by a flipped path", "\"$P\" truncate-flip ../out/file", "test ! -s ../out/file",
+     NULL},
+    {"truncate by a flipped openat2", "\"$P\" openat2-flip ../out/file", "test ! -s ../out/file",
+     NULL},
+    {"a denied tool", "touch new", "test -e new", "--deny-tool touch"},
+    {"a denied tool by another name", "ln -s /usr/bin/touch t; ./t new", "test -e new",
+     "--deny-tool touch"},
+    {"a denied tool through the loader", "/lib64/ld-linux-x86-64.so.2 /usr/bin/touch new",
+     "test -e new", "--deny-tool touch"},
+    {"a denied tool through the loader with options",
+     "/lib64/ld-linux-x86-64.so.2 --argv0 true /usr/bin/touch new", "test -e new",
+     "--deny-tool touch"},
+    {"a denied tool as interpreter", "echo \"#!/usr/bin/touch new\" > s; chmod +x s; ./s",
+     "test -e new", "--deny-tool touch"},
+    {"a program in memory", "\"$P\" memfd-exec new", "test -e new", NULL},
+    {"a deleted program", "\"$P\" deleted-exec new t", "test -e new", NULL},
+    {"a denied tool by a flipped path", "\"$P\" exec-flip new", "test -e new", "--deny-tool touch"},
     {"in the background, after the end", "(sleep 0.3; echo x > ../out/late) & sleep 0.6",
      "test -e ../out/late", NULL},
 };
@@ -144,6 +169,21 @@ static const struct attempt allowed[] = {
     {"times by descriptor", "\"$P\" futimens file", "test \"$(stat -c %Y file)\" = 1", NULL},
     {"the caller's umask", "\"$P\" umask new", "test \"$(stat -c %a new)\" = 640", NULL},
     {"not dumpable", "\"$P\" dumpable new", "test -s new", NULL},
+    {"a pipe is not truncated", "mkfifo p; \"$P\" truncate p; echo ok > got", "grep -q ok got",
+     NULL},
+    {"a port of its own", "\"$P\" own-port got", "test -s got", NULL},
+    {"a script", "printf \"#!/bin/sh -e\\necho ok > got\\n\" > s; chmod +x s; ./s",
+     "grep -q ok got", NULL},
+    {"a program through the loader", "/lib64/ld-linux-x86-64.so.2 /usr/bin/touch got",
+     "test -e got", NULL},
+    {"signals inside", "sleep 30 & kill $!; wait $!; echo ok > got", "grep -q ok got", NULL},
+    {"signals to one's own group",
+     "setsid sh -c \"sleep 30 & trap : TERM; kill 0; wait; echo ok > got\"", "grep -q ok got",
+     NULL},
+    {"one's own output once more", "sh -c \"echo ok > /dev/stdout\" > got", "grep -q ok got", NULL},
+    {"a start that fails", "echo \"echo ok > got\" > s; chmod +x s; ./s", "grep -q ok got", NULL},
+    {"a full queue stops nobody else", "\"$P\" full-queue s got", "test -s got", NULL},
+    {"a set-group-id folder", "mkdir d && chmod g+s d", "test -g d", NULL},
     {"a unix socket of its own", "\"$P\" unix-pair s && echo ok > got", "grep -q ok got", NULL},
 };
 
@@ -151,10 +191,19 @@ static const struct attempt allowed[] = {
 static const struct attempt refused[] = {
     {"memory of a process outside", "\"$P\" memory $OUTSIDE", NULL, NULL},
     {"signals to a process outside", "\"$P\" kill $OUTSIDE", NULL, NULL},
+    {"queued signals outside", "\"$P\" sigqueue $OUTSIDE", NULL, NULL},
+    {"signals outside by a descriptor", "\"$P\" pidfd-signal $OUTSIDE", NULL, NULL},
+    {"signals outside by a file's owner", "\"$P\" owner-signal $OUTSIDE", NULL, NULL},
     {"tracing a process outside", "\"$P\" ptrace $OUTSIDE", NULL, NULL},
     {"a user namespace", "\"$P\" namespace x", NULL, NULL},
     {"shared memory with others", "\"$P\" shared-memory x", NULL, NULL},
     {"datagrams", "\"$P\" datagram x", NULL, NULL},
+    {"a server outside", "\"$P\" unix-connect ../out/stream", NULL, NULL},
+    {"a server outside, by a flipped address", "\"$P\" connect-flip ../out/stream", NULL, NULL},
+    {"a server outside, from a pair", "\"$P\" pair-datagram ../out/datagram", NULL, NULL},
+    {"a server outside, by its port", "\"$P\" port-alias $(cat ../out/port)", NULL, NULL},
+    {"listening for everybody", "\"$P\" listen-any x", NULL, NULL},
+    {"a program with capabilities", "\"$P\" capability file", NULL, NULL},
 };
 
 static void test_denied(const struct attempt *a)
@@ -168,7 +217,7 @@ static void test_denied(const struct attempt *a)
     confined(options, a->script);
     bool after = sh("ws", "%s", a->effect) == 0;
     bool outside = sh("out", "test \"$(cat file)\" = old -a $(ls | wc -l) = 1") == 0;
-    if (!ok(control && !before && !after && outside, "denied: %s", a->what))
+    if (!ok(control && !before && !after && outside, "%sdenied: %s", build, a->what))
         note("control %d, before %d, after %d, outside unchanged %d", control, before, after,
              outside);
 }
@@ -177,24 +226,23 @@ static void test_allowed(const struct attempt *a)
 {
     fresh();
     confined(a->options ? a->options : "", a->script);
-    ok(sh("ws", "%s", a->effect) == 0, "allowed: %s", a->what);
+    ok(sh("ws", "%s", a->effect) == 0, "%sallowed: %s", build, a->what);
 }
 
 static void test_refused(const struct attempt *a)
 {
     fresh();
-    int control = sh("ws",
-                     "sleep 60 & export OUTSIDE=$!; P='%s'; export P; sh -c '%s'; c=$?; "
-                     "kill -9 $OUTSIDE; exit $c",
-                     probe, a->script);
-    int inside = sh("ws",
-                    "sleep 60 & export OUTSIDE=$!; P='%s'; export P; '%s' run --quiet -- sh -c "
-                    "'%s'; c=$?; kill -9 $OUTSIDE; exit $c",
-                    probe, cordon, a->script);
+    static const char outside[] = "export P='%s'; \"$P\" serve ../out & export OUTSIDE=$!; i=0; "
+                                  "while [ ! -s ../out/port -a $i "
+                                  "-lt 50 ]; do sleep 0.02; i=$((i+1)); done; %s%s%s sh -c '%s'; "
+                                  "c=$?; kill -9 $OUTSIDE; exit $c";
+    int control = sh("ws", outside, probe, "", "", "", a->script);
+    fresh();
+    int inside = sh("ws", outside, probe, "'", cordon, "' run --quiet --", a->script);
     if (control != 0)
         skip(a->what, "the control fails on this machine");
     else
-        ok(inside == 1, "refused: %s", a->what);
+        ok(inside == 1, "%srefused: %s", build, a->what);
 }
 
 static void test_codes(void)
@@ -237,6 +285,53 @@ static void test_codes(void)
     ok(sh("ws", "'%s' run --audit a.jsonl -- sh -c 'echo x > a.jsonl'; ! grep -qx x a.jsonl",
           cordon) == 0,
        "not even inside a root");
+}
+
+static void test_temp(void)
+{
+    fresh();
+    ok(sh("ws",
+          "'%s' run --temp=private -- sh -c 'test \"$TMPDIR\" = \"$TEMP\" -a \"$TMP\" = \"$TEMP\" "
+          "&& "
+          "echo x > \"$TMPDIR/f\" && mkdir -p \"$TMPDIR/a/b\" && chmod 0 \"$TMPDIR/a\" && echo "
+          "\"$TMPDIR\" > where && stat -c %%a \"$TMPDIR\" > mode' 2> said; test $? = 0 && grep -q "
+          "700 mode && test -s where && test ! -e \"$(cat where)\" && grep -q 'had files' said",
+          cordon) == 0,
+       "a private temp folder, removed at the end");
+    fresh();
+    ok(sh("ws",
+          "'%s' run --temp=private -- sh -c 'echo x > /tmp/cordon-run-test-x'; test $? != 0 "
+          "-a ! -e /tmp/cordon-run-test-x",
+          cordon) == 0,
+       "and the shared one is not writable then");
+    ok(sh("ws",
+          "'%s' run --temp=session=t$$ -- sh -c 'echo x > \"$TMPDIR/f\"' && '%s' run "
+          "--temp=session=t$$ -- sh -c 'cat \"$TMPDIR/f\" > got; echo \"$TMPDIR\" > where' && grep "
+          "-q "
+          "x got && rm -r \"$(cat where)\"",
+          cordon, cordon) == 0,
+       "a temp folder for all runs of a session");
+    ok(sh("ws", "'%s' run --temp=session=../x -- true", cordon) == 125, "an id is not a path");
+    ok(sh("ws",
+          "ln -s /usr /tmp/cordon-session-$(id -u)-l$$; '%s' run --temp=session=l$$ -- true; c=$?; "
+          "rm /tmp/cordon-session-$(id -u)-l$$; test $c = 125",
+          cordon) == 0,
+       "a link in the place of a session's folder is refused");
+    ok(sh("ws",
+          "A_ONE=1 A_TWO=2 B=3 C=4 '%s' run --unset 'A_*' --unset B -- sh -c 'test -z "
+          "\"$A_ONE$A_TWO$B\" -a \"$C\" = 4'",
+          cordon) == 0,
+       "--unset takes names and patterns out of the environment");
+}
+
+/* Only stdin, stdout and stderr go in. */
+static void test_inherited(void)
+{
+    fresh();
+    sh("ws", "sh -c 'echo x >&3' 3>>../out/log");
+    bool control = sh("out", "test -s log") == 0;
+    sh("ws", ": > ../out/log; '%s' run --quiet -- sh -c 'echo x >&3' 3>>../out/log", cordon);
+    ok(control && sh("out", "test ! -s log") == 0, "denied: a descriptor that was open before");
 }
 
 /* The supervisor dies: no write is possible from then on and the tree ends. */
@@ -309,6 +404,16 @@ static void test_programs(void)
     }
 }
 
+static void test_tables(void)
+{
+    for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
+        test_denied(&denied[i]);
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        test_allowed(&allowed[i]);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        test_refused(&refused[i]);
+}
+
 int main(void)
 {
     char root[700];
@@ -322,13 +427,19 @@ int main(void)
         skip("cordon run on Linux", "the kernel or the container lacks Landlock or the listener");
         return tap_done();
     }
-    for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
-        test_denied(&denied[i]);
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        test_allowed(&allowed[i]);
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        test_refused(&refused[i]);
+#ifdef CORDON_ABI2
+    snprintf(cordon, sizeof cordon, "%s/%s", root, CORDON_ABI2);
+    build = "ABI 2: ";
+    ok(sh(".", "'%s' run --verbose --root . -- true 2>&1 | grep -q 'Landlock ABI 2'", cordon) == 0,
+       "the capped program says so");
+    test_tables();
+    snprintf(cordon, sizeof cordon, "%s/%s", root, CORDON_EXE);
+    build = "";
+#endif
+    test_tables();
     test_codes();
+    test_temp();
+    test_inherited();
     test_killed();
     test_flips();
     test_programs();

@@ -38,6 +38,7 @@ static uint32_t interpret(const struct sock_filter *p, size_t n, const struct se
 static struct sock_filter program[FILTER_MAX];
 static size_t length;
 static enum filter_arch arch;
+static int abi = 7;
 
 static uint32_t ask(int number, uint64_t a0, uint64_t a1, uint64_t a2)
 {
@@ -54,10 +55,10 @@ static const uint32_t REFUSED = SECCOMP_RET_ERRNO | EPERM, UNKNOWN = SECCOMP_RET
 static void test_x86_64(void)
 {
     arch = FILTER_X86_64;
-    length = filter_make(arch, program, FILTER_MAX);
+    length = filter_make(arch, abi, program, FILTER_MAX);
     ok(length > 0, "x86-64: %u instructions", (unsigned)length);
-    ok(filter_make(arch, program, length - 1) == 0, "a program that does not fit is refused");
-    length = filter_make(arch, program, FILTER_MAX);
+    ok(filter_make(arch, abi, program, length - 1) == 0, "a program that does not fit is refused");
+    length = filter_make(arch, abi, program, FILTER_MAX);
 
     ok(ask(257, 0, 0, O_RDONLY | O_CLOEXEC) == ALLOW, "openat to read passes");
     ok(ask(257, 0, 0, O_WRONLY) == NOTIFY && ask(257, 0, 0, O_RDWR) == NOTIFY, "openat to write");
@@ -73,6 +74,15 @@ static void test_x86_64(void)
        "clone makes processes, not namespaces");
     ok(ask(16, 0, 0x5412, 0) == REFUSED && ask(16, 0, 0x5401, 0) == ALLOW,
        "ioctl does not type into terminals");
+    ok(ask(16, 0, 0x5000940F, 0) == REFUSED && ask(16, 0, 0x40049409, 0) == ALLOW &&
+           ask(16, 0, 0xC0189436, 0) == ALLOW,
+       "btrfs: clones, but no subvolumes");
+    ok(ask(16, 0, 0x40806685, 0) == REFUSED && ask(16, 0, 0x4B49, 0) == REFUSED,
+       "ioctl does not seal files or program keys");
+    ok(ask(53, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) == ALLOW &&
+           ask(53, AF_UNIX, SOCK_SEQPACKET, 0) == ALLOW &&
+           ask(53, AF_UNIX, SOCK_DGRAM, 0) == REFUSED && ask(53, AF_UNIX, SOCK_RAW, 0) == REFUSED,
+       "pairs of sockets: streams and sequences");
     ok(ask(157, 4, 0, 0) == SECCOMP_RET_ERRNO && ask(157, 15, 0, 0) == ALLOW,
        "PR_SET_DUMPABLE seems to work");
     ok(ask(302, 0, 0, 0) == ALLOW && ask(302, 77, 0, 0) == REFUSED, "limits of one's own only");
@@ -106,17 +116,19 @@ static void test_table(enum filter_arch which)
 {
     unsigned wrong = 0, twice = 0, checked = 0;
     arch = which;
-    length = filter_make(arch, program, FILTER_MAX);
+    length = filter_make(arch, abi, program, FILTER_MAX);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].number[which] < 0)
             continue;
         checked++;
         uint32_t got = ask(rows[i].number[which], 0, 0, 0);
-        uint32_t want = strcmp(rows[i].action, "NOTIFY") == 0   ? NOTIFY
-                        : strcmp(rows[i].action, "EPERM") == 0  ? REFUSED
-                        : strcmp(rows[i].action, "ENOSYS") == 0 ? UNKNOWN
-                        : strcmp(rows[i].action, "SOCKET") == 0 ? NOTIFY
-                                                                : ALLOW;
+        uint32_t want = strcmp(rows[i].action, "NOTIFY") == 0    ? NOTIFY
+                        : strcmp(rows[i].action, "EPERM") == 0   ? REFUSED
+                        : strcmp(rows[i].action, "ENOSYS") == 0  ? UNKNOWN
+                        : strcmp(rows[i].action, "SOCKET") == 0  ? NOTIFY
+                        : strcmp(rows[i].action, "OPENAT2") == 0 ? NOTIFY
+                        : strcmp(rows[i].action, "PAIR") == 0    ? REFUSED
+                                                                 : ALLOW;
         if (got != want) {
             wrong++;
             note("%s: %x, expected %x", rows[i].name, got, want);
@@ -131,8 +143,30 @@ static void test_table(enum filter_arch which)
        which == FILTER_X86_64 ? "x86-64" : "arm64", checked);
 }
 
+/* Where Landlock knows less the filter lets less through. */
+static void test_older(void)
+{
+    static const int signals[] = {62, 129, 200, 234, 297, 424};
+    unsigned judged = 0, passed = 0;
+    arch = FILTER_X86_64;
+    abi = 2;
+    length = filter_make(arch, abi, program, FILTER_MAX);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        judged += ask(signals[i], 1, 9, 0) == NOTIFY;
+    ok(judged == 6 && ask(437, 0, 0, 0) == UNKNOWN, "ABI 2: signals are judged, no openat2");
+    ok(ask(72, 3, F_SETOWN, 1) == REFUSED && ask(72, 3, F_GETFL, 0) == ALLOW,
+       "ABI 2: no signals by a descriptor");
+    abi = 7;
+    length = filter_make(arch, abi, program, FILTER_MAX);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        passed += ask(signals[i], 1, 9, 0) == ALLOW;
+    ok(passed == 6 && ask(437, 0, 0, 0) == NOTIFY && ask(72, 3, F_SETOWN, 1) == ALLOW,
+       "ABI 7: Landlock has them");
+}
+
 int main(void)
 {
+    test_older();
     test_x86_64();
     test_table(FILTER_X86_64);
     test_table(FILTER_ARM64);

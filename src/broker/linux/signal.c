@@ -1,0 +1,159 @@
+/*
+ * Signals on kernels whose Landlock does not know them (below ABI 6): only to processes of this
+ * run, which are those below the reaper. The filter sends them here on such kernels only.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "broker/linux/broker.h"
+
+/* Parent and group of a process; false if it is gone. */
+static bool read_family(pid_t pid, pid_t *parent, pid_t *group)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    /* The name stands in parentheses and may hold some. */
+    const char *end = strrchr(text, ')');
+    int numbers[2];
+    if (!end || sscanf(end + 1, " %*c %d %d", &numbers[0], &numbers[1]) != 2)
+        return false;
+    *parent = numbers[0];
+    *group = numbers[1];
+    return true;
+}
+
+static bool in_run(const struct broker *b, pid_t pid)
+{
+    pid_t parent = pid, group;
+    for (int depth = 0; depth < 100000 && parent > 1; depth++) {
+        if (!read_family(parent, &parent, &group))
+            return false;
+        if (parent == b->reaper)
+            return true;
+    }
+    return false;
+}
+
+static void refuse(struct broker *b, struct request *r, pid_t pid)
+{
+    char target[32];
+    snprintf(target, sizeof target, "process %d", (int)pid);
+    broker_report_text(b, r, AUDIT_PROCESS_OPEN, str_of(target), AUDIT_DENY,
+                       str_of(policy_rule_id(RULE_PROCESS_OUTSIDE)),
+                       STR("it does not belong to this run"), STR("there is no option for this"));
+    request_fail(r, EPERM);
+}
+
+/* The process of a thread, or 0. */
+static pid_t process_of(pid_t thread)
+{
+    char path[64], line[128];
+    int found = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)thread);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "Tgid: %d", &found) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* The number is in a register, so the call may go on as it is. */
+static void to_process(struct broker *b, struct request *r, pid_t pid)
+{
+    pid_t process = pid > 0 ? process_of(pid) : 0;
+    if (pid > 0 && !process)
+        request_fail(r, ESRCH);
+    else if (process && in_run(b, process))
+        request_continue(r);
+    else
+        refuse(b, r, pid);
+}
+
+/* A group, or everybody (-1), may hold processes outside: those of this run get it one by one. */
+static void to_many(struct broker *b, struct request *r, pid_t group, int number)
+{
+    pid_t parent, found, own = 0;
+    int reached = 0;
+    struct request_status status;
+    if (!request_status(r, &status) || !read_family(status.process, &parent, &own)) {
+        request_fail(r, ESRCH);
+        return;
+    }
+    DIR *all = opendir("/proc");
+    for (struct dirent *entry; all && (entry = readdir(all));) {
+        pid_t pid = (pid_t)atoi(entry->d_name);
+        if (pid <= 0 || !read_family(pid, &parent, &found) || !in_run(b, pid))
+            continue;
+        bool meant = group == -1 ? pid != status.process : found == (group ? -group : own);
+        if (meant && kill(pid, number) == 0)
+            reached++;
+    }
+    if (all)
+        closedir(all);
+    if (reached)
+        request_succeed(r, 0);
+    else
+        refuse(b, r, group);
+}
+
+static void by_descriptor(struct broker *b, struct request *r)
+{
+    char path[64], line[128];
+    int pid = 0, copy = request_descriptor(r, (int)r->args[0]);
+    if (copy < 0 || r->args[3]) {
+        request_fail(r, copy < 0 ? -copy : EINVAL);
+        if (copy >= 0)
+            close(copy);
+        return;
+    }
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", copy);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "Pid: %d", &pid) == 1)
+            break;
+    if (f)
+        fclose(f);
+    if (pid == 0)
+        request_fail(r, EBADF);
+    else if (!in_run(b, pid))
+        refuse(b, r, pid);
+    else if (syscall(SYS_pidfd_send_signal, copy, (int)r->args[1], NULL, 0))
+        request_fail(r, errno);
+    else
+        request_succeed(r, 0);
+    close(copy);
+}
+
+bool signal_handle(struct broker *b, struct request *r)
+{
+    pid_t first = (pid_t)r->args[0];
+    switch (r->number) {
+    case SYS_kill:
+        if (first > 0)
+            to_process(b, r, first);
+        else
+            to_many(b, r, first, (int)r->args[1]);
+        return true;
+    case SYS_tkill:
+    case SYS_tgkill:
+    case SYS_rt_sigqueueinfo:
+    case SYS_rt_tgsigqueueinfo: to_process(b, r, first); return true;
+    case SYS_pidfd_send_signal: by_descriptor(b, r); return true;
+    default: return false;
+    }
+}
