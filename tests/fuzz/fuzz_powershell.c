@@ -13,8 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct guard_question q = {
         .shell = GUARD_POWERSHELL, .text = {(const char *)data, size}, .show = true};
     guard_fuzz_ask(g, &q, &syntax_error);
-    /* A backtick at the end of a word takes the newline into the word. */
-    if (syntax_error || (size && data[size - 1] == '`'))
+    /* A backtick at the end of a word takes the newline, CR LF too, into the word. */
+    size_t end = size && data[size - 1] == '\r' ? size - 1 : size;
+    if (syntax_error || (end && data[end - 1] == '`'))
         return 0;
     auto_buf struct buf longer = {0};
     buf_add(&longer, q.text);
