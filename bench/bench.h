@@ -35,4 +35,7 @@ void bench_policy(struct bench *bench);
 void bench_guard(struct bench *bench);
 void bench_system(struct bench *bench);
 
+/* One piece of work for bench_system, in a process of its own: an exit code. */
+int bench_work(const char *what, const char *how);
+
 #endif

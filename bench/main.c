@@ -1,6 +1,7 @@
 /* Runs every measurement, prints a table and writes JSON (default build/bench.json). */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/json.h"
@@ -94,6 +95,8 @@ static int write_json(const struct bench *bench, const char *path)
 int main(int argc, char **argv)
 {
     static struct bench bench;
+    if (argc == 4 && strcmp(argv[1], "--work") == 0)
+        return bench_work(argv[2], argv[3]);
     bench_policy(&bench);
     bench_guard(&bench);
     bench_system(&bench);

@@ -5,3 +5,9 @@ void bench_system(struct bench *bench)
 {
     (void)bench;
 }
+
+int bench_work(const char *what, const char *how)
+{
+    (void)what, (void)how;
+    return 2;
+}

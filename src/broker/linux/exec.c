@@ -191,14 +191,14 @@ static bool expect(struct broker *b, struct request *r, const struct stat *progr
     return true;
 }
 
-/* The words of /proc/PID/cmdline. */
-static bool read_words(pid_t process, struct arena *arena, struct str *words, size_t *count)
+/* The words of /proc/PID/cmdline, until the next call. */
+static bool read_words(pid_t process, struct str *words, size_t *count)
 {
+    static char text[LONGEST_ARGUMENTS + MOST_ARGUMENTS];
     char path[64];
-    size_t n = 0, capacity = LONGEST_ARGUMENTS + MOST_ARGUMENTS;
-    char *text = arena_alloc(arena, capacity);
+    size_t n = 0, capacity = sizeof text;
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)process);
-    int fd = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
     ssize_t piece;
@@ -220,7 +220,6 @@ static bool read_words(pid_t process, struct arena *arena, struct str *words, si
 
 static bool is_as_judged(struct broker *b, struct request *r, const struct broker_expected *e)
 {
-    auto_arena struct arena arena = {0};
     static struct str words[MOST_ARGUMENTS + 1];
     char path[PATH_MAX];
     struct stat st;
@@ -231,7 +230,7 @@ static bool is_as_judged(struct broker *b, struct request *r, const struct broke
     /* It did not begin: the program from before goes on. */
     if (!same && st.st_dev == e->before_device && st.st_ino == e->before_inode)
         return true;
-    if (!read_words(e->process, &arena, words, &count))
+    if (!read_words(e->process, words, &count))
         return false;
     if (same && hash_words(words, count) == e->words)
         return true;
