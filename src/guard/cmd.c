@@ -180,7 +180,8 @@ void cmd_program(struct guard *g, const struct guard_call *call)
             struct str sticking = str_from(switches, o.code);
             if (at >= count) { /* the switch hides inside another word */
                 code.text = sticking;
-            } else if (sticking.n == 0 && at + 2 == count) { /* one word behind /c is taken as it is */
+            } else if (sticking.n == 0 &&
+                       at + 2 == count) { /* one word behind /c is taken as it is */
                 code.text = words[at + 1].text;
             } else {
                 struct word *all = ARENA_ARRAY(guard_arena(g), count - at, struct word);
