@@ -423,6 +423,11 @@ int main(void)
     snprintf(cordon, sizeof cordon, "%s/%s", root, CORDON_EXE);
     snprintf(probe, sizeof probe, "%s/%s", root, CORDON_PROBE);
     mkdir(top, 0755);
+    /* The shared temp folder can be changed, and the project may lie in the usual one. */
+    char temp[1100];
+    snprintf(temp, sizeof temp, "%s/temp", top);
+    mkdir(temp, 0755);
+    setenv("TMPDIR", temp, 1);
     if (sh(".", "'%s' run --root . -- true", cordon) != 0) {
         skip("cordon run on Linux", "the kernel or the container lacks Landlock or the listener");
         return tap_done();
