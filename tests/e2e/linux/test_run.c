@@ -313,8 +313,9 @@ static void test_temp(void)
        "a temp folder for all runs of a session");
     ok(sh("ws", "'%s' run --temp=session=../x -- true", cordon) == 125, "an id is not a path");
     ok(sh("ws",
-          "ln -s /usr /tmp/cordon-session-$(id -u)-l$$; '%s' run --temp=session=l$$ -- true; c=$?; "
-          "rm /tmp/cordon-session-$(id -u)-l$$; test $c = 125",
+          "ln -s /usr \"$TMPDIR\"/cordon-session-$(id -u)-l$$; '%s' run --temp=session=l$$ -- "
+          "true; c=$?; "
+          "rm \"$TMPDIR\"/cordon-session-$(id -u)-l$$; test $c = 125",
           cordon) == 0,
        "a link in the place of a session's folder is refused");
     ok(sh("ws",
