@@ -23,6 +23,7 @@ static const struct {
      "\n"
      "  --audit FILE    append every denial and every program started, one JSON object a line\n"
      "  --audit-all     what was allowed too\n"
+     "  --unset NAME    leave out an environment variable; a trailing * matches; may be repeated\n"
      "  --audit-raw     command lines with what looks like a secret\n"
      "  --json          the summary as one JSON object on the last line of stderr\n"
      "  --quiet         no summary\n"
