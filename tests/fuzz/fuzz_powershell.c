@@ -5,7 +5,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char launch[] = "\nStart-Process https://x.test";
     static struct guard *g;
     bool syntax_error;
     if (!g && guard_new(&g))
@@ -17,13 +16,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t end = size && data[size - 1] == '\r' ? size - 1 : size;
     if (syntax_error || (end && data[end - 1] == '`'))
         return 0;
-    auto_buf struct buf longer = {0};
-    buf_add(&longer, q.text);
-    buf_add(&longer, STR(launch));
-    if (longer.failed)
-        return 0;
-    q.text = buf_str(&longer);
-    if (guard_fuzz_ask(g, &q, &syntax_error) == CORDON_ALLOW)
-        abort();
+    guard_fuzz_append(g, &q, STR("\nStart-Process https://x.test"));
     return 0;
 }

@@ -37,4 +37,20 @@ static enum cordon_verdict guard_fuzz_ask(struct guard *g, const struct guard_qu
     return worst;
 }
 
+/* Aborts if the question with a launch appended to its text is allowed. */
+__attribute__((unused)) static void
+guard_fuzz_append(struct guard *g, const struct guard_question *q, struct str launch)
+{
+    auto_buf struct buf longer = {0};
+    struct guard_question appended = *q;
+    bool syntax_error;
+    buf_add(&longer, q->text);
+    buf_add(&longer, launch);
+    if (longer.failed)
+        return;
+    appended.text = buf_str(&longer);
+    if (guard_fuzz_ask(g, &appended, &syntax_error) == CORDON_ALLOW)
+        abort();
+}
+
 #endif
