@@ -1,67 +1,76 @@
-/* Running a command on Linux: guard, spawn, serve, audit, summary. */
-#include "lib/run.h"
-
+/* Running a command on Linux: spawn and serve. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "audit/audit.h"
 #include "broker/linux/broker.h"
-#include "launch/disk.h"
 #include "launch/linux/spawn.h"
-#include "lib/linux/environment.h"
-#include "lib/linux/temp.h"
+#include "lib/environment.h"
+#include "lib/system.h"
 
-struct run {
-    struct audit *audit;
-    struct summary *summary;
-    int audit_file;
-};
+extern char **environ;
 
-static uint64_t now_ms(void)
+uint64_t system_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static int write_line(void *context, struct str line)
+bool system_random(void *out, size_t count)
 {
-    const struct run *run = context;
-    if (run->audit_file < 0)
-        return 0;
-    ssize_t n = write(run->audit_file, line.p, line.n);
-    return n == (ssize_t)line.n ? 0 : CORDON_E_WRITE;
+    return getrandom(out, count, 0) == (ssize_t)count;
 }
 
-static void take_event(void *context, const struct audit_event *event)
+intptr_t system_append_open(const char *path, char *why, size_t capacity)
 {
-    struct run *run = context;
-    audit_add(run->audit, event);
-    summary_add(run->summary, event);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+    if (fd < 0)
+        snprintf(why, capacity, "%s", strerror(errno));
+    return fd < 0 ? SYSTEM_NO_FILE : fd;
+}
+
+bool system_append(intptr_t file, struct str bytes)
+{
+    return write((int)file, bytes.p, bytes.n) == (ssize_t)bytes.n;
+}
+
+void system_append_close(intptr_t file)
+{
+    close((int)file);
+}
+
+bool system_own_path(struct buf *out)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+    if (n > 0)
+        buf_add(out, (struct str){self, (size_t)n});
+    return n > 0 && !out->failed;
 }
 
 static void tick(void *context)
 {
     const struct run *run = context;
-    audit_tick(run->audit, now_ms());
+    audit_tick(run->audit, system_now_ms());
 }
 
-void run_describe(struct buf *out)
+const char *system_boundary(char *detail, size_t capacity)
 {
-    buf_fmt(out, "kernel (Landlock ABI %d)", confine_landlock_abi());
+    snprintf(detail, capacity, "Landlock ABI %d", confine_landlock_abi());
+    return "kernel";
 }
 
-/* What cannot be held here is refused: nothing runs less confined than asked. */
-static const char *unsupported(const struct policy_settings *s)
+const char *system_lacks(const struct policy_settings *s)
 {
     if (s->mode == POLICY_FULL_ACCESS)
         return "--mode full-access is not built yet for run";
@@ -72,24 +81,6 @@ static const char *unsupported(const struct policy_settings *s)
     if (s->limits.processes || s->limits.memory)
         return "--max-procs and --max-memory are not built yet";
     return NULL;
-}
-
-void run_finish(struct cordon_policy *p, struct run_result *result)
-{
-    const struct policy_settings *s = &p->settings.policy;
-    if (s->temp == POLICY_TEMP_PRIVATE && s->temp_path.n)
-        result->temp_had_files = temp_remove(s->temp_path.p);
-}
-
-int run_prepare(struct cordon_policy *p, const struct run_options *o)
-{
-    p->settings.make_temp = temp_make;
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
-    int rc = n > 0 ? settings_protect(&p->settings, (struct str){self, (size_t)n}) : 0;
-    if (rc == 0 && o->audit)
-        rc = settings_protect(&p->settings, str_of(o->audit));
-    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : 0;
 }
 
 /* The program as exec will find it: a path as it is, a name along PATH. */
@@ -106,47 +97,6 @@ static bool find_program(const char *name, char *out, size_t capacity)
             return true;
         p += n + (p[n] == ':');
     }
-    return false;
-}
-
-static void refuse(struct run *run, struct run_result *result, struct str rule, struct str why,
-                   struct str fix, struct str target)
-{
-    take_event(run, &(struct audit_event){.type = AUDIT_DENY,
-                                          .op = AUDIT_GUARD,
-                                          .time = now_ms(),
-                                          .target = target,
-                                          .rule = rule,
-                                          .why = why,
-                                          .fix = fix});
-    result->reason = "refused";
-    result->exit = 126;
-}
-
-/* True if the guard lets the command start. */
-static bool guard_passes(struct cordon_policy *p, const struct run_options *o, struct run *run,
-                         struct run_result *result)
-{
-    auto_arena struct arena arena = {0};
-    struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
-    struct guard_answer answer;
-    for (size_t i = 0; argv && i < o->argc; i++)
-        argv[i] = str_of(o->argv[i]);
-    struct guard_question q = {
-        .argv = argv, .argc = o->argc, .policy = p->policy, .cwd = p->settings.cwd};
-    if (!argv || guard_check(p->guard, &q, &answer)) {
-        refuse(run, result, STR("opaque.limit"), STR("out of memory"), STR_NONE, STR("command"));
-        return false;
-    }
-    bool strict = policy_settings_of(p->policy)->strict;
-    if (answer.verdict == CORDON_ALLOW || (answer.verdict == CORDON_ASK && !strict))
-        return true;
-    for (size_t i = 0; i < answer.finding_count; i++)
-        if (answer.findings[i].verdict == answer.verdict) {
-            const struct guard_finding *f = &answer.findings[i];
-            refuse(run, result, guard_rules[f->rule].id, f->why, f->fix, answer.text);
-            return false;
-        }
     return false;
 }
 
@@ -177,18 +127,19 @@ static void wait_for_status(const struct spawn *s, struct run_result *result)
     }
 }
 
-static int serve(struct cordon_policy *p, struct run *run, struct spawn *s,
-                 struct run_result *result)
+static int serve(struct run *run, struct spawn *s)
 {
+    struct cordon_policy *p = run->policy;
+    struct run_result *result = run->result;
     const struct policy_settings *settings = policy_settings_of(p->policy);
     struct broker broker = {.policy = p->policy,
                             .guard = p->guard,
                             .listener = s->listener,
                             .landlock_abi = confine_landlock_abi(),
                             .reaper = s->reaper,
-                            .event = take_event,
+                            .event = run_event,
                             .context = run,
-                            .now = now_ms};
+                            .now = system_now_ms};
     bool timed_out;
     struct sigaction end = {.sa_handler = on_end}, ignore = {.sa_handler = SIG_IGN};
     control_of_handler = s->control;
@@ -208,111 +159,34 @@ static int serve(struct cordon_policy *p, struct run *run, struct spawn *s,
     return rc;
 }
 
-static void start_event(const struct cordon_policy *p, struct run *run, struct run_result *result)
-{
-    static const char *const modes[] = {"read-only", "workspace-write", "full-access"};
-    static const char *const nets[] = {"off", "loopback", "proxy", "allow", "on"};
-    const struct policy_settings *s = policy_settings_of(p->policy);
-    struct str roots[64];
-    size_t count = s->roots.count < 64 ? s->roots.count : 64;
-    for (size_t i = 0; i < count; i++)
-        roots[i] = s->roots.items[i].path;
-    take_event(run, &(struct audit_event){.type = AUDIT_START,
-                                          .time = now_ms(),
-                                          .version = str_of(cordon_version()),
-                                          .mode = str_of(modes[s->mode]),
-                                          .roots = roots,
-                                          .root_count = count,
-                                          .net = str_of(nets[s->net]),
-                                          .git = s->git == POLICY_GIT_COMMIT ? STR("commit")
-                                                                             : STR("protect"),
-                                          .boundary = str_of(result->boundary),
-                                          .boundary_detail = str_of(result->boundary_detail)});
-}
-
-static int start_and_serve(struct cordon_policy *p, const struct run_options *o, struct run *run,
-                           struct run_result *result)
+int system_run(struct run *run)
 {
     auto_arena struct arena arena = {0};
+    struct cordon_policy *p = run->policy;
+    const struct run_options *o = run->options;
     const struct policy_settings *settings = policy_settings_of(p->policy);
     char program[4096], message[256];
-    if (!guard_passes(p, o, run, result))
-        return 0;
-    if (!find_program(o->argv[0], program, sizeof program)) {
-        result->reason = "failed";
-        result->exit = 127;
-        snprintf(message, sizeof message, "%s: there is no such program", o->argv[0]);
-        return handle_fail(p, CORDON_E_NOTFOUND, message);
-    }
+    struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     struct str cwd = arena_copy(&arena, p->settings.cwd);
+    struct environment_plan variables = {(const char *const *)environ, o->unset, o->unset_count,
+                                         false};
     struct spawn_plan plan = {
         .program = program,
         .argv = o->argv,
-        .environ = environment_make(&arena, settings, o->unset, o->unset_count),
+        .environ = environment_make(&arena, settings, &variables),
         .cwd = cwd.p,
         .confine = {.landlock_abi = confine_landlock_abi(), .tcp_off = false}};
     struct spawn s;
-    if (!plan.environ || !cwd.p)
+    if (!argv || !plan.environ || !cwd.p)
         return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < o->argc; i++)
+        argv[i] = str_of(o->argv[i]);
+    if (!run_guard(run, &(struct guard_question){.argv = argv, .argc = o->argc}))
+        return 0;
+    if (!find_program(o->argv[0], program, sizeof program))
+        return run_not_found(run, o->argv[0]);
     int rc = spawn_start(&plan, &s, message, sizeof message);
     if (rc)
         return handle_fail(p, rc, message);
-    return serve(p, run, &s, result);
-}
-
-static int open_audit(struct cordon_policy *p, const struct run_options *o, struct run *run)
-{
-    char id[33] = "", text[1200];
-    unsigned char random[16] = {0};
-    FILE *f = fopen("/dev/urandom", "re");
-    bool got = f && fread(random, 1, sizeof random, f) == sizeof random;
-    if (f)
-        fclose(f);
-    for (size_t i = 0; got && i < sizeof random; i++)
-        snprintf(id + 2 * i, 3, "%02x", random[i]);
-    if (o->audit) {
-        run->audit_file =
-            open(o->audit, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
-        if (run->audit_file < 0) {
-            snprintf(text, sizeof text, "--audit %s: %s", o->audit, strerror(errno));
-            return handle_fail(p, CORDON_E_OPEN, text);
-        }
-    }
-    struct audit_options options = {write_line, run, str_of(id), o->audit_all, o->audit_raw};
-    return audit_new(&options, &run->audit) ? handle_fail(p, CORDON_E_NOMEM, "out of memory") : 0;
-}
-
-int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result)
-{
-    struct run run = {.summary = &result->summary, .audit_file = -1};
-    uint64_t begin = now_ms();
-    int rc = handle_prepare(p, STR_NONE);
-    if (rc)
-        return rc;
-    if (p->settings.foreign)
-        return handle_fail(p, CORDON_E_VALUE,
-                           "the roots are Windows paths; name folders of this system");
-    const char *missing = unsupported(policy_settings_of(p->policy));
-    if (missing)
-        return handle_fail(p, CORDON_E_CONFINE, missing);
-    rc = open_audit(p, o, &run);
-    if (rc == 0) {
-        result->reason = "failed";
-        result->exit = 125;
-        result->boundary = "kernel";
-        snprintf(result->boundary_detail, sizeof result->boundary_detail, "Landlock ABI %d",
-                 confine_landlock_abi());
-        start_event(p, &run, result);
-        rc = start_and_serve(p, o, &run, result);
-        result->duration_ms = now_ms() - begin;
-        audit_end(run.audit, &(struct audit_event){.type = AUDIT_END,
-                                                   .time = now_ms(),
-                                                   .code = result->exit,
-                                                   .duration_ms = result->duration_ms});
-        result->audit_failure = audit_failure(run.audit);
-    }
-    audit_free(run.audit);
-    if (run.audit_file >= 0)
-        close(run.audit_file);
-    return rc;
+    return serve(run, &s);
 }

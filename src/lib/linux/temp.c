@@ -1,5 +1,5 @@
 /* Made by this user alone, never followed through a link, removed without following one. */
-#include "lib/linux/temp.h"
+#include "lib/temp.h"
 
 #include <dirent.h>
 #include <errno.h>

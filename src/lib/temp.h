@@ -1,6 +1,6 @@
 /* The temp folder of one run, or of all runs of a session. */
-#ifndef CORDON_LIB_LINUX_TEMP_H
-#define CORDON_LIB_LINUX_TEMP_H
+#ifndef CORDON_LIB_TEMP_H
+#define CORDON_LIB_TEMP_H
 
 #include "launch/settings.h"
 

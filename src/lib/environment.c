@@ -1,0 +1,113 @@
+/* Variables that a run sets, and those that lead to servers outside. */
+#include "lib/environment.h"
+
+#include <string.h>
+
+/* Servers that act for whoever asks; their addresses are not for the tree. */
+static const char *const outside[] = {
+    "SSH_AUTH_SOCK",         "SSH_AGENT_PID",  "DBUS_SESSION_BUS_ADDRESS", "VSCODE_IPC_HOOK_CLI",
+    "VSCODE_GIT_IPC_HANDLE", "GPG_AGENT_INFO", "_MSPDBSRV_ENDPOINT_"};
+
+/* Daemons that would outlive the run, or that already run outside it. */
+static const char *const always[] = {"CORDON=1", "MSBUILDDISABLENODEREUSE=1",
+                                     "DOTNET_CLI_USE_MSBUILD_SERVER=0",
+                                     "UseSharedCompilation=false"};
+
+/* So that tools fail at once with a clear message instead of a time-out. */
+static const char *const offline[] = {"CODEX_SANDBOX_NETWORK_DISABLED=1", "npm_config_offline=true",
+                                      "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true",
+                                      "GIT_TERMINAL_PROMPT=0"};
+
+/* Where the temp folder is the run's own. */
+static const char *const temps[] = {"TMPDIR", "TEMP", "TMP"};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+struct builder {
+    struct arena *arena;
+    const char **items;
+    size_t count, capacity;
+    bool ignore_case, failed;
+};
+
+static struct str name_of(const char *variable)
+{
+    struct str text = str_of(variable);
+    /* Windows keeps the current directory of each drive in names like =C: */
+    return str_slice(text, 0, str_find_char(text, '=', 1));
+}
+
+static bool same(const struct builder *b, struct str a, struct str c)
+{
+    return b->ignore_case ? str_eqi(a, c) : str_eq(a, c);
+}
+
+static bool matches(const struct builder *b, struct str pattern, struct str name)
+{
+    if (pattern.n && pattern.p[pattern.n - 1] == '*') {
+        pattern.n--;
+        return name.n >= pattern.n && same(b, pattern, str_slice(name, 0, pattern.n));
+    }
+    return same(b, pattern, name);
+}
+
+static void add(struct builder *b, const char *variable)
+{
+    if (b->count + 1 >= b->capacity) {
+        size_t capacity = b->capacity ? b->capacity * 2 : 128;
+        const char **items = ARENA_ARRAY(b->arena, capacity, const char *);
+        b->failed = b->failed || !items;
+        if (b->failed)
+            return;
+        if (b->count)
+            memcpy(items, b->items, b->count * sizeof *items);
+        b->items = items;
+        b->capacity = capacity;
+    }
+    b->items[b->count++] = variable;
+}
+
+static void drop(struct builder *b, struct str pattern)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->count; i++)
+        if (!matches(b, pattern, name_of(b->items[i])))
+            b->items[kept++] = b->items[i];
+    b->count = kept;
+}
+
+static void set(struct builder *b, const char *variable)
+{
+    drop(b, name_of(variable));
+    add(b, variable);
+}
+
+static void set_value(struct builder *b, const char *name, struct str value)
+{
+    auto_buf struct buf text = {0};
+    buf_fmt(&text, "%s=%.*s", name, STR_ARG(value));
+    const char *copy = text.failed ? NULL : arena_copy(b->arena, buf_str(&text)).p;
+    b->failed = b->failed || !copy;
+    if (copy)
+        set(b, copy);
+}
+
+const char *const *environment_make(struct arena *arena, const struct policy_settings *settings,
+                                    const struct environment_plan *plan)
+{
+    struct builder b = {.arena = arena, .ignore_case = plan->ignore_case};
+    for (size_t i = 0; plan->inherited[i]; i++)
+        add(&b, plan->inherited[i]);
+    for (size_t i = 0; i < COUNT(outside); i++)
+        drop(&b, str_of(outside[i]));
+    for (size_t i = 0; i < plan->unset_count; i++)
+        drop(&b, str_of(plan->unset[i]));
+    for (size_t i = 0; i < COUNT(always); i++)
+        set(&b, always[i]);
+    for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF; i++)
+        set(&b, offline[i]);
+    for (size_t i = 0; i < COUNT(temps) && settings->temp != POLICY_TEMP_SHARED; i++)
+        set_value(&b, temps[i], settings->temp_path);
+    add(&b, NULL);
+    return b.failed ? NULL : b.items;
+}

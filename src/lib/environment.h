@@ -1,0 +1,20 @@
+/* The environment of a confined command. */
+#ifndef CORDON_LIB_ENVIRONMENT_H
+#define CORDON_LIB_ENVIRONMENT_H
+
+#include "base/arena.h"
+#include "policy/rules.h"
+
+struct environment_plan {
+    const char *const *inherited; /* NAME=VALUE, NULL at the end */
+    const char *const *unset;     /* names; a trailing * matches */
+    size_t unset_count;
+    bool ignore_case; /* of names, as on Windows */
+};
+
+/* The inherited variables with those of a run set and those of outside servers removed;
+   NULL-terminated, in the arena; NULL without memory. */
+const char *const *environment_make(struct arena *arena, const struct policy_settings *settings,
+                                    const struct environment_plan *plan);
+
+#endif

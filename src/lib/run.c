@@ -1,0 +1,166 @@
+/* Running a command: what is the same on every system. Guard, audit, summary, private temp. */
+#include "lib/run.h"
+
+#include <stdio.h>
+
+#include "lib/system.h"
+#include "lib/temp.h"
+
+static int write_line(void *context, struct str line)
+{
+    const struct run *run = context;
+    if (run->audit_file == SYSTEM_NO_FILE)
+        return 0;
+    return system_append(run->audit_file, line) ? 0 : CORDON_E_WRITE;
+}
+
+void run_event(void *context, const struct audit_event *event)
+{
+    struct run *run = context;
+    audit_add(run->audit, event);
+    summary_add(&run->result->summary, event);
+}
+
+void run_refuse(struct run *run, struct str rule, struct str why, struct str fix, struct str target)
+{
+    run_event(run, &(struct audit_event){.type = AUDIT_DENY,
+                                         .op = AUDIT_GUARD,
+                                         .time = system_now_ms(),
+                                         .target = target,
+                                         .rule = rule,
+                                         .why = why,
+                                         .fix = fix});
+    run->result->reason = "refused";
+    run->result->exit = 126;
+}
+
+bool run_guard(struct run *run, struct guard_question *question)
+{
+    const struct cordon_policy *p = run->policy;
+    struct guard_answer answer;
+    question->policy = p->policy;
+    question->cwd = p->settings.cwd;
+    if (guard_check(p->guard, question, &answer)) {
+        run_refuse(run, STR("opaque.limit"), STR("out of memory"), STR_NONE, STR("command"));
+        return false;
+    }
+    bool strict = policy_settings_of(p->policy)->strict;
+    if (answer.verdict == CORDON_ALLOW || (answer.verdict == CORDON_ASK && !strict))
+        return true;
+    for (size_t i = 0; i < answer.finding_count; i++)
+        if (answer.findings[i].verdict == answer.verdict) {
+            const struct guard_finding *f = &answer.findings[i];
+            run_refuse(run, guard_rules[f->rule].id, f->why, f->fix, answer.text);
+            return false;
+        }
+    return false;
+}
+
+int run_not_found(struct run *run, const char *program)
+{
+    char message[512];
+    run->result->reason = "failed";
+    run->result->exit = 127;
+    snprintf(message, sizeof message, "%.400s: there is no such program", program);
+    return handle_fail(run->policy, CORDON_E_NOTFOUND, message);
+}
+
+void run_describe(struct buf *out)
+{
+    char detail[64] = "";
+    buf_fmt(out, "%s", system_boundary(detail, sizeof detail));
+    buf_fmt(out, detail[0] ? " (%s)" : "%s", detail);
+}
+
+void run_finish(struct cordon_policy *p, struct run_result *result)
+{
+    const struct policy_settings *s = &p->settings.policy;
+    if (s->temp == POLICY_TEMP_PRIVATE && s->temp_path.n)
+        result->temp_had_files = temp_remove(s->temp_path.p);
+}
+
+int run_prepare(struct cordon_policy *p, const struct run_options *o)
+{
+    auto_buf struct buf self = {0};
+    p->settings.make_temp = temp_make;
+    int rc = system_own_path(&self) ? settings_protect(&p->settings, buf_str(&self)) : 0;
+    if (rc == 0 && o->audit)
+        rc = settings_protect(&p->settings, str_of(o->audit));
+    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : 0;
+}
+
+static void start_event(struct run *run)
+{
+    static const char *const modes[] = {"read-only", "workspace-write", "full-access"};
+    static const char *const nets[] = {"off", "loopback", "proxy", "allow", "on"};
+    const struct policy_settings *s = policy_settings_of(run->policy->policy);
+    struct str roots[64];
+    size_t count = s->roots.count < 64 ? s->roots.count : 64;
+    for (size_t i = 0; i < count; i++)
+        roots[i] = s->roots.items[i].path;
+    run_event(run, &(struct audit_event){.type = AUDIT_START,
+                                         .time = system_now_ms(),
+                                         .version = str_of(cordon_version()),
+                                         .mode = str_of(modes[s->mode]),
+                                         .roots = roots,
+                                         .root_count = count,
+                                         .net = str_of(nets[s->net]),
+                                         .git = s->git == POLICY_GIT_COMMIT ? STR("commit")
+                                                                            : STR("protect"),
+                                         .boundary = str_of(run->result->boundary),
+                                         .boundary_detail = str_of(run->result->boundary_detail)});
+}
+
+static int open_audit(struct run *run)
+{
+    const struct run_options *o = run->options;
+    char id[33] = "", text[1200], why[256];
+    unsigned char random[16] = {0};
+    bool got = system_random(random, sizeof random);
+    for (size_t i = 0; got && i < sizeof random; i++)
+        snprintf(id + 2 * i, 3, "%02x", random[i]);
+    if (o->audit) {
+        run->audit_file = system_append_open(o->audit, why, sizeof why);
+        if (run->audit_file == SYSTEM_NO_FILE) {
+            snprintf(text, sizeof text, "--audit %.800s: %s", o->audit, why);
+            return handle_fail(run->policy, CORDON_E_OPEN, text);
+        }
+    }
+    struct audit_options options = {write_line, run, str_of(id), o->audit_all, o->audit_raw};
+    return audit_new(&options, &run->audit)
+               ? handle_fail(run->policy, CORDON_E_NOMEM, "out of memory")
+               : 0;
+}
+
+int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result)
+{
+    struct run run = {.policy = p, .options = o, .result = result, .audit_file = SYSTEM_NO_FILE};
+    uint64_t begin = system_now_ms();
+    int rc = handle_prepare(p, STR_NONE);
+    if (rc)
+        return rc;
+    if (p->settings.foreign)
+        return handle_fail(p, CORDON_E_VALUE,
+                           "the roots are paths of another system; name folders of this one");
+    const char *missing = system_lacks(policy_settings_of(p->policy));
+    if (missing)
+        return handle_fail(p, CORDON_E_CONFINE, missing);
+    rc = open_audit(&run);
+    if (rc == 0) {
+        result->reason = "failed";
+        result->exit = 125;
+        result->boundary = system_boundary(result->boundary_detail, sizeof result->boundary_detail);
+        start_event(&run);
+        rc = system_run(&run);
+        result->duration_ms = system_now_ms() - begin;
+        audit_end(run.audit, &(struct audit_event){.type = AUDIT_END,
+                                                   .time = system_now_ms(),
+                                                   .code = result->exit,
+                                                   .duration_ms = result->duration_ms});
+        result->audit_failure = audit_failure(run.audit);
+    }
+    audit_free(run.audit);
+    if (run.audit_file != SYSTEM_NO_FILE)
+        system_append_close(run.audit_file);
+    return rc;
+}

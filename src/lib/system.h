@@ -1,0 +1,55 @@
+/* What a system brings so that run.c can run a command there: one implementation in linux/ and one
+   in windows/. */
+#ifndef CORDON_LIB_SYSTEM_H
+#define CORDON_LIB_SYSTEM_H
+
+#include "audit/audit.h"
+#include "lib/run.h"
+
+/* One run while it lasts. */
+struct run {
+    struct cordon_policy *policy;
+    const struct run_options *options;
+    struct run_result *result;
+    struct audit *audit;
+    intptr_t audit_file; /* SYSTEM_NO_FILE: none */
+};
+
+enum { SYSTEM_NO_FILE = -1 };
+
+/* Hands an event to audit and summary; context is the run. One thread at a time. */
+void run_event(void *context, const struct audit_event *event);
+
+/* Reports a refusal: the command has not run, the exit code is 126. */
+void run_refuse(struct run *run, struct str rule, struct str why, struct str fix,
+                struct str target);
+
+/* True if the guard lets the command start; else it was reported. */
+bool run_guard(struct run *run, struct guard_question *question);
+
+/* "program: there is no such program": 127. */
+int run_not_found(struct run *run, const char *program);
+
+/* Milliseconds since 1970, UTC. */
+uint64_t system_now_ms(void);
+bool system_random(void *out, size_t count);
+
+/* Opens a file for appending, readable by its owner only; SYSTEM_NO_FILE with a sentence. */
+intptr_t system_append_open(const char *path, char *why, size_t capacity);
+bool system_append(intptr_t file, struct str bytes);
+void system_append_close(intptr_t file);
+
+/* The path of this program; false if it cannot be had. */
+bool system_own_path(struct buf *out);
+
+/* What cannot be held here and so is refused, in words; NULL if everything can. */
+const char *system_lacks(const struct policy_settings *s);
+
+/* "kernel" or "interposed", and what that stands on. */
+const char *system_boundary(char *detail, size_t capacity);
+
+/* Guard, start, serve, until the command has ended; sets reason and exit of the result. A code with
+   a sentence in the policy's error if it could not be confined: then nothing has run. */
+int system_run(struct run *run);
+
+#endif
