@@ -36,9 +36,9 @@ bool token_is_restricted(HANDLE token);
 struct token_descriptor {
     SECURITY_ATTRIBUTES attributes; /* handles are not inherited unless the caller says so */
     SECURITY_DESCRIPTOR descriptor;
-    union {
+    union { /* room for one entry more than token_describe writes */
         ACL acl;
-        BYTE bytes[sizeof(ACL) + 3 * (sizeof(ACCESS_ALLOWED_ACE) + SECURITY_MAX_SID_SIZE)];
+        BYTE bytes[sizeof(ACL) + 4 * (sizeof(ACCESS_ALLOWED_ACE) + SECURITY_MAX_SID_SIZE)];
     } dacl;
     union {
         ACL acl;
