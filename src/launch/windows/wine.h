@@ -18,4 +18,13 @@ static inline bool wine_lacks_link_names(void)
     return wine_is_here();
 }
 
+/* Wine passes a pipe of its Unix side on as it is, and programs that ask a pipe for its kind (node)
+   fail at it: it is relayed through a pipe of Windows. */
+static inline bool wine_is_unix_pipe(HANDLE file)
+{
+    DWORD flags;
+    return wine_is_here() && GetFileType(file) == FILE_TYPE_PIPE &&
+           !GetNamedPipeInfo(file, &flags, NULL, NULL, NULL);
+}
+
 #endif
