@@ -21,7 +21,8 @@ enum {
 struct arguments {
     const char **items;
     size_t count;
-    size_t next; /* not yet taken */
+    size_t next;     /* not yet taken */
+    const char *raw; /* the whole command line as typed, on Windows; else NULL */
 };
 
 int cli_main(struct arguments *args);

@@ -1,6 +1,7 @@
 /* cordon run: a command under a policy. stdin, stdout and stderr are the command's own. */
 #include "lib/run.h"
 #include "cli/cli.h"
+#include "guard/effects.h"
 
 static void print_summary(const struct run_options *o, const struct run_result *result, bool json)
 {
@@ -25,10 +26,20 @@ static void print_plan(const struct cordon_policy *p)
         print_error("can be changed: %.*s", STR_ARG(s->roots.items[i].path));
 }
 
+/* What stands behind "--", as it was typed: cmd has quotes of its own. */
+static const char *typed_command(struct arena *arena, const struct arguments *args)
+{
+    size_t count, first = args->next + 1; /* the line begins with our own name */
+    struct str line = str_of(args->raw);
+    const struct word *words = line.n ? winargv_split(arena, line, &count) : NULL;
+    return words && first < count ? line.p + words[first].start : NULL;
+}
+
 enum { MOST_UNSET = 256 };
 
 static int run(struct cordon_policy *p, struct arguments *args)
 {
+    auto_arena struct arena arena = {0};
     struct run_options o = {0};
     struct run_result result = {0};
     const char *unset[MOST_UNSET];
@@ -47,7 +58,7 @@ static int run(struct cordon_policy *p, struct arguments *args)
     if (rc)
         return rc;
     if (help)
-        return cmd_help(&(struct arguments){(const char *[]){"run"}, 1, 0});
+        return cmd_help(&(struct arguments){(const char *[]){"run"}, 1, 0, NULL});
     if (args->next >= args->count)
         return print_failure("there is no command; type: cordon run -- PROGRAM ARG…");
     if (!dashes)
@@ -56,6 +67,7 @@ static int run(struct cordon_policy *p, struct arguments *args)
     o.argv = args->items + args->next;
     o.argc = args->count - args->next;
     o.unset = unset;
+    o.raw = typed_command(&arena, args);
     if (run_prepare(p, &o) || handle_prepare(p, STR_NONE)) {
         run_finish(p, &result);
         return print_failure("%s", cordon_policy_error(p));

@@ -8,6 +8,7 @@
 struct run_options {
     const char *const *argv; /* NULL at the end */
     size_t argc;
+    const char *raw;   /* the command as typed, where that is known (Windows); NULL: it is not */
     const char *audit; /* file to append events to; NULL: none */
     bool audit_all, audit_raw;
     const char *const *unset; /* names of environment variables; a trailing * matches */

@@ -1,6 +1,7 @@
 /*
  * The broker on Windows: a thread per sandboxed process (more while several requests wait) that
- * answers what the agent asks. Everything that arrives is hostile: copied once, checked, then judged.
+ * answers what the agent asks. Everything that arrives is hostile: copied once, checked, then
+ * judged.
  */
 #ifndef CORDON_BROKER_WINDOWS_BROKER_H
 #define CORDON_BROKER_WINDOWS_BROKER_H
@@ -46,6 +47,7 @@ struct broker {
     char map_text[26][80];
     size_t map_count;
     bool stopping;
+    bool first; /* the first process is being made */
 };
 
 /* One process of the tree. */
@@ -59,7 +61,7 @@ struct client {
     volatile LONG workers, idle;
     struct str image; /* of the program, UTF-8, own storage */
     char image_text[BROKER_LONGEST_IMAGE];
-    uint64_t approved; /* hash of the program that may start next; 0: none. Under the lock */
+    uint64_t approved;      /* hash of the program that may start next; 0: none. Under the lock */
     volatile LONG starting; /* START was allowed and STARTED has not come */
     bool dead;
 };
@@ -109,10 +111,10 @@ bool request_allows(struct request *r, const struct policy_request *question, en
 
 /* A name of the tree, resolved: an open folder and one name in it. */
 struct place {
-    struct path path;  /* normal; of PATH_FILE the final folder and the name in it */
-    HANDLE folder;     /* NULL if it is no file */
+    struct path path;    /* normal; of PATH_FILE the final folder and the name in it */
+    HANDLE folder;       /* NULL if it is no file */
     UNICODE_STRING leaf; /* empty: the folder itself */
-    bool exact;        /* the folder was resolved: compare as the file system spells */
+    bool exact;          /* the folder was resolved: compare as the file system spells */
 };
 void place_close(struct place *place);
 #define auto_place __attribute__((cleanup(place_close)))

@@ -1,14 +1,12 @@
 /*
- * Names of the tree to places on disk: lexically normal first, then the folder opened and asked where
- * it really is. What is decided is decided on that, and what is opened is one name in that folder, so
- * a link that is exchanged meanwhile leads nowhere.
+ * Names of the tree to places on disk: lexically normal first, then the folder opened and asked
+ * where it really is. What is decided is decided on that, and what is opened is one name in that
+ * folder, so a link that is exchanged meanwhile leads nowhere.
  */
 #include "broker/windows/broker.h"
 
 #include "base/utf.h"
 #include "launch/windows/wine.h"
-
-enum { FILE_DEVICE_INFORMATION_CLASS = 4 };
 
 void place_close(struct place *place)
 {
@@ -25,11 +23,11 @@ NTSTATUS place_borrow(struct request *r, uint64_t value, HANDLE *out)
     /* Pseudo-handles mean the broker itself when they are duplicated. */
     if (value == 0 || value > 0x7FFFFFFF || value % 4)
         return STATUS_INVALID_HANDLE;
-    if (!DuplicateHandle(r->client->process, (HANDLE)(uintptr_t)value, GetCurrentProcess(), &file, 0,
-                         FALSE, DUPLICATE_SAME_ACCESS))
+    if (!DuplicateHandle(r->client->process, (HANDLE)(uintptr_t)value, GetCurrentProcess(), &file,
+                         0, FALSE, DUPLICATE_SAME_ACCESS))
         return STATUS_INVALID_HANDLE;
-    NTSTATUS status = NtQueryVolumeInformationFile(file, &io, device, sizeof device,
-                                                   FILE_DEVICE_INFORMATION_CLASS);
+    NTSTATUS status =
+        NtQueryVolumeInformationFile(file, &io, device, sizeof device, FileFsDeviceInformation);
     if (status < 0 || (device[0] != FILE_DEVICE_DISK && device[0] != FILE_DEVICE_CD_ROM &&
                        device[0] != FILE_DEVICE_NETWORK_FILE_SYSTEM &&
                        device[0] != FILE_DEVICE_DISK_FILE_SYSTEM)) {
@@ -64,8 +62,7 @@ struct str place_path_of(struct request *r, HANDLE file)
     return out.failed ? STR_NONE : arena_copy(&r->arena, path);
 }
 
-NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct path *out,
-                    bool *pass)
+NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct path *out, bool *pass)
 {
     struct broker *b = r->broker;
     auto_buf struct buf name = {0};
@@ -152,14 +149,14 @@ NTSTATUS place_find(struct request *r, const struct path *name, struct place *ou
     place.leaf = (UNICODE_STRING){(USHORT)(2 * units), (USHORT)(2 * units), (wchar_t *)text};
     OBJECT_ATTRIBUTES object;
     InitializeObjectAttributes(&object, &folder, OBJ_CASE_INSENSITIVE, NULL, NULL);
-    NTSTATUS status = NtOpenFile(&place.folder, FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE,
-                                 &object, &io,
-                                 FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                                 FILE_DIRECTORY_FILE | FILE_SYNCHRONOUS_IO_NONALERT);
+    NTSTATUS status =
+        NtOpenFile(&place.folder, FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io,
+                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                   FILE_DIRECTORY_FILE | FILE_SYNCHRONOUS_IO_NONALERT);
     if (status < 0)
         return status == STATUS_OBJECT_NAME_NOT_FOUND && leaf.n ? STATUS_OBJECT_PATH_NOT_FOUND
-               : status == STATUS_NOT_A_DIRECTORY             ? STATUS_OBJECT_PATH_NOT_FOUND
-                                                              : status;
+               : status == STATUS_NOT_A_DIRECTORY               ? STATUS_OBJECT_PATH_NOT_FOUND
+                                                                : status;
     struct str final = place_path_of(r, place.folder);
     auto_buf struct buf whole = {0};
     buf_add(&whole, final);

@@ -82,10 +82,9 @@ static bool tool_refused(struct request *r, const struct program *p)
     struct str called = str_slice(p->cmdline, 0, first_word_end(p->cmdline));
     if (called.n && called.p[0] == '"')
         called = str_slice(called, 1, called.n - (called.p[called.n - 1] == '"'));
-    struct policy_program program = {
-        .name = called,
-        .path = {.class = PATH_FILE, .text = p->path, .base = p->path},
-        .seen = true};
+    struct policy_program program = {.name = called,
+                                     .path = {.class = PATH_FILE, .text = p->path, .base = p->path},
+                                     .seen = true};
     struct policy_answer answer = {0};
     policy_tool_decide(r->broker->policy, &program, &answer);
     if (answer.verdict == CORDON_ALLOW)
@@ -97,11 +96,54 @@ static bool tool_refused(struct request *r, const struct program *p)
     return true;
 }
 
+/* ---- the console's host ---- */
+
+static bool is_system_file(struct str path, struct str name)
+{
+    wchar_t own[MAX_PATH + 1];
+    auto_buf struct buf text = {0};
+    UINT length = GetSystemDirectoryW(own, MAX_PATH);
+    if (length == 0 || length >= MAX_PATH)
+        return false;
+    utf_from16(&text, (const uint16_t *)own, length);
+    buf_char(&text, '\\');
+    buf_add(&text, name);
+    return !text.failed && str_eqi(buf_str(&text), path);
+}
+
+/*
+ * conhost that serves a console (--server 0x58 --headless, as CreatePseudoConsole starts it, and
+ * Wine for every console) starts nothing; with any other word it could.
+ */
+static bool is_console_server(const struct program *p)
+{
+    static const struct str words[] = {{"--server", 8},         {"--headless", 10}, {"--width", 7},
+                                       {"--height", 8},         {"--signal", 8},    {"--unix", 6},
+                                       {"--inheritcursor", 15}, {"--vtmode", 8}};
+    struct str rest = str_from(p->cmdline, first_word_end(p->cmdline));
+    bool serves = false;
+    if (!is_system_file(p->path, STR("conhost.exe")))
+        return false;
+    while ((rest = str_trim(rest)).n) {
+        struct str word = str_slice(rest, 0, str_find_char(rest, ' ', 0));
+        bool known = ascii_is_digit(word.p[0]);
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            known = known || str_eq(word, words[i]);
+        if (!known)
+            return false;
+        serves = serves || str_eq(word, words[0]);
+        rest = str_from(rest, word.n);
+    }
+    return serves;
+}
+
 /* The file decides, not what the caller says it is called; but many files have two names. */
 static bool refused(struct request *r, const struct program *p)
 {
     size_t end = first_word_end(p->cmdline);
     struct str called = base_name(str_slice(p->cmdline, 0, end));
+    if (is_console_server(p))
+        return false;
     if (tool_refused(r, p) || guard_refuses(r, p->cmdline))
         return true;
     if (str_eqi(without_exe(called), without_exe(base_name(p->path))))
@@ -147,8 +189,7 @@ void process_start(struct request *r)
         request_answer(r, STATUS_OBJECT_NAME_INVALID);
         return;
     }
-    struct program p = {image_path(r, &path),
-                        text_of(r, r->wire.text[1].p, r->wire.text[1].n)};
+    struct program p = {image_path(r, &path), text_of(r, r->wire.text[1].p, r->wire.text[1].n)};
     if (r->wire.numbers[0] & WIRE_OTHER_PARENT) {
         request_deny_text(r, AUDIT_PROCESS_START, p.path, STR("process.parent"),
                           STR("a child under another parent would be outside the run"),
@@ -171,7 +212,8 @@ static bool read_command(struct request *r, HANDLE process, struct str *out)
     PEB peb;
     RTL_USER_PROCESS_PARAMETERS parameters;
     SIZE_T n;
-    if (NtQueryInformationProcess(process, ProcessBasicInformation, &basic, sizeof basic, NULL) < 0 ||
+    if (NtQueryInformationProcess(process, ProcessBasicInformation, &basic, sizeof basic, NULL) <
+            0 ||
         !ReadProcessMemory(process, basic.PebBaseAddress, &peb, sizeof peb, &n) ||
         !ReadProcessMemory(process, peb.ProcessParameters, &parameters, sizeof parameters, &n) ||
         parameters.CommandLine.Length > 2 * LONGEST_COMMAND)
@@ -222,8 +264,8 @@ void process_started(struct request *r)
         request_answer(r, STATUS_ACCESS_DENIED);
         return;
     }
-    bool good = read_image(r, process, &p.path) && read_command(r, process, &p.cmdline) &&
-                !refused(r, &p);
+    bool good =
+        read_image(r, process, &p.path) && read_command(r, process, &p.cmdline) && !refused(r, &p);
     if (good && inject(process, &b->inject, &wire, &failure)) {
         request_deny_text(r, AUDIT_PROCESS_START, p.path, STR("process.inject"),
                           str_of(failure.text), STR("there is no option for this"));
@@ -252,7 +294,7 @@ void process_started(struct request *r)
 static bool is_known(struct broker *b, DWORD pid, bool *starting)
 {
     bool known = false;
-    *starting = false;
+    *starting = b->first;
     EnterCriticalSection(&b->lock);
     for (const struct client *c = b->clients; c; c = c->next) {
         known = known || c->pid == pid;
@@ -265,13 +307,13 @@ static bool is_known(struct broker *b, DWORD pid, bool *starting)
 /* Windows starts one for every console program, without asking; it holds only the token. */
 static bool is_console_host(HANDLE process)
 {
-    wchar_t own[MAX_PATH + 16], image[1024];
+    auto_buf struct buf text = {0};
+    wchar_t image[1024];
     DWORD n = 1024;
-    UINT length = GetSystemDirectoryW(own, MAX_PATH);
-    if (length == 0 || length >= MAX_PATH || !QueryFullProcessImageNameW(process, 0, image, &n))
+    if (!QueryFullProcessImageNameW(process, 0, image, &n))
         return false;
-    wcscpy(own + length, L"\\conhost.exe");
-    return _wcsicmp(own, image) == 0;
+    utf_from16(&text, (const uint16_t *)image, n);
+    return !text.failed && is_system_file(buf_str(&text), STR("conhost.exe"));
 }
 
 void process_watch(struct broker *b, DWORD pid)
@@ -279,8 +321,8 @@ void process_watch(struct broker *b, DWORD pid)
     bool starting;
     if (is_known(b, pid, &starting))
         return;
-    HANDLE process = OpenProcess(PROCESS_TERMINATE | PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE,
-                                 FALSE, pid);
+    HANDLE process = OpenProcess(
+        PROCESS_TERMINATE | PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, pid);
     if (!process)
         return;
     /* One that was asked for gets its agent in a moment, and stands still until then. */

@@ -1,9 +1,12 @@
+/* See inject.h. The order: recognise the stubs, make the wire, place the agent, place the hooks. */
+#include "wire/windows/nt.h"
+
 #include "launch/windows/inject.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "wire/windows/nt.h"
+#include "cordon.h"
 
 NTSYSAPI NTSTATUS NTAPI NtMapViewOfSection(HANDLE, HANDLE, PVOID *, ULONG_PTR, SIZE_T,
                                            LARGE_INTEGER *, SIZE_T *, DWORD, ULONG, ULONG);
@@ -135,8 +138,7 @@ void injected_free(struct injected *wire)
 static bool lend(HANDLE process, HANDLE handle, DWORD access, uint64_t *out)
 {
     HANDLE there;
-    if (!handle ||
-        !DuplicateHandle(GetCurrentProcess(), handle, process, &there, access, FALSE, 0))
+    if (!handle || !DuplicateHandle(GetCurrentProcess(), handle, process, &there, access, FALSE, 0))
         return false;
     *out = (uint64_t)(uintptr_t)there;
     return true;
@@ -146,8 +148,8 @@ static void *map_there(HANDLE process, HANDLE section, DWORD protection)
 {
     void *address = NULL;
     SIZE_T size = 0;
-    NTSTATUS status = NtMapViewOfSection(section, process, &address, 0, 0, NULL, &size, 2 /* unmap */,
-                                         0, protection);
+    NTSTATUS status = NtMapViewOfSection(section, process, &address, 0, 0, NULL, &size,
+                                         2 /* unmap */, 0, protection);
     return status >= 0 ? address : NULL;
 }
 
@@ -234,7 +236,8 @@ static int patch_stubs(HANDLE process, struct stubs *s, const struct wire_agent_
     DWORD before, ignored;
     SIZE_T n;
     for (size_t i = 0; i < HOOKS; i++)
-        write_jump(s->copy + (s->code[i] - s->first), (uint64_t)(uintptr_t)base + header->entries[i]);
+        write_jump(s->copy + (s->code[i] - s->first),
+                   (uint64_t)(uintptr_t)base + header->entries[i]);
     if (!VirtualProtectEx(process, s->first, s->size, PAGE_READWRITE, &before) ||
         !WriteProcessMemory(process, s->first, s->copy, s->size, &n) || n != s->size ||
         !VirtualProtectEx(process, s->first, s->size, before, &ignored))
@@ -325,8 +328,7 @@ static int place_image(HANDLE process, struct inject_plan *plan, struct stubs *s
     return rc;
 }
 
-int inject(HANDLE process, struct inject_plan *plan, struct injected *out,
-           struct launch_failure *f)
+int inject(HANDLE process, struct inject_plan *plan, struct injected *out, struct launch_failure *f)
 {
     struct injected wire = {0};
     struct stubs stubs = {0};

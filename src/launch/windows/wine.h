@@ -27,4 +27,10 @@ static inline bool wine_is_unix_pipe(HANDLE file)
            !GetNamedPipeInfo(file, &flags, NULL, NULL, NULL);
 }
 
+/* Wine shows the whole Unix file system as a drive. */
+static inline char wine_unix_drive(void)
+{
+    return wine_is_here() ? 'Z' : 0;
+}
+
 #endif

@@ -81,4 +81,6 @@ struct nt_thread_basic {
     LONG priority, base_priority;
 };
 
+NTSYSAPI NTSTATUS NTAPI NtDeleteFile(OBJECT_ATTRIBUTES *);
+
 #endif
