@@ -30,6 +30,12 @@ struct id_set {
     size_t count, capacity;
 };
 
+/* A place that can be written, open from the start: its drive letter can be changed later. */
+struct broker_root {
+    struct str path; /* final, of the policy */
+    HANDLE folder;
+};
+
 struct broker {
     const struct policy *policy;
     struct guard *guard;
@@ -46,6 +52,8 @@ struct broker {
     struct path_map maps[26];
     char map_text[26][80];
     size_t map_count;
+    struct broker_root *roots;
+    size_t root_count;
     bool stopping;
     bool first; /* the first process is being made */
 };
@@ -124,6 +132,10 @@ void place_close(struct place *place);
 NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct path *out,
                     bool *pass);
 
+/* The root that a name lies below by its spelling, and the name in it; NULL: none. */
+const struct broker_root *place_root(struct request *r, const struct path *name,
+                                     UNICODE_STRING *below);
+
 /* Opens the folder that holds a PATH_FILE and makes the path final. */
 NTSTATUS place_find(struct request *r, const struct path *name, struct place *out);
 
@@ -138,9 +150,9 @@ struct str place_path_of(struct request *r, HANDLE file);
 struct facts {
     bool directory, reparse;
     uint32_t links;
-    struct file_id id;
 };
 NTSTATUS facts_of(HANDLE file, struct facts *out);
+bool facts_id(HANDLE file, struct file_id *out);
 
 /* Fills in what is known about an existing file, and whether its .git is this run's. */
 void facts_apply(struct request *r, HANDLE file, const struct facts *facts,

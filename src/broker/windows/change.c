@@ -171,9 +171,10 @@ static void give_name(struct request *r, bool link)
         return;
     }
     status = move_to(&from, &place, (ULONG)r->wire.numbers[2], link);
-    if (status >= 0 && link) {
+    struct file_id id;
+    if (status >= 0 && link && facts_id(from.borrowed, &id)) {
         EnterCriticalSection(&b->lock);
-        id_set_add(&b->linked, from.facts.id);
+        id_set_add(&b->linked, id);
         LeaveCriticalSection(&b->lock);
     }
     request_answer(r, status);

@@ -136,12 +136,11 @@ static bool allows_existing(struct request *r, const struct wish *w,
 static void remember_repository(struct request *r, const struct place *place, HANDLE file)
 {
     struct broker *b = r->broker;
-    struct facts facts;
-    if (!str_eqi(path_leaf(PATH_WINDOWS, place->path.text), STR(".git")) ||
-        facts_of(file, &facts) < 0)
+    struct file_id id;
+    if (!str_eqi(path_leaf(PATH_WINDOWS, place->path.text), STR(".git")) || !facts_id(file, &id))
         return;
     EnterCriticalSection(&b->lock);
-    id_set_add(&b->repositories, facts.id);
+    id_set_add(&b->repositories, id);
     LeaveCriticalSection(&b->lock);
 }
 
@@ -187,6 +186,30 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
 
 /* ---- opening ---- */
 
+/* What FILE_OVERWRITE does, on a file that is already open and judged. */
+static NTSTATUS overwrite(const struct wish *w, HANDLE file)
+{
+    enum { KEPT = FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM, SETTABLE = 0x31A7 };
+    struct nt_basic basic = {0};
+    LARGE_INTEGER nothing = {0};
+    IO_STATUS_BLOCK io;
+    NTSTATUS status =
+        NtQueryInformationFile(file, &io, &basic, sizeof basic, (FILE_INFORMATION_CLASS)NT_BASIC);
+    if (status < 0)
+        return status;
+    /* Windows does not overwrite a hidden file for a caller who does not know that it is one. */
+    if (basic.attributes & KEPT & ~w->attributes)
+        return STATUS_ACCESS_DENIED;
+    status = NtSetInformationFile(file, &io, &nothing, sizeof nothing,
+                                  (FILE_INFORMATION_CLASS)NT_END_OF_FILE);
+    ULONG wanted = (w->attributes & SETTABLE) | FILE_ATTRIBUTE_ARCHIVE;
+    if (status >= 0 && (basic.attributes & SETTABLE) != wanted) {
+        basic = (struct nt_basic){.attributes = wanted};
+        NtSetInformationFile(file, &io, &basic, sizeof basic, (FILE_INFORMATION_CLASS)NT_BASIC);
+    }
+    return status;
+}
+
 /* Opens anew what was judged: the same file, by an empty name relative to it. */
 static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, bool directory)
 {
@@ -194,8 +217,15 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, bool
     UNICODE_STRING itself = {0};
     bool overwrites = w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF;
     ULONG share = w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0);
-    NTSTATUS status = open_at(seen, &itself, w->access | FILE_READ_ATTRIBUTES, share,
-                              overwrites ? FILE_OVERWRITE : FILE_OPEN, w->options, w, &file);
+    ACCESS_MASK access = w->access | FILE_READ_ATTRIBUTES;
+    if (overwrites)
+        access |= FILE_WRITE_DATA | FILE_WRITE_ATTRIBUTES | SYNCHRONIZE;
+    NTSTATUS status = open_at(seen, &itself, access, share, FILE_OPEN, w->options, w, &file);
+    if (status >= 0 && overwrites) {
+        status = overwrite(w, file);
+        if (status < 0)
+            NtClose(file);
+    }
     if (status >= 0) {
         give(r, w, file, directory,
              !overwrites                         ? FILE_OPENED
@@ -310,6 +340,55 @@ static NTSTATUS try_open(struct request *r, struct wish *w, const struct place *
     return STATUS_ACCESS_DENIED;
 }
 
+/*
+ * The usual case: an existing file below a root, without a link on the way. It is opened from the
+ * root's handle, which changes nothing, and judged by where it really is. False if this is not the
+ * usual case: then nothing was answered.
+ */
+static bool open_below_root(struct request *r, struct wish *w, const struct path *path)
+{
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    UNICODE_STRING below;
+    HANDLE file;
+    struct facts facts;
+    struct policy_request question = {.path = *path, .facts = {.exists = true}};
+    ULONG wanted = w->options & ~(ULONG)FILE_OPEN_REPARSE_POINT;
+    if ((w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF) || w->maximum ||
+        path->folder || (w->options & (FILE_DELETE_ON_CLOSE | FILE_OPEN_REPARSE_POINT)))
+        return false;
+    const struct broker_root *root = place_root(r, path, &below);
+    /* Not even opened if the name alone is refused. */
+    if (!root || !allows_existing(r, w, &question, true))
+        return false;
+    InitializeObjectAttributes(&object, &below, OBJ_CASE_INSENSITIVE | OBJ_DONT_REPARSE,
+                               root->folder, NULL);
+    NTSTATUS status =
+        NtCreateFile(&file, w->access | FILE_READ_ATTRIBUTES, &object, &io, NULL, 0,
+                     w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0), FILE_OPEN,
+                     wanted | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
+    if (status < 0) {
+        /* What does not depend on where a link leads is the answer. */
+        bool final = status == STATUS_SHARING_VIOLATION || status == STATUS_FILE_IS_A_DIRECTORY ||
+                     status == STATUS_DELETE_PENDING;
+        if (final)
+            request_answer(r, status);
+        return final;
+    }
+    struct str where = place_path_of(r, file);
+    bool judged = where.p && facts_of(file, &facts) >= 0;
+    if (judged) {
+        question = (struct policy_request){
+            .path = {.class = PATH_FILE, .text = where, .base = where}};
+        facts_apply(r, file, &facts, &question);
+        question.facts.created_by_run = facts_own_repository(r, where);
+        if (allows_existing(r, w, &question, false))
+            give(r, w, file, facts.directory, FILE_OPENED);
+    }
+    NtClose(file);
+    return judged;
+}
+
 /* ---- names that are no files ---- */
 
 static void open_nul(struct request *r, struct wish *w)
@@ -373,6 +452,8 @@ void open_handle(struct request *r)
         request_answer(r, STATUS_EAS_NOT_SUPPORTED);
         return;
     }
+    if (path.class == PATH_FILE && open_below_root(r, &w, &path))
+        return;
     for (int links = 0; links < MOST_LINKS; links++) {
         struct path again;
         auto_place struct place place = {0};

@@ -133,6 +133,32 @@ static bool nt_name(struct request *r, struct str path, UNICODE_STRING *out)
     return true;
 }
 
+static bool utf16(struct request *r, struct str text, UNICODE_STRING *out)
+{
+    size_t units;
+    if (utf_length16(text, &units) || units > 32766)
+        return false;
+    uint16_t *copy = ARENA_ARRAY(&r->arena, units + 1, uint16_t);
+    if (!copy || utf_to16(text, copy, units, &units))
+        return false;
+    *out = (UNICODE_STRING){(USHORT)(2 * units), (USHORT)(2 * units), (wchar_t *)copy};
+    return true;
+}
+
+const struct broker_root *place_root(struct request *r, const struct path *name,
+                                     UNICODE_STRING *below)
+{
+    const struct broker *b = r->broker;
+    const struct broker_root *best = NULL;
+    for (size_t i = 0; i < b->root_count; i++) {
+        struct str root = b->roots[i].path;
+        if (name->text.n > root.n + 1 && name->text.p[root.n] == '\\' &&
+            str_startsi(name->text, root) && (!best || root.n > best->path.n))
+            best = &b->roots[i];
+    }
+    return best && utf16(r, str_from(name->text, best->path.n + 1), below) ? best : NULL;
+}
+
 NTSTATUS place_find(struct request *r, const struct path *name, struct place *out)
 {
     struct str parent = path_parent(PATH_WINDOWS, name->text);
@@ -140,13 +166,8 @@ NTSTATUS place_find(struct request *r, const struct path *name, struct place *ou
     struct place place = {.path = *name, .exact = true};
     UNICODE_STRING folder;
     IO_STATUS_BLOCK io;
-    size_t units;
-    if (!nt_name(r, leaf.n ? parent : name->text, &folder) || utf_length16(leaf, &units))
+    if (!nt_name(r, leaf.n ? parent : name->text, &folder) || !utf16(r, leaf, &place.leaf))
         return STATUS_OBJECT_NAME_INVALID;
-    uint16_t *text = ARENA_ARRAY(&r->arena, units + 1, uint16_t);
-    if (!text || utf_to16(leaf, text, units, &units))
-        return STATUS_INSUFFICIENT_RESOURCES;
-    place.leaf = (UNICODE_STRING){(USHORT)(2 * units), (USHORT)(2 * units), (wchar_t *)text};
     OBJECT_ATTRIBUTES object;
     InitializeObjectAttributes(&object, &folder, OBJ_CASE_INSENSITIVE, NULL, NULL);
     NTSTATUS status =

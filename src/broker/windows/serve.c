@@ -4,6 +4,7 @@
 
 #include "base/utf.h"
 #include "broker/windows/broker.h"
+#include "launch/windows/wide.h"
 
 enum { WORKER_WAIT_MS = 1000 };
 
@@ -181,10 +182,41 @@ static DWORD WINAPI watch(void *context)
     return 0;
 }
 
+static bool open_root(struct broker *b, struct str path)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf verbatim = {0};
+    buf_fmt(&verbatim, str_starts(path, STR("\\\\")) ? "\\\\?\\UNC%.*s" : "\\\\?\\%.*s",
+            STR_ARG(str_starts(path, STR("\\\\")) ? str_from(path, 1) : path));
+    wchar_t *name = wide_of(&arena, buf_str(&verbatim));
+    HANDLE folder = name ? CreateFileW(name, FILE_TRAVERSE | FILE_READ_ATTRIBUTES,
+                                       FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                                       OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL)
+                         : INVALID_HANDLE_VALUE;
+    if (folder == INVALID_HANDLE_VALUE)
+        return false;
+    b->roots[b->root_count++] = (struct broker_root){path, folder};
+    return true;
+}
+
+static bool open_roots(struct broker *b)
+{
+    const struct policy_settings *s = policy_settings_of(b->policy);
+    b->roots = calloc(s->roots.count + 1, sizeof *b->roots);
+    bool good = b->roots != NULL;
+    for (size_t i = 0; i < s->roots.count && good; i++)
+        good = open_root(b, s->roots.items[i].path);
+    if (good && s->temp_path.n)
+        open_root(b, s->temp_path); /* a shared one may be gone */
+    return good;
+}
+
 int broker_start(struct broker *b)
 {
     InitializeCriticalSection(&b->lock);
     read_maps(b);
+    if (!open_roots(b))
+        return CORDON_E_CONFINE;
     HANDLE thread = b->port ? CreateThread(NULL, 0, watch, b, 0, NULL) : NULL;
     if (!thread)
         return CORDON_E_CONFINE;
@@ -205,6 +237,9 @@ void broker_stop(struct broker *b)
             Sleep(2);
     }
     inject_plan_free(&b->inject);
+    for (size_t i = 0; i < b->root_count; i++)
+        CloseHandle(b->roots[i].folder);
+    free(b->roots);
     free(b->linked.items);
     free(b->linked.counts);
     free(b->repositories.items);
