@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const struct {
-    char name[14]; /* no pointer: the agent's image needs no relocation */
+    const char *name;
     unsigned char numbers, texts;
 } requests[WIRE_OPS] = {
     {"nothing", 0, 0},

@@ -13,7 +13,7 @@ NTSYSAPI NTSTATUS NTAPI NtMapViewOfSection(HANDLE, HANDLE, PVOID *, ULONG_PTR, S
 
 /* The agent's image as it was linked: see CMakeLists.txt. */
 extern const unsigned char agent_image_begin[], agent_image_end[];
-__asm__(".section .rdata\n"
+__asm__(".section .rdata,\"dr\"\n"
         ".balign 16\n"
         ".globl agent_image_begin, agent_image_end\n"
         "agent_image_begin:\n"
@@ -254,9 +254,31 @@ static const IMAGE_NT_HEADERS64 *headers_of(const unsigned char *file)
     return (const void *)(file + dos->e_lfanew);
 }
 
-/* The image as it will stand in the process, built here; malloc'ed. */
+/* Moves the few addresses in the agent's tables to where it will stand. */
+static void relocate(const IMAGE_NT_HEADERS64 *nt, unsigned char *image, uint64_t by)
+{
+    const IMAGE_DATA_DIRECTORY *all =
+        &nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_BASERELOC];
+    for (DWORD at = 0; at + sizeof(IMAGE_BASE_RELOCATION) <= all->Size;) {
+        const IMAGE_BASE_RELOCATION *block = (const void *)(image + all->VirtualAddress + at);
+        const WORD *items = (const void *)(block + 1);
+        for (size_t i = 0; i < (block->SizeOfBlock - sizeof *block) / sizeof *items; i++) {
+            uint64_t value;
+            unsigned char *place = image + block->VirtualAddress + (items[i] & 0xFFF);
+            if (items[i] >> 12 != IMAGE_REL_BASED_DIR64)
+                continue;
+            memcpy(&value, place, sizeof value);
+            value += by;
+            memcpy(place, &value, sizeof value);
+        }
+        at += block->SizeOfBlock;
+    }
+}
+
+/* The image as it will stand at base in the process, built here; malloc'ed. */
 static unsigned char *build_image(const IMAGE_NT_HEADERS64 *nt, const struct stubs *stubs,
-                                  const void *shared_there, struct launch_failure *f)
+                                  const unsigned char *base, const void *shared_there,
+                                  struct launch_failure *f)
 {
     const unsigned char *file = agent_image_begin;
     const IMAGE_SECTION_HEADER *sections = IMAGE_FIRST_SECTION(nt);
@@ -271,6 +293,7 @@ static unsigned char *build_image(const IMAGE_NT_HEADERS64 *nt, const struct stu
                sections[i].SizeOfRawData < sections[i].Misc.VirtualSize
                    ? sections[i].SizeOfRawData
                    : sections[i].Misc.VirtualSize);
+    relocate(nt, image, (uint64_t)(uintptr_t)base - nt->OptionalHeader.ImageBase);
     const struct wire_agent_header *header =
         (const void *)(image + nt->OptionalHeader.AddressOfEntryPoint);
     HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
@@ -307,19 +330,21 @@ static int place_image(HANDLE process, struct inject_plan *plan, struct stubs *s
 {
     const IMAGE_NT_HEADERS64 *nt = headers_of(agent_image_begin);
     SIZE_T size = nt->OptionalHeader.SizeOfImage, n;
-    unsigned char *image = build_image(nt, stubs, shared_there, f);
-    if (!image)
-        return CORDON_E_NOMEM;
-    const struct wire_agent_header *header =
-        (const void *)(image + nt->OptionalHeader.AddressOfEntryPoint);
     unsigned char *base =
         VirtualAllocEx(process, plan->address, size, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
     if (!base && plan->address)
         base = VirtualAllocEx(process, NULL, size, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
+    if (!base)
+        return launch_fail(f, "cannot place the agent (VirtualAllocEx)");
+    unsigned char *image = build_image(nt, stubs, base, shared_there, f);
+    if (!image)
+        return CORDON_E_NOMEM;
+    const struct wire_agent_header *header =
+        (const void *)(image + nt->OptionalHeader.AddressOfEntryPoint);
     int rc = 0;
-    if (!base || !WriteProcessMemory(process, base, image, size, &n) || n != size ||
+    if (!WriteProcessMemory(process, base, image, size, &n) || n != size ||
         !protect_image(process, nt, base))
-        rc = launch_fail(f, "cannot place the agent (VirtualAllocEx)");
+        rc = launch_fail(f, "cannot place the agent (WriteProcessMemory)");
     if (rc == 0)
         rc = patch_stubs(process, stubs, header, base, f);
     if (rc == 0 && !plan->address)
