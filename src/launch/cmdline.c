@@ -272,6 +272,18 @@ static void add_batch_argument(struct buf *out, struct str argument)
     buf_char(out, '"');
 }
 
+/* For a sentence: one line, not too long. */
+static void add_shown(struct buf *out, struct str argument)
+{
+    size_t n = argument.n < 80 ? argument.n : 80;
+    while (n > 0 && n < argument.n && ((unsigned char)argument.p[n] & 0xC0) == 0x80)
+        n--;
+    for (size_t i = 0; i < n; i++)
+        buf_char(out, (unsigned char)argument.p[i] < 0x20 ? ' ' : argument.p[i]);
+    if (n < argument.n)
+        buf_add(out, STR("\xE2\x80\xA6"));
+}
+
 int cmdline_join_batch(struct buf *out, struct str cmd, struct str script, const char *const *argv,
                        size_t argc, struct buf *error)
 {
@@ -288,11 +300,12 @@ int cmdline_join_batch(struct buf *out, struct str cmd, struct str script, const
         unsafe = unsafe_in(str_of(argv[i]));
         if (!unsafe)
             continue;
-        buf_fmt(
-            error,
-            "argument %zu, %.200s: %.*s is a batch file, and cmd cannot hand it %s safely; call "
-            "the program behind it instead, or put the argument into a file",
-            i + 1, argv[i], STR_ARG(cmdline_name(script)), unsafe);
+        buf_fmt(error, "argument %zu, ", i + 1);
+        add_shown(error, str_of(argv[i]));
+        buf_fmt(error,
+                ": %.*s is a batch file, and cmd cannot hand it %s safely; call the program behind "
+                "it instead, or put the argument into a file",
+                STR_ARG(cmdline_name(script)), unsafe);
         return CORDON_E_VALUE;
     }
     int rc = add_name(out, cmd, error);

@@ -17,35 +17,6 @@ struct search {
     struct str alias; /* an app execution alias that was met; empty: none */
 };
 
-/* What stands at a path. */
-enum found { FOUND_NOTHING = 0, FOUND_FILE, FOUND_ALIAS };
-
-static enum found look(struct search *s, struct str path)
-{
-    WIN32_FIND_DATAW data;
-    wchar_t *text = wide_of(s->arena, path);
-    if (!text || wcspbrk(text + (wcsncmp(text, L"\\\\?\\", 4) == 0 ? 4 : 0), L"*?"))
-        return FOUND_NOTHING;
-    HANDLE find = FindFirstFileW(text, &data);
-    if (find == INVALID_HANDLE_VALUE)
-        return FOUND_NOTHING;
-    FindClose(find);
-    if (data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
-        return FOUND_NOTHING;
-    bool reparse = data.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT;
-    return reparse && data.dwReserved0 == (DWORD)IO_REPARSE_TAG_APPEXECLINK ? FOUND_ALIAS
-                                                                            : FOUND_FILE;
-}
-
-/* Aliases are remembered and passed over: a real program may follow. */
-static bool is_usable(struct search *s, struct str path)
-{
-    enum found found = look(s, path);
-    if (found == FOUND_ALIAS && s->alias.n == 0)
-        s->alias = path;
-    return found == FOUND_FILE;
-}
-
 static struct str glue(struct arena *arena, struct str a, struct str b, struct str c)
 {
     auto_buf struct buf text = {0};
@@ -53,6 +24,36 @@ static struct str glue(struct arena *arena, struct str a, struct str b, struct s
     buf_add(&text, b);
     buf_add(&text, c);
     return text.failed ? STR_NONE : arena_copy(arena, buf_str(&text));
+}
+
+/*
+ * True for a file; *path then has its last component as the disk spells it. Aliases are remembered
+ * and passed over: a real program may follow on PATH.
+ */
+static bool is_usable(struct search *s, struct str *path)
+{
+    WIN32_FIND_DATAW data;
+    wchar_t *text = wide_of(s->arena, *path);
+    if (!text || wcspbrk(text + (wcsncmp(text, L"\\\\?\\", 4) == 0 ? 4 : 0), L"*?"))
+        return false;
+    HANDLE find = FindFirstFileW(text, &data);
+    if (find == INVALID_HANDLE_VALUE)
+        return false;
+    FindClose(find);
+    if (data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+        return false;
+    if ((data.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) &&
+        data.dwReserved0 == (DWORD)IO_REPARSE_TAG_APPEXECLINK) {
+        if (s->alias.n == 0)
+            s->alias = *path;
+        return false;
+    }
+    struct str leaf = wide_narrow(s->arena, data.cFileName, wcslen(data.cFileName));
+    struct str folder = str_slice(*path, 0, path->n - cmdline_name(*path).n);
+    struct str spelled = leaf.p ? glue(s->arena, folder, leaf, STR_NONE) : STR_NONE;
+    if (spelled.p)
+        *path = spelled;
+    return spelled.p != NULL;
 }
 
 static bool is_separator(char c)
@@ -83,11 +84,11 @@ static struct str with_extensions(struct search *s, struct str path)
     struct str one, extension = cmdline_extension(path);
     bool known =
         extension.n && (cmdline_kind_of(path) != CMDLINE_OTHER || listed(s->pathext, extension));
-    if (known && is_usable(s, path))
+    if (known && is_usable(s, &path))
         return path;
     for (size_t at = 0; cmdline_next_extension(s->pathext, &at, &one);) {
         struct str longer = glue(s->arena, path, one, STR_NONE);
-        if (longer.p && is_usable(s, longer))
+        if (longer.p && is_usable(s, &longer))
             return longer;
     }
     return STR_NONE;
@@ -114,7 +115,7 @@ static struct str find_path(struct search *s, struct str name)
     if (!path.p)
         return STR_NONE;
     struct str found = with_extensions(s, path);
-    return found.p || !is_usable(s, path) ? found : path;
+    return found.p || !is_usable(s, &path) ? found : path;
 }
 
 static struct str find_name(struct search *s, struct str name, struct str list)

@@ -9,8 +9,8 @@
 #include "launch/windows/wine.h"
 
 enum {
-    BLOCK = 65536, /* of one read and write */
-    MOST_AFTER = 64 * BLOCK,
+    BLOCK = 262144, /* of one read and write; a quarter of it costs half as much again */
+    MOST_AFTER = 16 * BLOCK,
     PIPE_SIZE = 4 * BLOCK /* so that writer and relay do not wait for each other at every block */
 };
 

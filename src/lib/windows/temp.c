@@ -17,7 +17,8 @@ enum {
     MOST_ROUNDS = 100000,
     MOST_TRIES = 100,
     LONGEST_ID = 64,
-    LONGEST_PATH = 32768
+    LONGEST_PATH = 32768,
+    NAMES = 4096
 };
 
 static int fail(struct settings *s, int code, struct str path, const char *why)
@@ -215,21 +216,6 @@ static bool lies_inside(struct removal *r, HANDLE file, wchar_t *scratch)
            scratch[r->top_length] == L'\\';
 }
 
-static void remove_link(const wchar_t *path, DWORD attributes)
-{
-    if (attributes & FILE_ATTRIBUTE_DIRECTORY)
-        RemoveDirectoryW(path);
-    if (GetFileAttributesW(path) != INVALID_FILE_ATTRIBUTES)
-        DeleteFileW(path);
-}
-
-static void remove_file(const wchar_t *path, DWORD attributes)
-{
-    if (attributes & FILE_ATTRIBUTE_READONLY)
-        SetFileAttributesW(path, FILE_ATTRIBUTE_NORMAL);
-    DeleteFileW(path);
-}
-
 static void move_up(struct removal *r)
 {
     wchar_t above[LONGEST_PATH / 16];
@@ -242,58 +228,75 @@ static void move_up(struct removal *r)
         r->round_moved = true;
 }
 
-static void remove_below(struct removal *r, size_t length, int depth, wchar_t *scratch);
+static void remove_below(struct removal *r, HANDLE folder, size_t length, int depth,
+                         wchar_t *scratch);
 
-static void remove_entry(struct removal *r, size_t length, int depth, DWORD attributes,
-                         wchar_t *scratch)
+/* Read-only files cannot be marked; a time of zero stays as it is. */
+static void mark_deleted(HANDLE file, DWORD attributes)
 {
-    if (attributes & FILE_ATTRIBUTE_REPARSE_POINT) {
-        remove_link(r->path, attributes);
-        return;
-    }
-    if (!(attributes & FILE_ATTRIBUTE_DIRECTORY)) {
-        remove_file(r->path, attributes);
-        return;
-    }
+    FILE_BASIC_INFO plain = {.FileAttributes = FILE_ATTRIBUTE_NORMAL};
+    FILE_DISPOSITION_INFO delete = {TRUE};
     if (attributes & FILE_ATTRIBUTE_READONLY)
-        SetFileAttributesW(r->path, FILE_ATTRIBUTE_NORMAL);
-    if (RemoveDirectoryW(r->path))
-        return;
-    if (depth == DEEPEST) {
+        SetFileInformationByHandle(file, FileBasicInfo, &plain, sizeof plain);
+    SetFileInformationByHandle(file, FileDispositionInfo, &delete, sizeof delete);
+}
+
+/* One handle for looking, going below and deleting. A link that the system did not open as itself
+   is left where it is. */
+static void remove_entry(struct removal *r, size_t length, int depth, bool folder, wchar_t *scratch)
+{
+    FILE_ATTRIBUTE_TAG_INFO tag;
+    if (folder && depth == DEEPEST && !RemoveDirectoryW(r->path)) {
         move_up(r);
         return;
     }
-    HANDLE folder = open_itself(r->path, FILE_LIST_DIRECTORY);
-    if (folder == INVALID_HANDLE_VALUE)
+    HANDLE file = open_itself(r->path, DELETE | FILE_LIST_DIRECTORY);
+    if (file == INVALID_HANDLE_VALUE)
         return;
-    FILE_ATTRIBUTE_TAG_INFO tag;
-    if (GetFileInformationByHandleEx(folder, FileAttributeTagInfo, &tag, sizeof tag) &&
-        !(tag.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) && lies_inside(r, folder, scratch))
-        remove_below(r, length, depth + 1, scratch);
-    CloseHandle(folder);
-    r->path[length] = L'\0';
-    RemoveDirectoryW(r->path);
+    if (GetFileInformationByHandleEx(file, FileAttributeTagInfo, &tag, sizeof tag) &&
+        lies_inside(r, file, scratch)) {
+        if ((tag.FileAttributes & FILE_ATTRIBUTE_DIRECTORY) &&
+            !(tag.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT))
+            remove_below(r, file, length, depth + 1, scratch);
+        mark_deleted(file, tag.FileAttributes);
+    }
+    CloseHandle(file);
 }
 
-/* One round: what is nested too deep for one is moved to the top for the next. path names a folder
-   that is held open. */
-static void remove_below(struct removal *r, size_t length, int depth, wchar_t *scratch)
+static void remove_child(struct removal *r, size_t length, int depth,
+                         const FILE_ID_BOTH_DIR_INFO *entry, wchar_t *scratch)
 {
-    WIN32_FIND_DATAW entry;
-    wcscpy(r->path + length, L"\\*");
-    HANDLE find = FindFirstFileW(r->path, &entry);
-    if (find == INVALID_HANDLE_VALUE)
+    size_t n = entry->FileNameLength / sizeof(wchar_t);
+    const wchar_t *name = entry->FileName;
+    bool dots = (n == 1 && name[0] == L'.') || (n == 2 && name[0] == L'.' && name[1] == L'.');
+    if (dots || length + n + 2 >= LONGEST_PATH)
         return;
-    do {
-        size_t n = wcslen(entry.cFileName);
-        if (wcscmp(entry.cFileName, L".") == 0 || wcscmp(entry.cFileName, L"..") == 0 ||
-            length + n + 4 >= LONGEST_PATH)
-            continue;
-        r->path[length] = L'\\';
-        wcscpy(r->path + length + 1, entry.cFileName);
-        remove_entry(r, length + 1 + n, depth, entry.dwFileAttributes, scratch);
-    } while (FindNextFileW(find, &entry));
-    FindClose(find);
+    r->path[length] = L'\\';
+    memcpy(r->path + length + 1, name, n * sizeof *name);
+    r->path[length + 1 + n] = L'\0';
+    bool folder = (entry->FileAttributes & FILE_ATTRIBUTE_DIRECTORY) &&
+                  !(entry->FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT);
+    remove_entry(r, length + 1 + n, depth, folder, scratch);
+    r->path[length] = L'\0';
+}
+
+/* One round: what is nested too deep for one is moved to the top for the next. path names the open
+   folder; its names come from the handle, so they are those of this very folder. */
+static void remove_below(struct removal *r, HANDLE folder, size_t length, int depth,
+                         wchar_t *scratch)
+{
+    _Alignas(FILE_ID_BOTH_DIR_INFO) BYTE names[NAMES];
+    FILE_INFO_BY_HANDLE_CLASS how = FileIdBothDirectoryRestartInfo;
+    while (GetFileInformationByHandleEx(folder, how, names, sizeof names)) {
+        const FILE_ID_BOTH_DIR_INFO *entry = (const void *)names;
+        for (;;) {
+            remove_child(r, length, depth, entry, scratch);
+            if (entry->NextEntryOffset == 0)
+                break;
+            entry = (const void *)((const BYTE *)entry + entry->NextEntryOffset);
+        }
+        how = FileIdBothDirectoryInfo;
+    }
 }
 
 /* path is a plain folder, open as top. */
@@ -307,7 +310,11 @@ static void remove_all(struct removal *r, HANDLE top, const wchar_t *path, wchar
     for (int round = 0; round < MOST_ROUNDS && r->round_moved; round++) {
         r->round_moved = false;
         wcscpy(r->path, path);
-        remove_below(r, r->base, 0, scratch);
+        HANDLE again = open_itself(path, FILE_LIST_DIRECTORY); /* with a fresh list of names */
+        if (again == INVALID_HANDLE_VALUE)
+            break;
+        remove_below(r, again, r->base, 0, scratch);
+        CloseHandle(again);
     }
 }
 
