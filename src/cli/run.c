@@ -43,13 +43,16 @@ static int run(struct cordon_policy *p, struct arguments *args)
     struct run_options o = {0};
     struct run_result result = {0};
     const char *unset[MOST_UNSET];
-    bool json = false, quiet = false, verbose = false, help = false, dashes = false, kernel = false;
+    const char *integrity = "low";
+    bool json = false, quiet = false, verbose = false, help = false, dashes = false;
     const struct option own[] = {
         {.name = "json", .flag = &json},
         {.name = "quiet", .flag = &quiet},
         {.name = "verbose", .flag = &verbose},
         {.name = "help", .flag = &help},
-        {.name = "require-kernel", .flag = &kernel},
+        {.name = "require-kernel", .flag = &o.require_kernel},
+        {.name = "allow-elevated", .flag = &o.allow_elevated},
+        {.name = "integrity", .value = &integrity},
         {.name = "audit", .value = &o.audit},
         {.name = "audit-all", .flag = &o.audit_all},
         {.name = "audit-raw", .flag = &o.audit_raw},
@@ -67,6 +70,9 @@ static int run(struct cordon_policy *p, struct arguments *args)
     o.argv = args->items + args->next;
     o.argc = args->count - args->next;
     o.unset = unset;
+    o.medium_integrity = strcmp(integrity, "medium") == 0;
+    if (!o.medium_integrity && strcmp(integrity, "low") != 0)
+        return print_failure("--integrity is low or medium");
     o.raw = typed_command(&arena, args);
     if (run_prepare(p, &o) || handle_prepare(p, STR_NONE)) {
         run_finish(p, &result);

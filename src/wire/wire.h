@@ -1,6 +1,7 @@
 /*
  * The wire between agent and broker: one piece of shared memory per sandboxed process, with slots
- * that threads take in turns. Portable, no allocation; the broker trusts nothing that it reads here.
+ * that threads take in turns. Portable, no allocation; the broker trusts nothing that it reads
+ * here.
  *
  *   struct wire_shared: what the agent needs to know, then the slots
  *   a slot: owner, state, sequence | message (request, then answer)
@@ -53,9 +54,18 @@ enum wire_refused {
     WIRE_REFUSED_VOLUME,
     WIRE_REFUSED_MAILSLOT,
     WIRE_REFUSED_PROCESS_CLONE,
-    WIRE_REFUSED_READ, /* a deny-read rule, matched by the agent */
+    WIRE_REFUSED_REGISTRY, /* the target is the key */
+    WIRE_REFUSED_HIVE,
+    WIRE_REFUSED_LINK_OBJECT,
+    WIRE_REFUSED_SYSTEM,
     WIRE_REFUSED_COUNT
 };
+
+/* Of NETWORK. */
+enum wire_net { WIRE_NET_CREATE = 1, WIRE_NET_CONNECT, WIRE_NET_BIND, WIRE_NET_SEND, WIRE_NET_BOUND };
+
+/* Of PIPE. */
+enum wire_pipe { WIRE_PIPE_MADE = 1, WIRE_PIPE_CONNECT };
 
 /* The agent makes the call itself: the token decides. */
 enum { WIRE_PASS = 1 };
@@ -94,7 +104,7 @@ struct wire_shared {
     uint32_t flags;
     uint32_t waiting; /* threads that wait for a free slot */
     uint32_t sequence;
-    uint32_t process; /* its own id */
+    uint32_t process;  /* its own id */
     uint64_t requests; /* semaphore; handles are those of the sandboxed process */
     uint64_t freed;    /* event: a slot became free while somebody waited */
     uint64_t answered[WIRE_SLOTS];

@@ -16,7 +16,7 @@
 extern struct wire_shared *agent_shared;
 
 enum agent_hook {
-#define HOOK(name) HOOK_##name,
+#define HOOK(name, needed) HOOK_##name,
 #include "wire/hooks.def"
 #undef HOOK
     HOOK_COUNT
@@ -103,16 +103,50 @@ typedef NTSTATUS NTAPI NtResumeThread_t(HANDLE, ULONG *);
 typedef NTSTATUS NTAPI NtTerminateProcess_t(HANDLE, NTSTATUS);
 typedef NTSTATUS NTAPI NtClose_t(HANDLE);
 
+typedef NTSTATUS NTAPI NtQueryKey_t(HANDLE, int, void *, ULONG, ULONG *);
+typedef NTSTATUS NTAPI NtCreateNamedPipeFile_t(HANDLE *, ULONG, OBJECT_ATTRIBUTES *,
+                                               IO_STATUS_BLOCK *, ULONG, ULONG, ULONG, ULONG, ULONG,
+                                               ULONG, ULONG, ULONG, ULONG, LARGE_INTEGER *);
+typedef NTSTATUS NTAPI NtCreateProcess_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, HANDLE,
+                                         BOOLEAN, HANDLE, HANDLE, HANDLE);
+typedef NTSTATUS NTAPI NtCreateProcessEx_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, HANDLE,
+                                           ULONG, HANDLE, HANDLE, HANDLE, BOOLEAN);
+typedef NTSTATUS NTAPI NtOpenProcess_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, CLIENT_ID *);
+typedef NTSTATUS NTAPI NtDeviceIoControlFile_t(HANDLE, HANDLE, void *, void *, IO_STATUS_BLOCK *,
+                                               ULONG, void *, ULONG, void *, ULONG);
+typedef NTSTATUS NTAPI NtCreateKey_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, ULONG,
+                                     UNICODE_STRING *, ULONG, ULONG *);
+typedef NTSTATUS NTAPI NtCreateKeyTransacted_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, ULONG,
+                                               UNICODE_STRING *, ULONG, HANDLE, ULONG *);
+typedef NTSTATUS NTAPI NtOpenKey_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *);
+typedef NTSTATUS NTAPI NtOpenKeyEx_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, ULONG);
+typedef NTSTATUS NTAPI NtOpenKeyTransacted_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, HANDLE);
+typedef NTSTATUS NTAPI NtOpenKeyTransactedEx_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, ULONG,
+                                               HANDLE);
+typedef NTSTATUS NTAPI NtSetValueKey_t(HANDLE, UNICODE_STRING *, ULONG, ULONG, void *, ULONG);
+typedef NTSTATUS NTAPI NtDeleteKey_t(HANDLE);
+typedef NTSTATUS NTAPI NtDeleteValueKey_t(HANDLE, UNICODE_STRING *);
+typedef NTSTATUS NTAPI NtRenameKey_t(HANDLE, UNICODE_STRING *);
+typedef NTSTATUS NTAPI NtSetInformationKey_t(HANDLE, int, void *, ULONG);
+typedef NTSTATUS NTAPI NtSaveKey_t(HANDLE, HANDLE);
+typedef NTSTATUS NTAPI NtSaveKeyEx_t(HANDLE, HANDLE, ULONG);
+typedef NTSTATUS NTAPI NtLoadKey_t(OBJECT_ATTRIBUTES *, OBJECT_ATTRIBUTES *);
+typedef NTSTATUS NTAPI NtLoadKey2_t(OBJECT_ATTRIBUTES *, OBJECT_ATTRIBUTES *, ULONG);
+typedef NTSTATUS NTAPI NtLoadKeyEx_t(OBJECT_ATTRIBUTES *, OBJECT_ATTRIBUTES *, ULONG, HANDLE,
+                                     HANDLE, ACCESS_MASK, HANDLE *, void *);
+typedef NTSTATUS NTAPI NtUnloadKey_t(OBJECT_ATTRIBUTES *);
+typedef NTSTATUS NTAPI NtReplaceKey_t(OBJECT_ATTRIBUTES *, HANDLE, OBJECT_ATTRIBUTES *);
+typedef NTSTATUS NTAPI NtRestoreKey_t(HANDLE, HANDLE, ULONG);
+typedef NTSTATUS NTAPI NtCreateSymbolicLinkObject_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *,
+                                                    UNICODE_STRING *);
+typedef NTSTATUS NTAPI NtCreatePagingFile_t(UNICODE_STRING *, LARGE_INTEGER *, LARGE_INTEGER *,
+                                            LARGE_INTEGER *);
+typedef NTSTATUS NTAPI NtLoadDriver_t(UNICODE_STRING *);
+typedef NTSTATUS NTAPI NtSetSystemInformation_t(int, void *, ULONG);
+
 /* The hooks: called instead of the calls of the same name. */
-NtCreateFile_t hook_NtCreateFile;
-NtOpenFile_t hook_NtOpenFile;
-NtDeleteFile_t hook_NtDeleteFile;
-NtSetInformationFile_t hook_NtSetInformationFile;
-NtFsControlFile_t hook_NtFsControlFile;
-NtSetEaFile_t hook_NtSetEaFile;
-NtSetSecurityObject_t hook_NtSetSecurityObject;
-NtSetVolumeInformationFile_t hook_NtSetVolumeInformationFile;
-NtCreateMailslotFile_t hook_NtCreateMailslotFile;
-NtCreateUserProcess_t hook_NtCreateUserProcess;
+#define HOOK(name, needed) name##_t hook_##name;
+#include "wire/hooks.def"
+#undef HOOK
 
 #endif

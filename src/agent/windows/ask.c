@@ -27,7 +27,7 @@ static bool is_dead(uint32_t thread)
     OBJECT_ATTRIBUTES none = {.Length = sizeof none};
     CLIENT_ID id = {(HANDLE)(uintptr_t)agent_shared->process, (HANDLE)(uintptr_t)thread};
     struct nt_thread_basic info;
-    if (CALL(NtOpenThread)(&handle, THREAD_QUERY_LIMITED_INFORMATION, &none, &id) < 0)
+    if (REAL(NtOpenThread)(&handle, THREAD_QUERY_LIMITED_INFORMATION, &none, &id) < 0)
         return true;
     NTSTATUS status = CALL(NtQueryInformationThread)(handle, 0, &info, sizeof info, NULL);
     CALL(NtClose)(handle);
@@ -56,8 +56,8 @@ static int take_slot(void)
     __atomic_add_fetch(&agent_shared->waiting, 1, __ATOMIC_ACQ_REL);
     while ((slot = try_slots(me, false)) < 0) {
         LARGE_INTEGER pause = {.QuadPart = -500000}; /* 50 ms */
-        NTSTATUS status = CALL(NtWaitForSingleObject)(
-            (HANDLE)(uintptr_t)agent_shared->freed, FALSE, &pause);
+        NTSTATUS status =
+            CALL(NtWaitForSingleObject)((HANDLE)(uintptr_t)agent_shared->freed, FALSE, &pause);
         if (status == STATUS_TIMEOUT && (slot = try_slots(me, true)) >= 0)
             break;
         if (status < 0)

@@ -22,7 +22,7 @@ __asm__(".section .text\n"
         ".rva agent_addresses\n"
         ".rva agent_trampolines\n"
         "agent_entries:\n"
-#define HOOK(name) ".rva hook_" #name "\n"
+#define HOOK(name, needed) ".rva hook_" #name "\n"
 #include "wire/hooks.def"
 #undef HOOK
         "agent_entries_end:\n"
@@ -35,7 +35,7 @@ __asm__(".section .text\n"
         ".balign 64\n"
         ".globl agent_trampolines\n"
         "agent_trampolines:\n"
-#define HOOK(name) ".fill 64, 1, 0xCC\n"
+#define HOOK(name, needed) ".fill 64, 1, 0xCC\n"
 #include "wire/hooks.def"
 #undef HOOK
 );

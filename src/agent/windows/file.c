@@ -64,8 +64,7 @@ NTSTATUS NTAPI hook_NtOpenFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTRIB
     NTSTATUS status;
     if (!object || !changes(access, FILE_OPEN, options)) {
         status = object ? agent_may_read(object, access) : STATUS_SUCCESS;
-        return status < 0 ? status
-                          : REAL(NtOpenFile)(handle, access, object, io, share, options);
+        return status < 0 ? status : REAL(NtOpenFile)(handle, access, object, io, share, options);
     }
     status = agent_ask(WIRE_OPEN,
                        NUMBERS(NUMBER_OF_HANDLE(object->RootDirectory), access, share, FILE_OPEN,
@@ -132,7 +131,9 @@ static bool set_by_broker(HANDLE file, const void *information, ULONG length, in
     switch (class) {
     case NT_BASIC: *status = set_basic(file, information, length); return true;
     case NT_RENAME:
-    case NT_RENAME_BYPASS: *status = move(WIRE_RENAME, file, information, length, false); return true;
+    case NT_RENAME_BYPASS:
+        *status = move(WIRE_RENAME, file, information, length, false);
+        return true;
     case NT_RENAME_EX:
     case NT_RENAME_EX_BYPASS:
         *status = move(WIRE_RENAME, file, information, length, true);
@@ -208,8 +209,8 @@ static bool is_file(HANDLE handle)
     return CALL(NtQueryVolumeInformationFile)(handle, &io, device, sizeof device, 4) >= 0;
 }
 
-/* Bytes of a self-relative descriptor; the absolute form is what the kernel makes of it, too rare to
-   be carried: it counts as empty, which the broker refuses. */
+/* Bytes of a self-relative descriptor; the absolute form is what the kernel makes of it, too rare
+   to be carried: it counts as empty, which the broker refuses. */
 static struct piece descriptor_of(const SECURITY_DESCRIPTOR *descriptor)
 {
     const SECURITY_DESCRIPTOR_RELATIVE *relative = (const void *)descriptor;

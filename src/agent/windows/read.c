@@ -65,8 +65,7 @@ NTSTATUS agent_may_read(const OBJECT_ATTRIBUTES *object, ACCESS_MASK access)
         path_normalize(&context, (struct str){text, n}, normal, sizeof normal, &path))
         return ask_broker(object, access);
     /* Whatever has no plain spelling is judged where volumes and devices are known. */
-    if (path.class != PATH_FILE && path.class != PATH_PIPE && path.class != PATH_CONSOLE &&
-        path.class != PATH_NUL)
+    if (path.class != PATH_FILE && path.class != PATH_CONSOLE && path.class != PATH_NUL)
         return ask_broker(object, access);
     if (path.class != PATH_FILE || !image_denies_read(&image, &path))
         return STATUS_SUCCESS;

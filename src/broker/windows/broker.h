@@ -49,9 +49,14 @@ struct broker {
     struct client *clients;
     struct id_set linked;       /* files that this run gave another name */
     struct id_set repositories; /* .git folders that this run made */
+    struct {
+        uint64_t *hashes; /* of folded names */
+        size_t count, capacity;
+    } pipes; /* that the tree made */
     struct path_map maps[26];
     char map_text[26][80];
     size_t map_count;
+    unsigned char bound[65536 / 8]; /* ports that the tree says it has */
     struct broker_root *roots;
     size_t root_count;
     bool stopping;
@@ -176,6 +181,15 @@ void change_control(struct request *r);
 void change_security(struct request *r);
 void process_start(struct request *r);
 void process_started(struct request *r);
+void process_reach(struct request *r);
+void network_handle(struct request *r);
+void pipe_handle(struct request *r);
+
+/* True if a pipe of this name was made by the tree. */
+bool pipe_is_ours(struct broker *b, struct str name);
+
+/* True if this process is one of the tree's. */
+bool broker_has(struct broker *b, DWORD pid);
 
 /* The program's events and the end of processes nobody brought the agent into. */
 void process_watch(struct broker *b, DWORD pid);

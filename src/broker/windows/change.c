@@ -1,7 +1,7 @@
 /*
- * Changes by handle: rename, link, delete, attributes, reparse points, security. The handle that the
- * tree holds has no right to any of it; the broker judges where its file is and does the change on a
- * handle of its own, opened anew from the same file.
+ * Changes by handle: rename, link, delete, attributes, reparse points, security. The handle that
+ * the tree holds has no right to any of it; the broker judges where its file is and does the change
+ * on a handle of its own, opened anew from the same file.
  */
 #include "broker/windows/broker.h"
 
@@ -259,7 +259,8 @@ void change_basic(struct request *r)
     if (status < 0)
         request_answer(r, status);
     else if (request_allows(r, &s.question, AUDIT_FILE_ATTRIBUTES))
-        request_answer(r, set_information(&s, FILE_WRITE_ATTRIBUTES, &basic, sizeof basic, NT_BASIC));
+        request_answer(r,
+                       set_information(&s, FILE_WRITE_ATTRIBUTES, &basic, sizeof basic, NT_BASIC));
 }
 
 /* Where the data of a junction or symlink leads; false for any other tag or a length that does not

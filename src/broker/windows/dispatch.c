@@ -10,11 +10,17 @@ static const struct {
                          "extended attributes can carry what no rule can see"},
     [WIRE_REFUSED_VOLUME] = {AUDIT_FILE_ATTRIBUTES, "path.device",
                              "this would change the volume itself"},
-    [WIRE_REFUSED_MAILSLOT] = {AUDIT_PIPE_CREATE, "path.mailslot",
-                               "mailslots receive from anyone"},
+    [WIRE_REFUSED_MAILSLOT] = {AUDIT_PIPE_CREATE, "path.mailslot", "mailslots receive from anyone"},
     [WIRE_REFUSED_PROCESS_CLONE] = {AUDIT_PROCESS_START, "process.clone",
                                     "a process made in this way could not be confined"},
-    [WIRE_REFUSED_READ] = {AUDIT_FILE_READ, "read.denied", "a --deny-read rule names it"},
+    [WIRE_REFUSED_REGISTRY] = {AUDIT_REGISTRY_WRITE, "registry.write",
+                               "the registry is not for the command to change"},
+    [WIRE_REFUSED_HIVE] = {AUDIT_REGISTRY_WRITE, "registry.hive",
+                           "registry files are not loaded, saved or replaced from inside"},
+    [WIRE_REFUSED_LINK_OBJECT] =
+        {AUDIT_DEVICE_OPEN, "path.device",
+         "drive letters and device names are not for the command to change"},
+    [WIRE_REFUSED_SYSTEM] = {AUDIT_DEVICE_OPEN, "process.system", "this changes the whole system"},
 };
 
 static struct str text_of(struct request *r, unsigned text)
@@ -37,18 +43,14 @@ static void refused(struct request *r)
 
 /* In the order of requests.def; NULL: not asked by any agent. */
 static void (*const handlers[WIRE_OPS])(struct request *r) = {
-    [WIRE_OPEN] = open_handle,
-    [WIRE_READ] = open_handle_read,
-    [WIRE_DELETE] = change_delete,
-    [WIRE_RENAME] = change_rename,
-    [WIRE_LINK] = change_link,
-    [WIRE_DISPOSITION] = change_disposition,
-    [WIRE_BASIC] = change_basic,
-    [WIRE_CONTROL] = change_control,
-    [WIRE_SECURITY] = change_security,
-    [WIRE_REFUSED] = refused,
-    [WIRE_START] = process_start,
-    [WIRE_STARTED] = process_started,
+    [WIRE_OPEN] = open_handle,         [WIRE_READ] = open_handle_read,
+    [WIRE_DELETE] = change_delete,     [WIRE_RENAME] = change_rename,
+    [WIRE_LINK] = change_link,         [WIRE_DISPOSITION] = change_disposition,
+    [WIRE_BASIC] = change_basic,       [WIRE_CONTROL] = change_control,
+    [WIRE_SECURITY] = change_security, [WIRE_REFUSED] = refused,
+    [WIRE_START] = process_start,      [WIRE_STARTED] = process_started,
+    [WIRE_NETWORK] = network_handle,   [WIRE_PIPE] = pipe_handle,
+    [WIRE_REACH] = process_reach,
 };
 
 void broker_dispatch(struct request *r)

@@ -130,10 +130,9 @@ struct names {
 static bool is_inside(void *context, struct str name)
 {
     struct names *names = context;
-    struct policy_request question = {
-        .path = {.class = PATH_FILE, .text = name, .base = name},
-        .access = POLICY_WRITE,
-        .facts = {.seen = true, .exists = true, .links = 1}};
+    struct policy_request question = {.path = {.class = PATH_FILE, .text = name, .base = name},
+                                      .access = POLICY_WRITE,
+                                      .facts = {.seen = true, .exists = true, .links = 1}};
     struct policy_answer answer = {0};
     policy_decide(names->request->broker->policy, &question, &answer);
     names->count++;

@@ -1,7 +1,7 @@
 /*
- * Opening and making files for the tree. Nothing is truncated, overwritten or deleted on the way in:
- * the file is opened, the open file is judged, and only then is it changed. What the tree gets lacks
- * the rights by which a handle could be turned into more.
+ * Opening and making files for the tree. Nothing is truncated, overwritten or deleted on the way
+ * in: the file is opened, the open file is judged, and only then is it changed. What the tree gets
+ * lacks the rights by which a handle could be turned into more.
  */
 #include "broker/windows/broker.h"
 
@@ -153,12 +153,11 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
     struct policy_request question = {.path = place->path, .access = POLICY_CREATE};
     struct policy_answer answer = {0};
     question.path.folder = question.path.folder || folder;
-    question.facts = (struct policy_facts){.seen = true,
-                                           .directory = folder,
-                                           .created_by_run =
-                                               facts_own_repository(r, place->path.text),
-                                           .existing =
-                                               path_parent(PATH_WINDOWS, place->path.text)};
+    question.facts =
+        (struct policy_facts){.seen = true,
+                              .directory = folder,
+                              .created_by_run = facts_own_repository(r, place->path.text),
+                              .existing = path_parent(PATH_WINDOWS, place->path.text)};
     policy_decide(r->broker->policy, &question, &answer);
     if (answer.verdict != CORDON_ALLOW) {
         /* Whoever only finds it there gets what it would have got without us. */
@@ -169,10 +168,9 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
         request_deny(r, AUDIT_FILE_CREATE, &question, &answer, STR_NONE);
         return STATUS_ACCESS_DENIED;
     }
-    NTSTATUS status =
-        open_at(place->folder, &leaf, w->access | FILE_READ_ATTRIBUTES,
-                w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0), FILE_CREATE,
-                w->options | FILE_OPEN_REPARSE_POINT, w, &file);
+    NTSTATUS status = open_at(place->folder, &leaf, w->access | FILE_READ_ATTRIBUTES,
+                              w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0), FILE_CREATE,
+                              w->options | FILE_OPEN_REPARSE_POINT, w, &file);
     if (status < 0) {
         request_answer(r, status);
         return status;
@@ -228,7 +226,7 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, bool
     }
     if (status >= 0) {
         give(r, w, file, directory,
-             !overwrites                         ? FILE_OPENED
+             !overwrites                        ? FILE_OPENED
              : w->disposition == FILE_SUPERSEDE ? FILE_SUPERSEDED
                                                 : FILE_OVERWRITTEN);
         NtClose(file);
@@ -249,8 +247,8 @@ static void open_for_reading(struct request *r, struct wish *w, HANDLE seen, boo
 }
 
 /*
- * An existing file: STATUS_OBJECT_NAME_NOT_FOUND if there is none. *again is set to the path where a
- * link leads, which is to be judged from the beginning.
+ * An existing file: STATUS_OBJECT_NAME_NOT_FOUND if there is none. *again is set to the path where
+ * a link leads, which is to be judged from the beginning.
  */
 static NTSTATUS open_existing(struct request *r, struct wish *w, const struct place *place,
                               struct path *again)
@@ -281,8 +279,8 @@ static NTSTATUS open_existing(struct request *r, struct wish *w, const struct pl
         return STATUS_ACCESS_DENIED;
     }
     struct str parent = path_parent(PATH_WINDOWS, place->path.text);
-    bool moved = !str_eq(path_parent(PATH_WINDOWS, final), parent) &&
-                 !str_eq(final, place->path.text);
+    bool moved =
+        !str_eq(path_parent(PATH_WINDOWS, final), parent) && !str_eq(final, place->path.text);
     if (moved && !(on_link && question.facts.reparse == POLICY_LINK)) {
         *again = (struct path){.class = PATH_FILE, .text = final, .base = final};
         NtClose(seen);
@@ -363,10 +361,9 @@ static bool open_below_root(struct request *r, struct wish *w, const struct path
         return false;
     InitializeObjectAttributes(&object, &below, OBJ_CASE_INSENSITIVE | OBJ_DONT_REPARSE,
                                root->folder, NULL);
-    NTSTATUS status =
-        NtCreateFile(&file, w->access | FILE_READ_ATTRIBUTES, &object, &io, NULL, 0,
-                     w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0), FILE_OPEN,
-                     wanted | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
+    NTSTATUS status = NtCreateFile(&file, w->access | FILE_READ_ATTRIBUTES, &object, &io, NULL, 0,
+                                   w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0),
+                                   FILE_OPEN, wanted | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
     if (status < 0) {
         /* What does not depend on where a link leads is the answer. */
         bool final = status == STATUS_SHARING_VIOLATION || status == STATUS_FILE_IS_A_DIRECTORY ||
@@ -378,8 +375,8 @@ static bool open_below_root(struct request *r, struct wish *w, const struct path
     struct str where = place_path_of(r, file);
     bool judged = where.p && facts_of(file, &facts) >= 0;
     if (judged) {
-        question = (struct policy_request){
-            .path = {.class = PATH_FILE, .text = where, .base = where}};
+        question =
+            (struct policy_request){.path = {.class = PATH_FILE, .text = where, .base = where}};
         facts_apply(r, file, &facts, &question);
         question.facts.created_by_run = facts_own_repository(r, where);
         if (allows_existing(r, w, &question, false))
@@ -396,9 +393,9 @@ static void open_nul(struct request *r, struct wish *w)
     HANDLE file;
     UNICODE_STRING name;
     RtlInitUnicodeString(&name, L"\\Device\\Null");
-    NTSTATUS status = open_at(NULL, &name, w->access, w->share, FILE_OPEN,
-                              w->options & (FILE_SYNCHRONOUS_IO_ALERT | FILE_SYNCHRONOUS_IO_NONALERT),
-                              NULL, &file);
+    NTSTATUS status = open_at(
+        NULL, &name, w->access, w->share, FILE_OPEN,
+        w->options & (FILE_SYNCHRONOUS_IO_ALERT | FILE_SYNCHRONOUS_IO_NONALERT), NULL, &file);
     if (status < 0) {
         r->answer.flags |= WIRE_PASS;
         return;
@@ -416,7 +413,8 @@ static void open_other(struct request *r, struct wish *w, const struct path *pat
                        : path->class == PATH_DEVICE ? AUDIT_DEVICE_OPEN
                        : opens                      ? AUDIT_FILE_WRITE
                                                     : AUDIT_FILE_CREATE;
-    question.facts.created_by_run = path->class == PATH_PIPE; /* judged by its server */
+    if (path->class == PATH_PIPE)
+        question.facts.created_by_run = pipe_is_ours(r->broker, path->text);
     if (!request_allows(r, &question, op))
         return;
     if (path->class == PATH_NUL)
@@ -488,6 +486,9 @@ void open_handle_read(struct request *r)
         return;
     }
     struct policy_request question = {.path = path, .access = POLICY_READ};
-    if (request_allows(r, &question, AUDIT_FILE_READ))
+    if (path.class == PATH_PIPE)
+        question.facts.created_by_run = pipe_is_ours(r->broker, path.text);
+    if (request_allows(r, &question,
+                       path.class == PATH_PIPE ? AUDIT_PIPE_CONNECT : AUDIT_FILE_READ))
         request_answer(r, STATUS_SUCCESS);
 }

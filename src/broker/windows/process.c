@@ -304,6 +304,32 @@ static bool is_known(struct broker *b, DWORD pid, bool *starting)
     return known;
 }
 
+bool broker_has(struct broker *b, DWORD pid)
+{
+    bool starting;
+    return is_known(b, pid, &starting);
+}
+
+void process_reach(struct request *r)
+{
+    DWORD pid = (DWORD)r->wire.numbers[0];
+    char target[40];
+    if (r->wire.numbers[2]) {
+        HANDLE thread = OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, pid);
+        pid = thread ? GetProcessIdOfThread(thread) : 0;
+        if (thread)
+            CloseHandle(thread);
+    }
+    if (pid == 0 || broker_has(r->broker, pid)) {
+        request_answer(r, STATUS_SUCCESS); /* what is not there is Windows' to say */
+        return;
+    }
+    snprintf(target, sizeof target, "process %lu", (unsigned long)pid);
+    request_deny_text(
+        r, AUDIT_PROCESS_OPEN, str_of(target), str_of(policy_rule_id(RULE_PROCESS_OUTSIDE)),
+        STR("a process outside the run would be changed"), STR("there is no option for this"));
+}
+
 /* Windows starts one for every console program, without asking; it holds only the token. */
 static bool is_console_host(HANDLE process)
 {

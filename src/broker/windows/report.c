@@ -1,4 +1,5 @@
 /* Refusals: one event each, in words, and the status that the program gets. */
+#include "audit/audit.h"
 #include "broker/windows/broker.h"
 
 void request_event(struct request *r, struct audit_event *event)
@@ -7,6 +8,7 @@ void request_event(struct request *r, struct audit_event *event)
     event->time = b->now();
     event->pid = r->client->pid;
     event->image = r->client->image;
+    event->quiet = audit_is_quiet(event);
     EnterCriticalSection(&b->lock);
     b->event(b->context, event);
     LeaveCriticalSection(&b->lock);

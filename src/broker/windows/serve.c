@@ -161,7 +161,8 @@ static void read_maps(struct broker *b)
         utf_from16(&text, (const uint16_t *)target, wcslen(target));
         struct path_map *map = &b->maps[b->map_count];
         char *storage = b->map_text[b->map_count];
-        if (text.failed || snprintf(storage, 80, "%.*s%c%c:", (int)text.n, text.p, '\0', letter) >= 80)
+        if (text.failed ||
+            snprintf(storage, 80, "%.*s%c%c:", (int)text.n, text.p, '\0', letter) >= 80)
             continue;
         map->prefix = str_of(storage);
         map->drive = (struct str){storage + text.n + 1, 2};
@@ -244,6 +245,7 @@ void broker_stop(struct broker *b)
     free(b->linked.counts);
     free(b->repositories.items);
     free(b->repositories.counts);
+    free(b->pipes.hashes);
     if (!left)
         DeleteCriticalSection(&b->lock);
 }

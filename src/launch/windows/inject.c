@@ -23,7 +23,12 @@ __asm__(".section .rdata,\"dr\"\n"
         ".text\n");
 
 static const char *const hook_names[] = {
-#define HOOK(name) #name,
+#define HOOK(name, needed) #name,
+#include "wire/hooks.def"
+#undef HOOK
+};
+static const bool hook_needed[] = {
+#define HOOK(name, needed) needed,
 #include "wire/hooks.def"
 #undef HOOK
 };
@@ -205,6 +210,8 @@ static int find_stubs(HANDLE process, struct stubs *s, struct launch_failure *f)
     SIZE_T n;
     for (size_t i = 0; i < HOOKS; i++) {
         s->code[i] = (unsigned char *)(void *)GetProcAddress(ntdll, hook_names[i]);
+        if (!s->code[i] && !hook_needed[i])
+            continue;
         if (!s->code[i]) {
             snprintf(f->text, sizeof f->text, "ntdll has no %s: this Windows is not known",
                      hook_names[i]);
@@ -220,7 +227,7 @@ static int find_stubs(HANDLE process, struct stubs *s, struct launch_failure *f)
     if (!s->copy || !ReadProcessMemory(process, s->first, s->copy, s->size, &n) || n != s->size)
         return launch_fail(f, "cannot read the program's ntdll (ReadProcessMemory)");
     for (size_t i = 0; i < HOOKS; i++)
-        if (!is_stub(s->copy + (s->code[i] - s->first))) {
+        if (s->code[i] && !is_stub(s->copy + (s->code[i] - s->first))) {
             snprintf(f->text, sizeof f->text,
                      "the beginning of %s is not as Windows made it: another program has changed "
                      "it, or this Windows is not known",
@@ -236,8 +243,9 @@ static int patch_stubs(HANDLE process, struct stubs *s, const struct wire_agent_
     DWORD before, ignored;
     SIZE_T n;
     for (size_t i = 0; i < HOOKS; i++)
-        write_jump(s->copy + (s->code[i] - s->first),
-                   (uint64_t)(uintptr_t)base + header->entries[i]);
+        if (s->code[i])
+            write_jump(s->copy + (s->code[i] - s->first),
+                       (uint64_t)(uintptr_t)base + header->entries[i]);
     if (!VirtualProtectEx(process, s->first, s->size, PAGE_READWRITE, &before) ||
         !WriteProcessMemory(process, s->first, s->copy, s->size, &n) || n != s->size ||
         !VirtualProtectEx(process, s->first, s->size, before, &ignored))
@@ -303,9 +311,10 @@ static unsigned char *build_image(const IMAGE_NT_HEADERS64 *nt, const struct stu
         memcpy(image + header->addresses + i * sizeof address, &address, sizeof address);
     }
     for (size_t i = 0; i < HOOKS; i++)
-        write_trampoline(image + header->trampolines + i * WIRE_TRAMPOLINE,
-                         stubs->copy + (stubs->code[i] - stubs->first),
-                         (uint64_t)(uintptr_t)stubs->code[i]);
+        if (stubs->code[i])
+            write_trampoline(image + header->trampolines + i * WIRE_TRAMPOLINE,
+                             stubs->copy + (stubs->code[i] - stubs->first),
+                             (uint64_t)(uintptr_t)stubs->code[i]);
     return image;
 }
 

@@ -1,6 +1,7 @@
 /*
  * Brings the agent into a suspended process: maps its image and the shared memory, recognises the
- * stubs of ntdll byte for byte and points them to the hooks. All of it, or the process must not run.
+ * stubs of ntdll byte for byte and points them to the hooks. All of it, or the process must not
+ * run.
  */
 #ifndef CORDON_LAUNCH_WINDOWS_INJECT_H
 #define CORDON_LAUNCH_WINDOWS_INJECT_H
@@ -13,7 +14,7 @@
 
 /* The same for every process of a run. */
 struct inject_plan {
-    HANDLE image;     /* section with the policy image */
+    HANDLE image; /* section with the policy image */
     size_t image_size;
     bool check_reads; /* there are deny-read rules */
     void *address;    /* where the agent went the first time: it should be the same everywhere */

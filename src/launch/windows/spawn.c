@@ -5,9 +5,9 @@
 
 /* Mitigations that no real tool misses: no code from the network or from Low folders, no legacy
    extension points. */
-#define MITIGATIONS                                                                        \
-    (PROCESS_CREATION_MITIGATION_POLICY_EXTENSION_POINT_DISABLE_ALWAYS_ON |                \
-     PROCESS_CREATION_MITIGATION_POLICY_IMAGE_LOAD_NO_REMOTE_ALWAYS_ON |                   \
+#define MITIGATIONS                                                         \
+    (PROCESS_CREATION_MITIGATION_POLICY_EXTENSION_POINT_DISABLE_ALWAYS_ON | \
+     PROCESS_CREATION_MITIGATION_POLICY_IMAGE_LOAD_NO_REMOTE_ALWAYS_ON |    \
      PROCESS_CREATION_MITIGATION_POLICY_IMAGE_LOAD_NO_LOW_LABEL_ALWAYS_ON)
 
 #ifndef PROCESS_CREATION_MITIGATION_POLICY_EXTENSION_POINT_DISABLE_ALWAYS_ON
@@ -62,11 +62,10 @@ int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thre
         !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY, &mitigations,
                                    sizeof mitigations, NULL, NULL))
         rc = launch_fail(f, "cannot describe the process (UpdateProcThreadAttribute)");
-    if (rc == 0 &&
-        !CreateProcessAsUserW(plan->token, plan->image, plan->cmdline, NULL, NULL, TRUE,
-                              CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | CREATE_NO_WINDOW |
-                                  EXTENDED_STARTUPINFO_PRESENT,
-                              plan->environment, plan->cwd, &startup.StartupInfo, &made))
+    if (rc == 0 && !CreateProcessAsUserW(plan->token, plan->image, plan->cmdline, NULL, NULL, TRUE,
+                                         CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT |
+                                             CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT,
+                                         plan->environment, plan->cwd, &startup.StartupInfo, &made))
         rc = launch_fail(f, "cannot start the program (CreateProcessAsUser)");
     DeleteProcThreadAttributeList(list);
     free(list);

