@@ -67,8 +67,11 @@ enum wire_net { WIRE_NET_CREATE = 1, WIRE_NET_CONNECT, WIRE_NET_BIND, WIRE_NET_S
 /* Of PIPE. */
 enum wire_pipe { WIRE_PIPE_MADE = 1, WIRE_PIPE_CONNECT };
 
-/* The agent makes the call itself: the token decides. */
-enum { WIRE_PASS = 1 };
+/* Flags of an answer. */
+enum {
+    WIRE_PASS = 1,    /* the agent makes the call itself: the token decides */
+    WIRE_LOOPBACK = 2 /* of BIND: to this machine's own address instead of every address */
+};
 
 struct wire_message {
     uint32_t op;

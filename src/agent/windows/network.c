@@ -44,7 +44,8 @@ static struct piece address_of(size_t entry, const unsigned char *input, ULONG s
     return (struct piece){input + at, n < LONGEST_ADDRESS ? n : LONGEST_ADDRESS};
 }
 
-static NTSTATUS ask_network(HANDLE socket, ULONG code, const void *input, ULONG size)
+static NTSTATUS ask_network(HANDLE socket, ULONG code, const void *input, ULONG size,
+                            uint32_t *flags)
 {
     struct wire_answer answer = {0};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
@@ -53,10 +54,48 @@ static NTSTATUS ask_network(HANDLE socket, ULONG code, const void *input, ULONG 
         struct piece address = address_of(i, input, size);
         if (address.n == 0 && codes[i].what == WIRE_NET_SEND)
             return STATUS_SUCCESS; /* to where it was connected */
-        return agent_ask(WIRE_NETWORK, NUMBERS(NUMBER_OF_HANDLE(socket), codes[i].what), address,
-                         NO_PIECE, &answer);
+        NTSTATUS status = agent_ask(WIRE_NETWORK, NUMBERS(NUMBER_OF_HANDLE(socket), codes[i].what),
+                                    address, NO_PIECE, &answer);
+        *flags = answer.flags;
+        return status;
     }
     return STATUS_SUCCESS;
+}
+
+/* The input of a bind: how the port may be shared, then the address. */
+union bind_input {
+    struct {
+        ULONG share;
+        USHORT family, port;
+        unsigned char v4[4];
+    } four;
+    struct {
+        ULONG share;
+        USHORT family, port;
+        ULONG flow;
+        unsigned char v6[16];
+        ULONG scope;
+    } six;
+    unsigned char bytes[64];
+};
+
+/* Every address becomes loopback: 127.0.0.1, or the form of it that a socket for both families
+   takes; ::1 if it turns out to be one for IPv6 alone. */
+static void to_loopback(union bind_input *in, bool only_v6)
+{
+    enum { V4 = 2 };
+    if (in->four.family == V4) {
+        in->four.v4[0] = 127;
+        in->four.v4[3] = 1;
+        return;
+    }
+    if (!only_v6) {
+        in->six.v6[10] = in->six.v6[11] = 0xFF;
+        in->six.v6[12] = 127;
+    } else {
+        in->six.v6[10] = in->six.v6[11] = in->six.v6[12] = 0;
+    }
+    in->six.v6[15] = 1;
 }
 
 NTSTATUS NTAPI hook_NtDeviceIoControlFile(HANDLE file, HANDLE event, void *apc, void *context,
@@ -64,11 +103,23 @@ NTSTATUS NTAPI hook_NtDeviceIoControlFile(HANDLE file, HANDLE event, void *apc, 
                                           ULONG input_length, void *output, ULONG output_length)
 {
     struct wire_answer answer = {0};
-    NTSTATUS status = ask_network(file, code, input, input_length);
+    union bind_input local;
+    uint32_t flags = 0;
+    NTSTATUS status = ask_network(file, code, input, input_length, &flags);
     if (status < 0)
         return status;
-    status = REAL(NtDeviceIoControlFile)(file, event, apc, context, io, code, input, input_length,
-                                         output, output_length);
+    bool here = flags & WIRE_LOOPBACK && input_length >= 12 && input_length <= sizeof local;
+    if (here) {
+        memcpy(&local, input, input_length);
+        to_loopback(&local, false);
+    }
+    status = REAL(NtDeviceIoControlFile)(file, event, apc, context, io, code, here ? &local : input,
+                                         input_length, output, output_length);
+    if (here && status < 0 && local.four.family != 2) {
+        to_loopback(&local, true);
+        status = REAL(NtDeviceIoControlFile)(file, event, apc, context, io, code, &local,
+                                             input_length, output, output_length);
+    }
     /* The broker must know which ports are the tree's own; the output is the address as bound. */
     if (code == codes[0].code && status == STATUS_SUCCESS && output && output_length >= 16)
         agent_ask(WIRE_NETWORK, NUMBERS(NUMBER_OF_HANDLE(file), WIRE_NET_BOUND),

@@ -187,10 +187,15 @@ void network_handle(struct request *r)
                       what == WIRE_NET_SEND));
     struct policy_answer answer = {0};
     policy_net_decide(r->broker->policy, &asked, &answer);
-    /* A bind without an address sends nothing: what it receives is judged when it connects. */
+    /* Servers usually listen on every address of the machine; here they get its loopback. */
     bool any =
         bind && (strcmp(peer.host, "0.0.0.0") == 0 || strcmp(peer.host, "0:0:0:0:0:0:0:0") == 0);
-    if (answer.verdict == CORDON_ALLOW || (any && peer.port == 0)) {
+    if (any && policy_settings_of(r->broker->policy)->net != POLICY_NET_ON) {
+        r->answer.flags |= WIRE_LOOPBACK;
+        request_answer(r, STATUS_SUCCESS);
+        return;
+    }
+    if (answer.verdict == CORDON_ALLOW) {
         request_answer(r, STATUS_SUCCESS);
         return;
     }
