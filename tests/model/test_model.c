@@ -63,11 +63,10 @@ static struct model_object object(enum model_type type, const char *sddl)
 }
 
 #define X(name_, type_, sddl_, right_, run_, user_) \
-    {name_, MODEL_##type_, sddl_, right_, MODEL_##run_, MODEL_##user_},
+    {name_, sddl_, MODEL_##type_, right_, MODEL_##run_, MODEL_##user_},
 static const struct row {
-    const char *name;
+    const char *name, *sddl;
     enum model_type type;
-    const char *sddl;
     uint32_t right;
     enum model_answer run, user;
 } rows[] = {

@@ -226,8 +226,8 @@ static int duplicate(HANDLE own, HANDLE *child, struct launch_failure *f)
 
 int stdio_relay(struct stdio *s, int which, HANDLE own, struct launch_failure *f)
 {
-    struct stdio_relay *made;
-    HANDLE child;
+    struct stdio_relay *made = NULL;
+    HANDLE child = NULL;
     int rc = relay_start(&made, own, which == 0, &child, f);
     if (rc)
         return rc;
