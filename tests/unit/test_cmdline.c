@@ -90,6 +90,7 @@ static const struct {
     {{"cmd", "/d", "/s", "/c", "\"a\""}, "cmd /d /s /c \"\"a\"\""},
     {{"cmd", "/c", "C:\\a b\\x.exe", "y"}, "cmd /c \"\"C:\\a b\\x.exe\" y\""},
     {{"cmd", "/d/s/c", "\"a\" b"}, "cmd /d/s/c \"\"a\" b\""},
+    {{"cmd", "x/c", "\"a\" b"}, "cmd x/c \"a\" b"},
     {{"cmd", "/cecho", "\"a b\" c"}, "cmd /cecho \"a b\" c"},
     {{"C:\\x y\\cmd.exe", "/k", "dir"}, "\"C:\\x y\\cmd.exe\" /k dir"},
 };
@@ -170,6 +171,20 @@ static void test_lengths(void)
     word[8000] = '\0';
     buf_reset(&out);
     ok(cmdline_join_cmd(&out, argv, 3, &error) == 0, "8,000 are not");
+    memset(word, 'a', sizeof word - 1);
+    word[CMDLINE_MAX_CMD - (sizeof "cmd /c " - 1)] = '\0';
+    buf_reset(&out);
+    ok(cmdline_join_cmd(&out, argv, 3, &error) == 0 && out.n == CMDLINE_MAX_CMD,
+       "nor are exactly as many as cmd takes");
+    /* A sentence shows 80 bytes of an argument, cut between characters. */
+    memset(word, 'a', 79);
+    memcpy(word + 79, "\xC3\xA4%", 4);
+    buf_reset(&error);
+    cmdline_join_batch(&out, STR("c"), STR("t.bat"), argv + 2, 1, &error);
+    word[79] = '\0';
+    auto_buf struct buf want = {0};
+    buf_fmt(&want, "argument 1, %s\xE2\x80\xA6: t.bat is", word);
+    ok(str_starts(buf_str(&error), buf_str(&want)), "%s", buf_cstr(&error));
 }
 
 static void test_tails(void)
