@@ -29,6 +29,7 @@ int cli_main(struct arguments *args);
 int cmd_check(struct arguments *args);
 int cmd_why(struct arguments *args);
 int cmd_run(struct arguments *args);
+int cmd_hook(struct arguments *args);
 int cmd_help(struct arguments *args);
 
 /* ---- options.c ---- */
@@ -73,5 +74,12 @@ const char *print_nearest(const char *word, const char *const *names, size_t cou
 /* ---- windows/ and linux/ ---- */
 
 bool system_is_terminal(FILE *file);
+
+/* fopen for a name in WTF-8. */
+FILE *system_fopen(const char *path, const char *mode);
+
+/* Replaces a file in one step, or makes it and the folder it lies in; an old one keeps its rights.
+   false with a sentence. */
+bool system_replace_file(const char *path, struct str content, char *why, size_t capacity);
 
 #endif

@@ -66,6 +66,29 @@ static const struct {
      "  --json          the answer as one JSON object\n"
      "  --list          the whole policy, in the order in which it is applied\n",
      true},
+    {"hook",
+     "cordon hook: answers a coding agent before it runs a command or writes a file.\n"
+     "\n"
+     "  cordon hook --install claude|codex|gemini [--project] [options]\n"
+     "  cordon hook --remove NAME [--project]\n"
+     "  cordon hook --print NAME                      (shows what --install would write)\n"
+     "  cordon hook NAME [options] < event            (what the agent calls)\n"
+     "\n"
+     "Example:\n"
+     "  cordon hook --install claude --project\n"
+     "\n"
+     "Commands are judged as cordon check does, files as cordon why write does. Whatever goes "
+     "wrong\n"
+     "is a refusal. Roots: --root, else the agent's project folder, else the event's folder.\n"
+     "\n"
+     "Exit codes: 0, or 2 if there is no answer: both are what agents expect. --install, --remove\n"
+     "and --print: 0, or 125.\n"
+     "\n"
+     "  --wrap          rewrite each command so that it runs confined (claude, codex)\n"
+     "  --approve       with --wrap: let it run without asking the person\n"
+     "  --shell NAME    powershell, cmd or bash, where the event does not tell\n"
+     "  --project       the settings of this folder, not those of the home folder\n",
+     true},
 };
 
 static void print_options(void)
@@ -102,8 +125,10 @@ int cmd_help(struct arguments *args)
     printf(
         "cordon %s: runs commands that an AI agent wrote so that they cannot leave their folders\n"
         "\n"
+        "  cordon run     run a command that can change only its folders\n"
         "  cordon check   what would this command do? nothing is started\n"
         "  cordon why     would a run allow this, by which rule, how to change it?\n"
+        "  cordon hook    answer a coding agent before it runs a command or writes a file\n"
         "  cordon help    [COMMAND]\n"
         "  cordon --version\n"
         "\n"

@@ -71,6 +71,14 @@ int settings_set(struct settings *s, struct str name, struct str value, struct s
     return 0;
 }
 
+bool settings_has(const struct settings *s, struct str name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (str_eq(settings_infos[s->options[i].id].name, name))
+            return true;
+    return false;
+}
+
 int settings_protect(struct settings *s, struct str path)
 {
     return policy_list_add(&s->arena, &s->policy.self,
@@ -179,7 +187,7 @@ static int choose_dialect(struct settings *s, struct str hint)
     else if (looks_like_windows(root ? root->value : hint))
         dialect = PATH_WINDOWS;
     s->policy.paths.dialect = dialect;
-    s->foreign = dialect != disk_dialect();
+    s->foreign = s->unseen || dialect != disk_dialect();
     return 0;
 }
 

@@ -15,7 +15,8 @@ struct settings {
     struct arena arena;
     struct policy_settings policy;
     struct str cwd;   /* normal; --cwd, or the current directory; empty if unknown */
-    bool foreign;     /* the paths are of another system: the disk is not asked */
+    bool unseen;      /* set by the caller: the folders are not on this disk */
+    bool foreign;     /* unseen, or the paths are of another system: the disk is not asked */
     struct buf error; /* one sentence after a failure */
 
     /* Makes a temp folder of the run's own below the shared one; NULL: none is made (why, check).
@@ -45,6 +46,9 @@ const struct settings_info *settings_find(struct str name);
 /* Takes an option; from is where it was written ("--root"). CORDON_E_UNKNOWN, CORDON_E_CONFLICT for
    a single value given twice. The value is judged when compiling. */
 int settings_set(struct settings *s, struct str name, struct str value, struct str from);
+
+/* True if the option was taken. */
+bool settings_has(const struct settings *s, struct str name);
 
 /* Keeps a file of Cordon's own from being changed by the run, even inside a root. */
 int settings_protect(struct settings *s, struct str path);
