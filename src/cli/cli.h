@@ -30,6 +30,7 @@ int cmd_check(struct arguments *args);
 int cmd_why(struct arguments *args);
 int cmd_run(struct arguments *args);
 int cmd_hook(struct arguments *args);
+int cmd_report(struct arguments *args);
 int cmd_help(struct arguments *args);
 
 /* ---- options.c ---- */
@@ -37,6 +38,7 @@ int cmd_help(struct arguments *args);
 /* A switch or option of one subcommand. */
 struct option {
     const char *name;   /* without dashes */
+    char letter;        /* -o for --output; 0: none */
     const char **value; /* set to the value; NULL: a switch */
     bool *flag;         /* set to true; NULL: an option with a value */
     size_t *count;      /* value is an array, and this many are in it; NULL: only one value */

@@ -89,6 +89,26 @@ static const struct {
      "  --shell NAME    powershell, cmd or bash, where the event does not tell\n"
      "  --project       the settings of this folder, not those of the home folder\n",
      true},
+    {"report",
+     "cordon report: what happened in a run, from its audit file.\n"
+     "\n"
+     "  cordon report AUDIT.jsonl [-o page.html] [--text] [--json]\n"
+     "\n"
+     "Example:\n"
+     "  cordon run --audit a.jsonl -- npm test\n"
+     "  cordon report a.jsonl -o page.html\n"
+     "\n"
+     "The page is one HTML file that loads nothing. Without -o it goes to stdout, on a terminal "
+     "the "
+     "text\n"
+     "does. - reads stdin.\n"
+     "\n"
+     "Exit codes: 0, 125 bad input.\n"
+     "\n"
+     "  -o FILE         write it there\n"
+     "  --text          for a terminal\n"
+     "  --json          for programs\n",
+     false},
 };
 
 static void print_options(void)
@@ -129,6 +149,7 @@ int cmd_help(struct arguments *args)
         "  cordon check   what would this command do? nothing is started\n"
         "  cordon why     would a run allow this, by which rule, how to change it?\n"
         "  cordon hook    answer a coding agent before it runs a command or writes a file\n"
+        "  cordon report  what happened in a run, as a page to look at\n"
         "  cordon help    [COMMAND]\n"
         "  cordon --version\n"
         "\n"

@@ -4,11 +4,8 @@
 static const struct {
     const char *name;
     int (*run)(struct arguments *args);
-} commands[] = {{"run", cmd_run},
-                {"check", cmd_check},
-                {"why", cmd_why},
-                {"hook", cmd_hook},
-                {"help", cmd_help}};
+} commands[] = {{"run", cmd_run},   {"check", cmd_check},   {"why", cmd_why},
+                {"hook", cmd_hook}, {"report", cmd_report}, {"help", cmd_help}};
 
 int cli_main(struct arguments *args)
 {

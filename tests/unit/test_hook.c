@@ -362,8 +362,8 @@ static void test_settings(void)
         }
     }
     static const char *const broken[] = {
-        "{\"a\":1,}",     "[1]",      "{",
-        "{\"hooks\":[]}", "nonsense", "{\"hooks\":{\"PreToolUse\":{}}}",
+        "{\"a\":1,}",      "[1]",      "{",
+        "{\"hooks\":[]}",  "nonsense", "{\"hooks\":{\"PreToolUse\":{}}}",
         "/* comment */ {}"};
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         auto_buf struct buf out = {0}, error = {0};
