@@ -31,6 +31,7 @@ int cmd_why(struct arguments *args);
 int cmd_run(struct arguments *args);
 int cmd_hook(struct arguments *args);
 int cmd_report(struct arguments *args);
+int cmd_doctor(struct arguments *args);
 int cmd_help(struct arguments *args);
 
 /* ---- options.c ---- */

@@ -109,6 +109,20 @@ static const struct {
      "  --text          for a terminal\n"
      "  --json          for programs\n",
      false},
+    {"doctor",
+     "cordon doctor: what this machine has, what weakens it, and what to do.\n"
+     "\n"
+     "  cordon doctor [--json]\n"
+     "\n"
+     "Example:\n"
+     "  cordon doctor\n"
+     "\n"
+     "Layers are tried, not guessed.\n"
+     "\n"
+     "Exit codes: 0, or 1 if something must be fixed before cordon run works.\n"
+     "\n"
+     "  --json          the answer as one JSON object\n",
+     false},
 };
 
 static void print_options(void)
@@ -150,6 +164,7 @@ int cmd_help(struct arguments *args)
         "  cordon why     would a run allow this, by which rule, how to change it?\n"
         "  cordon hook    answer a coding agent before it runs a command or writes a file\n"
         "  cordon report  what happened in a run, as a page to look at\n"
+        "  cordon doctor  what this machine has, what weakens it, what to do\n"
         "  cordon help    [COMMAND]\n"
         "  cordon --version\n"
         "\n"
