@@ -29,6 +29,7 @@ int cli_main(struct arguments *args);
 int cmd_check(struct arguments *args);
 int cmd_why(struct arguments *args);
 int cmd_run(struct arguments *args);
+int cmd_sandbox(struct arguments *args);
 int cmd_hook(struct arguments *args);
 int cmd_report(struct arguments *args);
 int cmd_doctor(struct arguments *args);
@@ -52,6 +53,12 @@ struct option {
  */
 int options_take(struct arguments *args, const struct option *own, size_t own_count,
                  struct cordon_policy *policy, bool *dashes);
+
+/* ---- run.c ---- */
+
+/* Options and a command, run under the policy: the exit code. name is the subcommand, for messages.
+ */
+int cli_run(struct cordon_policy *p, struct arguments *args, const char *name);
 
 /* ---- print.c ---- */
 

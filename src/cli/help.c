@@ -66,6 +66,25 @@ static const struct {
      "  --json          the answer as one JSON object\n"
      "  --list          the whole policy, in the order in which it is applied\n",
      true},
+    {"sandbox",
+     "cordon sandbox: cordon run in the form that Codex has.\n"
+     "\n"
+     "  cordon sandbox [windows|linux] [-c KEY=VALUE]… [--full-auto] [options] -- PROGRAM ARG…\n"
+     "\n"
+     "Example:\n"
+     "  cordon sandbox -c 'sandbox_mode=\"workspace-write\"' -- npm test\n"
+     "\n"
+     "Nothing can be changed unless sandbox_mode says so; in workspace-write the current directory "
+     "can\n"
+     "be changed too. Keys, with TOML values: sandbox_mode, "
+     "sandbox_workspace_write.writable_roots,\n"
+     "sandbox_workspace_write.network_access, "
+     "sandbox_workspace_write.exclude_tmpdir_env_var.\n"
+     "The options are those of cordon run, and the exit codes too.\n"
+     "\n"
+     "  -c KEY=VALUE    a setting; may be repeated\n"
+     "  --full-auto     the same as -c sandbox_mode=workspace-write\n",
+     true},
     {"hook",
      "cordon hook: answers a coding agent before it runs a command or writes a file.\n"
      "\n"
@@ -162,6 +181,7 @@ int cmd_help(struct arguments *args)
         "  cordon run     run a command that can change only its folders\n"
         "  cordon check   what would this command do? nothing is started\n"
         "  cordon why     would a run allow this, by which rule, how to change it?\n"
+        "  cordon sandbox the same in the form that Codex has\n"
         "  cordon hook    answer a coding agent before it runs a command or writes a file\n"
         "  cordon report  what happened in a run, as a page to look at\n"
         "  cordon doctor  what this machine has, what weakens it, what to do\n"

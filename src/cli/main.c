@@ -4,9 +4,9 @@
 static const struct {
     const char *name;
     int (*run)(struct arguments *args);
-} commands[] = {{"run", cmd_run},   {"check", cmd_check},   {"why", cmd_why},
-                {"hook", cmd_hook}, {"report", cmd_report}, {"doctor", cmd_doctor},
-                {"help", cmd_help}};
+} commands[] = {{"run", cmd_run},       {"check", cmd_check}, {"sandbox", cmd_sandbox},
+                {"why", cmd_why},       {"hook", cmd_hook},   {"report", cmd_report},
+                {"doctor", cmd_doctor}, {"help", cmd_help}};
 
 int cli_main(struct arguments *args)
 {

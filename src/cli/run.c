@@ -27,7 +27,7 @@ static void print_plan(const struct cordon_policy *p)
 
 enum { MOST_UNSET = 256 };
 
-static int run(struct cordon_policy *p, struct arguments *args)
+int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
 {
     struct run_options o = {0};
     struct run_result result = {0};
@@ -47,11 +47,11 @@ static int run(struct cordon_policy *p, struct arguments *args)
     if (rc)
         return rc;
     if (help)
-        return cmd_help(&(struct arguments){(const char *[]){"run"}, 1, 0});
+        return cmd_help(&(struct arguments){&name, 1, 0});
     if (args->next >= args->count)
-        return print_failure("there is no command; type: cordon run -- PROGRAM ARG…");
+        return print_failure("there is no command; type: cordon %s -- PROGRAM ARG…", name);
     if (!dashes)
-        return print_failure("put -- in front of the command: cordon run -- %s%s",
+        return print_failure("put -- in front of the command: cordon %s -- %s%s", name,
                              args->items[args->next], args->count - args->next > 1 ? " …" : "");
     o.argv = args->items + args->next;
     o.argc = args->count - args->next;
@@ -85,7 +85,7 @@ int cmd_run(struct arguments *args)
     struct cordon_policy *p;
     if (cordon_policy_new(&p))
         return print_failure("out of memory");
-    int code = run(p, args);
+    int code = cli_run(p, args, "run");
     cordon_policy_free(p);
     return code;
 }

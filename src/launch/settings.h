@@ -23,6 +23,10 @@ struct settings {
      */
     int (*make_temp)(struct settings *s, struct str shared, struct str *out);
 
+    bool codex;        /* read-only unless a pair says more; the current directory is a root too */
+    struct str *pairs; /* KEY=VALUE of Codex */
+    size_t pair_count, pair_capacity;
+
     struct settings_option *options; /* as set, applied by settings_compile */
     size_t count, capacity;
 };
@@ -46,6 +50,9 @@ const struct settings_info *settings_find(struct str name);
 /* Takes an option; from is where it was written ("--root"). CORDON_E_UNKNOWN, CORDON_E_CONFLICT for
    a single value given twice. The value is judged when compiling. */
 int settings_set(struct settings *s, struct str name, struct str value, struct str from);
+
+/* Takes a KEY=VALUE of Codex; judged when compiling. CORDON_E_NOMEM. */
+int settings_pair(struct settings *s, struct str pair);
 
 /* True if the option was taken. */
 bool settings_has(const struct settings *s, struct str name);
