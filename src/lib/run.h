@@ -12,6 +12,9 @@ struct run_options {
     bool audit_all, audit_raw;
     const char *const *unset; /* names of environment variables; a trailing * matches */
     size_t unset_count;
+    const int *stdio;    /* descriptors for its stdout and stderr; NULL: those of this process */
+    cordon_event *event; /* gets every line of the audit; NULL: nobody does */
+    void *event_context;
 };
 
 struct run_result {
