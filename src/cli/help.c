@@ -25,6 +25,8 @@ static const struct {
      "  --audit-all     what was allowed too\n"
      "  --unset NAME    leave out an environment variable; a trailing * matches; may be repeated\n"
      "  --audit-raw     command lines with what looks like a secret\n"
+     "  --learn         say at the end which options would have allowed what was denied\n"
+     "  -o FILE         with --learn: write them as a policy file for --policy\n"
      "  --json          the summary as one JSON object on the last line of stderr\n"
      "  --quiet         no summary\n"
      "  --verbose       say first what is confined and by what\n"

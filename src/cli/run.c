@@ -25,6 +25,39 @@ static void print_plan(const struct cordon_policy *p)
         print_error("can be changed: %.*s", STR_ARG(s->roots.items[i].path));
 }
 
+/* What would have allowed it, in options, and what nothing learned here allows. */
+static void print_learned(struct cordon_policy *p, struct learn *l, const char *out, bool quiet)
+{
+    enum { SHOWN = 5 };
+    auto_buf struct buf options = {0}, policy = {0};
+    char why[256];
+    size_t not_helped = 0;
+    if (learn_finish(l, p, &options, &policy)) {
+        print_error("--learn: %s", cordon_policy_error(p));
+        return;
+    }
+    if (out && !system_replace_file(out, buf_str(&policy), why, sizeof why))
+        print_error("--output %s: %s", out, why);
+    else if (out && !quiet)
+        print_error("%s: written; use it with --policy %s", out, out);
+    if (quiet)
+        return;
+    if (options.n)
+        print_error("to allow what was denied: %s", buf_cstr(&options));
+    else
+        print_error("%s", l->count ? "no option allows what was denied"
+                                   : "nothing was denied, so there is nothing to allow");
+    for (size_t i = 0; i < l->count; i++) {
+        const struct learn_denial *d = &l->denials[i];
+        not_helped += !d->helped;
+        if (!d->helped && not_helped <= SHOWN)
+            print_error("still denied: %s %.*s (rule %.*s)", audit_op_name(d->op),
+                        STR_ARG(d->target), STR_ARG(d->rule));
+    }
+    if (not_helped > SHOWN)
+        print_error("still denied: \xE2\x80\xA6 and %u more", (unsigned)(not_helped - SHOWN));
+}
+
 enum { MOST_UNSET = 256 };
 
 int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
@@ -33,12 +66,16 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     struct run_result result = {0};
     const char *unset[MOST_UNSET];
     bool json = false, quiet = false, verbose = false, help = false, dashes = false, kernel = false;
+    bool learn = false;
+    const char *learned = NULL;
     const struct option own[] = {
         {.name = "json", .flag = &json},
         {.name = "quiet", .flag = &quiet},
         {.name = "verbose", .flag = &verbose},
         {.name = "help", .flag = &help},
         {.name = "require-kernel", .flag = &kernel},
+        {.name = "learn", .flag = &learn},
+        {.name = "output", .letter = 'o', .value = &learned},
         {.name = "audit", .value = &o.audit},
         {.name = "audit-all", .flag = &o.audit_all},
         {.name = "audit-raw", .flag = &o.audit_raw},
@@ -56,8 +93,15 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     o.argv = args->items + args->next;
     o.argc = args->count - args->next;
     o.unset = unset;
+    if (learned && !learn)
+        return print_failure("-o names the policy file that --learn writes; add --learn");
+    /* The file is Cordon's own: a link that the run makes of it must not be written through. */
+    if ((learned && settings_protect(&p->settings, str_of(learned))) ||
+        (learn && learn_new(&o.learn)))
+        return print_failure("out of memory");
     if (run_prepare(p, &o) || handle_prepare(p, STR_NONE)) {
         run_finish(p, &result);
+        learn_free(o.learn);
         return print_failure("%s", cordon_policy_error(p));
     }
     if (verbose && !quiet)
@@ -74,6 +118,9 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (result.audit_failure)
         print_error("--audit %s: %s: events are missing", o.audit,
                     cordon_strerror(result.audit_failure));
+    if (learn && rc == 0)
+        print_learned(p, o.learn, learned, quiet);
+    learn_free(o.learn);
     if (json || !quiet)
         print_summary(&o, &result, json);
     summary_free(&result.summary);

@@ -83,6 +83,25 @@ int settings_pair(struct settings *s, struct str pair)
     return 0;
 }
 
+int settings_copy(const struct settings *from, struct settings *to, const struct str *without,
+                  size_t count)
+{
+    int rc = 0;
+    to->codex = from->codex;
+    for (size_t i = 0; i < from->pair_count && rc == 0; i++)
+        rc = settings_pair(to, from->pairs[i]);
+    for (size_t i = 0; i < from->count && rc == 0; i++) {
+        const struct settings_option *o = &from->options[i];
+        struct str name = settings_infos[o->id].name;
+        bool skipped = false;
+        for (size_t j = 0; j < count; j++)
+            skipped = skipped || str_eq(name, without[j]);
+        if (!skipped)
+            rc = settings_set(to, name, o->value, o->from);
+    }
+    return rc;
+}
+
 bool settings_has(const struct settings *s, struct str name)
 {
     for (size_t i = 0; i < s->count; i++)

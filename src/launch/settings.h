@@ -54,6 +54,10 @@ int settings_set(struct settings *s, struct str name, struct str value, struct s
 /* Takes a KEY=VALUE of Codex; judged when compiling. CORDON_E_NOMEM. */
 int settings_pair(struct settings *s, struct str pair);
 
+/* The options and pairs of another policy, without those named. CORDON_E_NOMEM. */
+int settings_copy(const struct settings *from, struct settings *to, const struct str *without,
+                  size_t count);
+
 /* True if the option was taken. */
 bool settings_has(const struct settings *s, struct str name);
 

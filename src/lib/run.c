@@ -25,6 +25,8 @@ void run_event(void *context, const struct audit_event *event)
     struct run *run = context;
     audit_add(run->audit, event);
     summary_add(&run->result->summary, event);
+    if (run->options->learn)
+        learn_add(run->options->learn, event);
 }
 
 void run_refuse(struct run *run, struct str rule, struct str why, struct str fix, struct str target)
