@@ -21,7 +21,8 @@ enum {
 struct arguments {
     const char **items;
     size_t count;
-    size_t next; /* not yet taken */
+    size_t next;     /* not yet taken */
+    const char *raw; /* the whole command line as typed, on Windows; else NULL */
 };
 
 int cli_main(struct arguments *args);
@@ -33,7 +34,11 @@ int cmd_sandbox(struct arguments *args);
 int cmd_hook(struct arguments *args);
 int cmd_report(struct arguments *args);
 int cmd_doctor(struct arguments *args);
+int cmd_completion(struct arguments *args);
 int cmd_help(struct arguments *args);
+
+/* The help on one command; 0. */
+int cli_help(const char *topic);
 
 /* ---- options.c ---- */
 
@@ -59,6 +64,12 @@ int options_take(struct arguments *args, const struct option *own, size_t own_co
 /* Options and a command, run under the policy: the exit code. name is the subcommand, for messages.
  */
 int cli_run(struct cordon_policy *p, struct arguments *args, const char *name);
+
+/* ---- learn.c ---- */
+
+/* What would have allowed what was denied, in options, and as a policy file if out names one. */
+struct learn;
+void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool quiet);
 
 /* ---- print.c ---- */
 

@@ -80,7 +80,7 @@ int cmd_doctor(struct arguments *args)
     if (rc)
         return rc;
     if (help)
-        return cmd_help(&(struct arguments){(const char *[]){"doctor"}, 1, 0});
+        return cli_help("doctor");
     if (args->next < args->count)
         return print_failure("doctor takes no words; leave out %s", args->items[args->next]);
     doctor_examine(&doctor);

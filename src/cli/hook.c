@@ -271,7 +271,7 @@ static int hook(struct cordon_policy *p, struct arguments *args)
     if (rc)
         return settings ? rc : EXIT_BLOCK;
     if (r.help)
-        return cmd_help(&(struct arguments){(const char *[]){"hook"}, 1, 0});
+        return cli_help("hook");
     const char *agent = r.print ? r.print : r.install ? r.install : r.remove ? r.remove : name;
     if (r.shell && !check_shell(str_of(r.shell), &o.shell)) {
         print_error("--shell takes powershell, cmd or bash, not %s", r.shell);

@@ -121,7 +121,7 @@ int cmd_report(struct arguments *args)
     if (rc)
         return rc;
     if (o.help)
-        return cmd_help(&(struct arguments){(const char *[]){"report"}, 1, 0});
+        return cli_help("report");
     if (!name || args->next < args->count)
         return print_failure("type: cordon report AUDIT.jsonl -o page.html");
     if (o.text && o.json)

@@ -1,6 +1,7 @@
 /* cordon run: a command under a policy. stdin, stdout and stderr are the command's own. */
 #include "lib/run.h"
 #include "cli/cli.h"
+#include "guard/effects.h"
 
 static void print_summary(const struct run_options *o, const struct run_result *result, bool json)
 {
@@ -25,57 +26,35 @@ static void print_plan(const struct cordon_policy *p)
         print_error("can be changed: %.*s", STR_ARG(s->roots.items[i].path));
 }
 
-/* What would have allowed it, in options, and what nothing learned here allows. */
-static void print_learned(struct cordon_policy *p, struct learn *l, const char *out, bool quiet)
+/* What stands behind "--", as it was typed: cmd has quotes of its own. */
+static const char *typed_command(struct arena *arena, const struct arguments *args)
 {
-    enum { SHOWN = 5 };
-    auto_buf struct buf options = {0}, policy = {0};
-    char why[256];
-    size_t not_helped = 0;
-    if (learn_finish(l, p, &options, &policy)) {
-        print_error("--learn: %s", cordon_policy_error(p));
-        return;
-    }
-    if (out && !system_replace_file(out, buf_str(&policy), why, sizeof why))
-        print_error("--output %s: %s", out, why);
-    else if (out && !quiet)
-        print_error("%s: written; use it with --policy %s", out, out);
-    if (quiet)
-        return;
-    if (options.n)
-        print_error("to allow what was denied: %s", buf_cstr(&options));
-    else
-        print_error("%s", l->count ? "no option allows what was denied"
-                                   : "nothing was denied, so there is nothing to allow");
-    for (size_t i = 0; i < l->count; i++) {
-        const struct learn_denial *d = &l->denials[i];
-        not_helped += !d->helped;
-        if (!d->helped && not_helped <= SHOWN)
-            print_error("still denied: %s %.*s (rule %.*s)", audit_op_name(d->op),
-                        STR_ARG(d->target), STR_ARG(d->rule));
-    }
-    if (not_helped > SHOWN)
-        print_error("still denied: \xE2\x80\xA6 and %u more", (unsigned)(not_helped - SHOWN));
+    size_t count, first = args->next + 1; /* the line begins with our own name */
+    struct str line = str_of(args->raw);
+    const struct word *words = line.n ? winargv_split(arena, line, &count) : NULL;
+    return words && first < count ? line.p + words[first].start : NULL;
 }
 
 enum { MOST_UNSET = 256 };
 
 int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
 {
+    auto_arena struct arena arena = {0};
     struct run_options o = {0};
     struct run_result result = {0};
     const char *unset[MOST_UNSET];
-    bool json = false, quiet = false, verbose = false, help = false, dashes = false, kernel = false;
-    bool learn = false;
-    const char *learned = NULL;
+    const char *integrity = "low", *learned = NULL;
+    bool json = false, quiet = false, verbose = false, help = false, dashes = false, learn = false;
     const struct option own[] = {
         {.name = "json", .flag = &json},
         {.name = "quiet", .flag = &quiet},
         {.name = "verbose", .flag = &verbose},
         {.name = "help", .flag = &help},
-        {.name = "require-kernel", .flag = &kernel},
         {.name = "learn", .flag = &learn},
         {.name = "output", .letter = 'o', .value = &learned},
+        {.name = "require-kernel", .flag = &o.require_kernel},
+        {.name = "allow-elevated", .flag = &o.allow_elevated},
+        {.name = "integrity", .value = &integrity},
         {.name = "audit", .value = &o.audit},
         {.name = "audit-all", .flag = &o.audit_all},
         {.name = "audit-raw", .flag = &o.audit_raw},
@@ -84,7 +63,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (rc)
         return rc;
     if (help)
-        return cmd_help(&(struct arguments){&name, 1, 0});
+        return cli_help(name);
     if (args->next >= args->count)
         return print_failure("there is no command; type: cordon %s -- PROGRAM ARG…", name);
     if (!dashes)
@@ -93,12 +72,16 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     o.argv = args->items + args->next;
     o.argc = args->count - args->next;
     o.unset = unset;
+    o.medium_integrity = strcmp(integrity, "medium") == 0;
+    if (!o.medium_integrity && strcmp(integrity, "low") != 0)
+        return print_failure("--integrity is low or medium");
     if (learned && !learn)
         return print_failure("-o names the policy file that --learn writes; add --learn");
     /* The file is Cordon's own: a link that the run makes of it must not be written through. */
     if ((learned && settings_protect(&p->settings, str_of(learned))) ||
         (learn && learn_new(&o.learn)))
         return print_failure("out of memory");
+    o.raw = typed_command(&arena, args);
     if (run_prepare(p, &o) || handle_prepare(p, STR_NONE)) {
         run_finish(p, &result);
         learn_free(o.learn);
@@ -119,7 +102,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         print_error("--audit %s: %s: events are missing", o.audit,
                     cordon_strerror(result.audit_failure));
     if (learn && rc == 0)
-        print_learned(p, o.learn, learned, quiet);
+        cli_learned(p, o.learn, learned, quiet);
     learn_free(o.learn);
     if (json || !quiet)
         print_summary(&o, &result, json);

@@ -159,7 +159,13 @@ int run_confined(struct cordon_policy *p, const struct run_options *o, struct ru
         result->exit = 125;
         result->boundary = system_boundary(result->boundary_detail, sizeof result->boundary_detail);
         start_event(&run);
-        rc = system_run(&run);
+        if (o->require_kernel && strcmp(result->boundary, "kernel") != 0)
+            rc =
+                handle_fail(p, CORDON_E_CONFINE,
+                            "--require-kernel: the kernel does not confine here, only Cordon's own "
+                            "hooks would; nothing was started");
+        else
+            rc = system_run(&run);
         result->duration_ms = system_now_ms() - begin;
         audit_end(run.audit, &(struct audit_event){.type = AUDIT_END,
                                                    .time = system_now_ms(),

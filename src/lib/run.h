@@ -9,8 +9,11 @@
 struct run_options {
     const char *const *argv; /* NULL at the end */
     size_t argc;
+    const char *raw;   /* the command as typed, where that is known (Windows); NULL: it is not */
     const char *audit; /* file to append events to; NULL: none */
     bool audit_all, audit_raw;
+    bool require_kernel;                   /* refuse where the kernel does not confine */
+    bool medium_integrity, allow_elevated; /* Windows: weakenings that were asked for */
     const char *const *unset; /* names of environment variables; a trailing * matches */
     size_t unset_count;
     const int *stdio;    /* descriptors for its stdout and stderr; NULL: those of this process */
