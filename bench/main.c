@@ -99,6 +99,7 @@ int main(int argc, char **argv)
         return bench_work(argv[2], argv[3]);
     bench_policy(&bench);
     bench_guard(&bench);
+    bench_hook(&bench);
     bench_system(&bench);
     print_table(&bench);
     return write_json(&bench, argc > 1 ? argv[1] : "build/bench.json");

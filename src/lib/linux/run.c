@@ -172,6 +172,7 @@ int system_run(struct run *run)
                                          false};
     struct spawn_plan plan = {
         .program = program,
+        .stdio = o->stdio,
         .argv = o->argv,
         .environ = environment_make(&arena, settings, &variables),
         .cwd = cwd.p,
