@@ -2,6 +2,8 @@
 #ifndef CORDON_BROKER_LINUX_BROKER_H
 #define CORDON_BROKER_LINUX_BROKER_H
 
+#include <sys/socket.h>
+
 #include "audit/event.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -46,7 +48,8 @@ struct broker {
     struct inode_set repositories; /* .git folders that this run made */
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
-    uint64_t (*now)(void); /* milliseconds since 1970 */
+    uint64_t (*now)(void);         /* milliseconds since 1970 */
+    struct sockaddr_storage proxy; /* of --net=proxy and --net=allow: the one that can be reached */
 };
 
 void broker_free(struct broker *b);

@@ -1,7 +1,10 @@
 /* Running a command on Linux: spawn and serve. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +16,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "broker/linux/proxy_serve.h"
 #include "launch/linux/spawn.h"
 #include "lib/environment.h"
 #include "lib/system.h"
@@ -58,10 +62,22 @@ bool system_own_path(struct buf *out)
     return n > 0 && !out->failed;
 }
 
+/* The broker and the threads of the proxy report to one audit. */
+static pthread_mutex_t events = PTHREAD_MUTEX_INITIALIZER;
+
+static void event(void *context, const struct audit_event *event)
+{
+    pthread_mutex_lock(&events);
+    run_event(context, event);
+    pthread_mutex_unlock(&events);
+}
+
 static void tick(void *context)
 {
     const struct run *run = context;
+    pthread_mutex_lock(&events);
     audit_tick(run->audit, system_now_ms());
+    pthread_mutex_unlock(&events);
 }
 
 const char *system_boundary(char *detail, size_t capacity)
@@ -74,8 +90,6 @@ const char *system_lacks(const struct policy_settings *s)
 {
     if (s->mode == POLICY_FULL_ACCESS)
         return "--mode full-access is not built yet for run";
-    if (s->net == POLICY_NET_PROXY || s->net == POLICY_NET_ALLOW)
-        return "--net=proxy and --net=allow are not built yet; use off, loopback or on";
     if (s->deny_read.count)
         return "--deny-read is not built yet for run";
     if (s->limits.processes || s->limits.memory)
@@ -127,7 +141,49 @@ static void wait_for_status(const struct spawn *s, struct run_result *result)
     }
 }
 
-static int serve(struct run *run, struct spawn *s)
+/* The only way out, where there is one: somebody else's proxy or an own one. */
+struct way_out {
+    struct sockaddr_storage address;
+    struct proxy_server *server; /* of --net=allow */
+    char url[128];               /* empty: none */
+};
+
+static int open_way_out(struct run *run, struct way_out *out)
+{
+    const struct policy_settings *s = policy_settings_of(run->policy->policy);
+    char secret[PROXY_SECRET + 1], host[INET6_ADDRSTRLEN], name[PROXY_LONGEST_HOST + 1];
+    unsigned char random[PROXY_SECRET / 2];
+    struct policy_peer peer;
+    if (s->net == POLICY_NET_ALLOW) {
+        if (!system_random(random, sizeof random))
+            return handle_fail(run->policy, CORDON_E_CONFINE, "there are no random numbers");
+        for (size_t i = 0; i < sizeof random; i++)
+            snprintf(secret + 2 * i, 3, "%02x", random[i]);
+        out->server = proxy_open(run->policy->policy, str_of(secret));
+        if (!out->server)
+            return handle_fail(run->policy, CORDON_E_CONFINE, "--net=allow: no proxy can listen");
+        struct sockaddr_in *here = (void *)&out->address;
+        *here =
+            (struct sockaddr_in){AF_INET, htons(out->server->port), {htonl(INADDR_LOOPBACK)}, {0}};
+        snprintf(out->url, sizeof out->url, "http://" PROXY_USER ":%s@127.0.0.1:%u", secret,
+                 out->server->port);
+    } else if (s->net == POLICY_NET_PROXY && policy_parse_peer(s->proxy, &peer) == 0) {
+        /* Inside no name can be resolved, so the address is looked up here, once. */
+        snprintf(name, sizeof name, "%.*s", STR_ARG(peer.host));
+        if (proxy_resolve(name, peer.port, &out->address, 1) == 0)
+            return handle_fail(run->policy, CORDON_E_CONFINE, "--net=proxy: there is no such host");
+        bool six = out->address.ss_family == AF_INET6;
+        inet_ntop(out->address.ss_family,
+                  six ? (void *)&((struct sockaddr_in6 *)(void *)&out->address)->sin6_addr
+                      : &((struct sockaddr_in *)(void *)&out->address)->sin_addr,
+                  host, sizeof host);
+        snprintf(out->url, sizeof out->url, six ? "http://[%s]:%u" : "http://%s:%u", host,
+                 peer.port);
+    }
+    return 0;
+}
+
+static int serve(struct run *run, struct spawn *s, const struct way_out *way)
 {
     struct cordon_policy *p = run->policy;
     struct run_result *result = run->result;
@@ -137,9 +193,10 @@ static int serve(struct run *run, struct spawn *s)
                             .listener = s->listener,
                             .landlock_abi = confine_landlock_abi(),
                             .reaper = s->reaper,
-                            .event = run_event,
+                            .event = event,
                             .context = run,
-                            .now = system_now_ms};
+                            .now = system_now_ms,
+                            .proxy = way->address};
     bool timed_out;
     struct sigaction end = {.sa_handler = on_end}, ignore = {.sa_handler = SIG_IGN};
     control_of_handler = s->control;
@@ -147,16 +204,27 @@ static int serve(struct run *run, struct spawn *s)
     sigaction(SIGHUP, &end, NULL);
     sigaction(SIGINT, &ignore, NULL); /* the command has it from the terminal too */
     sigaction(SIGQUIT, &ignore, NULL);
-    int rc = broker_serve(&broker, s->control, (int)settings->limits.timeout_ms, tick, &timed_out);
+    int rc = way->server ? proxy_start(way->server, event, run, system_now_ms) : 0;
+    timed_out = false;
+    if (rc == 0)
+        rc = broker_serve(&broker, s->control, (int)settings->limits.timeout_ms, tick, &timed_out);
     if (timed_out) {
         result->reason = "timeout";
         result->exit = 124;
-    } else {
+    } else if (rc == 0) {
         wait_for_status(s, result);
     }
     spawn_end(s);
     broker_free(&broker);
     return rc;
+}
+
+static int start(struct run *run, struct spawn_plan *plan, const struct way_out *way)
+{
+    struct spawn s;
+    char message[256];
+    int rc = spawn_start(plan, &s, message, sizeof message);
+    return rc ? handle_fail(run->policy, rc, message) : serve(run, &s, way);
 }
 
 int system_run(struct run *run)
@@ -165,19 +233,11 @@ int system_run(struct run *run)
     struct cordon_policy *p = run->policy;
     const struct run_options *o = run->options;
     const struct policy_settings *settings = policy_settings_of(p->policy);
-    char program[4096], message[256];
+    char program[4096];
+    struct way_out way = {0};
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     struct str cwd = arena_copy(&arena, p->settings.cwd);
-    struct environment_plan variables = {(const char *const *)environ, o->unset, o->unset_count,
-                                         false};
-    struct spawn_plan plan = {
-        .program = program,
-        .argv = o->argv,
-        .environ = environment_make(&arena, settings, &variables),
-        .cwd = cwd.p,
-        .confine = {.landlock_abi = confine_landlock_abi(), .tcp_off = false}};
-    struct spawn s;
-    if (!argv || !plan.environ || !cwd.p)
+    if (!argv || !cwd.p)
         return handle_fail(p, CORDON_E_NOMEM, "out of memory");
     for (size_t i = 0; i < o->argc; i++)
         argv[i] = str_of(o->argv[i]);
@@ -185,8 +245,20 @@ int system_run(struct run *run)
         return 0;
     if (!find_program(o->argv[0], program, sizeof program))
         return run_not_found(run, o->argv[0]);
-    int rc = spawn_start(&plan, &s, message, sizeof message);
-    if (rc)
-        return handle_fail(p, rc, message);
-    return serve(run, &s);
+    int rc = open_way_out(run, &way);
+    struct environment_plan variables = {.inherited = (const char *const *)environ,
+                                         .unset = o->unset,
+                                         .unset_count = o->unset_count,
+                                         .proxy = way.url[0] ? way.url : NULL};
+    struct spawn_plan plan = {
+        .program = program,
+        .argv = o->argv,
+        .environ = environment_make(&arena, settings, &variables),
+        .cwd = cwd.p,
+        .confine = {.landlock_abi = confine_landlock_abi(), .tcp_off = false}};
+    if (rc == 0)
+        rc = plan.environ ? start(run, &plan, &way)
+                          : handle_fail(p, CORDON_E_NOMEM, "out of memory");
+    proxy_close(way.server);
+    return rc;
 }

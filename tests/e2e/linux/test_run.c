@@ -3,30 +3,9 @@
  * second line says whether it had its effect on the disk. A denied attempt must have its effect
  * without the sandbox (the control) and none with it; an allowed one must have it with the sandbox.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "tap.h"
+#include "box.h"
 
 static const char *build = ""; /* which of the programs, for the names */
-static char top[1024], cordon[1200], probe[1200];
-
-/* A line of sh in a folder below top; its exit code. */
-__attribute__((format(printf, 2, 3))) static int sh(const char *folder, const char *format, ...)
-{
-    char line[4096], command[8192];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    snprintf(command, sizeof command, "cd '%s/%s' && { %s; } >/dev/null 2>&1", top, folder, line);
-    int status = system(command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 /* ws is the workspace, out lies beside it. */
 static void fresh(void)
@@ -417,29 +396,15 @@ static void test_tables(void)
 
 int main(void)
 {
-    char root[700];
-    if (!getcwd(root, sizeof root))
-        return 1;
-    snprintf(top, sizeof top, "%s/build/run-test-%d", root, (int)getpid());
-    snprintf(cordon, sizeof cordon, "%s/%s", root, CORDON_EXE);
-    snprintf(probe, sizeof probe, "%s/%s", root, CORDON_PROBE);
-    mkdir(top, 0755);
-    /* The shared temp folder can be changed, and the project may lie in the usual one. */
-    char temp[1100];
-    snprintf(temp, sizeof temp, "%s/temp", top);
-    mkdir(temp, 0755);
-    setenv("TMPDIR", temp, 1);
-    if (sh(".", "'%s' run --root . -- true", cordon) != 0) {
-        skip("cordon run on Linux", "the kernel or the container lacks Landlock or the listener");
-        return tap_done();
-    }
+    if (!box_make("run-test"))
+        return box_done();
 #ifdef CORDON_ABI2
-    snprintf(cordon, sizeof cordon, "%s/%s", root, CORDON_ABI2);
+    snprintf(cordon, sizeof cordon, "%s/%s", project, CORDON_ABI2);
     build = "ABI 2: ";
     ok(sh(".", "'%s' run --verbose --root . -- true 2>&1 | grep -q 'Landlock ABI 2'", cordon) == 0,
        "the capped program says so");
     test_tables();
-    snprintf(cordon, sizeof cordon, "%s/%s", root, CORDON_EXE);
+    snprintf(cordon, sizeof cordon, "%s/%s", project, CORDON_EXE);
     build = "";
 #endif
     test_tables();
@@ -449,6 +414,5 @@ int main(void)
     test_killed();
     test_flips();
     test_programs();
-    sh(".", "rm -rf '%s'", top);
-    return tap_done();
+    return box_done();
 }
