@@ -10,6 +10,7 @@
 #include "broker/linux/request.h"
 #include "broker/linux/resolve.h"
 #include "guard/guard.h"
+#include "launch/linux/secrets.h"
 #include "policy/rules.h"
 
 /* Files and sockets of this run, by device and inode. */
@@ -38,8 +39,10 @@ struct broker {
     const struct policy *policy;
     struct guard *guard;
     int listener;
-    int landlock_abi; /* what Landlock bounds, and so what may go on */
-    pid_t reaper;     /* every process of this run is below it */
+    const struct secrets *secrets; /* what deny-read rules name */
+    bool judges_reads;             /* there are some: every open arrives here */
+    int landlock_abi;              /* what Landlock bounds, and so what may go on */
+    pid_t reaper;                  /* every process of this run is below it */
     void (*event)(void *context, const struct audit_event *event);
     void *context;
     struct inode_set linked;       /* names that this run made of files that had one */
@@ -96,7 +99,24 @@ struct str broker_image(const struct request *r, char *out, size_t capacity);
 /* Compares what began with what was judged; kills it and returns false if that must not run. */
 bool exec_verify(struct broker *b, struct request *r);
 
+/* True if the process belongs to this run. */
+bool broker_in_run(const struct broker *b, pid_t pid);
+
+/* Reading, where deny-read rules are set. If it is denied: reports, answers EACCES and returns
+ * false.
+ */
+bool read_allows(struct broker *b, struct request *r, const struct resolved *where);
+
+/* The same question without a report. */
+bool read_refuses(struct broker *b, const struct request *r, const struct resolved *where);
+
+/* Opens a file or folder that was resolved, after judging it. -EAGAIN if it was another one by
+ * then.
+ */
+int open_object(struct broker *b, struct request *r, struct resolved *where, int flags);
+
 /* The handlers, by call; false if the number is not theirs. */
+bool open_handle(struct broker *b, struct request *r);
 bool file_handle(struct broker *b, struct request *r);
 bool attributes_handle(struct broker *b, struct request *r);
 bool exec_handle(struct broker *b, struct request *r);

@@ -13,8 +13,8 @@ static void dispatch(struct broker *b, struct request *r)
 {
     if (!exec_verify(b, r))
         return;
-    if (file_handle(b, r) || attributes_handle(b, r) || exec_handle(b, r) || socket_handle(b, r) ||
-        signal_handle(b, r)) {
+    if (open_handle(b, r) || file_handle(b, r) || attributes_handle(b, r) || exec_handle(b, r) ||
+        socket_handle(b, r) || signal_handle(b, r)) {
         if (!r->answered)
             request_fail(r, EPERM); /* no handler may leave a caller waiting */
         return;

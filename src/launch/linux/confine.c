@@ -1,10 +1,13 @@
 /* Privileges, Landlock, seccomp: in this order, each for good. */
 #include "launch/linux/confine.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -63,10 +66,93 @@ static int allow_devices(int ruleset)
     return 0;
 }
 
+static int allow_read(int ruleset, int fd)
+{
+    struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE,
+                                              .parent_fd = fd};
+    return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+/* Whether path is a secret (or lies in one), or has one below it. */
+static void look_for_secret(const struct secrets *secrets, struct str path, bool *inside,
+                            bool *above)
+{
+    *inside = *above = false;
+    for (size_t i = 0; i < secrets->count; i++) {
+        if (!secrets->items[i].fixed)
+            continue;
+        *inside = *inside || secrets_below(secrets->items[i].path, path);
+        *above = *above || secrets_below(path, secrets->items[i].path);
+    }
+}
+
+/*
+ * Landlock can only grant, so everything beside the way to a secret is granted, name by name. What
+ * appears there later is opened by the broker.
+ */
+static int allow_reads_beside(int ruleset, const struct secrets *secrets, int parent,
+                              const char *name, struct str path)
+{
+    bool inside, above;
+    int rc = 0;
+    look_for_secret(secrets, path, &inside, &above);
+    if (inside)
+        return 0;
+    int fd = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    if (!above) {
+        rc = allow_read(ruleset, fd);
+        /* Of what cannot hold content (a link) there is no rule to be made. */
+        if (rc && errno == EINVAL)
+            rc = 0;
+        close(fd);
+        return rc;
+    }
+    int folder = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    close(fd);
+    DIR *names = folder < 0 ? NULL : fdopendir(folder);
+    for (struct dirent *entry; rc == 0 && names && (entry = readdir(names));) {
+        char below[PATH_MAX];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        int n = snprintf(below, sizeof below, "%.*s/%s", path.n > 1 ? (int)path.n : 0, path.p,
+                         entry->d_name);
+        if (n < (int)sizeof below)
+            rc = allow_reads_beside(ruleset, secrets, dirfd(names), entry->d_name,
+                                    (struct str){below, (size_t)n});
+    }
+    if (names)
+        closedir(names);
+    else if (folder >= 0)
+        close(folder);
+    return rc;
+}
+
+static int allow_reads(int ruleset, const struct secrets *secrets)
+{
+    int rc = allow_reads_beside(ruleset, secrets, AT_FDCWD, "/", STR("/"));
+    for (size_t i = 0; i < secrets->allowed_count && rc == 0; i++) {
+        int fd = open(secrets->allowed[i].p, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        rc = allow_read(ruleset, fd);
+        close(fd);
+    }
+    return rc;
+}
+
+static bool keeps_secrets(const struct confine_plan *plan)
+{
+    return plan->secrets && plan->secrets->count > 0;
+}
+
 static int apply_landlock(const struct confine_plan *plan)
 {
     struct kernel_ruleset attr = {.handled_access_fs = write_rights(plan->landlock_abi)};
     size_t size = sizeof attr.handled_access_fs;
+    if (keeps_secrets(plan))
+        attr.handled_access_fs |= LANDLOCK_ACCESS_FS_READ_FILE;
     if (plan->landlock_abi >= 4) {
         size = 2 * sizeof(uint64_t);
         if (plan->tcp_off)
@@ -80,6 +166,8 @@ static int apply_landlock(const struct confine_plan *plan)
     if (ruleset < 0)
         return -1;
     int rc = allow_devices(ruleset);
+    if (rc == 0 && keeps_secrets(plan))
+        rc = allow_reads(ruleset, plan->secrets);
     if (rc == 0)
         rc = (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
     close(ruleset);
@@ -87,10 +175,22 @@ static int apply_landlock(const struct confine_plan *plan)
 }
 
 /* Of root's capabilities only those that make files behave as root expects stay. */
+static const uint32_t keep = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH |
+                             1u << CAP_FOWNER | 1u << CAP_FSETID;
+
+void confine_lower_supervisor(bool lower)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+    if (syscall(SYS_capget, &header, data))
+        return;
+    for (int i = 0; i < 2; i++)
+        data[i].effective = data[i].permitted & (lower ? i == 0 ? keep : 0 : ~0u);
+    syscall(SYS_capset, &header, data);
+}
+
 static int drop_capabilities(void)
 {
-    const uint32_t keep = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH |
-                          1u << CAP_FOWNER | 1u << CAP_FSETID;
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[2];
     if (syscall(SYS_capget, &header, data))
@@ -112,7 +212,7 @@ static int drop_capabilities(void)
     return (int)syscall(SYS_capset, &header, data);
 }
 
-static int install_filter(int landlock_abi, int *listener)
+static int install_filter(const struct filter_plan *plan, int *listener)
 {
     struct sock_filter code[FILTER_MAX];
 #if defined(__aarch64__)
@@ -120,7 +220,7 @@ static int install_filter(int landlock_abi, int *listener)
 #else
     enum filter_arch arch = FILTER_X86_64;
 #endif
-    size_t n = filter_make(arch, landlock_abi, code, FILTER_MAX);
+    size_t n = filter_make(arch, plan, code, FILTER_MAX);
     struct sock_fprog program = {(unsigned short)n, code};
     if (n == 0) {
         errno = E2BIG;
@@ -152,5 +252,6 @@ int confine_self(const struct confine_plan *plan, int *listener, const char **st
     if (apply_landlock(plan))
         return CORDON_E_CONFINE;
     *step = "seccomp listener";
-    return install_filter(plan->landlock_abi, listener) ? CORDON_E_CONFINE : 0;
+    struct filter_plan filter = {.landlock_abi = plan->landlock_abi, .reads = keeps_secrets(plan)};
+    return install_filter(&filter, listener) ? CORDON_E_CONFINE : 0;
 }

@@ -48,7 +48,7 @@ static const uint32_t audit_arch[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_AARCH64};
 struct program {
     struct sock_filter *out;
     size_t n, capacity;
-    int landlock_abi;
+    const struct filter_plan *plan;
 };
 
 static size_t emit(struct program *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
@@ -120,6 +120,13 @@ static void act(struct program *p, const struct call *call)
     case DO_ENOSYS: refuse(p, ENOSYS); return;
     case DO_OPEN:
         load_argument(p, call->argument);
+        if (p->plan->reads) {
+            /* A descriptor that is only a path shows no content. */
+            emit(p, BPF_JMP | BPF_JSET | BPF_K, O_PATH, 1, 0);
+            answer(p, SECCOMP_RET_USER_NOTIF);
+            answer(p, SECCOMP_RET_ALLOW);
+            return;
+        }
         emit(p, BPF_JMP | BPF_JSET | BPF_K, may_write, 0, 1);
         answer(p, SECCOMP_RET_USER_NOTIF);
         answer(p, SECCOMP_RET_ALLOW);
@@ -174,17 +181,20 @@ static void act(struct program *p, const struct call *call)
     case DO_OPENAT2:
         /* Its flags lie in memory; without Landlock's TRUNCATE one of them could change too much.
          */
-        if (p->landlock_abi >= 3)
+        if (p->plan->landlock_abi >= 3)
             answer(p, SECCOMP_RET_USER_NOTIF);
         else
             refuse(p, ENOSYS);
         return;
     case DO_SIGNAL:
-        answer(p, p->landlock_abi >= 6 ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF);
+        answer(p, p->plan->landlock_abi >= 6 ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF);
         return;
     case DO_FCNTL:
         load_argument(p, call->argument);
-        refuse_values(p, owners, p->landlock_abi >= 6 ? 0 : 2, EPERM);
+        /* Whoever opens the file would wait for the holder, and that would be the broker. */
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, F_SETLEASE, 0, 1);
+        refuse(p, EINVAL);
+        refuse_values(p, owners, p->plan->landlock_abi >= 6 ? 0 : 2, EPERM);
         return;
     case DO_PRLIMIT:
         load_argument(p, call->argument);
@@ -226,7 +236,7 @@ static void sort_by_number(const struct call **list, size_t count, enum filter_a
     }
 }
 
-size_t filter_make(enum filter_arch arch, int landlock_abi, struct sock_filter *out,
+size_t filter_make(enum filter_arch arch, const struct filter_plan *plan, struct sock_filter *out,
                    size_t capacity)
 {
     const struct call *list[sizeof calls / sizeof *calls];
@@ -236,7 +246,7 @@ size_t filter_make(enum filter_arch arch, int landlock_abi, struct sock_filter *
             list[count++] = &calls[i];
     sort_by_number(list, count, arch);
 
-    struct program p = {out, 0, capacity, landlock_abi};
+    struct program p = {out, 0, capacity, plan};
     emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
     emit(&p, BPF_JMP | BPF_JEQ | BPF_K, audit_arch[arch], 1, 0);
     refuse(&p, ENOSYS);

@@ -90,8 +90,6 @@ const char *system_lacks(const struct policy_settings *s)
 {
     if (s->mode == POLICY_FULL_ACCESS)
         return "--mode full-access is not built yet for run";
-    if (s->deny_read.count)
-        return "--deny-read is not built yet for run";
     if (s->limits.processes || s->limits.memory)
         return "--max-procs and --max-memory are not built yet";
     return NULL;
@@ -183,7 +181,8 @@ static int open_way_out(struct run *run, struct way_out *out)
     return 0;
 }
 
-static int serve(struct run *run, struct spawn *s, const struct way_out *way)
+static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan,
+                 const struct way_out *way)
 {
     struct cordon_policy *p = run->policy;
     struct run_result *result = run->result;
@@ -191,6 +190,8 @@ static int serve(struct run *run, struct spawn *s, const struct way_out *way)
     struct broker broker = {.policy = p->policy,
                             .guard = p->guard,
                             .listener = s->listener,
+                            .secrets = plan->confine.secrets,
+                            .judges_reads = plan->confine.secrets->count > 0,
                             .landlock_abi = confine_landlock_abi(),
                             .reaper = s->reaper,
                             .event = event,
@@ -206,8 +207,10 @@ static int serve(struct run *run, struct spawn *s, const struct way_out *way)
     sigaction(SIGQUIT, &ignore, NULL);
     int rc = way->server ? proxy_start(way->server, event, run, system_now_ms) : 0;
     timed_out = false;
+    confine_lower_supervisor(true);
     if (rc == 0)
         rc = broker_serve(&broker, s->control, (int)settings->limits.timeout_ms, tick, &timed_out);
+    confine_lower_supervisor(false);
     if (timed_out) {
         result->reason = "timeout";
         result->exit = 124;
@@ -224,7 +227,7 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
     struct spawn s;
     char message[256];
     int rc = spawn_start(plan, &s, message, sizeof message);
-    return rc ? handle_fail(run->policy, rc, message) : serve(run, &s, way);
+    return rc ? handle_fail(run->policy, rc, message) : serve(run, &s, plan, way);
 }
 
 int system_run(struct run *run)
@@ -235,9 +238,10 @@ int system_run(struct run *run)
     const struct policy_settings *settings = policy_settings_of(p->policy);
     char program[4096];
     struct way_out way = {0};
+    struct secrets secrets;
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     struct str cwd = arena_copy(&arena, p->settings.cwd);
-    if (!argv || !cwd.p)
+    if (!argv || !cwd.p || !secrets_find(&arena, settings, &secrets))
         return handle_fail(p, CORDON_E_NOMEM, "out of memory");
     for (size_t i = 0; i < o->argc; i++)
         argv[i] = str_of(o->argv[i]);
@@ -255,7 +259,7 @@ int system_run(struct run *run)
         .argv = o->argv,
         .environ = environment_make(&arena, settings, &variables),
         .cwd = cwd.p,
-        .confine = {.landlock_abi = confine_landlock_abi(), .tcp_off = false}};
+        .confine = {.landlock_abi = confine_landlock_abi(), .tcp_off = false, .secrets = &secrets}};
     if (rc == 0)
         rc = plan.environ ? start(run, &plan, &way)
                           : handle_fail(p, CORDON_E_NOMEM, "out of memory");

@@ -232,8 +232,6 @@ static void test_codes(void)
     ok(sh("ws", "'%s' run -- /no/such/program", cordon) == 127, "a program that is not there: 127");
     ok(sh("ws", "'%s' run -- xdg-open https://x.test", cordon) == 126, "refused by the guard: 126");
     ok(sh("ws", "'%s' run --root /no/such/folder -- true", cordon) == 125, "a bad root: 125");
-    ok(sh("ws", "'%s' run --deny-read x -- true", cordon) == 125,
-       "what is not built yet is refused, not ignored");
     ok(sh("ws", "'%s' run --timeout 1 -- sleep 30", cordon) == 124, "a time-out: 124");
     ok(sh("ws",
           "'%s' run --timeout 1 -- sh -c 'sleep 31 & sleep 31'; ! ps -eo args | grep -qx 'sleep "

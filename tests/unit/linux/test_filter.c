@@ -38,7 +38,7 @@ static uint32_t interpret(const struct sock_filter *p, size_t n, const struct se
 static struct sock_filter program[FILTER_MAX];
 static size_t length;
 static enum filter_arch arch;
-static int abi = 7;
+static struct filter_plan plan = {.landlock_abi = 7};
 
 static uint32_t ask(int number, uint64_t a0, uint64_t a1, uint64_t a2)
 {
@@ -55,10 +55,11 @@ static const uint32_t REFUSED = SECCOMP_RET_ERRNO | EPERM, UNKNOWN = SECCOMP_RET
 static void test_x86_64(void)
 {
     arch = FILTER_X86_64;
-    length = filter_make(arch, abi, program, FILTER_MAX);
+    length = filter_make(arch, &plan, program, FILTER_MAX);
     ok(length > 0, "x86-64: %u instructions", (unsigned)length);
-    ok(filter_make(arch, abi, program, length - 1) == 0, "a program that does not fit is refused");
-    length = filter_make(arch, abi, program, FILTER_MAX);
+    ok(filter_make(arch, &plan, program, length - 1) == 0,
+       "a program that does not fit is refused");
+    length = filter_make(arch, &plan, program, FILTER_MAX);
 
     ok(ask(257, 0, 0, O_RDONLY | O_CLOEXEC) == ALLOW, "openat to read passes");
     ok(ask(257, 0, 0, O_WRONLY) == NOTIFY && ask(257, 0, 0, O_RDWR) == NOTIFY, "openat to write");
@@ -116,7 +117,7 @@ static void test_table(enum filter_arch which)
 {
     unsigned wrong = 0, twice = 0, checked = 0;
     arch = which;
-    length = filter_make(arch, abi, program, FILTER_MAX);
+    length = filter_make(arch, &plan, program, FILTER_MAX);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].number[which] < 0)
             continue;
@@ -149,23 +150,40 @@ static void test_older(void)
     static const int signals[] = {62, 129, 200, 234, 297, 424};
     unsigned judged = 0, passed = 0;
     arch = FILTER_X86_64;
-    abi = 2;
-    length = filter_make(arch, abi, program, FILTER_MAX);
+    plan.landlock_abi = 2;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         judged += ask(signals[i], 1, 9, 0) == NOTIFY;
     ok(judged == 6 && ask(437, 0, 0, 0) == UNKNOWN, "ABI 2: signals are judged, no openat2");
     ok(ask(72, 3, F_SETOWN, 1) == REFUSED && ask(72, 3, F_GETFL, 0) == ALLOW,
        "ABI 2: no signals by a descriptor");
-    abi = 7;
-    length = filter_make(arch, abi, program, FILTER_MAX);
+    plan.landlock_abi = 7;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         passed += ask(signals[i], 1, 9, 0) == ALLOW;
     ok(passed == 6 && ask(437, 0, 0, 0) == NOTIFY && ask(72, 3, F_SETOWN, 1) == ALLOW,
        "ABI 7: Landlock has them");
 }
 
+/* With deny-read rules every open is judged; no lease can make the broker wait. */
+static void test_reads(void)
+{
+    arch = FILTER_X86_64;
+    plan.reads = true;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
+    ok(ask(257, 0, 0, O_RDONLY) == NOTIFY && ask(2, 0, O_RDONLY, 0) == NOTIFY &&
+           ask(257, 0, 0, O_WRONLY) == NOTIFY && ask(257, 0, 0, O_PATH) == ALLOW,
+       "with deny-read rules every open is judged");
+    plan.reads = false;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
+    ok(ask(257, 0, 0, O_RDONLY) == ALLOW && ask(72, 3, F_GETFD, 0) == ALLOW &&
+           ask(72, 3, F_SETLEASE, 1) == (SECCOMP_RET_ERRNO | EINVAL),
+       "without them reading is free; there are no leases");
+}
+
 int main(void)
 {
+    test_reads();
     test_older();
     test_x86_64();
     test_table(FILTER_X86_64);
