@@ -126,7 +126,9 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
         drop(&b, str_of(plan->unset[i]));
     for (size_t i = 0; i < COUNT(always); i++)
         set(&b, always[i]);
-    for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF; i++)
+    for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF &&
+                       settings->mode != POLICY_FULL_ACCESS;
+         i++)
         set(&b, offline[i]);
     for (size_t i = 0; i < COUNT(proxies) && plan->proxy; i++)
         set_value(&b, proxies[i], str_of(plan->proxy));

@@ -59,8 +59,7 @@ void broker_free(struct broker *b);
 
 /* Answers calls until stop is readable or the listener has no process left. 0 or a negative code.
  */
-int broker_serve(struct broker *b, int stop, int timeout_ms, void (*tick)(void *context),
-                 bool *timed_out);
+int broker_serve(struct broker *b, int stop, void (*tick)(void *context));
 
 /* ---- for the handlers ---- */
 
@@ -109,6 +108,12 @@ bool read_allows(struct broker *b, struct request *r, const struct resolved *whe
 
 /* The same question without a report. */
 bool read_refuses(struct broker *b, const struct request *r, const struct resolved *where);
+
+/* The name under which a run inside asks for the policy that it is under; no file has it. */
+#define BROKER_POLICY "/proc/cordon/policy"
+
+/* True for /dev/pts/N if a process of this run made that terminal. */
+bool terminal_is_own(struct broker *b, const struct request *r, const char *path);
 
 /* Opens a file or folder that was resolved, after judging it. -EAGAIN if it was another one by
  * then.

@@ -231,7 +231,10 @@ static void do_truncate(struct broker *b, struct request *r)
         fd = open_object(b, r, &where, O_WRONLY);
         if (r->answered)
             return;
-        rc = fd < 0 ? fd : ftruncate(fd, (off_t)r->args[1]) ? -errno : 0;
+        rc = fd == -EINPROGRESS                 ? -EBUSY
+             : fd < 0                           ? fd
+             : ftruncate(fd, (off_t)r->args[1]) ? -errno
+                                                : 0;
     }
     if (fd >= 0)
         close(fd);

@@ -9,11 +9,13 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
 #include "launch/linux/confine.h"
+#include "policy/narrow.h"
 
 enum { MOST_TRIES = 16, TMPFILE_BIT = 020000000 };
 
@@ -31,6 +33,7 @@ static bool flags_write(int flags)
 struct slow_open {
     struct request request;
     int object, flags;
+    bool cut; /* O_TRUNC of a file */
 };
 
 static void *open_slowly(void *context)
@@ -39,24 +42,25 @@ static void *open_slowly(void *context)
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", slow->object);
     int fd = open(path, slow->flags | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
+    if (fd < 0 || (slow->cut && truncate(path, 0)))
         request_fail(&slow->request, errno);
-    else {
+    else
         request_give(&slow->request, fd, slow->flags & O_CLOEXEC);
+    if (fd >= 0)
         close(fd);
-    }
     close(slow->object);
     free(slow);
     return NULL;
 }
 
 /* Owns the object, a descriptor of what is to be opened. */
-static void open_in_thread(struct request *r, int object, int flags)
+static void open_in_thread(struct request *r, int object, int flags, bool cut)
 {
     struct slow_open *slow = malloc(sizeof *slow);
     pthread_t thread;
     if (slow)
-        *slow = (struct slow_open){*r, object, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW)};
+        *slow =
+            (struct slow_open){*r, object, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW), cut};
     if (!slow || pthread_create(&thread, NULL, open_slowly, slow)) {
         request_fail(r, slow ? EAGAIN : ENOMEM);
         close(object);
@@ -73,7 +77,7 @@ static void open_special(struct request *r, const struct resolved *where, int fl
     if (object < 0)
         request_fail(r, errno);
     else
-        open_in_thread(r, object, flags);
+        open_in_thread(r, object, flags, (flags & O_TRUNC) && S_ISREG(where->st.st_mode));
 }
 
 int open_object(struct broker *b, struct request *r, struct resolved *where, int flags)
@@ -85,9 +89,14 @@ int open_object(struct broker *b, struct request *r, struct resolved *where, int
         return -EACCES;
     if (b->judges_reads && flags_read(flags) && !read_allows(b, r, where))
         return -EACCES;
-    int fd = openat(where->parent, where->leaf[0] ? where->leaf : ".", how);
+    /* Who opens a file with a lease waits for its holder; that must not be the broker. */
+    bool plain = S_ISREG(where->st.st_mode) && !(flags & O_NONBLOCK);
+    int fd =
+        openat(where->parent, where->leaf[0] ? where->leaf : ".", plain ? how | O_NONBLOCK : how);
     if (fd < 0)
-        return -errno;
+        return errno == EWOULDBLOCK ? -EINPROGRESS : -errno;
+    if (plain)
+        fcntl(fd, F_SETFL, how & ~O_NOFOLLOW);
     if (!writes && !b->judges_reads)
         return fd;
     if (fstat(fd, &st) || st.st_dev != where->st.st_dev || st.st_ino != where->st.st_ino ||
@@ -171,7 +180,7 @@ static int open_descriptor(struct broker *b, struct request *r, const struct res
     else if (S_ISREG(object.st.st_mode) && (flags_write(flags) || !was_readable(copy)))
         rc = -EACCES;
     if (rc == 0 && !S_ISREG(object.st.st_mode) && !S_ISDIR(object.st.st_mode)) {
-        open_in_thread(r, copy, flags);
+        open_in_thread(r, copy, flags, false);
         return 0;
     }
     if (rc == 0) {
@@ -196,6 +205,10 @@ static bool is_device(const struct resolved *where)
 /* An object that is neither a file nor a folder. */
 static int open_other(struct broker *b, struct request *r, struct resolved *where, int flags)
 {
+    if (is_device(where) && terminal_is_own(b, r, where->path)) {
+        open_special(r, where, flags);
+        return 0;
+    }
     if (is_device(where) && may_continue(b, flags)) {
         request_continue(r); /* Landlock has the list of devices */
         return 0;
@@ -240,6 +253,10 @@ static int try_open(struct broker *b, struct request *r, int dirfd, const char *
     if (!S_ISREG(where.st.st_mode))
         return open_other(b, r, &where, flags);
     rc = open_object(b, r, &where, flags);
+    if (rc == -EINPROGRESS) {
+        open_special(r, &where, flags);
+        return 0;
+    }
     return rc == -ENOENT || rc == -ELOOP ? -EAGAIN : rc;
 }
 
@@ -276,6 +293,20 @@ static int open_unnamed(struct broker *b, struct request *r, int dirfd, const ch
     return fd < 0 ? -error : fd;
 }
 
+/* A run inside this one asks what it is under; what it gets is a copy. */
+static void give_policy(struct broker *b, struct request *r)
+{
+    auto_buf struct buf text = {0};
+    policy_outline(b->policy, &text);
+    int fd = text.failed ? -1 : memfd_create("cordon-policy", MFD_CLOEXEC);
+    if (fd >= 0 && write(fd, text.p, text.n) == (ssize_t)text.n && lseek(fd, 0, SEEK_SET) == 0)
+        request_give(r, fd, true);
+    else
+        request_fail(r, ENOMEM);
+    if (fd >= 0)
+        close(fd);
+}
+
 static void do_open(struct broker *b, struct request *r, int dirfd, uint64_t address, int flags,
                     mode_t mode)
 {
@@ -287,6 +318,10 @@ static void do_open(struct broker *b, struct request *r, int dirfd, uint64_t add
     }
     if (flags & O_PATH) {
         request_continue(r); /* the other bits mean nothing then */
+        return;
+    }
+    if (strcmp(path, BROKER_POLICY) == 0) {
+        give_policy(b, r);
         return;
     }
     int rc = -EAGAIN;

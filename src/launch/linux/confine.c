@@ -9,8 +9,10 @@
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "cordon.h"
@@ -38,16 +40,54 @@ static uint64_t write_rights(int abi)
     return abi >= 3 ? rights | KERNEL_FS_TRUNCATE : rights;
 }
 
-/* Devices that swallow or only the terminal behind them receives. */
+/* Devices that swallow, and the ways to one's own terminal or a new one. */
 static const char *const devices[] = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
-                                      "/dev/urandom", "/dev/tty",  "/dev/ptmx", "/dev/pts"};
+                                      "/dev/urandom", "/dev/tty",  "/dev/ptmx", "/dev/pts/ptmx"};
 
 bool confine_allows_device(const char *path)
 {
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         if (strcmp(path, devices[i]) == 0)
             return true;
-    return strncmp(path, "/dev/pts/", 9) == 0;
+    return false;
+}
+
+static int allow_write(int ruleset, int fd)
+{
+    struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE,
+                                              .parent_fd = fd};
+    return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+/* The terminals that the command was given; every other one is somebody else's. */
+static int allow_terminals(int ruleset)
+{
+    enum { FIRST_PTS = 136, LAST_PTS = 143 };
+    char path[64];
+    unsigned device;
+    int rc = 0;
+    for (int i = 0; i < 3 && rc == 0; i++) {
+        if (!isatty(i))
+            continue;
+        snprintf(path, sizeof path, "/proc/self/fd/%d", i);
+        int fd = open(path, O_PATH | O_CLOEXEC);
+        rc = fd < 0 ? 0 : allow_write(ruleset, fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    int own = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (own >= 0 && rc == 0 && ioctl(own, TIOCGDEV, &device) == 0 && major(device) >= FIRST_PTS &&
+        major(device) <= LAST_PTS) {
+        snprintf(path, sizeof path, "/dev/pts/%u",
+                 (major(device) - FIRST_PTS) * 256 + minor(device));
+        int fd = open(path, O_PATH | O_CLOEXEC);
+        rc = fd < 0 ? 0 : allow_write(ruleset, fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (own >= 0)
+        close(own);
+    return rc;
 }
 
 static int allow_devices(int ruleset)
@@ -56,9 +96,7 @@ static int allow_devices(int ruleset)
         int fd = open(devices[i], O_PATH | O_CLOEXEC);
         if (fd < 0)
             continue;
-        struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE,
-                                                  .parent_fd = fd};
-        long rc = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+        int rc = allow_write(ruleset, fd);
         close(fd);
         if (rc)
             return -1;
@@ -166,6 +204,8 @@ static int apply_landlock(const struct confine_plan *plan)
     if (ruleset < 0)
         return -1;
     int rc = allow_devices(ruleset);
+    if (rc == 0)
+        rc = allow_terminals(ruleset);
     if (rc == 0 && keeps_secrets(plan))
         rc = allow_reads(ruleset, plan->secrets);
     if (rc == 0)

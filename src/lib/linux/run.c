@@ -20,6 +20,7 @@
 #include "launch/linux/spawn.h"
 #include "lib/environment.h"
 #include "lib/system.h"
+#include "policy/narrow.h"
 
 extern char **environ;
 
@@ -88,10 +89,7 @@ const char *system_boundary(char *detail, size_t capacity)
 
 const char *system_lacks(const struct policy_settings *s)
 {
-    if (s->mode == POLICY_FULL_ACCESS)
-        return "--mode full-access is not built yet for run";
-    if (s->limits.processes || s->limits.memory)
-        return "--max-procs and --max-memory are not built yet";
+    (void)s;
     return NULL;
 }
 
@@ -121,21 +119,22 @@ static void on_end(int signal)
     shutdown(control_of_handler, SHUT_WR);
 }
 
-static void wait_for_status(const struct spawn *s, struct run_result *result)
+static void wait_for_end(struct spawn *s, struct run_result *result)
 {
-    int status;
-    struct pollfd watch = {s->control, POLLIN, 0};
-    while (poll(&watch, 1, -1) < 0 && errno == EINTR)
-        ;
-    if (!spawn_status(s, &status)) {
+    struct spawn_end end;
+    spawn_refuse_calls(s);
+    if (!spawn_result(s, &end)) {
         result->reason = "failed";
         result->exit = 125;
-    } else if (WIFSIGNALED(status)) {
+    } else if (end.timed_out) {
+        result->reason = "timeout";
+        result->exit = 124;
+    } else if (WIFSIGNALED(end.status)) {
         result->reason = "signal";
-        result->exit = 128 + (uint32_t)WTERMSIG(status);
+        result->exit = 128 + (uint32_t)WTERMSIG(end.status);
     } else {
         result->reason = "exited";
-        result->exit = (uint32_t)WEXITSTATUS(status);
+        result->exit = (uint32_t)WEXITSTATUS(end.status);
     }
 }
 
@@ -186,7 +185,6 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
 {
     struct cordon_policy *p = run->policy;
     struct run_result *result = run->result;
-    const struct policy_settings *settings = policy_settings_of(p->policy);
     struct broker broker = {.policy = p->policy,
                             .guard = p->guard,
                             .listener = s->listener,
@@ -198,7 +196,6 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
                             .context = run,
                             .now = system_now_ms,
                             .proxy = way->address};
-    bool timed_out;
     struct sigaction end = {.sa_handler = on_end}, ignore = {.sa_handler = SIG_IGN};
     control_of_handler = s->control;
     sigaction(SIGTERM, &end, NULL);
@@ -206,28 +203,84 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     sigaction(SIGINT, &ignore, NULL); /* the command has it from the terminal too */
     sigaction(SIGQUIT, &ignore, NULL);
     int rc = way->server ? proxy_start(way->server, event, run, system_now_ms) : 0;
-    timed_out = false;
     confine_lower_supervisor(true);
-    if (rc == 0)
-        rc = broker_serve(&broker, s->control, (int)settings->limits.timeout_ms, tick, &timed_out);
+    if (rc == 0 && s->listener >= 0)
+        rc = broker_serve(&broker, s->control, tick);
     confine_lower_supervisor(false);
-    if (timed_out) {
-        result->reason = "timeout";
-        result->exit = 124;
-    } else if (rc == 0) {
-        wait_for_status(s, result);
-    }
-    spawn_end(s);
+    if (rc == 0)
+        wait_for_end(s, result);
+    spawn_close(s);
     broker_free(&broker);
     return rc;
 }
 
+/* What a limit ended is hard to understand without a word about it. */
+static void report_limit(struct run *run, enum policy_rule rule, const char *why,
+                         const char *option)
+{
+    auto_buf struct buf fix = {0};
+    buf_fmt(&fix, "a higher %s", option);
+    event(run, &(struct audit_event){.type = AUDIT_DENY,
+                                     .op = AUDIT_PROCESS_START,
+                                     .time = system_now_ms(),
+                                     .target = str_of(option),
+                                     .rule = str_of(policy_rule_id(rule)),
+                                     .why = str_of(why),
+                                     .fix = buf_str(&fix)});
+}
+
+/*
+ * A process can have one listener only, so inside another run of Cordon there is no second one.
+ * That run's broker says what it allows; if that is no more than is wanted here, its sandbox is
+ * enough. *inside is false if there is none around.
+ */
+static int look_around(struct run *run, bool *inside)
+{
+    auto_buf struct buf outline = {0}, why = {0}, text = {0};
+    /* For writing, because only such an open arrives at a broker; elsewhere there is no such file.
+     */
+    int fd = open(BROKER_POLICY, O_RDWR | O_CLOEXEC);
+    *inside = fd >= 0;
+    if (fd < 0)
+        return 0;
+    for (ssize_t n = 1; n > 0;) {
+        n = buf_reserve(&outline, 4096) ? read(fd, outline.p + outline.n, 4096) : -1;
+        outline.n += n > 0 ? (size_t)n : 0;
+    }
+    close(fd);
+    if (policy_is_narrow(buf_str(&outline), run->policy->policy, &why)) {
+        snprintf(run->result->boundary_detail, sizeof run->result->boundary_detail,
+                 "the run of Cordon around it");
+        return 0;
+    }
+    buf_fmt(&text,
+            "this runs inside another run of Cordon, which cannot be made narrower from within: %s",
+            buf_cstr(&why));
+    return handle_fail(run->policy, CORDON_E_CONFINE, buf_cstr(&text));
+}
+
 static int start(struct run *run, struct spawn_plan *plan, const struct way_out *way)
 {
+    const struct policy_settings *settings = policy_settings_of(run->policy->policy);
+    static const struct limits_source source = {"/proc/self/mountinfo", "/proc/self/cgroup"};
+    struct limits limits;
+    struct limits_reached reached;
     struct spawn s;
     char message[256];
-    int rc = spawn_start(plan, &s, message, sizeof message);
-    return rc ? handle_fail(run->policy, rc, message) : serve(run, &s, plan, way);
+    int rc = limits_open(&settings->limits, &source, &limits, message, sizeof message);
+    if (rc)
+        return handle_fail(run->policy, rc, message);
+    plan->limits = &limits;
+    rc = spawn_start(plan, &s, message, sizeof message);
+    rc = rc ? handle_fail(run->policy, rc, message) : serve(run, &s, plan, way);
+    limits_close(&limits, &reached);
+    if (reached.processes)
+        report_limit(run, RULE_LIMIT_PROCESSES, "no more processes could be started",
+                     "--max-procs");
+    if (reached.memory)
+        report_limit(run, RULE_LIMIT_MEMORY, "the kernel ended a process of the run",
+                     "--max-memory");
+    return rc;
 }
 
 int system_run(struct run *run)
@@ -249,7 +302,11 @@ int system_run(struct run *run)
         return 0;
     if (!find_program(o->argv[0], program, sizeof program))
         return run_not_found(run, o->argv[0]);
-    int rc = open_way_out(run, &way);
+    bool confined = settings->mode != POLICY_FULL_ACCESS;
+    bool inside = false;
+    int rc = confined ? look_around(run, &inside) : 0;
+    if (rc == 0 && confined && !inside)
+        rc = open_way_out(run, &way);
     struct environment_plan variables = {.inherited = (const char *const *)environ,
                                          .unset = o->unset,
                                          .unset_count = o->unset_count,
@@ -259,6 +316,8 @@ int system_run(struct run *run)
         .argv = o->argv,
         .environ = environment_make(&arena, settings, &variables),
         .cwd = cwd.p,
+        .unconfined = !confined || inside,
+        .timeout_ms = settings->limits.timeout_ms,
         .confine = {.landlock_abi = confine_landlock_abi(), .tcp_off = false, .secrets = &secrets}};
     if (rc == 0)
         rc = plan.environ ? start(run, &plan, &way)
