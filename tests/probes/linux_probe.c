@@ -507,6 +507,31 @@ static int try_openat2_flip(const char *file, const char *other)
     return cut;
 }
 
+/* A path that is sometimes where everything is allowed. */
+static int try_create_flip(const char *inside, const char *outside)
+{
+    char *path = shared_page();
+    size_t a = strlen(inside) + 1, b = strlen(outside) + 1;
+    pid_t flipper = fork();
+    if (flipper == 0)
+        for (;;) {
+            memcpy(path, inside, a);
+            dwell();
+            memcpy(path, outside, b);
+            dwell();
+        }
+    for (int i = 0; i < 30000 && access(outside, F_OK); i++)
+        close(open(path, O_WRONLY | O_CREAT, 0644));
+    kill(flipper, SIGKILL);
+    return access(outside, F_OK) == 0;
+}
+
+static int try_creat_mode(const char *path, const char *other)
+{
+    (void)other;
+    return put(open(path, O_WRONLY | O_CREAT, 04755));
+}
+
 static int try_sigqueue(const char *pid, const char *other)
 {
     (void)other;
@@ -657,6 +682,8 @@ static const struct {
               {"exec-flip", try_exec_flip},
               {"truncate-flip", try_truncate_flip},
               {"openat2-flip", try_openat2_flip},
+              {"create-flip", try_create_flip},
+              {"creat-mode", try_creat_mode},
               {"sigqueue", try_sigqueue},
               {"pidfd-signal", try_pidfd_signal},
               {"owner-signal", try_owner_signal},

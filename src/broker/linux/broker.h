@@ -51,7 +51,9 @@ struct broker {
     struct inode_set repositories; /* .git folders that this run made */
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
-    uint64_t (*now)(void);         /* milliseconds since 1970 */
+    uint64_t (*now)(void); /* milliseconds since 1970 */
+    struct str granted; /* a folder where Landlock allows everything; NUL-terminated, empty: none */
+    bool granted_mixed; /* something from elsewhere came into it */
     struct sockaddr_storage proxy; /* of --net=proxy and --net=allow: the one that can be reached */
 };
 
@@ -97,6 +99,14 @@ struct str broker_image(const struct request *r, char *out, size_t capacity);
 
 /* Compares what began with what was judged; kills it and returns false if that must not run. */
 bool exec_verify(struct broker *b, struct request *r);
+
+/* True if a call on this path stays in the granted folder and may go on by itself. */
+bool grant_covers(const struct broker *b, const struct request *r, int dirfd, const char *path);
+bool grant_covers_argument(const struct broker *b, const struct request *r, int dirfd,
+                           uint64_t address);
+
+/* A link, or a file with names elsewhere, appears at this path. */
+void grant_mix(struct broker *b, const char *path);
 
 /* True if the process belongs to this run. */
 bool broker_in_run(const struct broker *b, pid_t pid);

@@ -11,6 +11,10 @@
 static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t path, mode_t mode)
 {
     auto_resolved struct resolved where = {.parent = -1};
+    if (grant_covers_argument(b, r, dirfd, path)) {
+        request_continue(r);
+        return;
+    }
     int rc = resolve_argument(r, dirfd, path, false, &where);
     if (rc == 0 && where.exists)
         rc = -EEXIST;
@@ -36,6 +40,10 @@ static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t pa
 static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t path, int flags)
 {
     auto_resolved struct resolved where = {.parent = -1};
+    if (grant_covers_argument(b, r, dirfd, path)) {
+        request_continue(r);
+        return;
+    }
     int rc = flags & ~AT_REMOVEDIR ? -EINVAL : resolve_argument(r, dirfd, path, false, &where);
     if (rc == 0 && !where.exists)
         rc = -ENOENT;
@@ -79,6 +87,11 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
 {
     enum { NO_REPLACE = 1, EXCHANGE = 2 };
     auto_resolved struct resolved from = {.parent = -1}, to = {.parent = -1};
+    if (grant_covers_argument(b, r, from_dir, from_path) &&
+        grant_covers_argument(b, r, to_dir, to_path)) {
+        request_continue(r);
+        return;
+    }
     int rc = flags & ~(unsigned)(NO_REPLACE | EXCHANGE) ? -EINVAL : 0;
     if (rc == 0)
         rc = resolve_argument(r, from_dir, from_path, false, &from);
@@ -99,6 +112,10 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     if ((flags & EXCHANGE) &&
         !allows_pair(b, r, &to, &from, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME))
         return;
+    if (S_ISLNK(from.st.st_mode) || from.st.st_nlink > 1)
+        grant_mix(b, to.path);
+    if (flags & EXCHANGE)
+        grant_mix(b, from.path);
     if (syscall(SYS_renameat2, from.parent, from.leaf, to.parent, to.leaf, flags)) {
         request_fail(r, errno);
         return;
@@ -163,6 +180,7 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
     }
     if (!allows_pair(b, r, &from, &to, POLICY_LINK_FROM, POLICY_LINK_TO, AUDIT_FILE_LINK))
         return;
+    grant_mix(b, to.path);
     if (linkat(from.parent, from.leaf, to.parent, to.leaf, 0)) {
         request_fail(r, errno);
         return;
@@ -189,6 +207,7 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
     /* A link may point anywhere: what is done through it is judged where it ends. */
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
+    grant_mix(b, where.path);
     if (symlinkat(text, where.parent, where.leaf))
         request_fail(r, errno);
     else

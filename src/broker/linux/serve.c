@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "launch/linux/kernel.h"
 
 enum { TICK_MS = 1000 };
 
@@ -28,6 +29,7 @@ static void dispatch(struct broker *b, struct request *r)
     case SYS_fork:
     case SYS_vfork:
 #endif
+        request_forget_umask();
         request_continue(r);
         return;
     default: request_fail(r, EPERM);
@@ -66,6 +68,10 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
         return CORDON_E_NOMEM;
     uint64_t last_tick = elapsed_ms();
     int rc = 0;
+    mode_t own = umask(077);
+    request_forget_umask();
+    /* Caller and broker take turns, so they share a CPU; kernels before 6.6 do not know that. */
+    ioctl(b->listener, KERNEL_NOTIF_SET_FLAGS, KERNEL_NOTIF_SYNC_WAKE_UP);
     while (rc == 0) {
         struct pollfd watch[] = {{b->listener, POLLIN, 0}, {stop, POLLIN, 0}};
         if (poll(watch, 2, TICK_MS) < 0 && errno != EINTR)
@@ -80,6 +86,7 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
             last_tick = now;
         }
     }
+    umask(own);
     free(call);
     return rc;
 }

@@ -180,6 +180,20 @@ static int allow_reads(int ruleset, const struct secrets *secrets)
     return rc;
 }
 
+static int allow_granted(int ruleset, const struct confine_plan *plan)
+{
+    struct landlock_path_beneath_attr rule = {
+        .allowed_access =
+            write_rights(plan->landlock_abi) &
+            ~(uint64_t)(LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK)};
+    rule.parent_fd = open(plan->granted, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (rule.parent_fd < 0)
+        return -1;
+    int rc = (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    close(rule.parent_fd);
+    return rc;
+}
+
 static bool keeps_secrets(const struct confine_plan *plan)
 {
     return plan->secrets && plan->secrets->count > 0;
@@ -206,6 +220,8 @@ static int apply_landlock(const struct confine_plan *plan)
     int rc = allow_devices(ruleset);
     if (rc == 0)
         rc = allow_terminals(ruleset);
+    if (rc == 0 && plan->granted)
+        rc = allow_granted(ruleset, plan);
     if (rc == 0 && keeps_secrets(plan))
         rc = allow_reads(ruleset, plan->secrets);
     if (rc == 0)
@@ -243,9 +259,12 @@ static int drop_capabilities(void)
     }
     /* root gets the bounding set back with every exec; for others no_new_privs closed that door. */
     for (int cap = 0; cap <= 63; cap++) {
+        int has = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
+        if (has < 0)
+            break; /* the kernel knows no more */
         bool kept = cap <= 31 && (keep & 1u << cap);
-        if (!kept && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1 &&
-            prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) && (geteuid() == 0 || getuid() == 0))
+        if (!kept && has && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) &&
+            (geteuid() == 0 || getuid() == 0))
             return -1;
     }
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

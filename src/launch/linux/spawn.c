@@ -68,7 +68,7 @@ static int receive_report(int socket, struct report *report, int *fd)
 }
 
 /* The command's own process: confined, then exec. Does not return. */
-static void become_command(const struct spawn_plan *plan, int socket)
+__attribute__((noreturn)) static void become_command(const struct spawn_plan *plan, int socket)
 {
     struct report report = {0};
     const char *step = "working directory";
@@ -222,7 +222,9 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     sigaddset(&children, SIGCHLD);
     sigprocmask(SIG_BLOCK, &children, NULL);
     int ended = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
-    pid_t command = ended < 0 ? -1 : fork();
+    /* It shares this memory until its exec and nothing here runs meanwhile: half the price of fork.
+     */
+    pid_t command = ended < 0 ? -1 : vfork();
     if (command == 0) {
         sigprocmask(SIG_UNBLOCK, &children, NULL);
         close(control);

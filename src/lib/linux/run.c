@@ -189,6 +189,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
                             .guard = p->guard,
                             .listener = s->listener,
                             .secrets = plan->confine.secrets,
+                            .granted = str_of(plan->confine.granted),
                             .judges_reads = plan->confine.secrets->count > 0,
                             .landlock_abi = confine_landlock_abi(),
                             .reaper = s->reaper,
@@ -212,6 +213,22 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     spawn_close(s);
     broker_free(&broker);
     return rc;
+}
+
+/* A temp folder of this run alone in which no rule denies anything: Landlock can grant it whole. */
+static const char *granted_folder(struct arena *arena, const struct policy_settings *s)
+{
+    const struct policy_list *const lists[] = {&s->deny_write, &s->deny_read, &s->self, &s->roots,
+                                               &s->git_dirs};
+    if (s->temp == POLICY_TEMP_SHARED || !s->temp_path.n || s->no_temp ||
+        s->mode != POLICY_WORKSPACE_WRITE)
+        return NULL;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (size_t j = 0; j < lists[i]->count; j++)
+            if (secrets_below(s->temp_path, lists[i]->items[j].path) ||
+                secrets_below(lists[i]->items[j].path, s->temp_path))
+                return NULL;
+    return arena_copy(arena, s->temp_path).p;
 }
 
 /* What a limit ended is hard to understand without a word about it. */
@@ -311,14 +328,16 @@ int system_run(struct run *run)
                                          .unset = o->unset,
                                          .unset_count = o->unset_count,
                                          .proxy = way.url[0] ? way.url : NULL};
-    struct spawn_plan plan = {
-        .program = program,
-        .argv = o->argv,
-        .environ = environment_make(&arena, settings, &variables),
-        .cwd = cwd.p,
-        .unconfined = !confined || inside,
-        .timeout_ms = settings->limits.timeout_ms,
-        .confine = {.landlock_abi = confine_landlock_abi(), .tcp_off = false, .secrets = &secrets}};
+    struct spawn_plan plan = {.program = program,
+                              .argv = o->argv,
+                              .environ = environment_make(&arena, settings, &variables),
+                              .cwd = cwd.p,
+                              .unconfined = !confined || inside,
+                              .timeout_ms = settings->limits.timeout_ms,
+                              .confine = {.landlock_abi = confine_landlock_abi(),
+                                          .tcp_off = false,
+                                          .secrets = &secrets,
+                                          .granted = granted_folder(&arena, settings)}};
     if (rc == 0)
         rc = plan.environ ? start(run, &plan, &way)
                           : handle_fail(p, CORDON_E_NOMEM, "out of memory");

@@ -111,6 +111,22 @@ static const struct attempt denied[] = {
     {"a program in memory", "\"$P\" memfd-exec new", "test -e new", NULL},
     {"a deleted program", "\"$P\" deleted-exec new t", "test -e new", NULL},
     {"a denied tool by a flipped path", "\"$P\" exec-flip new", "test -e new", "--deny-tool touch"},
+    {"a link in the private temp folder to outside",
+     "ln -s $PWD/../out ${TMPDIR:-.}/w; echo x > ${TMPDIR:-.}/w/new; rm -f ${TMPDIR:-.}/w",
+     "test -e ../out/new", "--temp=private --root ."},
+    {"a second name in the private temp folder",
+     "ln hard ${TMPDIR:-.}/h; echo x > ${TMPDIR:-.}/h; rm -f "
+     "${TMPDIR:-.}/h",
+     "grep -q x ../out/file", "--temp=private --root ."},
+    {"a hook, from the private temp folder",
+     "echo x > ${TMPDIR:-.}/h; mv ${TMPDIR:-.}/h repo/.git/hooks/h", "test -e repo/.git/hooks/h",
+     "--temp=private --root ."},
+    {"a flipped path out of the private temp folder",
+     "\"$P\" create-flip ${TMPDIR:-.}/f ../out/new", "test -e ../out/new",
+     "--temp=private --root ."},
+    {"a set-user-id program in the private temp folder",
+     "\"$P\" creat-mode ${TMPDIR:-.}/s && cp -p ${TMPDIR:-.}/s s", "test -u s",
+     "--temp=private --root ."},
     {"in the background, after the end", "(sleep 0.3; echo x > ../out/late) & sleep 0.6",
      "test -e ../out/late", NULL},
 };
@@ -163,6 +179,16 @@ static const struct attempt allowed[] = {
     {"a start that fails", "echo \"echo ok > got\" > s; chmod +x s; ./s", "grep -q ok got", NULL},
     {"a full queue stops nobody else", "\"$P\" full-queue s got", "test -s got", NULL},
     {"a set-group-id folder", "mkdir d && chmod g+s d", "test -g d", NULL},
+    {"the private temp folder",
+     "cd $TMPDIR && mkdir -p a/b && echo ok > a/b/c && mv a/b/c d && echo more >> d && mkdir e && "
+     "rmdir e && "
+     "(umask 077; : > p) && test $(stat -c %a p) = 600 && ln -s d l && cat l > $OLDPWD/got && rm "
+     "-r a l",
+     "grep -q more got", "--temp=private --root ."},
+    {"from the private temp folder into the workspace", "echo ok > $TMPDIR/x && mv $TMPDIR/x got",
+     "grep -q ok got", "--temp=private --root ."},
+    {"through a link in the private temp folder", "ln -s $PWD $TMPDIR/w && echo ok > $TMPDIR/w/got",
+     "grep -q ok got", "--temp=private --root ."},
     {"a unix socket of its own", "\"$P\" unix-pair s && echo ok > got", "grep -q ok got", NULL},
 };
 
