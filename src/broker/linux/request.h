@@ -31,6 +31,9 @@ void request_succeed(struct request *r, int64_t value);
 void request_continue(struct request *r);
 void request_give(struct request *r, int fd, bool close_on_exec); /* fd stays the broker's */
 
+/* Caller and broker share a CPU (kernel 6.6 and later). */
+extern bool request_takes_turns;
+
 /* The caller's process and umask, read at once; false if it is gone. */
 struct request_status {
     pid_t process;

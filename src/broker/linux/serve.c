@@ -71,7 +71,8 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
     mode_t own = umask(077);
     request_forget_umask();
     /* Caller and broker take turns, so they share a CPU; kernels before 6.6 do not know that. */
-    ioctl(b->listener, KERNEL_NOTIF_SET_FLAGS, KERNEL_NOTIF_SYNC_WAKE_UP);
+    request_takes_turns =
+        ioctl(b->listener, KERNEL_NOTIF_SET_FLAGS, KERNEL_NOTIF_SYNC_WAKE_UP) == 0;
     while (rc == 0) {
         struct pollfd watch[] = {{b->listener, POLLIN, 0}, {stop, POLLIN, 0}};
         if (poll(watch, 2, TICK_MS) < 0 && errno != EINTR)
