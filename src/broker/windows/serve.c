@@ -152,7 +152,10 @@ int broker_add(struct broker *b, HANDLE process, struct injected *wire, struct s
 /* How volumes are called by the kernel, as it is now: the tree can change the drive map later. */
 static void read_maps(struct broker *b)
 {
+    DWORD there = GetLogicalDrives();
     for (wchar_t letter = L'A'; letter <= L'Z'; letter++) {
+        if (!(there >> (letter - L'A') & 1))
+            continue;
         wchar_t drive[] = {letter, L':', 0}, target[80];
         auto_buf struct buf text = {0};
         DWORD n = QueryDosDeviceW(drive, target, 80);

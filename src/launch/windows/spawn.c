@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "launch/windows/wine.h"
+
 /* Mitigations that no real tool misses: no code from the network or from Low folders, no legacy
    extension points. */
 #define MITIGATIONS                                                         \
@@ -64,7 +66,8 @@ int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thre
         rc = launch_fail(f, "cannot describe the process (UpdateProcThreadAttribute)");
     if (rc == 0 && !CreateProcessAsUserW(plan->token, plan->image, plan->cmdline, NULL, NULL, TRUE,
                                          CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT |
-                                             CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT,
+                                             wine_console_flags(CREATE_NO_WINDOW) |
+                                             EXTENDED_STARTUPINFO_PRESENT,
                                          plan->environment, plan->cwd, &startup.StartupInfo, &made))
         rc = launch_fail(f, "cannot start the program (CreateProcessAsUser)");
     DeleteProcThreadAttributeList(list);

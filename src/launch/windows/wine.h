@@ -46,4 +46,11 @@ static inline DWORD wine_console_flags(DWORD usual)
     return wine_is_here() ? DETACHED_PROCESS : usual;
 }
 
+/* Desktops separate nothing under Wine, and loading its window system costs as much as a whole
+   process. */
+static inline bool wine_desktops_separate_nothing(void)
+{
+    return wine_is_here();
+}
+
 #endif

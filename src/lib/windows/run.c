@@ -83,7 +83,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
         rc = token_run_sid(&l->who, f);
     if (rc == 0)
         rc = token_make(&l->who, run->options->medium_integrity, &l->token, f);
-    if (rc == 0)
+    if (rc == 0 && !wine_desktops_separate_nothing())
         rc = desktop_make(&l->who, &l->desktop, l->desktop_name, DESKTOP_NAME_UNITS, f);
     if (rc == 0)
         rc = job_make(&settings->limits, &l->job, &l->port, f);
@@ -115,7 +115,7 @@ static int start(struct run *run, struct launch *l, const struct lookup *found, 
                               .cmdline = found->cmdline,
                               .environment = block,
                               .cwd = cwd,
-                              .desktop = l->desktop_name,
+                              .desktop = l->desktop ? l->desktop_name : NULL,
                               .token = l->token,
                               .job = l->job,
                               .stdio = l->stdio.child};
