@@ -56,10 +56,12 @@ struct broker {
     struct path_map maps[26];
     char map_text[26][80];
     size_t map_count;
+    char way_host[64]; /* the proxy that is the only way out; empty: none */
+    uint16_t way_port;
     unsigned char bound[65536 / 8]; /* ports that the tree says it has */
     struct broker_root *roots;
     size_t root_count;
-    bool stopping;
+    bool stopping, unconfined;
     bool first; /* the first process is being made */
 };
 

@@ -181,7 +181,7 @@ static DWORD WINAPI watch(void *context)
     OVERLAPPED *value;
     while (GetQueuedCompletionStatus(b->port, &message, &key, &value, INFINITE) &&
            message != JOB_OBJECT_MSG_ACTIVE_PROCESS_ZERO && !b->stopping)
-        if (message == JOB_OBJECT_MSG_NEW_PROCESS)
+        if (message == JOB_OBJECT_MSG_NEW_PROCESS && !b->unconfined)
             process_watch(b, (DWORD)(uintptr_t)value);
     return 0;
 }
