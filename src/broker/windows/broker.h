@@ -56,6 +56,7 @@ struct broker {
     struct path_map maps[26];
     char map_text[26][80];
     size_t map_count;
+    struct str stubs;  /* the folder of stubs: what lies there only speaks */
     char way_host[64]; /* the proxy that is the only way out; empty: none */
     uint16_t way_port;
     unsigned char bound[65536 / 8]; /* ports that the tree says it has */

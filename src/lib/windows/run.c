@@ -14,6 +14,7 @@
 #include "launch/windows/lookup.h"
 #include "launch/windows/spawn.h"
 #include "launch/windows/stdio.h"
+#include "launch/windows/stubs.h"
 #include "launch/windows/token.h"
 #include "launch/windows/wide.h"
 #include "launch/windows/wine.h"
@@ -54,6 +55,7 @@ struct launch {
     struct stdio stdio;
     struct broker broker;
     bool serving;
+    struct stubs stubs;
     struct proxy_server *proxy; /* of --net=allow */
     char proxy_url[160];        /* the only way out; empty: none */
 };
@@ -67,6 +69,7 @@ static void launch_close(struct launch *l)
     if (l->serving)
         broker_stop(&l->broker);
     stdio_finish(&l->stdio);
+    stubs_remove(&l->stubs);
     if (l->desktop)
         desktop_close(l->desktop);
     HANDLE handles[] = {l->token, l->job, l->port};
@@ -248,7 +251,8 @@ int system_run(struct run *run)
     struct lookup found;
     struct str path = STR_NONE, extensions = STR_NONE;
     wchar_t *block = NULL, *cwd = wide_of(&arena, p->settings.cwd);
-    struct environment_plan variables = {block_read(&arena), o->unset, o->unset_count, true, NULL};
+    struct environment_plan variables = {block_read(&arena), o->unset, o->unset_count, true,
+                                         STR_NONE,           NULL};
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     if (!variables.inherited || !argv || !cwd)
         return handle_fail(p, CORDON_E_NOMEM, "out of memory");
@@ -271,7 +275,11 @@ int system_run(struct run *run)
             "not, or --allow-elevated");
     HANDLE process;
     auto_launch struct launch launch = {0};
+    if (policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS)
+        stubs_make(&launch.stubs, &arena, p->policy);
     rc = prepare(run, &launch, &failure);
+    variables.stubs = launch.stubs.folder;
+    launch.broker.stubs = launch.stubs.folder;
     variables.proxy = launch.proxy_url[0] ? launch.proxy_url : NULL;
     const char *const *environment =
         environment_make(&arena, policy_settings_of(p->policy), &variables);
