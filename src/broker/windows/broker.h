@@ -49,6 +49,7 @@ struct broker {
     struct client *clients;
     struct id_set linked;       /* files that this run gave another name */
     struct id_set repositories; /* .git folders that this run made */
+    struct id_set probes;       /* PowerShell's test files, where temp is not writable */
     struct {
         uint64_t *hashes; /* of folded names */
         size_t count, capacity;
@@ -165,6 +166,9 @@ bool facts_id(HANDLE file, struct file_id *out);
 /* Fills in what is known about an existing file, and whether its .git is this run's. */
 void facts_apply(struct request *r, HANDLE file, const struct facts *facts,
                  struct policy_request *question);
+/* Whether this run made what the rule about it is about: the .git it lies in, or the file itself.
+ */
+bool facts_created_by_run(struct request *r, HANDLE file, struct str path);
 /* Whether every .git on the path was made by this run. */
 bool facts_own_repository(struct request *r, struct str path);
 uint32_t id_set_count(const struct id_set *set, struct file_id id);

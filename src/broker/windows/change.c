@@ -37,7 +37,7 @@ static NTSTATUS subject_of(struct request *r, uint64_t handle, struct subject *s
     if (!normal || path_normalize(&context, path, normal, path.n + 16, &s->question.path))
         return STATUS_INSUFFICIENT_RESOURCES;
     facts_apply(r, s->borrowed, &s->facts, &s->question);
-    s->question.facts.created_by_run = facts_own_repository(r, s->question.path.text);
+    s->question.facts.created_by_run = facts_created_by_run(r, s->borrowed, s->question.path.text);
     s->question.facts.existing = path_parent(PATH_WINDOWS, s->question.path.text);
     return STATUS_SUCCESS;
 }

@@ -248,6 +248,8 @@ void broker_stop(struct broker *b)
     free(b->linked.counts);
     free(b->repositories.items);
     free(b->repositories.counts);
+    free(b->probes.items);
+    free(b->probes.counts);
     free(b->pipes.hashes);
     if (!left)
         DeleteCriticalSection(&b->lock);
