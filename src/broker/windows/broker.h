@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "guard/guard.h"
 #include "launch/windows/inject.h"
+#include "launch/windows/token.h"
 #include "policy/rules.h"
 
 enum { BROKER_MOST_WORKERS = 8, BROKER_LONGEST_IMAGE = 1024 };
@@ -41,6 +42,7 @@ struct broker {
     struct guard *guard;
     struct inject_plan inject;
     HANDLE job, port;
+    const struct token_run *who; /* whose entries no access list may hold */
     void (*event)(void *context, const struct audit_event *event);
     void *context;
     uint64_t (*now)(void);
@@ -174,6 +176,11 @@ bool facts_own_repository(struct request *r, struct str path);
 uint32_t id_set_count(const struct id_set *set, struct file_id id);
 bool id_set_add(struct id_set *set, struct file_id id);
 void id_set_drop(struct id_set *set, struct file_id id);
+
+/* ---- security.c ---- */
+
+/* Gives an open file the access list of a SECURITY request, without what the run could use. */
+NTSTATUS security_set(struct request *r, HANDLE file);
 
 /* ---- the handlers, by request ---- */
 

@@ -340,6 +340,13 @@ void change_security(struct request *r)
     s.question.access = POLICY_SECURITY;
     if (status < 0)
         request_answer(r, status);
-    else if (request_allows(r, &s.question, AUDIT_FILE_SECURITY))
-        request_answer(r, STATUS_ACCESS_DENIED);
+    else if (request_allows(r, &s.question, AUDIT_FILE_SECURITY)) {
+        HANDLE file;
+        status = reopen(&s, WRITE_DAC | READ_CONTROL, &file);
+        if (status >= 0) {
+            status = security_set(r, file);
+            NtClose(file);
+        }
+        request_answer(r, status);
+    }
 }

@@ -135,6 +135,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
     l->broker = (struct broker){.policy = policy,
                                 .guard = run->policy->guard,
                                 .unconfined = !confined,
+                                .who = &l->who,
                                 .job = l->job,
                                 .port = l->port,
                                 .event = run_event,

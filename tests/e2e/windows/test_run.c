@@ -286,6 +286,7 @@ static const struct attempt allowed[] = {
     {"26 replace", "cmd /c \"echo x> n && %P% replace n file\"", "=ws\\file|x", NULL},
     {"copy", "%P% copy file new", "=ws\\new|old", NULL},
     {"attributes", "%P% read-only file", "!ws\\file", NULL},
+    {"an access list", "cmd /c \"%P% security file && echo x> new\"", "+ws\\new", NULL},
     {"times", "%P% times file", "<ws\\file", NULL},
     {"a hard link and a write through it", "cmd /c \"%P% link l file && %P% overwrite l\"",
      "=ws\\file|x", NULL},
