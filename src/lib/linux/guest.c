@@ -16,6 +16,7 @@ struct system_guest {
     cordon_output *output;
     void *context;
     int read[2], write[2]; /* stdout, stderr; -1: none */
+    intptr_t given[2];     /* write, as the run takes it */
     pthread_t thread;
     bool reading;
     struct sigaction before[SIGNALS];
@@ -59,6 +60,7 @@ static bool open_pipes(struct system_guest *g)
             return false;
         g->read[i] = ends[0];
         g->write[i] = ends[1];
+        g->given[i] = ends[1];
     }
     /* The thread takes no signal: they are for the thread that the caller runs this in. */
     sigset_t all, old;
@@ -88,9 +90,9 @@ int system_guest_open(cordon_output *output, void *context, struct system_guest 
     return 0;
 }
 
-const int *system_guest_stdio(const struct system_guest *g)
+const intptr_t *system_guest_stdio(const struct system_guest *g)
 {
-    return g->output ? g->write : NULL;
+    return g->output ? g->given : NULL;
 }
 
 void system_guest_close(struct system_guest *g)

@@ -113,6 +113,15 @@ static int open_way_out(struct run *run, struct launch *l, struct launch_failure
     return 0;
 }
 
+static int open_stdio(const struct run_options *o, struct stdio *stdio, struct launch_failure *f)
+{
+    if (!o->stdio)
+        return stdio_open(stdio, f);
+    const HANDLE own[3] = {GetStdHandle(STD_INPUT_HANDLE), (HANDLE)o->stdio[0],
+                           (HANDLE)o->stdio[1]};
+    return stdio_open_handles(stdio, own, f);
+}
+
 static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
 {
     const struct policy *policy = run->policy->policy;
@@ -128,7 +137,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
     if (rc == 0)
         rc = job_make(&settings->limits, &l->job, &l->port, f);
     if (rc == 0)
-        rc = stdio_open(&l->stdio, f);
+        rc = open_stdio(run->options, &l->stdio, f);
     l->end = CreateEventW(NULL, TRUE, FALSE, NULL);
     if (rc == 0)
         rc = l->end ? stdio_watch_console(l->end) : launch_fail(f, "cannot make an event");
