@@ -16,6 +16,7 @@
 #include "launch/windows/stdio.h"
 #include "launch/windows/stubs.h"
 #include "launch/windows/token.h"
+#include "launch/windows/version.h"
 #include "launch/windows/wide.h"
 #include "launch/windows/wine.h"
 #include "lib/environment.h"
@@ -251,6 +252,26 @@ static void wait_for(struct run *run, struct launch *l, HANDLE process)
     }
 }
 
+/* True if a tool rule refuses the first program: reported, 126. */
+static bool tool_refused(struct run *run, struct arena *arena, const struct lookup *found)
+{
+    const struct policy *policy = run->policy->policy;
+    const wchar_t *file = found->script ? found->script : found->image;
+    struct str path = wide_narrow(arena, file, wcslen(file));
+    struct policy_program program = {.name = str_of(run->options->argv[0]),
+                                     .path = {.class = PATH_FILE, .text = path, .base = path},
+                                     .original = version_original_name(arena, path),
+                                     .seen = true};
+    struct policy_answer answer = {0};
+    auto_buf struct buf why = {0}, fix = {0};
+    policy_tool_decide(policy, &program, &answer);
+    if (answer.verdict == CORDON_ALLOW)
+        return false;
+    policy_tool_explain(policy, &program, &answer, &why, &fix);
+    run_refuse(run, str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix), path);
+    return true;
+}
+
 int system_run(struct run *run)
 {
     auto_arena struct arena arena = {0};
@@ -278,6 +299,8 @@ int system_run(struct run *run)
         return run_not_found(run, o->argv[0]);
     if (rc)
         return handle_fail(p, rc, buf_cstr(&error));
+    if (tool_refused(run, &arena, &found))
+        return 0;
     if (token_is_elevated() && !o->allow_elevated && !wine_is_always_elevated())
         return handle_fail(
             p, CORDON_E_REFUSED,
