@@ -67,8 +67,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (args->next >= args->count)
         return print_failure("there is no command; type: cordon %s -- PROGRAM ARG…", name);
     if (!dashes)
-        return print_failure("put -- in front of the command: cordon %s -- %s%s", name,
-                             args->items[args->next], args->count - args->next > 1 ? " …" : "");
+        return mistake_dashes(args, name);
     o.argv = args->items + args->next;
     o.argc = args->count - args->next;
     o.unset = unset;
@@ -91,7 +90,8 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         print_plan(p);
     rc = run_confined(p, &o, &result);
     if (rc) {
-        print_error("%s", cordon_policy_error(p));
+        const char *hint = rc == CORDON_E_NOTFOUND ? mistake_program(o.argv[0]) : "";
+        print_error("%s%s%s", cordon_policy_error(p), *hint ? "; " : "", hint);
         result.exit = rc == CORDON_E_NOTFOUND ? EXIT_NOT_FOUND : EXIT_FAILED;
         result.reason = "failed";
     }
