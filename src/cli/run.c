@@ -20,7 +20,10 @@ static void print_plan(const struct cordon_policy *p)
 {
     const struct policy_settings *s = policy_settings_of(p->policy);
     auto_buf struct buf boundary = {0};
-    run_describe(&boundary);
+    if (s->mode == POLICY_FULL_ACCESS)
+        buf_add(&boundary, STR("none (full-access)"));
+    else
+        run_describe(&boundary);
     print_error("boundary: %s", buf_cstr(&boundary));
     for (size_t i = 0; i < s->roots.count; i++)
         print_error("can be changed: %.*s", STR_ARG(s->roots.items[i].path));
@@ -85,6 +88,11 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         run_finish(p, &result);
         learn_free(o.learn);
         return print_failure("%s", cordon_policy_error(p));
+    }
+    bool full = policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS;
+    if (full && o.require_kernel) {
+        run_finish(p, &result);
+        return print_failure("--require-kernel and --mode full-access contradict each other");
     }
     if (verbose && !quiet)
         print_plan(p);

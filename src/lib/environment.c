@@ -18,6 +18,28 @@ static const char *const offline[] = {"CODEX_SANDBOX_NETWORK_DISABLED=1", "npm_c
                                       "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true",
                                       "GIT_TERMINAL_PROMPT=0"};
 
+/* How programs are told of a proxy; curl reads only the lower case of the first. */
+static const char *const proxies[] = {"http_proxy",
+                                      "HTTP_PROXY",
+                                      "https_proxy",
+                                      "HTTPS_PROXY",
+                                      "all_proxy",
+                                      "ALL_PROXY",
+                                      "ftp_proxy",
+                                      "FTP_PROXY",
+                                      "npm_config_proxy",
+                                      "npm_config_https_proxy",
+                                      "npm_config_http_proxy",
+                                      "YARN_HTTP_PROXY",
+                                      "YARN_HTTPS_PROXY",
+                                      "PIP_PROXY",
+                                      "CARGO_HTTP_PROXY",
+                                      "GLOBAL_AGENT_HTTP_PROXY"};
+
+/* Exceptions from it, which would only fail; and node, which asks for a switch. */
+static const char *const proxied[] = {"no_proxy=", "NO_PROXY=", "npm_config_noproxy=",
+                                      "NODE_USE_ENV_PROXY=1", "GIT_TERMINAL_PROMPT=0"};
+
 /* Where the temp folder is the run's own. */
 static const char *const temps[] = {"TMPDIR", "TEMP", "TMP"};
 
@@ -104,8 +126,14 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
         drop(&b, str_of(plan->unset[i]));
     for (size_t i = 0; i < COUNT(always); i++)
         set(&b, always[i]);
-    for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF; i++)
+    for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF &&
+                       settings->mode != POLICY_FULL_ACCESS;
+         i++)
         set(&b, offline[i]);
+    for (size_t i = 0; i < COUNT(proxies) && plan->proxy; i++)
+        set_value(&b, proxies[i], str_of(plan->proxy));
+    for (size_t i = 0; i < COUNT(proxied) && plan->proxy; i++)
+        set(&b, proxied[i]);
     for (size_t i = 0; i < COUNT(temps) && settings->temp != POLICY_TEMP_SHARED; i++)
         set_value(&b, temps[i], settings->temp_path);
     add(&b, NULL);

@@ -157,7 +157,10 @@ int run_confined(struct cordon_policy *p, const struct run_options *o, struct ru
     if (rc == 0) {
         result->reason = "failed";
         result->exit = 125;
-        result->boundary = system_boundary(result->boundary_detail, sizeof result->boundary_detail);
+        result->boundary =
+            policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS
+                ? "none"
+                : system_boundary(result->boundary_detail, sizeof result->boundary_detail);
         start_event(&run);
         if (o->require_kernel && strcmp(result->boundary, "kernel") != 0)
             rc =

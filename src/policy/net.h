@@ -15,6 +15,9 @@ struct net_host {
 /* Every spelling that resolvers take for an address is one: 127.1, 0x7f.0.0.1, 2130706433. */
 struct net_host net_read_host(struct str text);
 bool net_is_loopback(const struct net_host *host);
+/* An address that belongs to no private, local or special network; tunnels are judged by what they
+   lead to. A name is none. */
+bool net_is_public(const struct net_host *host);
 bool net_equal(const struct net_host *a, const struct net_host *b);
 
 /* example.com (exactly that), *.example.com (everything below it) or an address. */

@@ -54,7 +54,13 @@ static bool read_wish(struct request *r, struct wish *w)
                        .allocation.QuadPart = (LONGLONG)n[7]};
     w->maximum = w->access & MAXIMUM_ALLOWED;
     w->access &= ~(ACCESS_MASK)MAXIMUM_ALLOWED;
-    return w->disposition <= FILE_MAXIMUM_DISPOSITION;
+    /* Folders are never overwritten; both kinds at once cannot be. */
+    bool overwrites = w->disposition == FILE_SUPERSEDE || w->disposition == FILE_OVERWRITE ||
+                      w->disposition == FILE_OVERWRITE_IF;
+    bool folder = w->options & FILE_DIRECTORY_FILE;
+    return w->disposition <= FILE_MAXIMUM_DISPOSITION && !(folder && overwrites) &&
+           !(folder && w->options & FILE_NON_DIRECTORY_FILE) &&
+           !(w->options & FILE_DELETE_ON_CLOSE && !(w->access & DELETE) && !w->maximum);
 }
 
 static NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access, ULONG share,
@@ -196,7 +202,7 @@ static NTSTATUS overwrite(const struct wish *w, HANDLE file)
     if (status < 0)
         return status;
     /* Windows does not overwrite a hidden file for a caller who does not know that it is one. */
-    if (basic.attributes & KEPT & ~w->attributes)
+    if ((basic.attributes & KEPT & ~w->attributes) || (basic.attributes & FILE_ATTRIBUTE_READONLY))
         return STATUS_ACCESS_DENIED;
     status = NtSetInformationFile(file, &io, &nothing, sizeof nothing,
                                   (FILE_INFORMATION_CLASS)NT_END_OF_FILE);
@@ -296,7 +302,12 @@ static NTSTATUS open_existing(struct request *r, struct wish *w, const struct pl
     if (allows_existing(r, &all, &question, w->maximum)) {
         if (w->maximum)
             w->access |= FILE_ALL_ACCESS & ~(ACCESS_MASK)(WRITE_DAC | WRITE_OWNER);
-        status = open_judged(r, w, seen, facts.directory);
+        bool overwrites = w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF;
+        if (facts.directory && overwrites)
+            status = w->options & FILE_NON_DIRECTORY_FILE ? STATUS_FILE_IS_A_DIRECTORY
+                                                          : STATUS_OBJECT_NAME_COLLISION;
+        else
+            status = open_judged(r, w, seen, facts.directory);
     } else if (w->maximum) {
         open_for_reading(r, w, seen, facts.directory);
         status = STATUS_SUCCESS;

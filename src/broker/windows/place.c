@@ -94,16 +94,20 @@ NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct pa
     }
     if (given.n == 0 && !folder)
         return STATUS_OBJECT_NAME_INVALID;
-    if (given.n == 0 || given.p[0] == ':') {
-        /* The folder handle's own file, or a stream of it. */
+    if (folder) {
+        /* As the kernel sees it: below that folder, or a stream of that file; no dots are special. */
         auto_buf struct buf whole = {0};
-        buf_add(&whole, context.cwd);
+        bool unc = str_starts(context.cwd, STR("\\\\"));
+        buf_add(&whole, unc ? STR("\\??\\UNC") : STR("\\??\\"));
+        buf_add(&whole, unc ? str_from(context.cwd, 1) : context.cwd);
+        if (given.n && given.p[0] != ':' && whole.p && whole.p[whole.n - 1] != '\\')
+            buf_char(&whole, '\\');
         buf_add(&whole, given);
-        given = arena_copy(&r->arena, buf_str(&whole));
-        context.nt = false;
+        given = whole.failed ? STR_NONE : arena_copy(&r->arena, buf_str(&whole));
+        context.cwd = STR_NONE;
     }
     size_t room = given.n + context.cwd.n + 16;
-    char *normal = name.failed ? NULL : arena_alloc(&r->arena, room);
+    char *normal = name.failed || !given.p ? NULL : arena_alloc(&r->arena, room);
     if (!normal || path_normalize(&context, given, normal, room, out))
         return STATUS_INSUFFICIENT_RESOURCES;
     if (out->class == PATH_MALFORMED)

@@ -281,11 +281,15 @@ void process_started(struct request *r)
         request_answer(r, STATUS_ACCESS_DENIED);
         return;
     }
-    request_event(r, &(struct audit_event){.type = AUDIT_SPAWN,
-                                           .op = AUDIT_PROCESS_START,
-                                           .ppid = r->client->pid,
-                                           .target = p.path,
-                                           .cmdline = p.cmdline});
+    EnterCriticalSection(&b->lock);
+    b->event(b->context, &(struct audit_event){.type = AUDIT_SPAWN,
+                                               .op = AUDIT_PROCESS_START,
+                                               .time = b->now(),
+                                               .pid = pid,
+                                               .ppid = r->client->pid,
+                                               .image = p.path,
+                                               .cmdline = p.cmdline});
+    LeaveCriticalSection(&b->lock);
     request_answer(r, STATUS_SUCCESS);
 }
 

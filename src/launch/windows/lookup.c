@@ -138,6 +138,13 @@ static struct str find_name(struct search *s, struct str name, struct str list)
     return STR_NONE;
 }
 
+static struct str system_folder(struct arena *arena)
+{
+    wchar_t folder[MAX_PATH];
+    UINT n = GetSystemDirectoryW(folder, MAX_PATH);
+    return n && n < MAX_PATH ? wide_narrow(arena, folder, n) : STR_NONE;
+}
+
 static const struct {
     struct str name, instead;
 } aliases[] = {
@@ -222,14 +229,6 @@ static wchar_t *final_image(struct arena *arena, struct str path)
     return iswalpha(out[4]) && out[5] == L':' ? out + 4 : text;
 }
 
-static struct str system_cmd(struct arena *arena)
-{
-    wchar_t folder[MAX_PATH];
-    UINT n = GetSystemDirectoryW(folder, MAX_PATH);
-    struct str base = n && n < MAX_PATH ? wide_narrow(arena, folder, n) : STR_NONE;
-    return base.p ? glue(arena, base, STR("\\cmd.exe"), STR_NONE) : STR_NONE;
-}
-
 /* Absolute and plain, so that cmd needs no current directory to find it. */
 static wchar_t *full_path(struct arena *arena, struct str path)
 {
@@ -242,7 +241,8 @@ static wchar_t *full_path(struct arena *arena, struct str path)
 static int prepare_batch(struct arena *arena, const char *const *argv, size_t argc,
                          struct str script, struct lookup *out, struct buf *line, struct buf *error)
 {
-    struct str cmd = system_cmd(arena);
+    struct str folder = system_folder(arena);
+    struct str cmd = folder.p ? glue(arena, folder, STR("\\cmd.exe"), STR_NONE) : STR_NONE;
     out->script = full_path(arena, script);
     struct str full = out->script ? wide_narrow(arena, out->script, wcslen(out->script)) : STR_NONE;
     if (!cmd.p || !full.p)
@@ -290,6 +290,8 @@ int lookup_program(struct arena *arena, const char *const *argv, size_t argc, st
     struct str name = str_of(argv[0]);
     bool bare = cmdline_name(name).n == name.n;
     struct str found = bare ? find_name(&s, name, str_of(path)) : find_path(&s, name);
+    if (!found.p && bare) /* Windows' own programs are there whatever PATH says */
+        found = find_name(&s, name, system_folder(arena));
     if (!found.p)
         return not_found(&s, name, bare, error);
     int rc = choose(&s, found, argv, argc, raw_tail, &made, &line, error);

@@ -17,9 +17,9 @@ struct lookup {
 
 /*
  * A name with a separator is a path, relative to cwd. A bare name is searched along path, with the
- * extensions of pathext where it has none of them; never in the current directory, whose content
- * the agent wrote: .\x says so where it is meant. Relative and empty entries of path are skipped
- * for the same reason.
+ * extensions of pathext where it has none of them, then in the system folder; never in
+ * the current directory, whose content the agent wrote: .\x says so where it is meant. Relative and
+ * empty entries of path are skipped for the same reason.
  *
  * raw_tail is what the caller typed behind "--", word for word (empty: unknown). Where it reads as
  * argv it is passed on as it is, because cmd and others have quotes of their own.

@@ -226,8 +226,8 @@ static int duplicate(HANDLE own, HANDLE *child, struct launch_failure *f)
 
 int stdio_relay(struct stdio *s, int which, HANDLE own, struct launch_failure *f)
 {
-    struct stdio_relay *made;
-    HANDLE child;
+    struct stdio_relay *made = NULL;
+    HANDLE child = NULL;
     int rc = relay_start(&made, own, which == 0, &child, f);
     if (rc)
         return rc;
@@ -245,6 +245,9 @@ static int open_one(struct stdio *s, int i, HANDLE own, struct launch_failure *f
                                                     : FILE_TYPE_UNKNOWN;
     if (type == FILE_TYPE_UNKNOWN)
         return open_nul(&s->child[i], i == 0, f);
+    /* Both on the console: one pipe, so that lines stay in the order in which they were written. */
+    if (i == 2 && s->relay[1] && s->relay[1]->console && GetConsoleMode(own, &mode))
+        return duplicate(s->child[1], &s->child[2], f);
     if (GetConsoleMode(own, &mode) || wine_is_unix_pipe(own))
         return stdio_relay(s, i, own, f);
     return duplicate(own, &s->child[i], f);

@@ -205,6 +205,18 @@ int token_describe(const struct token_run *r, DWORD access, struct token_descrip
     return 0;
 }
 
+/* The tree runs as the owner of what the launcher makes, and an owner may rewrite any DACL that
+   does not say otherwise. At Low integrity that is refused anyway, at Medium this alone refuses it.
+ */
+static bool bind_owner(struct token_descriptor *d, DWORD user_access)
+{
+    BYTE owner[SECURITY_MAX_SID_SIZE];
+    if (user_access & (WRITE_DAC | GENERIC_ALL))
+        return true;
+    return well_known(WinCreatorOwnerRightsSid, owner) &&
+           add_allowed(&d->dacl.acl, READ_CONTROL, owner);
+}
+
 int token_describe_own(DWORD user_access, struct token_descriptor *out, struct launch_failure *f)
 {
     BYTE system[SECURITY_MAX_SID_SIZE], user[SECURITY_MAX_SID_SIZE];
@@ -215,7 +227,7 @@ int token_describe_own(DWORD user_access, struct token_descriptor *out, struct l
     CloseHandle(token);
     if (!known || !begin(out) || !well_known(WinLocalSystemSid, system) ||
         !add_allowed(&out->dacl.acl, GENERIC_ALL, system) ||
-        !add_allowed(&out->dacl.acl, user_access, user))
+        !add_allowed(&out->dacl.acl, user_access, user) || !bind_owner(out, user_access))
         return launch_fail(f, "cannot write a security descriptor for the launcher");
     return 0;
 }
@@ -275,7 +287,6 @@ int token_protect_self(struct launch_failure *f)
         rc = token_describe_own(THREAD_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, &thread, f);
     if (rc)
         return rc;
-    /* Threads first: opening them asks the process's DACL of nobody, but keeps the order plain. */
     if (!protect_threads(&thread))
         return launch_fail(f, "cannot protect the launcher's threads (SetKernelObjectSecurity)");
     if (!protect(GetCurrentProcess(), &process))

@@ -52,7 +52,8 @@ int token_describe(const struct token_run *r, DWORD access, struct token_descrip
                    struct launch_failure *f);
 
 /* For objects of the launcher that only it may use: user gets user_access, SYSTEM everything.
-   Without a label, so the launcher's own level counts. */
+   Without a label, so the launcher's own level counts. Where the user cannot write the DACL, being
+   the owner does not help either. */
 int token_describe_own(DWORD user_access, struct token_descriptor *out, struct launch_failure *f);
 
 /* Gives the token object of a process of the tree the descriptor of token_describe: msys and others
