@@ -16,7 +16,8 @@ struct run_options {
     bool medium_integrity, allow_elevated; /* Windows: weakenings that were asked for */
     const char *const *unset; /* names of environment variables; a trailing * matches */
     size_t unset_count;
-    const int *stdio;    /* descriptors for its stdout and stderr; NULL: those of this process */
+    const intptr_t
+        *stdio; /* descriptors or handles for its stdout and stderr; NULL: those of this process */
     cordon_event *event; /* gets every line of the audit; NULL: nobody does */
     void *event_context;
     struct learn *learn; /* takes what is denied; NULL: nobody wants to know */

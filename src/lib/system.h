@@ -59,7 +59,7 @@ int system_run(struct run *run);
 struct system_guest;
 int system_guest_open(cordon_output *output, void *context, struct system_guest **out,
                       const char **why);
-const int *system_guest_stdio(const struct system_guest *guest);
+const intptr_t *system_guest_stdio(const struct system_guest *guest);
 
 /* Waits until all of the output was handed over. */
 void system_guest_close(struct system_guest *guest);

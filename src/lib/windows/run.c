@@ -74,6 +74,13 @@ static void launch_close(struct launch *l)
 }
 #define auto_launch __attribute__((cleanup(launch_close)))
 
+static int open_stdio(const intptr_t *given, struct stdio *s, struct launch_failure *f)
+{
+    HANDLE own[] = {GetStdHandle(STD_INPUT_HANDLE), given ? (HANDLE)given[0] : NULL,
+                    given ? (HANDLE)given[1] : NULL};
+    return given ? stdio_open_handles(s, own, f) : stdio_open(s, f);
+}
+
 static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
 {
     const struct policy *policy = run->policy->policy;
@@ -88,7 +95,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
     if (rc == 0)
         rc = job_make(&settings->limits, &l->job, &l->port, f);
     if (rc == 0)
-        rc = stdio_open(&l->stdio, f);
+        rc = open_stdio(run->options->stdio, &l->stdio, f);
     l->end = CreateEventW(NULL, TRUE, FALSE, NULL);
     if (rc == 0)
         rc = l->end ? stdio_watch_console(l->end) : launch_fail(f, "cannot make an event");
