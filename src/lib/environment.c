@@ -114,6 +114,45 @@ static void set_value(struct builder *b, const char *name, struct str value)
         set(b, copy);
 }
 
+static bool in_a_root(const struct policy_settings *s, struct str folder)
+{
+    for (size_t i = 0; i < s->roots.count; i++) {
+        struct str root = s->roots.items[i].path;
+        if (str_startsi(folder, root) &&
+            (folder.n == root.n || folder.p[root.n] == path_separator(s->paths.dialect)))
+            return true;
+    }
+    return false;
+}
+
+/* A shim that the workspace brings runs, it is confined anyway; the host's own tool does not. */
+static void put_stubs(struct builder *b, const struct policy_settings *s, struct str stubs)
+{
+    char separator = s->paths.dialect == PATH_WINDOWS ? ';' : ':';
+    auto_buf struct buf text = {0};
+    struct str path = STR_NONE;
+    for (size_t i = 0; i < b->count; i++)
+        if (same(b, name_of(b->items[i]), STR("PATH")))
+            path = str_from(str_of(b->items[i]), sizeof "PATH");
+    size_t at = 0;
+    while (at < path.n) {
+        size_t end = str_find_char(path, separator, at);
+        if (!in_a_root(s, str_slice(path, at, end)))
+            break;
+        at = end + 1;
+    }
+    buf_add(&text, str_slice(path, 0, at));
+    buf_add(&text, stubs);
+    if (at < path.n) {
+        buf_char(&text, separator);
+        buf_add(&text, str_from(path, at));
+    }
+    if (text.failed)
+        b->failed = true;
+    else
+        set_value(b, "PATH", buf_str(&text));
+}
+
 const char *const *environment_make(struct arena *arena, const struct policy_settings *settings,
                                     const struct environment_plan *plan)
 {
@@ -136,6 +175,8 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
         set(&b, proxied[i]);
     for (size_t i = 0; i < COUNT(temps) && settings->temp != POLICY_TEMP_SHARED; i++)
         set_value(&b, temps[i], settings->temp_path);
+    if (plan->stubs.n)
+        put_stubs(&b, settings, plan->stubs);
     add(&b, NULL);
     return b.failed ? NULL : b.items;
 }

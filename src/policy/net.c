@@ -283,3 +283,13 @@ void policy_net_decide(const struct policy *policy, const struct policy_peer *pe
     }
     answer->verdict = allowed ? CORDON_ALLOW : CORDON_DENY;
 }
+
+bool net_may_dial(const struct net_host *host, bool written)
+{
+    const uint8_t *b = host->bytes;
+    bool private4 =
+        host->kind == NET_V4 &&
+        (b[12] == 10 || (b[12] == 172 && (b[13] & 0xF0) == 16) || (b[12] == 192 && b[13] == 168));
+    bool private6 = host->kind == NET_V6 && (b[0] & 0xFE) == 0xFC;
+    return net_is_public(host) || (written && (private4 || private6));
+}

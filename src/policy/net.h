@@ -24,4 +24,12 @@ bool net_equal(const struct net_host *a, const struct net_host *b);
 bool net_is_pattern(struct str pattern);
 bool net_covers(struct str pattern, const struct net_host *host);
 
+/*
+ * Whether the filtering proxy may dial this address. One that the person wrote is meant, even a
+ * private one; what a name leads to is chosen by whoever owns the name. This machine and the link
+ * are
+ * --net=loopback's and nobody's.
+ */
+bool net_may_dial(const struct net_host *host, bool written);
+
 #endif

@@ -64,10 +64,6 @@ static void report(struct client *c, struct str target, const struct policy_answ
                                                .fix = fix});
 }
 
-/*
- * An address that the person wrote is meant, even a private one; what a name leads to is chosen by
- * whoever owns the name. This machine and the link are --net=loopback's and nobody's.
- */
 static bool may_dial(const struct sockaddr_storage *address, bool written)
 {
     char text[INET6_ADDRSTRLEN];
@@ -78,13 +74,7 @@ static bool may_dial(const struct sockaddr_storage *address, bool written)
     if (!inet_ntop(address->ss_family, bytes, text, sizeof text))
         return false;
     struct net_host host = net_read_host(str_of(text));
-    if (net_is_public(&host))
-        return true;
-    const uint8_t *b = host.bytes;
-    bool private4 = host.kind == NET_V4 && (b[12] == 10 || (b[12] == 172 && (b[13] & 0xF0) == 16) ||
-                                            (b[12] == 192 && b[13] == 168));
-    bool private6 = host.kind == NET_V6 && (b[0] & 0xFE) == 0xFC;
-    return written && (private4 || private6);
+    return net_may_dial(&host, written);
 }
 
 /* The policy's word on the host, and after resolution on its addresses; reported. False: refused,

@@ -39,11 +39,11 @@ static inline bool wine_is_always_elevated(void)
     return wine_is_here();
 }
 
-/* A console of the tree's own costs a whole process under Wine, and nobody there could be reached
-   through it: standard handles are enough. */
-static inline DWORD wine_console_flags(DWORD usual)
+/* Desktops separate nothing under Wine, and loading its window system costs as much as a whole
+   process. */
+static inline bool wine_desktops_separate_nothing(void)
 {
-    return wine_is_here() ? DETACHED_PROCESS : usual;
+    return wine_is_here();
 }
 
 #endif
