@@ -43,6 +43,11 @@ struct audit_totals audit_totals_of(const struct audit *a);
 /* 0, or what the sink said first: lines are missing from then on. */
 int audit_failure(const struct audit *a);
 
+/* ---- quiet.c ---- */
+
+/* True if this refusal is of a write that programs make at every start (quiet.def). */
+bool audit_is_quiet(const struct audit_event *event);
+
 /* ---- mask.c ---- */
 
 /* Appends a command line with what looks like a secret replaced by "***". */

@@ -3,15 +3,23 @@
 #define CORDON_LIB_RUN_H
 
 #include "lib/handles.h"
+#include "lib/learn.h"
 #include "report/summary.h"
 
 struct run_options {
     const char *const *argv; /* NULL at the end */
     size_t argc;
+    const char *raw;   /* the command as typed, where that is known (Windows); NULL: it is not */
     const char *audit; /* file to append events to; NULL: none */
     bool audit_all, audit_raw;
+    bool require_kernel;                   /* refuse where the kernel does not confine */
+    bool medium_integrity, allow_elevated; /* Windows: weakenings that were asked for */
     const char *const *unset; /* names of environment variables; a trailing * matches */
     size_t unset_count;
+    const int *stdio;    /* descriptors for its stdout and stderr; NULL: those of this process */
+    cordon_event *event; /* gets every line of the audit; NULL: nobody does */
+    void *event_context;
+    struct learn *learn; /* takes what is denied; NULL: nobody wants to know */
 };
 
 struct run_result {

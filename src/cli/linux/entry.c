@@ -11,7 +11,7 @@ bool system_is_terminal(FILE *file)
 
 int main(int argc, char **argv)
 {
-    struct arguments args = {(const char **)argv + 1, argc > 0 ? (size_t)argc - 1 : 0, 0};
+    struct arguments args = {(const char **)argv + 1, argc > 0 ? (size_t)argc - 1 : 0, 0, NULL};
     signal(SIGPIPE, SIG_IGN);
     return cli_main(&args);
 }

@@ -19,7 +19,7 @@ int wmain(int argc, wchar_t **argv);
 int wmain(int argc, wchar_t **argv)
 {
     auto_arena struct arena arena = {0};
-    struct arguments args = {ARENA_ARRAY(&arena, (size_t)argc + 1, const char *), 0, 0};
+    struct arguments args = {ARENA_ARRAY(&arena, (size_t)argc + 1, const char *), 0, 0, NULL};
     _setmode(_fileno(stdin), _O_BINARY);
     _setmode(_fileno(stdout), _O_BINARY);
     _setmode(_fileno(stderr), _O_BINARY);
@@ -31,5 +31,8 @@ int wmain(int argc, wchar_t **argv)
         if (!args.items[args.count++])
             return EXIT_FAILED;
     }
-    return args.items ? cli_main(&args) : EXIT_FAILED;
+    auto_buf struct buf line = {0};
+    utf_from16(&line, (const uint16_t *)GetCommandLineW(), wcslen(GetCommandLineW()));
+    args.raw = buf_cstr(&line);
+    return args.items && !line.failed ? cli_main(&args) : EXIT_FAILED;
 }

@@ -5,6 +5,7 @@
 
 #include "base/utf.h"
 #include "cordon.h"
+#include "launch/windows/wide.h"
 #include "launch/windows/wine.h"
 #include "policy/rules.h"
 
@@ -13,35 +14,16 @@ enum path_dialect disk_dialect(void)
     return PATH_WINDOWS;
 }
 
-/* A NUL-terminated UTF-16 copy; NULL if the text is malformed, holds a NUL or memory is used up. */
-static wchar_t *wide(struct arena *arena, struct str s)
-{
-    size_t count;
-    if (str_has_char(s, '\0') || utf_length16(s, &count))
-        return NULL;
-    uint16_t *out = ARENA_ARRAY(arena, count + 1, uint16_t);
-    if (!out || utf_to16(s, out, count, &count))
-        return NULL;
-    return (wchar_t *)out;
-}
-
-static struct str narrow(struct arena *arena, const wchar_t *text, size_t count)
-{
-    auto_buf struct buf out = {0};
-    utf_from16(&out, (const uint16_t *)text, count);
-    return out.failed ? STR_NONE : arena_copy(arena, buf_str(&out));
-}
-
 struct str disk_cwd(struct arena *arena)
 {
     wchar_t text[PATH_MAX_UNITS];
     DWORD n = GetCurrentDirectoryW(PATH_MAX_UNITS, text);
-    return n > 0 && n < PATH_MAX_UNITS ? narrow(arena, text, n) : STR_NONE;
+    return n > 0 && n < PATH_MAX_UNITS ? wide_narrow(arena, text, n) : STR_NONE;
 }
 
 bool disk_variable(struct arena *arena, struct str name, struct str *value)
 {
-    wchar_t *wide_name = wide(arena, name);
+    wchar_t *wide_name = wide_of(arena, name);
     if (!wide_name)
         return false;
     SetLastError(0);
@@ -52,14 +34,14 @@ bool disk_variable(struct arena *arena, struct str name, struct str *value)
     if (!text)
         return false;
     n = GetEnvironmentVariableW(wide_name, text, n);
-    *value = narrow(arena, text, n);
+    *value = wide_narrow(arena, text, n);
     return value->p != NULL;
 }
 
 /* Opens without any right, so that nothing but its existence decides; links are followed or not. */
 static HANDLE open_to_look(struct arena *arena, struct str path, bool follow)
 {
-    wchar_t *text = wide(arena, path);
+    wchar_t *text = wide_of(arena, path);
     if (!text)
         return INVALID_HANDLE_VALUE;
     DWORD flags = FILE_FLAG_BACKUP_SEMANTICS | (follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT);
@@ -75,7 +57,7 @@ static struct str final_path(struct arena *arena, HANDLE file)
     DWORD n = GetFinalPathNameByHandleW(file, text, PATH_MAX_UNITS, FILE_NAME_NORMALIZED);
     if (n == 0 || n >= PATH_MAX_UNITS)
         return STR_NONE;
-    struct str path = narrow(arena, text, n);
+    struct str path = wide_narrow(arena, text, n);
     if (str_startsi(path, STR("\\\\?\\UNC\\"))) {
         char *p = (char *)path.p + 6;
         *p = '\\';
@@ -147,7 +129,7 @@ int disk_look(struct arena *arena, struct str path, struct disk_facts *facts)
         CloseHandle(file);
     }
     /* Under Wine a Unix symlink shows only in the attributes of its name. */
-    wchar_t *text = wide(arena, path);
+    wchar_t *text = wide_of(arena, path);
     DWORD attributes = text ? GetFileAttributesW(text) : INVALID_FILE_ATTRIBUTES;
     if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT) &&
         !f.strange)
@@ -163,7 +145,7 @@ bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context
 {
     wchar_t name[PATH_MAX_UNITS];
     DWORD n = PATH_MAX_UNITS;
-    wchar_t *text = wide(arena, path);
+    wchar_t *text = wide_of(arena, path);
     if (wine_lacks_link_names())
         return false;
     HANDLE find = text ? FindFirstFileNameW(text, 0, &n, name) : INVALID_HANDLE_VALUE;
@@ -187,7 +169,7 @@ bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context
 int disk_read(struct str path, size_t limit, struct buf *out)
 {
     auto_arena struct arena arena = {0};
-    wchar_t *text = wide(&arena, path);
+    wchar_t *text = wide_of(&arena, path);
     if (!text)
         return CORDON_E_OPEN;
     HANDLE file = CreateFileW(text, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL,

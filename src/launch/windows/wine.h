@@ -1,4 +1,4 @@
-/* The one place that knows about Wine. Nothing here may make a decision milder. */
+/* The one place that knows about Wine. Nothing here may make a decision milder on Windows. */
 #ifndef CORDON_LAUNCH_WINDOWS_WINE_H
 #define CORDON_LAUNCH_WINDOWS_WINE_H
 
@@ -16,6 +16,34 @@ static inline bool wine_is_here(void)
 static inline bool wine_lacks_link_names(void)
 {
     return wine_is_here();
+}
+
+/* Wine passes a pipe of its Unix side on as it is, and programs that ask a pipe for its kind (node)
+   fail at it: it is relayed through a pipe of Windows. */
+static inline bool wine_is_unix_pipe(HANDLE file)
+{
+    DWORD flags;
+    return wine_is_here() && GetFileType(file) == FILE_TYPE_PIPE &&
+           !GetNamedPipeInfo(file, &flags, NULL, NULL, NULL);
+}
+
+/* Wine shows the whole Unix file system as a drive. */
+static inline char wine_unix_drive(void)
+{
+    return wine_is_here() ? 'Z' : 0;
+}
+
+/* Every program under Wine says that it is elevated; there it means nothing. */
+static inline bool wine_is_always_elevated(void)
+{
+    return wine_is_here();
+}
+
+/* A console of the tree's own costs a whole process under Wine, and nobody there could be reached
+   through it: standard handles are enough. */
+static inline DWORD wine_console_flags(DWORD usual)
+{
+    return wine_is_here() ? DETACHED_PROCESS : usual;
 }
 
 #endif

@@ -329,6 +329,7 @@ int system_run(struct run *run)
                                          .unset_count = o->unset_count,
                                          .proxy = way.url[0] ? way.url : NULL};
     struct spawn_plan plan = {.program = program,
+                              .stdio = o->stdio,
                               .argv = o->argv,
                               .environ = environment_make(&arena, settings, &variables),
                               .cwd = cwd.p,

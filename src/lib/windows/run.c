@@ -1,73 +1,242 @@
-/* Running a command on Windows is not built yet: refused, never run less confined than asked. */
+/* Running a command on Windows: token, job, desktop, agent, broker. */
 #include <stdio.h>
-#include <windows.h>
+#include <stdlib.h>
 
+#include "base/utf.h"
+#include "broker/windows/broker.h"
+#include "launch/disk.h"
+#include "launch/windows/block.h"
+#include "launch/windows/boundary.h"
+#include "launch/windows/desktop.h"
+#include "launch/windows/job.h"
+#include "launch/windows/lookup.h"
+#include "launch/windows/spawn.h"
+#include "launch/windows/stdio.h"
+#include "launch/windows/token.h"
+#include "launch/windows/wide.h"
+#include "launch/windows/wine.h"
+#include "lib/environment.h"
 #include "lib/system.h"
-#include "lib/temp.h"
-
-uint64_t system_now_ms(void)
-{
-    FILETIME now;
-    GetSystemTimeAsFileTime(&now);
-    uint64_t units = (uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime;
-    return units / 10000 - 11644473600000ULL;
-}
-
-bool system_random(void *out, size_t count)
-{
-    (void)out, (void)count;
-    return false;
-}
-
-intptr_t system_append_open(const char *path, char *why, size_t capacity)
-{
-    (void)path;
-    snprintf(why, capacity, "not built yet");
-    return SYSTEM_NO_FILE;
-}
-
-bool system_append(intptr_t file, struct str bytes)
-{
-    (void)file, (void)bytes;
-    return false;
-}
-
-void system_append_close(intptr_t file)
-{
-    (void)file;
-}
-
-bool system_own_path(struct buf *out)
-{
-    (void)out;
-    return false;
-}
-
-int temp_make(struct settings *s, struct str shared, struct str *out)
-{
-    (void)s, (void)shared, (void)out;
-    return 0;
-}
-
-bool temp_remove(const char *path)
-{
-    (void)path;
-    return false;
-}
 
 const char *system_lacks(const struct policy_settings *s)
 {
-    (void)s;
-    return "cordon run is not built yet for Windows: nothing was started";
+    if (s->mode == POLICY_FULL_ACCESS)
+        return "--mode full-access is not built yet for run";
+    if (s->net == POLICY_NET_PROXY || s->net == POLICY_NET_ALLOW)
+        return "--net=proxy and --net=allow are not built yet; use off, loopback or on";
+    return NULL;
 }
 
 const char *system_boundary(char *detail, size_t capacity)
 {
-    (void)detail, (void)capacity;
+    struct token_run who;
+    struct launch_failure failure;
+    struct boundary tried = {0};
+    HANDLE token;
+    if (token_run_sid(&who, &failure) == 0 && token_make(&who, false, &token, &failure) == 0) {
+        boundary_try(token, &tried);
+        CloseHandle(token);
+    }
+    if (boundary_is_kernel(&tried)) {
+        snprintf(detail, capacity, "the token of the run");
+        return "kernel";
+    }
+    snprintf(detail, capacity, "the token holds: files %s, delete %s, processes %s",
+             tried.files ? "yes" : "no", tried.deletes ? "yes" : "no",
+             tried.processes ? "yes" : "no");
     return "interposed";
+}
+
+/* What a run holds while it lasts; zero is "not made yet". */
+struct launch {
+    struct token_run who;
+    HANDLE token, job, port, end, desktop;
+    wchar_t desktop_name[DESKTOP_NAME_UNITS];
+    struct stdio stdio;
+    struct broker broker;
+    bool serving;
+};
+
+static void launch_close(struct launch *l)
+{
+    if (l->job)
+        TerminateJobObject(l->job, 125);
+    stdio_started(&l->stdio);
+    if (l->serving)
+        broker_stop(&l->broker);
+    stdio_finish(&l->stdio);
+    if (l->desktop)
+        desktop_close(l->desktop);
+    HANDLE handles[] = {l->token, l->job, l->port};
+    for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
+        if (handles[i])
+            CloseHandle(handles[i]);
+}
+#define auto_launch __attribute__((cleanup(launch_close)))
+
+static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
+{
+    const struct policy *policy = run->policy->policy;
+    const struct policy_settings *settings = policy_settings_of(policy);
+    int rc = token_protect_self(f);
+    if (rc == 0)
+        rc = token_run_sid(&l->who, f);
+    if (rc == 0)
+        rc = token_make(&l->who, run->options->medium_integrity, &l->token, f);
+    if (rc == 0)
+        rc = desktop_make(&l->who, &l->desktop, l->desktop_name, DESKTOP_NAME_UNITS, f);
+    if (rc == 0)
+        rc = job_make(&settings->limits, &l->job, &l->port, f);
+    if (rc == 0)
+        rc = stdio_open(&l->stdio, f);
+    l->end = CreateEventW(NULL, TRUE, FALSE, NULL);
+    if (rc == 0)
+        rc = l->end ? stdio_watch_console(l->end) : launch_fail(f, "cannot make an event");
+    l->broker = (struct broker){.policy = policy,
+                                .guard = run->policy->guard,
+                                .job = l->job,
+                                .port = l->port,
+                                .event = run_event,
+                                .context = run,
+                                .now = system_now_ms};
+    if (rc == 0)
+        rc = inject_plan_make(policy_image(policy), true, &l->broker.inject, f);
+    if (rc == 0 && broker_start(&l->broker))
+        rc = launch_fail(f, "cannot start the broker (CreateThread)");
+    l->serving = rc == 0;
+    return rc;
+}
+
+/* Starts the program, confined from its first instruction on. */
+static int start(struct run *run, struct launch *l, const struct lookup *found, wchar_t *block,
+                 const wchar_t *cwd, HANDLE *process, struct launch_failure *f)
+{
+    struct spawn_plan plan = {.image = found->image,
+                              .cmdline = found->cmdline,
+                              .environment = block,
+                              .cwd = cwd,
+                              .desktop = l->desktop_name,
+                              .token = l->token,
+                              .job = l->job,
+                              .stdio = l->stdio.child};
+    struct injected wire;
+    HANDLE first, thread, own;
+    auto_buf struct buf image = {0};
+    utf_from16(&image, (const uint16_t *)found->image, wcslen(found->image));
+    l->broker.first = true;
+    int rc = spawn_suspended(&plan, &first, &thread, f);
+    if (rc)
+        return rc;
+    rc = token_open_up(&l->who, first, f);
+    if (rc == 0)
+        rc = inject(first, &l->broker.inject, &wire, f);
+    if (rc == 0 && !DuplicateHandle(GetCurrentProcess(), first, GetCurrentProcess(), &own, 0, FALSE,
+                                    DUPLICATE_SAME_ACCESS))
+        rc = launch_fail(f, "cannot watch the program (DuplicateHandle)");
+    if (rc == 0 && broker_add(&l->broker, own, &wire, buf_str(&image)))
+        rc = launch_fail(f, "cannot serve the program (CreateThread)");
+    l->broker.first = false;
+    if (rc == 0) {
+        run_event(run, &(struct audit_event){.type = AUDIT_SPAWN,
+                                             .op = AUDIT_PROCESS_START,
+                                             .time = system_now_ms(),
+                                             .pid = GetProcessId(first),
+                                             .image = buf_str(&image)});
+        if (ResumeThread(thread) == (DWORD)-1)
+            rc = launch_fail(f, "cannot let the program run (ResumeThread)");
+    }
+    CloseHandle(thread);
+    if (rc) {
+        TerminateProcess(first, 125);
+        CloseHandle(first);
+    } else {
+        *process = first;
+    }
+    return rc;
+}
+
+static void wait_for(struct run *run, struct launch *l, HANDLE process)
+{
+    const struct policy_settings *settings = policy_settings_of(run->policy->policy);
+    uint64_t begin = system_now_ms(), limit = settings->limits.timeout_ms;
+    HANDLE events[] = {process, l->end};
+    for (;;) {
+        uint64_t passed = system_now_ms() - begin;
+        DWORD left = !limit                  ? 1000
+                     : passed >= limit       ? 0
+                     : limit - passed < 1000 ? (DWORD)(limit - passed)
+                                             : 1000;
+        DWORD got = WaitForMultipleObjects(2, events, FALSE, left);
+        if (got == WAIT_OBJECT_0) {
+            DWORD code = 125;
+            GetExitCodeProcess(process, &code);
+            run->result->reason = "exited";
+            run->result->exit = code;
+            return;
+        }
+        if (got == WAIT_OBJECT_0 + 1) {
+            run->result->reason = "signal";
+            run->result->exit = 130;
+            return;
+        }
+        if (got != WAIT_TIMEOUT)
+            return;
+        if (limit && system_now_ms() - begin >= limit) {
+            run->result->reason = "timeout";
+            run->result->exit = 124;
+            return;
+        }
+        EnterCriticalSection(&l->broker.lock);
+        audit_tick(run->audit, system_now_ms());
+        LeaveCriticalSection(&l->broker.lock);
+    }
 }
 
 int system_run(struct run *run)
 {
-    return handle_fail(run->policy, CORDON_E_CONFINE, "not built yet");
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf error = {0};
+    struct cordon_policy *p = run->policy;
+    const struct run_options *o = run->options;
+    struct launch_failure failure = {{0}};
+    struct lookup found;
+    struct str path = STR_NONE, extensions = STR_NONE;
+    wchar_t *block, *cwd = wide_of(&arena, p->settings.cwd);
+    struct environment_plan variables = {block_read(&arena), o->unset, o->unset_count, true, NULL};
+    struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
+    if (!variables.inherited || !argv || !cwd)
+        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+    const char *const *environment =
+        environment_make(&arena, policy_settings_of(p->policy), &variables);
+    int rc = environment ? block_make(&arena, environment, &block) : CORDON_E_NOMEM;
+    if (rc)
+        return handle_fail(p, rc, cordon_strerror(rc));
+    for (size_t i = 0; i < o->argc; i++)
+        argv[i] = str_of(o->argv[i]);
+    if (!run_guard(run, &(struct guard_question){.argv = argv, .argc = o->argc}))
+        return 0;
+    disk_variable(&arena, STR("PATH"), &path);
+    disk_variable(&arena, STR("PATHEXT"), &extensions);
+    rc = lookup_program(&arena, o->argv, o->argc, str_of(o->raw), p->settings.cwd, path.p,
+                        extensions.p, &found, &error);
+    if (rc == CORDON_E_NOTFOUND)
+        return run_not_found(run, o->argv[0]);
+    if (rc)
+        return handle_fail(p, rc, buf_cstr(&error));
+    if (token_is_elevated() && !o->allow_elevated && !wine_is_always_elevated())
+        return handle_fail(
+            p, CORDON_E_REFUSED,
+            "this console is elevated, and the command would be too; use one that is "
+            "not, or --allow-elevated");
+    HANDLE process;
+    auto_launch struct launch launch = {0};
+    rc = prepare(run, &launch, &failure);
+    if (rc == 0)
+        rc = start(run, &launch, &found, block, cwd, &process, &failure);
+    if (rc)
+        return handle_fail(p, rc, failure.text);
+    stdio_started(&launch.stdio);
+    wait_for(run, &launch, process);
+    CloseHandle(process);
+    return 0;
 }

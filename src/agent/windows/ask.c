@@ -1,0 +1,119 @@
+/* Slots of the shared memory: taken, filled, sent, freed. Nobody spins; a thread that dies with a
+   slot loses it to the next one that needs it. */
+#include "agent/windows/agent.h"
+
+static uint32_t own_thread(void)
+{
+    uint32_t id;
+    __asm__ volatile("movl %%gs:0x48, %0" : "=r"(id)); /* TEB.ClientId.UniqueThread */
+    return id;
+}
+
+static bool swap(uint32_t *word, uint32_t from, uint32_t to)
+{
+    return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static bool is_idle(struct wire_slot *slot)
+{
+    uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+    return state == WIRE_FREE || state == WIRE_ANSWERED;
+}
+
+/* True if the thread of this process has ended. */
+static bool is_dead(uint32_t thread)
+{
+    HANDLE handle;
+    OBJECT_ATTRIBUTES none = {.Length = sizeof none};
+    CLIENT_ID id = {(HANDLE)(uintptr_t)agent_shared->process, (HANDLE)(uintptr_t)thread};
+    struct nt_thread_basic info;
+    if (REAL(NtOpenThread)(&handle, THREAD_QUERY_LIMITED_INFORMATION, &none, &id) < 0)
+        return true;
+    NTSTATUS status = CALL(NtQueryInformationThread)(handle, 0, &info, sizeof info, NULL);
+    CALL(NtClose)(handle);
+    return status >= 0 && info.exit != STATUS_PENDING;
+}
+
+static int try_slots(uint32_t me, bool from_the_dead)
+{
+    for (int i = 0; i < WIRE_SLOTS; i++) {
+        struct wire_slot *slot = &agent_shared->slot[i];
+        uint32_t owner = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
+        if (!is_idle(slot) || (owner && !(from_the_dead && is_dead(owner))))
+            continue;
+        if (swap(&slot->owner, owner, me))
+            return i;
+    }
+    return -1;
+}
+
+static int take_slot(void)
+{
+    uint32_t me = own_thread();
+    int slot = try_slots(me, false);
+    if (slot >= 0)
+        return slot;
+    __atomic_add_fetch(&agent_shared->waiting, 1, __ATOMIC_ACQ_REL);
+    while ((slot = try_slots(me, false)) < 0) {
+        LARGE_INTEGER pause = {.QuadPart = -500000}; /* 50 ms */
+        NTSTATUS status =
+            CALL(NtWaitForSingleObject)((HANDLE)(uintptr_t)agent_shared->freed, FALSE, &pause);
+        if (status == STATUS_TIMEOUT && (slot = try_slots(me, true)) >= 0)
+            break;
+        if (status < 0)
+            break;
+    }
+    __atomic_sub_fetch(&agent_shared->waiting, 1, __ATOMIC_ACQ_REL);
+    return slot;
+}
+
+static void free_slot(struct wire_slot *slot)
+{
+    __atomic_store_n(&slot->owner, 0, __ATOMIC_RELEASE);
+    if (__atomic_load_n(&agent_shared->waiting, __ATOMIC_ACQUIRE))
+        CALL(NtSetEvent)((HANDLE)(uintptr_t)agent_shared->freed, NULL);
+}
+
+static NTSTATUS exchange(int index, uint32_t sequence, struct wire_answer *answer)
+{
+    struct wire_slot *slot = &agent_shared->slot[index];
+    HANDLE event = (HANDLE)(uintptr_t)agent_shared->answered[index];
+    __atomic_store_n(&slot->state, WIRE_ASKED, __ATOMIC_RELEASE);
+    if (CALL(NtReleaseSemaphore)((HANDLE)(uintptr_t)agent_shared->requests, 1, NULL) < 0) {
+        /* If the broker has it already, the slot stays busy until it answers. */
+        swap(&slot->state, WIRE_ASKED, WIRE_FREE);
+        return STATUS_ACCESS_DENIED;
+    }
+    do {
+        if (CALL(NtWaitForSingleObject)(event, FALSE, NULL) < 0)
+            return STATUS_ACCESS_DENIED;
+    } while (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != WIRE_ANSWERED ||
+             slot->answer.sequence != sequence);
+    *answer = slot->answer;
+    return (NTSTATUS)answer->status;
+}
+
+NTSTATUS agent_ask(enum wire_op op, const uint64_t numbers[WIRE_NUMBERS], struct piece first,
+                   struct piece second, struct wire_answer *answer)
+{
+    uint32_t sizes[WIRE_TEXTS] = {(uint32_t)first.n, (uint32_t)second.n};
+    if (first.n > WIRE_MAX_TEXT || second.n > WIRE_MAX_TEXT)
+        return STATUS_NAME_TOO_LONG;
+    size_t size = wire_size(op, sizes);
+    int index = size ? take_slot() : -1;
+    if (index < 0)
+        return STATUS_ACCESS_DENIED;
+    struct wire_slot *slot = &agent_shared->slot[index];
+    struct wire_message *message = (struct wire_message *)slot->message;
+    uint32_t sequence = __atomic_add_fetch(&agent_shared->sequence, 1, __ATOMIC_ACQ_REL);
+    message->op = op;
+    message->sequence = sequence;
+    memcpy(message->numbers, numbers, sizeof message->numbers);
+    memcpy(message->text_size, sizes, sizeof sizes);
+    memcpy(slot->message + wire_text_at(sizes, 0), first.p, first.n);
+    memcpy(slot->message + wire_text_at(sizes, 1), second.p, second.n);
+    slot->size = (uint32_t)size;
+    NTSTATUS status = exchange(index, sequence, answer);
+    free_slot(slot);
+    return status;
+}

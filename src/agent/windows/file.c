@@ -1,0 +1,255 @@
+/* Calls that can change files. What only reads goes straight through. */
+#include "agent/windows/agent.h"
+
+enum {
+    CHANGES = FILE_WRITE_DATA | FILE_APPEND_DATA | FILE_WRITE_EA | FILE_WRITE_ATTRIBUTES |
+              FILE_DELETE_CHILD | DELETE | WRITE_DAC | WRITE_OWNER | ACCESS_SYSTEM_SECURITY |
+              MAXIMUM_ALLOWED
+};
+
+static bool changes(ACCESS_MASK access, ULONG disposition, ULONG options)
+{
+    return (access & (CHANGES | (ACCESS_MASK)GENERIC_WRITE | (ACCESS_MASK)GENERIC_ALL)) ||
+           disposition != FILE_OPEN || (options & FILE_DELETE_ON_CLOSE);
+}
+
+static uint64_t flags_of(const OBJECT_ATTRIBUTES *object)
+{
+    return (object->Attributes & OBJ_INHERIT ? WIRE_INHERIT : 0) |
+           (object->Attributes & OBJ_CASE_INSENSITIVE ? 0 : WIRE_CASE_SENSITIVE) |
+           (object->Attributes & OBJ_DONT_REPARSE ? WIRE_NO_REPARSE : 0);
+}
+
+static NTSTATUS give(const struct wire_answer *answer, HANDLE *handle, IO_STATUS_BLOCK *io)
+{
+    NTSTATUS status = (NTSTATUS)answer->status;
+    if (status >= 0) {
+        *handle = (HANDLE)(uintptr_t)answer->handle;
+        io->Status = status;
+        io->Information = answer->information;
+    }
+    return status;
+}
+
+NTSTATUS NTAPI hook_NtCreateFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTRIBUTES *object,
+                                 IO_STATUS_BLOCK *io, LARGE_INTEGER *allocation, ULONG attributes,
+                                 ULONG share, ULONG disposition, ULONG options, void *ea,
+                                 ULONG ea_length)
+{
+    struct wire_answer answer = {0};
+    NTSTATUS status;
+    if (!object || !changes(access, disposition, options)) {
+        status = object ? agent_may_read(object, access) : STATUS_SUCCESS;
+        if (status < 0)
+            return status;
+        return REAL(NtCreateFile)(handle, access, object, io, allocation, attributes, share,
+                                  disposition, options, ea, ea_length);
+    }
+    status = agent_ask(WIRE_OPEN,
+                       NUMBERS(NUMBER_OF_HANDLE(object->RootDirectory), access, share, disposition,
+                               options, attributes,
+                               flags_of(object) | (ea && ea_length ? WIRE_HAS_EA : 0),
+                               allocation ? (uint64_t)allocation->QuadPart : 0),
+                       agent_name(object), NO_PIECE, &answer);
+    if (answer.flags & WIRE_PASS)
+        return REAL(NtCreateFile)(handle, access, object, io, allocation, attributes, share,
+                                  disposition, options, ea, ea_length);
+    return status < 0 ? status : give(&answer, handle, io);
+}
+
+NTSTATUS NTAPI hook_NtOpenFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTRIBUTES *object,
+                               IO_STATUS_BLOCK *io, ULONG share, ULONG options)
+{
+    struct wire_answer answer = {0};
+    NTSTATUS status;
+    if (!object || !changes(access, FILE_OPEN, options)) {
+        status = object ? agent_may_read(object, access) : STATUS_SUCCESS;
+        return status < 0 ? status : REAL(NtOpenFile)(handle, access, object, io, share, options);
+    }
+    status = agent_ask(WIRE_OPEN,
+                       NUMBERS(NUMBER_OF_HANDLE(object->RootDirectory), access, share, FILE_OPEN,
+                               options, 0, flags_of(object), 0),
+                       agent_name(object), NO_PIECE, &answer);
+    if (answer.flags & WIRE_PASS)
+        return REAL(NtOpenFile)(handle, access, object, io, share, options);
+    return status < 0 ? status : give(&answer, handle, io);
+}
+
+NTSTATUS NTAPI hook_NtDeleteFile(OBJECT_ATTRIBUTES *object)
+{
+    struct wire_answer answer = {0};
+    if (!object)
+        return STATUS_INVALID_PARAMETER;
+    return agent_ask(WIRE_DELETE,
+                     NUMBERS(NUMBER_OF_HANDLE(object->RootDirectory), flags_of(object)),
+                     agent_name(object), NO_PIECE, &answer);
+}
+
+static NTSTATUS move(enum wire_op op, HANDLE file, const void *information, ULONG length, bool ex)
+{
+    struct wire_answer answer = {0};
+    const struct nt_rename *to = information;
+    size_t head = offsetof(struct nt_rename, name);
+    if (length < head)
+        return STATUS_INFO_LENGTH_MISMATCH;
+    ULONG size = to->length;
+    if (size > length - head)
+        return STATUS_INVALID_PARAMETER;
+    ULONG flags = ex ? to->flags : (to->flags & 0xFF ? NT_REPLACE_IF_EXISTS : 0);
+    return agent_ask(op, NUMBERS(NUMBER_OF_HANDLE(file), NUMBER_OF_HANDLE(to->root), flags),
+                     (struct piece){to->name, size}, NO_PIECE, &answer);
+}
+
+static NTSTATUS dispose(HANDLE file, const void *information, ULONG length, bool ex)
+{
+    struct wire_answer answer = {0};
+    if (length < (ex ? sizeof(ULONG) : sizeof(BOOLEAN)))
+        return STATUS_INFO_LENGTH_MISMATCH;
+    ULONG flags = ex ? *(const ULONG *)information
+                     : (*(const BOOLEAN *)information ? NT_DISPOSITION_DELETE : 0);
+    return agent_ask(WIRE_DISPOSITION, NUMBERS(NUMBER_OF_HANDLE(file), flags), NO_PIECE, NO_PIECE,
+                     &answer);
+}
+
+static NTSTATUS set_basic(HANDLE file, const void *information, ULONG length)
+{
+    struct wire_answer answer = {0};
+    const struct nt_basic *basic = information;
+    if (length < offsetof(struct nt_basic, attributes) + sizeof basic->attributes)
+        return STATUS_INFO_LENGTH_MISMATCH;
+    return agent_ask(WIRE_BASIC,
+                     NUMBERS(NUMBER_OF_HANDLE(file), (uint64_t)basic->created.QuadPart,
+                             (uint64_t)basic->accessed.QuadPart, (uint64_t)basic->written.QuadPart,
+                             (uint64_t)basic->changed.QuadPart, basic->attributes),
+                     NO_PIECE, NO_PIECE, &answer);
+}
+
+/* True if the class is one that the broker must judge; then *status is its answer. */
+static bool set_by_broker(HANDLE file, const void *information, ULONG length, int class,
+                          NTSTATUS *status)
+{
+    switch (class) {
+    case NT_BASIC: *status = set_basic(file, information, length); return true;
+    case NT_RENAME:
+    case NT_RENAME_BYPASS:
+        *status = move(WIRE_RENAME, file, information, length, false);
+        return true;
+    case NT_RENAME_EX:
+    case NT_RENAME_EX_BYPASS:
+        *status = move(WIRE_RENAME, file, information, length, true);
+        return true;
+    case NT_LINK:
+    case NT_LINK_BYPASS: *status = move(WIRE_LINK, file, information, length, false); return true;
+    case NT_LINK_EX:
+    case NT_LINK_EX_BYPASS: *status = move(WIRE_LINK, file, information, length, true); return true;
+    case NT_DISPOSITION: *status = dispose(file, information, length, false); return true;
+    case NT_DISPOSITION_EX: *status = dispose(file, information, length, true); return true;
+    case NT_SHORT_NAME:
+    case NT_VALID_DATA_LENGTH:
+    case NT_CASE_SENSITIVE:
+    case NT_STORAGE_RESERVE: *status = STATUS_ACCESS_DENIED; return true;
+    default: return false;
+    }
+}
+
+NTSTATUS NTAPI hook_NtSetInformationFile(HANDLE file, IO_STATUS_BLOCK *io, void *information,
+                                         ULONG length, int class)
+{
+    NTSTATUS status;
+    if (!information || !set_by_broker(file, information, length, class, &status))
+        return REAL(NtSetInformationFile)(file, io, information, length, class);
+    io->Status = status;
+    io->Information = 0;
+    return status;
+}
+
+static bool is_judged_control(ULONG code)
+{
+    switch (code) {
+    case 0x900A4: /* FSCTL_SET_REPARSE_POINT */
+    case 0x9040C: /* FSCTL_SET_REPARSE_POINT_EX */
+    case 0x900AC: /* FSCTL_DELETE_REPARSE_POINT */
+    case 0x90098: /* FSCTL_SET_OBJECT_ID */
+    case 0x900A0: /* FSCTL_DELETE_OBJECT_ID */
+    case 0x900BC: /* FSCTL_SET_OBJECT_ID_EXTENDED */
+    case 0x900C0: /* FSCTL_CREATE_OR_GET_OBJECT_ID */
+    case 0x900D7: /* FSCTL_SET_ENCRYPTION */ return true;
+    default: return false;
+    }
+}
+
+NTSTATUS NTAPI hook_NtFsControlFile(HANDLE file, HANDLE event, void *apc, void *context,
+                                    IO_STATUS_BLOCK *io, ULONG code, void *input,
+                                    ULONG input_length, void *output, ULONG output_length)
+{
+    struct wire_answer answer = {0};
+    if (!is_judged_control(code))
+        return REAL(NtFsControlFile)(file, event, apc, context, io, code, input, input_length,
+                                     output, output_length);
+    NTSTATUS status = agent_ask(WIRE_CONTROL, NUMBERS(NUMBER_OF_HANDLE(file), code),
+                                (struct piece){input, input ? input_length : 0}, NO_PIECE, &answer);
+    io->Status = status;
+    io->Information = 0;
+    if (event && status >= 0)
+        CALL(NtSetEvent)(event, NULL);
+    return status;
+}
+
+NTSTATUS NTAPI hook_NtSetEaFile(HANDLE file, IO_STATUS_BLOCK *io, void *buffer, ULONG length)
+{
+    (void)file, (void)buffer, (void)length;
+    io->Status = STATUS_EAS_NOT_SUPPORTED;
+    return agent_refuse(WIRE_REFUSED_EA, NO_PIECE, STATUS_EAS_NOT_SUPPORTED);
+}
+
+static bool is_file(HANDLE handle)
+{
+    IO_STATUS_BLOCK io;
+    ULONG device[2]; /* FILE_FS_DEVICE_INFORMATION */
+    return CALL(NtQueryVolumeInformationFile)(handle, &io, device, sizeof device, 4) >= 0;
+}
+
+/* Bytes of a self-relative descriptor; the absolute form is what the kernel makes of it, too rare
+   to be carried: it counts as empty, which the broker refuses. */
+static struct piece descriptor_of(const SECURITY_DESCRIPTOR *descriptor)
+{
+    const SECURITY_DESCRIPTOR_RELATIVE *relative = (const void *)descriptor;
+    ULONG end = sizeof *relative;
+    ULONG parts[4] = {relative->Owner, relative->Group, relative->Sacl, relative->Dacl};
+    if (!descriptor || !(relative->Control & SE_SELF_RELATIVE))
+        return NO_PIECE;
+    for (int i = 0; i < 4; i++) {
+        const unsigned char *part = (const unsigned char *)descriptor + parts[i];
+        if (!parts[i] || parts[i] > WIRE_MAX_TEXT / 2)
+            continue;
+        ULONG size = i < 2 ? 8 + 4u * part[1] : ((const ACL *)(const void *)part)->AclSize;
+        if (parts[i] + size > end)
+            end = parts[i] + size;
+    }
+    return (struct piece){descriptor, end};
+}
+
+NTSTATUS NTAPI hook_NtSetSecurityObject(HANDLE handle, SECURITY_INFORMATION what, void *descriptor)
+{
+    struct wire_answer answer = {0};
+    if (!is_file(handle))
+        return REAL(NtSetSecurityObject)(handle, what, descriptor);
+    return agent_ask(WIRE_SECURITY, NUMBERS(NUMBER_OF_HANDLE(handle), what),
+                     descriptor_of(descriptor), NO_PIECE, &answer);
+}
+
+NTSTATUS NTAPI hook_NtSetVolumeInformationFile(HANDLE file, IO_STATUS_BLOCK *io, void *buffer,
+                                               ULONG length, int class)
+{
+    (void)file, (void)buffer, (void)length, (void)class;
+    io->Status = STATUS_ACCESS_DENIED;
+    return agent_refuse(WIRE_REFUSED_VOLUME, NO_PIECE, STATUS_ACCESS_DENIED);
+}
+
+NTSTATUS NTAPI hook_NtCreateMailslotFile(HANDLE *handle, ULONG access, OBJECT_ATTRIBUTES *object,
+                                         IO_STATUS_BLOCK *io, ULONG options, ULONG quota,
+                                         ULONG longest, LARGE_INTEGER *timeout)
+{
+    (void)handle, (void)access, (void)io, (void)options, (void)quota, (void)longest, (void)timeout;
+    return agent_refuse(WIRE_REFUSED_MAILSLOT, agent_name(object), STATUS_ACCESS_DENIED);
+}

@@ -1,0 +1,197 @@
+/*
+ * The broker on Windows: a thread per sandboxed process (more while several requests wait) that
+ * answers what the agent asks. Everything that arrives is hostile: copied once, checked, then
+ * judged.
+ */
+#ifndef CORDON_BROKER_WINDOWS_BROKER_H
+#define CORDON_BROKER_WINDOWS_BROKER_H
+
+#include "wire/windows/nt.h"
+
+#include "audit/event.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "guard/guard.h"
+#include "launch/windows/inject.h"
+#include "policy/rules.h"
+
+enum { BROKER_MOST_WORKERS = 8, BROKER_LONGEST_IMAGE = 1024 };
+
+struct client;
+
+/* Files by volume and id: those that this run linked or made. */
+struct file_id {
+    uint64_t volume;
+    uint64_t id;
+};
+struct id_set {
+    struct file_id *items;
+    uint32_t *counts;
+    size_t count, capacity;
+};
+
+/* A place that can be written, open from the start: its drive letter can be changed later. */
+struct broker_root {
+    struct str path; /* final, of the policy */
+    HANDLE folder;
+};
+
+struct broker {
+    const struct policy *policy;
+    struct guard *guard;
+    struct inject_plan inject;
+    HANDLE job, port;
+    void (*event)(void *context, const struct audit_event *event);
+    void *context;
+    uint64_t (*now)(void);
+
+    CRITICAL_SECTION lock; /* of event, guard, clients and the sets below */
+    struct client *clients;
+    struct id_set linked;       /* files that this run gave another name */
+    struct id_set repositories; /* .git folders that this run made */
+    struct {
+        uint64_t *hashes; /* of folded names */
+        size_t count, capacity;
+    } pipes; /* that the tree made */
+    struct path_map maps[26];
+    char map_text[26][80];
+    size_t map_count;
+    unsigned char bound[65536 / 8]; /* ports that the tree says it has */
+    struct broker_root *roots;
+    size_t root_count;
+    bool stopping;
+    bool first; /* the first process is being made */
+};
+
+/* One process of the tree. */
+struct client {
+    struct client *next;
+    struct broker *broker;
+    HANDLE process;
+    DWORD pid;
+    struct injected wire;
+    volatile LONG busy[WIRE_SLOTS]; /* a worker has this slot, whatever the shared memory says */
+    volatile LONG workers, idle;
+    struct str image; /* of the program, UTF-8, own storage */
+    char image_text[BROKER_LONGEST_IMAGE];
+    uint64_t approved;      /* hash of the program that may start next; 0: none. Under the lock */
+    volatile LONG starting; /* START was allowed and STARTED has not come */
+    bool dead;
+};
+
+/* One request while it is handled. */
+struct request {
+    struct broker *broker;
+    struct client *client;
+    struct arena arena;
+    struct wire_request wire;
+    struct wire_answer answer;
+    bool malformed; /* no agent would ask this: the process is ended */
+};
+
+int broker_start(struct broker *b);
+/* Waits until no worker is left; the tree must be dead. */
+void broker_stop(struct broker *b);
+
+/* Takes a process that has its agent; the process handle becomes the broker's. */
+int broker_add(struct broker *b, HANDLE process, struct injected *wire, struct str image);
+
+/* ---- dispatch.c ---- */
+
+/* Answers one decoded request. */
+void broker_dispatch(struct request *r);
+
+/* Ends a request. */
+static inline void request_answer(struct request *r, NTSTATUS status)
+{
+    r->answer.status = (uint32_t)status;
+}
+
+/* ---- report.c ---- */
+
+/* Makes the event of a refusal and answers STATUS_ACCESS_DENIED. */
+void request_deny(struct request *r, enum audit_op op, const struct policy_request *question,
+                  const struct policy_answer *answer, struct str target2);
+/* The same for what the policy does not know about. */
+void request_deny_text(struct request *r, enum audit_op op, struct str target, struct str rule,
+                       struct str why, struct str fix);
+void request_event(struct request *r, struct audit_event *event);
+
+/* True if it is allowed; else it was reported and answered. */
+bool request_allows(struct request *r, const struct policy_request *question, enum audit_op op);
+
+/* ---- place.c ---- */
+
+/* A name of the tree, resolved: an open folder and one name in it. */
+struct place {
+    struct path path;    /* normal; of PATH_FILE the final folder and the name in it */
+    HANDLE folder;       /* NULL if it is no file */
+    UNICODE_STRING leaf; /* empty: the folder itself */
+    bool exact;          /* the folder was resolved: compare as the file system spells */
+};
+void place_close(struct place *place);
+#define auto_place __attribute__((cleanup(place_close)))
+
+/* The wire's UTF-16 text of a request as a name below an optional folder handle of the process;
+   only lexically. A status; STATUS_SUCCESS with *pass set: not a matter of files. */
+NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct path *out,
+                    bool *pass);
+
+/* The root that a name lies below by its spelling, and the name in it; NULL: none. */
+const struct broker_root *place_root(struct request *r, const struct path *name,
+                                     UNICODE_STRING *below);
+
+/* Opens the folder that holds a PATH_FILE and makes the path final. */
+NTSTATUS place_find(struct request *r, const struct path *name, struct place *out);
+
+/* A handle of the process as one of ours, checked to be a file on a disk; a status. */
+NTSTATUS place_borrow(struct request *r, uint64_t value, HANDLE *out);
+
+/* The final path of an open file, in the arena; empty if it has none. */
+struct str place_path_of(struct request *r, HANDLE file);
+
+/* ---- facts.c ---- */
+
+struct facts {
+    bool directory, reparse;
+    uint32_t links;
+};
+NTSTATUS facts_of(HANDLE file, struct facts *out);
+bool facts_id(HANDLE file, struct file_id *out);
+
+/* Fills in what is known about an existing file, and whether its .git is this run's. */
+void facts_apply(struct request *r, HANDLE file, const struct facts *facts,
+                 struct policy_request *question);
+/* Whether every .git on the path was made by this run. */
+bool facts_own_repository(struct request *r, struct str path);
+uint32_t id_set_count(const struct id_set *set, struct file_id id);
+bool id_set_add(struct id_set *set, struct file_id id);
+void id_set_drop(struct id_set *set, struct file_id id);
+
+/* ---- the handlers, by request ---- */
+
+void open_handle(struct request *r);
+void open_handle_read(struct request *r);
+void change_rename(struct request *r);
+void change_link(struct request *r);
+void change_delete(struct request *r);
+void change_disposition(struct request *r);
+void change_basic(struct request *r);
+void change_control(struct request *r);
+void change_security(struct request *r);
+void process_start(struct request *r);
+void process_started(struct request *r);
+void process_reach(struct request *r);
+void network_handle(struct request *r);
+void pipe_handle(struct request *r);
+
+/* True if a pipe of this name was made by the tree. */
+bool pipe_is_ours(struct broker *b, struct str name);
+
+/* True if this process is one of the tree's. */
+bool broker_has(struct broker *b, DWORD pid);
+
+/* The program's events and the end of processes nobody brought the agent into. */
+void process_watch(struct broker *b, DWORD pid);
+
+#endif

@@ -1,0 +1,345 @@
+/*
+ * Changes by handle: rename, link, delete, attributes, reparse points, security. The handle that
+ * the tree holds has no right to any of it; the broker judges where its file is and does the change
+ * on a handle of its own, opened anew from the same file.
+ */
+#include "broker/windows/broker.h"
+
+#include "base/utf.h"
+
+enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
+
+/* A file of the tree's, seen through one of its handles. */
+struct subject {
+    HANDLE borrowed;
+    struct facts facts;
+    struct policy_request question;
+};
+
+static void subject_close(struct subject *s)
+{
+    if (s->borrowed)
+        NtClose(s->borrowed);
+}
+#define auto_subject __attribute__((cleanup(subject_close)))
+
+static NTSTATUS subject_of(struct request *r, uint64_t handle, struct subject *s)
+{
+    NTSTATUS status = place_borrow(r, handle, &s->borrowed);
+    if (status < 0)
+        return status;
+    struct str path = place_path_of(r, s->borrowed);
+    status = facts_of(s->borrowed, &s->facts);
+    if (!path.p || status < 0)
+        return STATUS_ACCESS_DENIED;
+    struct path_context context = {.dialect = PATH_WINDOWS};
+    char *normal = arena_alloc(&r->arena, path.n + 16);
+    if (!normal || path_normalize(&context, path, normal, path.n + 16, &s->question.path))
+        return STATUS_INSUFFICIENT_RESOURCES;
+    facts_apply(r, s->borrowed, &s->facts, &s->question);
+    s->question.facts.created_by_run = facts_own_repository(r, s->question.path.text);
+    s->question.facts.existing = path_parent(PATH_WINDOWS, s->question.path.text);
+    return STATUS_SUCCESS;
+}
+
+/* The same file once more, with the right that the change needs. */
+static NTSTATUS reopen(const struct subject *s, ACCESS_MASK access, HANDLE *out)
+{
+    UNICODE_STRING itself = {0};
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    InitializeObjectAttributes(&object, &itself, OBJ_CASE_INSENSITIVE, s->borrowed, NULL);
+    return NtOpenFile(out, access | SYNCHRONIZE, &object, &io, SHARE_ALL,
+                      FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_REPARSE_POINT |
+                          FILE_OPEN_FOR_BACKUP_INTENT | FILE_COMPLETE_IF_OPLOCKED);
+}
+
+static NTSTATUS set_information(const struct subject *s, ACCESS_MASK access, void *information,
+                                ULONG size, int class)
+{
+    HANDLE file;
+    IO_STATUS_BLOCK io;
+    NTSTATUS status = reopen(s, access, &file);
+    if (status < 0)
+        return status;
+    status = NtSetInformationFile(file, &io, information, size, class);
+    NtClose(file);
+    return status;
+}
+
+/* ---- a new name ---- */
+
+/* A bare name means the folder that the file is in. */
+static NTSTATUS target_name(struct request *r, const struct subject *from, struct path *out)
+{
+    const uint16_t *units = r->wire.text[0].p;
+    bool bare = r->wire.numbers[1] == 0 && r->wire.text[0].n >= 2 && units[0] != '\\';
+    bool pass;
+    if (!bare) {
+        NTSTATUS status = place_name(r, r->wire.numbers[1], 0, out, &pass);
+        return pass ? STATUS_ACCESS_DENIED : status;
+    }
+    auto_buf struct buf whole = {0};
+    struct path_context context = {.dialect = PATH_WINDOWS};
+    buf_add(&whole, path_parent(PATH_WINDOWS, from->question.path.text));
+    buf_char(&whole, '\\');
+    utf_from16(&whole, units, r->wire.text[0].n / 2);
+    char *normal = whole.failed ? NULL : arena_alloc(&r->arena, whole.n + 16);
+    struct str given = arena_copy(&r->arena, buf_str(&whole));
+    if (!normal || !given.p || path_normalize(&context, given, normal, whole.n + 16, out))
+        return STATUS_INSUFFICIENT_RESOURCES;
+    return STATUS_SUCCESS;
+}
+
+static void look_at_target(struct request *r, const struct place *place,
+                           struct policy_request *question)
+{
+    HANDLE file;
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    struct facts facts;
+    UNICODE_STRING leaf = place->leaf;
+    question->path = place->path;
+    question->facts.seen = true;
+    question->facts.existing = path_parent(PATH_WINDOWS, place->path.text);
+    InitializeObjectAttributes(&object, &leaf, OBJ_CASE_INSENSITIVE, place->folder, NULL);
+    if (NtOpenFile(&file, FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io, SHARE_ALL,
+                   FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_REPARSE_POINT |
+                       FILE_OPEN_FOR_BACKUP_INTENT) >= 0) {
+        if (facts_of(file, &facts) >= 0)
+            facts_apply(r, file, &facts, question);
+        question->facts.exists = true;
+        NtClose(file);
+    }
+    question->facts.created_by_run = facts_own_repository(r, place->path.text);
+}
+
+static NTSTATUS move_to(const struct subject *from, const struct place *to, ULONG flags, bool link)
+{
+    union {
+        struct nt_rename info;
+        unsigned char bytes[sizeof(struct nt_rename) + 1024];
+    } small;
+    bool ex = flags & ~(ULONG)NT_REPLACE_IF_EXISTS;
+    ULONG size = (ULONG)offsetof(struct nt_rename, name) + to->leaf.Length;
+    if (size + sizeof(WCHAR) > sizeof small)
+        return STATUS_OBJECT_NAME_INVALID;
+    memset(&small, 0, sizeof small);
+    small.info.flags = flags;
+    small.info.root = to->folder;
+    small.info.length = to->leaf.Length;
+    memcpy(small.info.name, to->leaf.Buffer, to->leaf.Length);
+    if (size < sizeof(struct nt_rename))
+        size = sizeof(struct nt_rename);
+    int class = link ? (ex ? NT_LINK_EX : NT_LINK) : (ex ? NT_RENAME_EX : NT_RENAME);
+    return set_information(from, link ? FILE_WRITE_ATTRIBUTES : DELETE, &small, size, class);
+}
+
+static void give_name(struct request *r, bool link)
+{
+    auto_subject struct subject from = {0};
+    auto_place struct place place = {0};
+    struct path name;
+    struct policy_request to = {.access = link ? POLICY_LINK_TO : POLICY_RENAME_TO};
+    struct policy_answer answer = {0};
+    struct broker *b = r->broker;
+    NTSTATUS status = subject_of(r, r->wire.numbers[0], &from);
+    if (status >= 0)
+        status = target_name(r, &from, &name);
+    if (status >= 0 && name.class == PATH_FILE)
+        status = place_find(r, &name, &place);
+    if (status < 0) {
+        request_answer(r, status);
+        return;
+    }
+    from.question.access = link ? POLICY_LINK_FROM : POLICY_RENAME_FROM;
+    to.path = name;
+    if (place.folder)
+        look_at_target(r, &place, &to);
+    policy_decide_pair(b->policy, &from.question, &to, &answer);
+    if (answer.verdict != CORDON_ALLOW) {
+        if (answer.target)
+            request_deny(r, link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME, &to, &answer,
+                         from.question.path.text);
+        else
+            request_deny(r, link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME, &from.question, &answer,
+                         to.path.text);
+        return;
+    }
+    if (!place.folder || place.leaf.Length == 0) {
+        request_answer(r, STATUS_ACCESS_DENIED);
+        return;
+    }
+    status = move_to(&from, &place, (ULONG)r->wire.numbers[2], link);
+    struct file_id id;
+    if (status >= 0 && link && facts_id(from.borrowed, &id)) {
+        EnterCriticalSection(&b->lock);
+        id_set_add(&b->linked, id);
+        LeaveCriticalSection(&b->lock);
+    }
+    request_answer(r, status);
+}
+
+void change_rename(struct request *r)
+{
+    give_name(r, false);
+}
+
+void change_link(struct request *r)
+{
+    give_name(r, true);
+}
+
+/* ---- deleting ---- */
+
+static NTSTATUS mark_deleted(const struct subject *s, ULONG flags)
+{
+    BOOLEAN plain = flags & NT_DISPOSITION_DELETE ? TRUE : FALSE;
+    if (flags & ~(ULONG)NT_DISPOSITION_DELETE)
+        return set_information(s, DELETE, &flags, sizeof flags, NT_DISPOSITION_EX);
+    return set_information(s, DELETE, &plain, sizeof plain, NT_DISPOSITION);
+}
+
+void change_disposition(struct request *r)
+{
+    auto_subject struct subject s = {0};
+    NTSTATUS status = subject_of(r, r->wire.numbers[0], &s);
+    s.question.access = POLICY_DELETE;
+    if (status < 0)
+        request_answer(r, status);
+    else if (request_allows(r, &s.question, AUDIT_FILE_DELETE))
+        request_answer(r, mark_deleted(&s, (ULONG)r->wire.numbers[1]));
+}
+
+void change_delete(struct request *r)
+{
+    auto_subject struct subject s = {0};
+    auto_place struct place place = {0};
+    struct path name;
+    bool pass;
+    NTSTATUS status = place_name(r, r->wire.numbers[0], 0, &name, &pass);
+    if (status >= 0 && (pass || name.class != PATH_FILE)) {
+        struct policy_request question = {.path = name, .access = POLICY_DELETE};
+        if (!pass && request_allows(r, &question, AUDIT_FILE_DELETE))
+            request_answer(r, STATUS_ACCESS_DENIED);
+        return;
+    }
+    if (status >= 0)
+        status = place_find(r, &name, &place);
+    if (status < 0) {
+        request_answer(r, status);
+        return;
+    }
+    look_at_target(r, &place, &s.question);
+    s.question.access = POLICY_DELETE;
+    if (!s.question.facts.exists) {
+        request_answer(r, STATUS_OBJECT_NAME_NOT_FOUND);
+        return;
+    }
+    if (!request_allows(r, &s.question, AUDIT_FILE_DELETE))
+        return;
+    OBJECT_ATTRIBUTES object;
+    InitializeObjectAttributes(&object, &place.leaf, OBJ_CASE_INSENSITIVE, place.folder, NULL);
+    request_answer(r, NtDeleteFile(&object));
+}
+
+/* ---- attributes, reparse points, security ---- */
+
+void change_basic(struct request *r)
+{
+    auto_subject struct subject s = {0};
+    const uint64_t *n = r->wire.numbers;
+    struct nt_basic basic = {.created.QuadPart = (LONGLONG)n[1],
+                             .accessed.QuadPart = (LONGLONG)n[2],
+                             .written.QuadPart = (LONGLONG)n[3],
+                             .changed.QuadPart = (LONGLONG)n[4],
+                             .attributes = (ULONG)n[5]};
+    NTSTATUS status = subject_of(r, n[0], &s);
+    s.question.access = POLICY_ATTRIBUTES;
+    if (status < 0)
+        request_answer(r, status);
+    else if (request_allows(r, &s.question, AUDIT_FILE_ATTRIBUTES))
+        request_answer(r,
+                       set_information(&s, FILE_WRITE_ATTRIBUTES, &basic, sizeof basic, NT_BASIC));
+}
+
+/* Where the data of a junction or symlink leads; false for any other tag or a length that does not
+   fit. */
+static bool reparse_target(struct request *r, const struct subject *s, struct path *out)
+{
+    struct {
+        ULONG tag;
+        USHORT size, reserved;
+        USHORT name_at, name_size, shown_at, shown_size;
+    } head;
+    struct path_context context = {.dialect = PATH_WINDOWS};
+    const unsigned char *bytes = r->wire.text[0].p;
+    size_t size = r->wire.text[0].n, at = sizeof head;
+    auto_buf struct buf name = {0};
+    ULONG flags = 0;
+    if (size < sizeof head)
+        return false;
+    memcpy(&head, bytes, sizeof head);
+    if (head.tag == IO_REPARSE_TAG_SYMLINK) {
+        if (size < at + sizeof flags)
+            return false;
+        memcpy(&flags, bytes + at, sizeof flags);
+        at += sizeof flags;
+    } else if (head.tag != IO_REPARSE_TAG_MOUNT_POINT) {
+        return false;
+    }
+    if (at + head.name_at + head.name_size > size || head.name_size % 2 || (at + head.name_at) % 2)
+        return false;
+    utf_from16(&name, (const void *)(bytes + at + head.name_at), head.name_size / 2);
+    if (flags & 1) /* relative */
+        context.cwd = path_parent(PATH_WINDOWS, s->question.path.text);
+    else
+        context.nt = true;
+    struct str given = arena_copy(&r->arena, buf_str(&name));
+    size_t room = given.n + context.cwd.n + 16;
+    char *normal = arena_alloc(&r->arena, room);
+    return given.p && normal && path_normalize(&context, given, normal, room, out) == 0;
+}
+
+void change_control(struct request *r)
+{
+    enum { SET_REPARSE = 0x900A4, DELETE_REPARSE = 0x900AC };
+    auto_subject struct subject s = {0};
+    HANDLE file;
+    IO_STATUS_BLOCK io;
+    ULONG code = (ULONG)r->wire.numbers[1];
+    NTSTATUS status = subject_of(r, r->wire.numbers[0], &s);
+    if (status < 0) {
+        request_answer(r, status);
+        return;
+    }
+    s.question.access = code == DELETE_REPARSE ? POLICY_DELETE : POLICY_REPARSE;
+    if (code == SET_REPARSE && !reparse_target(r, &s, &s.question.facts.target))
+        s.question.facts.target = (struct path){0};
+    if (!request_allows(r, &s.question, AUDIT_FILE_LINK))
+        return;
+    if (code != SET_REPARSE && code != DELETE_REPARSE) {
+        request_deny_text(r, AUDIT_FILE_ATTRIBUTES, s.question.path.text, STR("file.extended"),
+                          STR("object ids and encryption can carry what no rule can see"),
+                          STR("there is no option for this"));
+        return;
+    }
+    status = reopen(&s, FILE_WRITE_ATTRIBUTES, &file);
+    if (status >= 0) {
+        status = NtFsControlFile(file, NULL, NULL, NULL, &io, code, (void *)r->wire.text[0].p,
+                                 (ULONG)r->wire.text[0].n, NULL, 0);
+        NtClose(file);
+    }
+    request_answer(r, status);
+}
+
+void change_security(struct request *r)
+{
+    auto_subject struct subject s = {0};
+    NTSTATUS status = subject_of(r, r->wire.numbers[0], &s);
+    s.question.access = POLICY_SECURITY;
+    if (status < 0)
+        request_answer(r, status);
+    else if (request_allows(r, &s.question, AUDIT_FILE_SECURITY))
+        request_answer(r, STATUS_ACCESS_DENIED);
+}

@@ -1,0 +1,63 @@
+/* Which handler answers which request. */
+#include "base/utf.h"
+#include "broker/windows/broker.h"
+
+static const struct {
+    enum audit_op op;
+    const char *rule, *why;
+} refusals[WIRE_REFUSED_COUNT] = {
+    [WIRE_REFUSED_EA] = {AUDIT_FILE_ATTRIBUTES, "file.extended",
+                         "extended attributes can carry what no rule can see"},
+    [WIRE_REFUSED_VOLUME] = {AUDIT_FILE_ATTRIBUTES, "path.device",
+                             "this would change the volume itself"},
+    [WIRE_REFUSED_MAILSLOT] = {AUDIT_PIPE_CREATE, "path.mailslot", "mailslots receive from anyone"},
+    [WIRE_REFUSED_PROCESS_CLONE] = {AUDIT_PROCESS_START, "process.clone",
+                                    "a process made in this way could not be confined"},
+    [WIRE_REFUSED_REGISTRY] = {AUDIT_REGISTRY_WRITE, "registry.write",
+                               "the registry is not for the command to change"},
+    [WIRE_REFUSED_HIVE] = {AUDIT_REGISTRY_WRITE, "registry.hive",
+                           "registry files are not loaded, saved or replaced from inside"},
+    [WIRE_REFUSED_LINK_OBJECT] =
+        {AUDIT_DEVICE_OPEN, "path.device",
+         "drive letters and device names are not for the command to change"},
+    [WIRE_REFUSED_SYSTEM] = {AUDIT_DEVICE_OPEN, "process.system", "this changes the whole system"},
+};
+
+static struct str text_of(struct request *r, unsigned text)
+{
+    auto_buf struct buf out = {0};
+    utf_from16(&out, r->wire.text[text].p, r->wire.text[text].n / 2);
+    return out.failed ? STR_NONE : arena_copy(&r->arena, buf_str(&out));
+}
+
+static void refused(struct request *r)
+{
+    uint64_t kind = r->wire.numbers[0];
+    if (kind == 0 || kind >= WIRE_REFUSED_COUNT) {
+        r->malformed = true;
+        return;
+    }
+    request_deny_text(r, refusals[kind].op, text_of(r, 0), str_of(refusals[kind].rule),
+                      str_of(refusals[kind].why), STR("there is no option for this"));
+}
+
+/* In the order of requests.def; NULL: not asked by any agent. */
+static void (*const handlers[WIRE_OPS])(struct request *r) = {
+    [WIRE_OPEN] = open_handle,         [WIRE_READ] = open_handle_read,
+    [WIRE_DELETE] = change_delete,     [WIRE_RENAME] = change_rename,
+    [WIRE_LINK] = change_link,         [WIRE_DISPOSITION] = change_disposition,
+    [WIRE_BASIC] = change_basic,       [WIRE_CONTROL] = change_control,
+    [WIRE_SECURITY] = change_security, [WIRE_REFUSED] = refused,
+    [WIRE_START] = process_start,      [WIRE_STARTED] = process_started,
+    [WIRE_NETWORK] = network_handle,   [WIRE_PIPE] = pipe_handle,
+    [WIRE_REACH] = process_reach,
+};
+
+void broker_dispatch(struct request *r)
+{
+    r->answer.status = (uint32_t)STATUS_ACCESS_DENIED;
+    if (handlers[r->wire.op])
+        handlers[r->wire.op](r);
+    else
+        r->malformed = true;
+}

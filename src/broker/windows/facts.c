@@ -1,0 +1,170 @@
+/* What the file system says about an open file. */
+#include <stdlib.h>
+
+#include "broker/windows/broker.h"
+#include "launch/disk.h"
+
+static size_t id_find(const struct id_set *set, struct file_id id)
+{
+    size_t i = 0;
+    while (i < set->count && (set->items[i].id != id.id || set->items[i].volume != id.volume))
+        i++;
+    return i;
+}
+
+uint32_t id_set_count(const struct id_set *set, struct file_id id)
+{
+    size_t at = id_find(set, id);
+    return at < set->count ? set->counts[at] : 0;
+}
+
+bool id_set_add(struct id_set *set, struct file_id id)
+{
+    size_t at = id_find(set, id);
+    if (at < set->count) {
+        set->counts[at]++;
+        return true;
+    }
+    if (set->count == set->capacity) {
+        size_t capacity = set->capacity ? set->capacity * 2 : 64;
+        struct file_id *items = realloc(set->items, capacity * sizeof *items);
+        if (items)
+            set->items = items;
+        uint32_t *counts = items ? realloc(set->counts, capacity * sizeof *counts) : NULL;
+        if (!counts)
+            return false;
+        set->counts = counts;
+        set->capacity = capacity;
+    }
+    set->items[set->count] = id;
+    set->counts[set->count++] = 1;
+    return true;
+}
+
+void id_set_drop(struct id_set *set, struct file_id id)
+{
+    size_t at = id_find(set, id);
+    if (at == set->count)
+        return;
+    set->count--;
+    set->items[at] = set->items[set->count];
+    set->counts[at] = set->counts[set->count];
+}
+
+NTSTATUS facts_of(HANDLE file, struct facts *out)
+{
+    FILE_STANDARD_INFORMATION standard;
+    FILE_BASIC_INFORMATION basic;
+    IO_STATUS_BLOCK io;
+    NTSTATUS status =
+        NtQueryInformationFile(file, &io, &standard, sizeof standard, FileStandardInformation);
+    if (status >= 0)
+        status = NtQueryInformationFile(file, &io, &basic, sizeof basic, FileBasicInformation);
+    if (status < 0)
+        return status;
+    *out = (struct facts){.directory = standard.Directory,
+                          .reparse = basic.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT,
+                          .links = standard.Directory ? 1 : standard.NumberOfLinks};
+    return STATUS_SUCCESS;
+}
+
+bool facts_id(HANDLE file, struct file_id *out)
+{
+    BY_HANDLE_FILE_INFORMATION info;
+    if (!GetFileInformationByHandle(file, &info))
+        return false;
+    *out = (struct file_id){info.dwVolumeSerialNumber,
+                            (uint64_t)info.nFileIndexHigh << 32 | info.nFileIndexLow};
+    return true;
+}
+
+/* Name surrogates are links; of the other tags only Microsoft's own are ordinary files. */
+static enum policy_reparse reparse_of(HANDLE file)
+{
+    FILE_ATTRIBUTE_TAG_INFO tag;
+    enum { APP_EXECUTION_LINK = 0x8000001B };
+    if (!GetFileInformationByHandleEx(file, FileAttributeTagInfo, &tag, sizeof tag))
+        return POLICY_STRANGE;
+    if (IsReparseTagNameSurrogate(tag.ReparseTag))
+        return POLICY_LINK;
+    return IsReparseTagMicrosoft(tag.ReparseTag) && tag.ReparseTag != APP_EXECUTION_LINK
+               ? POLICY_NOT_REPARSE
+               : POLICY_STRANGE;
+}
+
+bool facts_own_repository(struct request *r, struct str path)
+{
+    struct broker *b = r->broker;
+    bool own = false;
+    if (b->repositories.count == 0)
+        return false;
+    for (size_t end, at = path_root_length(PATH_WINDOWS, path); at < path.n; at = end) {
+        end = str_find_char(path, '\\', at + 1);
+        if (!str_eqi(str_slice(path, at + 1, end), STR(".git")))
+            continue;
+        struct path folder = {.class = PATH_FILE, .text = str_slice(path, 0, end)};
+        auto_place struct place place = {0};
+        struct file_id id;
+        /* As a folder with an empty name in it: opened as it is, whoever it is now. */
+        auto_buf struct buf inside = {0};
+        buf_add(&inside, folder.text);
+        buf_add(&inside, STR("\\x"));
+        folder.text = buf_str(&inside);
+        if (place_find(r, &folder, &place) < 0 || !facts_id(place.folder, &id))
+            return false;
+        EnterCriticalSection(&b->lock);
+        own = id_set_count(&b->repositories, id) > 0;
+        LeaveCriticalSection(&b->lock);
+        if (!own)
+            return false;
+    }
+    return own;
+}
+
+struct names {
+    struct request *request;
+    uint32_t count;
+    bool inside;
+};
+
+static bool is_inside(void *context, struct str name)
+{
+    struct names *names = context;
+    struct policy_request question = {.path = {.class = PATH_FILE, .text = name, .base = name},
+                                      .access = POLICY_WRITE,
+                                      .facts = {.seen = true, .exists = true, .links = 1}};
+    struct policy_answer answer = {0};
+    policy_decide(names->request->broker->policy, &question, &answer);
+    names->count++;
+    names->inside = names->inside && answer.verdict == CORDON_ALLOW;
+    return names->inside;
+}
+
+/* True if the rules let every name of the file be written: all but one were given by this run, or
+   the file system lists them. */
+static bool all_names_inside(struct request *r, HANDLE file, uint32_t links)
+{
+    struct broker *b = r->broker;
+    struct file_id id;
+    struct names names = {r, 0, true};
+    if (!facts_id(file, &id))
+        return false;
+    EnterCriticalSection(&b->lock);
+    bool ours = id_set_count(&b->linked, id) + 1 == links;
+    LeaveCriticalSection(&b->lock);
+    return ours || (disk_names(&r->arena, place_path_of(r, file), is_inside, &names) &&
+                    names.inside && names.count == links);
+}
+
+void facts_apply(struct request *r, HANDLE file, const struct facts *facts,
+                 struct policy_request *question)
+{
+    question->facts.seen = true;
+    question->facts.exists = true;
+    question->facts.directory = facts->directory;
+    question->facts.links = facts->links;
+    if (facts->links > 1)
+        question->facts.links_inside = all_names_inside(r, file, facts->links);
+    if (facts->reparse)
+        question->facts.reparse = reparse_of(file);
+}

@@ -1,0 +1,210 @@
+/* Connections: the address that a socket wants, judged by the policy. */
+#include <winsock2.h>
+
+#include <iphlpapi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ws2tcpip.h>
+
+#include "broker/windows/broker.h"
+
+enum { MOST_TABLE = 4 * 1024 * 1024 };
+
+static uint16_t port_of(uint16_t network_order)
+{
+    return (uint16_t)(network_order << 8 | network_order >> 8);
+}
+
+/* Which ports belong to whom. Loaded at the first connection, so that runs without any do not pay.
+ */
+static struct {
+    DWORD(WINAPI *tcp)(void *, DWORD *, BOOL, ULONG, TCP_TABLE_CLASS, ULONG);
+    DWORD(WINAPI *udp)(void *, DWORD *, BOOL, ULONG, UDP_TABLE_CLASS, ULONG);
+} tables;
+
+static bool load_tables(struct broker *b)
+{
+    EnterCriticalSection(&b->lock);
+    HMODULE library =
+        tables.tcp ? NULL : LoadLibraryExW(L"iphlpapi.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    if (library) {
+        tables.udp = (void *)GetProcAddress(library, "GetExtendedUdpTable");
+        tables.tcp = (void *)GetProcAddress(library, "GetExtendedTcpTable");
+    }
+    LeaveCriticalSection(&b->lock);
+    return tables.tcp && tables.udp;
+}
+
+/* True if a listener of the tree owns this port of this machine. */
+static bool port_is_ours(struct broker *b, int family, uint16_t port, bool udp)
+{
+    ULONG size = 16384;
+    bool ours = false;
+    if (!load_tables(b))
+        return false;
+    for (int tries = 0; tries < 4 && size <= MOST_TABLE; tries++) {
+        void *table = malloc(size);
+        if (!table)
+            return false;
+        DWORD got =
+            udp ? tables.udp(table, &size, FALSE, (ULONG)family, UDP_TABLE_OWNER_PID, 0)
+                : tables.tcp(table, &size, FALSE, (ULONG)family, TCP_TABLE_OWNER_PID_LISTENER, 0);
+        DWORD count = got == NO_ERROR ? *(DWORD *)table : 0;
+        for (DWORD i = 0; i < count && !ours; i++) {
+            DWORD local, pid;
+            if (udp && family == AF_INET) {
+                const MIB_UDPROW_OWNER_PID *row = &((MIB_UDPTABLE_OWNER_PID *)table)->table[i];
+                local = row->dwLocalPort, pid = row->dwOwningPid;
+            } else if (udp) {
+                const MIB_UDP6ROW_OWNER_PID *row = &((MIB_UDP6TABLE_OWNER_PID *)table)->table[i];
+                local = row->dwLocalPort, pid = row->dwOwningPid;
+            } else if (family == AF_INET) {
+                const MIB_TCPROW_OWNER_PID *row = &((MIB_TCPTABLE_OWNER_PID *)table)->table[i];
+                local = row->dwLocalPort, pid = row->dwOwningPid;
+            } else {
+                const MIB_TCP6ROW_OWNER_PID *row = &((MIB_TCP6TABLE_OWNER_PID *)table)->table[i];
+                local = row->dwLocalPort, pid = row->dwOwningPid;
+            }
+            if (port_of((uint16_t)local) != port)
+                continue;
+            /* Where Windows does not say whose it is (Wine never does), the tree's word counts. */
+            ours = pid ? broker_has(b, pid) : (b->bound[port / 8] >> port % 8 & 1) != 0;
+        }
+        free(table);
+        if (got != ERROR_INSUFFICIENT_BUFFER)
+            break;
+    }
+    return ours;
+}
+
+struct peer {
+    char host[INET6_ADDRSTRLEN + 1], text[INET6_ADDRSTRLEN + 16];
+    uint16_t port;
+    int family;
+    bool loopback;
+};
+
+static bool read_peer(const struct request *r, struct peer *out)
+{
+    const unsigned char *bytes = r->wire.text[0].p;
+    size_t n = r->wire.text[0].n;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    uint16_t family;
+    *out = (struct peer){0};
+    if (n < sizeof family)
+        return false;
+    memcpy(&family, bytes, sizeof family);
+    out->family = family;
+    if (family == AF_INET && n >= 8) {
+        memset(&v4, 0, sizeof v4);
+        memcpy(&v4, bytes, n < sizeof v4 ? n : sizeof v4);
+        const unsigned char *a = (const unsigned char *)&v4.sin_addr;
+        snprintf(out->host, sizeof out->host, "%u.%u.%u.%u", a[0], a[1], a[2], a[3]);
+        snprintf(out->text, sizeof out->text, "%s:%u", out->host, port_of(v4.sin_port));
+        out->port = port_of(v4.sin_port);
+        out->loopback = a[0] == 127;
+        return true;
+    }
+    if (family == AF_INET6 && n >= 24) {
+        memset(&v6, 0, sizeof v6);
+        memcpy(&v6, bytes, n < sizeof v6 ? n : sizeof v6);
+        size_t at = 0;
+        const unsigned char *a = (const unsigned char *)&v6.sin6_addr;
+        static const unsigned char one[16] = {[15] = 1}, mapped[12] = {[10] = 0xFF, [11] = 0xFF};
+        if (memcmp(a, mapped, sizeof mapped) == 0) {
+            snprintf(out->host, sizeof out->host, "%u.%u.%u.%u", a[12], a[13], a[14], a[15]);
+            out->loopback = a[12] == 127;
+            out->family = AF_INET;
+        } else {
+            for (int i = 0; i < 16; i += 2)
+                at += (size_t)snprintf(out->host + at, sizeof out->host - at, i ? ":%x" : "%x",
+                                       a[i] << 8 | a[i + 1]);
+            out->loopback = memcmp(a, one, sizeof one) == 0;
+        }
+        out->port = port_of(v6.sin6_port);
+        snprintf(out->text, sizeof out->text, "[%s]:%u", out->host, out->port);
+        return true;
+    }
+    return false;
+}
+
+static void refuse_kind(struct request *r, const char *what)
+{
+    enum policy_net net = policy_settings_of(r->broker->policy)->net;
+    if (net == POLICY_NET_ON) {
+        request_answer(r, STATUS_SUCCESS);
+        return;
+    }
+    request_deny_text(r, AUDIT_NET_CONNECT, str_of(what), str_of(policy_rule_id(RULE_NET_OFF)),
+                      STR("only plain TCP and UDP sockets can be judged by their address"),
+                      STR("allow with --net=on"));
+}
+
+static void create(struct request *r)
+{
+    int32_t words[3];
+    enum { RAW = 3, WINE_UNSPECIFIED = 0 };
+    if (r->wire.text[0].n < sizeof words) {
+        request_answer(r, STATUS_INVALID_PARAMETER);
+        return;
+    }
+    memcpy(words, r->wire.text[0].p, sizeof words);
+    if ((words[0] != AF_INET && words[0] != AF_INET6 && words[0] != WINE_UNSPECIFIED) ||
+        words[1] == RAW)
+        refuse_kind(r, words[1] == RAW ? "a raw socket" : "a socket of another family");
+    else
+        request_answer(r, STATUS_SUCCESS);
+}
+
+void network_handle(struct request *r)
+{
+    struct peer peer;
+    uint64_t what = r->wire.numbers[1];
+    if (what == WIRE_NET_CREATE) {
+        create(r);
+        return;
+    }
+    if (!read_peer(r, &peer)) {
+        refuse_kind(r, "a socket of another family");
+        return;
+    }
+    if (what == WIRE_NET_BOUND) {
+        EnterCriticalSection(&r->broker->lock);
+        r->broker->bound[peer.port / 8] |= (unsigned char)(1 << peer.port % 8);
+        LeaveCriticalSection(&r->broker->lock);
+        request_answer(r, STATUS_SUCCESS);
+        return;
+    }
+    bool bind = what == WIRE_NET_BIND;
+    /* A port that is not chosen yet is judged like any other. */
+    struct policy_peer asked = {.host = str_of(peer.host), .port = peer.port ? peer.port : 1};
+    /* Ports of one's own loopback can be had in every mode, and reached by the tree. */
+    asked.in_run =
+        peer.loopback &&
+        (bind || port_is_ours(r->broker, peer.family, peer.port, what == WIRE_NET_SEND) ||
+         port_is_ours(r->broker, peer.family == AF_INET ? AF_INET6 : AF_INET, peer.port,
+                      what == WIRE_NET_SEND));
+    struct policy_answer answer = {0};
+    policy_net_decide(r->broker->policy, &asked, &answer);
+    /* Servers usually listen on every address of the machine; here they get its loopback. */
+    bool any =
+        bind && (strcmp(peer.host, "0.0.0.0") == 0 || strcmp(peer.host, "0:0:0:0:0:0:0:0") == 0);
+    if (any && policy_settings_of(r->broker->policy)->net != POLICY_NET_ON) {
+        r->answer.flags |= WIRE_LOOPBACK;
+        request_answer(r, STATUS_SUCCESS);
+        return;
+    }
+    if (answer.verdict == CORDON_ALLOW) {
+        request_answer(r, STATUS_SUCCESS);
+        return;
+    }
+    auto_buf struct buf why = {0}, fix = {0};
+    policy_net_explain(r->broker->policy, &asked, &answer, &why, &fix);
+    request_deny_text(r,
+                      bind                    ? AUDIT_NET_BIND
+                      : what == WIRE_NET_SEND ? AUDIT_NET_SEND
+                                              : AUDIT_NET_CONNECT,
+                      str_of(peer.text), str_of(policy_rule_id(answer.rule)), buf_str(&why),
+                      buf_str(&fix));
+}

@@ -1,0 +1,505 @@
+/*
+ * Opening and making files for the tree. Nothing is truncated, overwritten or deleted on the way
+ * in: the file is opened, the open file is judged, and only then is it changed. What the tree gets
+ * lacks the rights by which a handle could be turned into more.
+ */
+#include "broker/windows/broker.h"
+
+enum {
+    MOST_LINKS = 32,
+    /* With DELETE a file can be renamed to anything; with the next two it can be given away. */
+    NEVER_GIVEN = DELETE | WRITE_DAC | WRITE_OWNER | ACCESS_SYSTEM_SECURITY,
+    WRITES_DATA = FILE_WRITE_DATA | FILE_APPEND_DATA | FILE_WRITE_EA | FILE_DELETE_CHILD,
+    WRITES = WRITES_DATA | FILE_WRITE_ATTRIBUTES,
+    /* A folder handle with a write right makes files in it, or becomes a junction. */
+    NEVER_GIVEN_OF_FOLDERS = NEVER_GIVEN | WRITES,
+    SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+    LOOK = FILE_READ_ATTRIBUTES | SYNCHRONIZE
+};
+
+struct wish {
+    ACCESS_MASK access;
+    ULONG share, disposition, options, attributes;
+    uint64_t flags;
+    LARGE_INTEGER allocation;
+    bool maximum; /* MAXIMUM_ALLOWED: what is refused is left out */
+};
+
+static ACCESS_MASK without_generic(ACCESS_MASK access)
+{
+    static const struct {
+        ACCESS_MASK generic, specific;
+    } map[] = {{GENERIC_READ, FILE_GENERIC_READ},
+               {GENERIC_WRITE, FILE_GENERIC_WRITE},
+               {GENERIC_EXECUTE, FILE_GENERIC_EXECUTE},
+               {GENERIC_ALL, FILE_ALL_ACCESS}};
+    for (size_t i = 0; i < sizeof map / sizeof *map; i++)
+        if (access & map[i].generic)
+            access = (access & ~map[i].generic) | map[i].specific;
+    return access;
+}
+
+static bool read_wish(struct request *r, struct wish *w)
+{
+    const uint64_t *n = r->wire.numbers;
+    for (size_t i = 1; i < 6; i++)
+        if (n[i] > UINT32_MAX)
+            return false;
+    *w = (struct wish){.access = without_generic((ACCESS_MASK)n[1]),
+                       .share = (ULONG)n[2] & SHARE_ALL,
+                       .disposition = (ULONG)n[3],
+                       .options = (ULONG)n[4],
+                       .attributes = (ULONG)n[5],
+                       .flags = n[6],
+                       .allocation.QuadPart = (LONGLONG)n[7]};
+    w->maximum = w->access & MAXIMUM_ALLOWED;
+    w->access &= ~(ACCESS_MASK)MAXIMUM_ALLOWED;
+    /* Folders are never overwritten; both kinds at once cannot be. */
+    bool overwrites = w->disposition == FILE_SUPERSEDE || w->disposition == FILE_OVERWRITE ||
+                      w->disposition == FILE_OVERWRITE_IF;
+    bool folder = w->options & FILE_DIRECTORY_FILE;
+    return w->disposition <= FILE_MAXIMUM_DISPOSITION && !(folder && overwrites) &&
+           !(folder && w->options & FILE_NON_DIRECTORY_FILE) &&
+           !(w->options & FILE_DELETE_ON_CLOSE && !(w->access & DELETE) && !w->maximum);
+}
+
+static NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access, ULONG share,
+                        ULONG disposition, ULONG options, const struct wish *w, HANDLE *out)
+{
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    LARGE_INTEGER allocation = w ? w->allocation : (LARGE_INTEGER){0};
+    ULONG case_flag = w && w->flags & WIRE_CASE_SENSITIVE ? 0 : OBJ_CASE_INSENSITIVE;
+    InitializeObjectAttributes(&object, leaf, case_flag, folder, NULL);
+    return NtCreateFile(out, access, &object, &io, allocation.QuadPart ? &allocation : NULL,
+                        w ? w->attributes : 0, share, disposition,
+                        options | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
+}
+
+/* Looks at what stands there without touching it; links are not followed where the system can. */
+static NTSTATUS look_at(const struct place *place, bool follow, HANDLE *out)
+{
+    UNICODE_STRING leaf = place->leaf;
+    return open_at(place->folder, &leaf, LOOK, SHARE_ALL, FILE_OPEN,
+                   FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_FOR_BACKUP_INTENT |
+                       (follow ? 0 : FILE_OPEN_REPARSE_POINT),
+                   NULL, out);
+}
+
+/* Hands a copy with reduced rights to the process. */
+static void give(struct request *r, const struct wish *w, HANDLE file, bool directory,
+                 ULONG_PTR information)
+{
+    HANDLE there;
+    ACCESS_MASK access =
+        w->access & ~(ACCESS_MASK)(directory ? NEVER_GIVEN_OF_FOLDERS : NEVER_GIVEN);
+    if (!DuplicateHandle(GetCurrentProcess(), file, r->client->process, &there, access,
+                         w->flags & WIRE_INHERIT ? TRUE : FALSE, 0)) {
+        request_answer(r, STATUS_ACCESS_DENIED);
+        return;
+    }
+    r->answer.handle = (uint64_t)(uintptr_t)there;
+    r->answer.information = information;
+    request_answer(r, STATUS_SUCCESS);
+}
+
+/* ---- what is asked of an existing file ---- */
+
+static bool asks(struct request *r, struct policy_request *question, enum policy_access access,
+                 enum audit_op op, bool quietly)
+{
+    struct policy_answer answer = {0};
+    question->access = access;
+    policy_decide(r->broker->policy, question, &answer);
+    if (answer.verdict != CORDON_ALLOW && !quietly)
+        request_deny(r, op, question, &answer, STR_NONE);
+    return answer.verdict == CORDON_ALLOW;
+}
+
+/* Every right that is wished must pass. */
+static bool allows_existing(struct request *r, const struct wish *w,
+                            struct policy_request *question, bool quietly)
+{
+    bool folder = question->facts.directory;
+    bool deletes = (w->access & DELETE) || (w->options & FILE_DELETE_ON_CLOSE);
+    bool overwrites = w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF;
+    if (((w->access & WRITES_DATA) || overwrites) && !folder &&
+        !asks(r, question, POLICY_WRITE, AUDIT_FILE_WRITE, quietly))
+        return false;
+    if (((w->access & FILE_WRITE_ATTRIBUTES) || (folder && (w->access & WRITES_DATA))) &&
+        !asks(r, question, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES, quietly))
+        return false;
+    if (deletes && !asks(r, question, POLICY_DELETE, AUDIT_FILE_DELETE, quietly))
+        return false;
+    if ((w->access & (WRITE_DAC | WRITE_OWNER)) &&
+        !asks(r, question, POLICY_SECURITY, AUDIT_FILE_SECURITY, quietly))
+        return false;
+    return true;
+}
+
+/* ---- making ---- */
+
+static void remember_repository(struct request *r, const struct place *place, HANDLE file)
+{
+    struct broker *b = r->broker;
+    struct file_id id;
+    if (!str_eqi(path_leaf(PATH_WINDOWS, place->path.text), STR(".git")) || !facts_id(file, &id))
+        return;
+    EnterCriticalSection(&b->lock);
+    id_set_add(&b->repositories, id);
+    LeaveCriticalSection(&b->lock);
+}
+
+/* STATUS_OBJECT_NAME_COLLISION if something is there already: nothing was answered then. */
+static NTSTATUS make(struct request *r, struct wish *w, const struct place *place)
+{
+    HANDLE file;
+    UNICODE_STRING leaf = place->leaf;
+    bool folder = w->options & FILE_DIRECTORY_FILE;
+    struct policy_request question = {.path = place->path, .access = POLICY_CREATE};
+    struct policy_answer answer = {0};
+    question.path.folder = question.path.folder || folder;
+    question.facts =
+        (struct policy_facts){.seen = true,
+                              .directory = folder,
+                              .created_by_run = facts_own_repository(r, place->path.text),
+                              .existing = path_parent(PATH_WINDOWS, place->path.text)};
+    policy_decide(r->broker->policy, &question, &answer);
+    if (answer.verdict != CORDON_ALLOW) {
+        /* Whoever only finds it there gets what it would have got without us. */
+        if (look_at(place, false, &file) >= 0) {
+            NtClose(file);
+            return STATUS_OBJECT_NAME_COLLISION;
+        }
+        request_deny(r, AUDIT_FILE_CREATE, &question, &answer, STR_NONE);
+        return STATUS_ACCESS_DENIED;
+    }
+    NTSTATUS status = open_at(place->folder, &leaf, w->access | FILE_READ_ATTRIBUTES,
+                              w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0), FILE_CREATE,
+                              w->options | FILE_OPEN_REPARSE_POINT, w, &file);
+    if (status < 0) {
+        request_answer(r, status);
+        return status;
+    }
+    if (folder)
+        remember_repository(r, place, file);
+    give(r, w, file, folder, FILE_CREATED);
+    NtClose(file);
+    return STATUS_SUCCESS;
+}
+
+/* ---- opening ---- */
+
+/* What FILE_OVERWRITE does, on a file that is already open and judged. */
+static NTSTATUS overwrite(const struct wish *w, HANDLE file)
+{
+    enum { KEPT = FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM, SETTABLE = 0x31A7 };
+    struct nt_basic basic = {0};
+    LARGE_INTEGER nothing = {0};
+    IO_STATUS_BLOCK io;
+    NTSTATUS status =
+        NtQueryInformationFile(file, &io, &basic, sizeof basic, (FILE_INFORMATION_CLASS)NT_BASIC);
+    if (status < 0)
+        return status;
+    /* Windows does not overwrite a hidden file for a caller who does not know that it is one. */
+    if ((basic.attributes & KEPT & ~w->attributes) || (basic.attributes & FILE_ATTRIBUTE_READONLY))
+        return STATUS_ACCESS_DENIED;
+    status = NtSetInformationFile(file, &io, &nothing, sizeof nothing,
+                                  (FILE_INFORMATION_CLASS)NT_END_OF_FILE);
+    ULONG wanted = (w->attributes & SETTABLE) | FILE_ATTRIBUTE_ARCHIVE;
+    if (status >= 0 && (basic.attributes & SETTABLE) != wanted) {
+        basic = (struct nt_basic){.attributes = wanted};
+        NtSetInformationFile(file, &io, &basic, sizeof basic, (FILE_INFORMATION_CLASS)NT_BASIC);
+    }
+    return status;
+}
+
+/* Opens anew what was judged: the same file, by an empty name relative to it. */
+static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, bool directory)
+{
+    HANDLE file;
+    UNICODE_STRING itself = {0};
+    bool overwrites = w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF;
+    ULONG share = w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0);
+    ACCESS_MASK access = w->access | FILE_READ_ATTRIBUTES;
+    if (overwrites)
+        access |= FILE_WRITE_DATA | FILE_WRITE_ATTRIBUTES | SYNCHRONIZE;
+    NTSTATUS status = open_at(seen, &itself, access, share, FILE_OPEN, w->options, w, &file);
+    if (status >= 0 && overwrites) {
+        status = overwrite(w, file);
+        if (status < 0)
+            NtClose(file);
+    }
+    if (status >= 0) {
+        give(r, w, file, directory,
+             !overwrites                        ? FILE_OPENED
+             : w->disposition == FILE_SUPERSEDE ? FILE_SUPERSEDED
+                                                : FILE_OVERWRITTEN);
+        NtClose(file);
+    } else {
+        request_answer(r, status);
+    }
+    return status;
+}
+
+/* A refused MAXIMUM_ALLOWED: what reading allows. */
+static void open_for_reading(struct request *r, struct wish *w, HANDLE seen, bool directory)
+{
+    w->access = (w->access & ~(ACCESS_MASK)(WRITES | NEVER_GIVEN)) | FILE_GENERIC_READ |
+                FILE_GENERIC_EXECUTE;
+    w->disposition = FILE_OPEN;
+    w->options &= ~(ULONG)FILE_DELETE_ON_CLOSE;
+    open_judged(r, w, seen, directory);
+}
+
+/*
+ * An existing file: STATUS_OBJECT_NAME_NOT_FOUND if there is none. *again is set to the path where
+ * a link leads, which is to be judged from the beginning.
+ */
+static NTSTATUS open_existing(struct request *r, struct wish *w, const struct place *place,
+                              struct path *again)
+{
+    HANDLE seen;
+    struct facts facts;
+    bool on_link = w->options & FILE_OPEN_REPARSE_POINT;
+    NTSTATUS status = look_at(place, false, &seen);
+    if (status < 0)
+        return status;
+    status = facts_of(seen, &facts);
+    struct str final = status < 0 ? STR_NONE : place_path_of(r, seen);
+    struct policy_request question = {.path = place->path};
+    if (final.p) {
+        facts_apply(r, seen, &facts, &question);
+        question.facts.created_by_run = facts_own_repository(r, final);
+        if (question.facts.reparse == POLICY_LINK && !on_link) {
+            NtClose(seen);
+            status = look_at(place, true, &seen);
+            if (status < 0)
+                return status;
+            final = place_path_of(r, seen);
+        }
+    }
+    if (!final.p) {
+        request_answer(r, STATUS_ACCESS_DENIED);
+        NtClose(seen);
+        return STATUS_ACCESS_DENIED;
+    }
+    struct str parent = path_parent(PATH_WINDOWS, place->path.text);
+    bool moved =
+        !str_eq(path_parent(PATH_WINDOWS, final), parent) && !str_eq(final, place->path.text);
+    if (moved && !(on_link && question.facts.reparse == POLICY_LINK)) {
+        *again = (struct path){.class = PATH_FILE, .text = final, .base = final};
+        NtClose(seen);
+        return STATUS_REPARSE;
+    }
+    /* As the file system spells it: the case, the long form of a short name. */
+    question.path = (struct path){.class = PATH_FILE, .text = final, .base = final};
+    if (place->path.class == PATH_UNC || place->path.class == PATH_WSL)
+        question.path.class = place->path.class;
+    struct wish all = *w;
+    if (w->maximum)
+        all.access |= FILE_ALL_ACCESS;
+    if (allows_existing(r, &all, &question, w->maximum)) {
+        if (w->maximum)
+            w->access |= FILE_ALL_ACCESS & ~(ACCESS_MASK)(WRITE_DAC | WRITE_OWNER);
+        bool overwrites = w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF;
+        if (facts.directory && overwrites)
+            status = w->options & FILE_NON_DIRECTORY_FILE ? STATUS_FILE_IS_A_DIRECTORY
+                                                          : STATUS_OBJECT_NAME_COLLISION;
+        else
+            status = open_judged(r, w, seen, facts.directory);
+    } else if (w->maximum) {
+        open_for_reading(r, w, seen, facts.directory);
+        status = STATUS_SUCCESS;
+    } else {
+        status = STATUS_ACCESS_DENIED;
+    }
+    NtClose(seen);
+    return status;
+}
+
+/* One try with the name as it is now; STATUS_REPARSE with *again: judge that instead. */
+static NTSTATUS try_open(struct request *r, struct wish *w, const struct place *place,
+                         struct path *again)
+{
+    NTSTATUS status;
+    bool can_make = w->disposition == FILE_CREATE || w->disposition == FILE_OPEN_IF ||
+                    w->disposition == FILE_OVERWRITE_IF || w->disposition == FILE_SUPERSEDE;
+    bool make_first = can_make && w->disposition != FILE_OPEN_IF;
+    for (int tries = 0; tries < 8; tries++) {
+        if (make_first && place->leaf.Length) {
+            status = make(r, w, place);
+            if (status != STATUS_OBJECT_NAME_COLLISION)
+                return status;
+            if (w->disposition == FILE_CREATE) {
+                request_answer(r, status);
+                return status;
+            }
+        }
+        status = open_existing(r, w, place, again);
+        if (status != STATUS_OBJECT_NAME_NOT_FOUND || !can_make) {
+            request_answer(r, status < 0 && status != STATUS_ACCESS_DENIED
+                                  ? status
+                                  : (NTSTATUS)r->answer.status);
+            return status;
+        }
+        make_first = true; /* it was not there, or it has just vanished */
+    }
+    request_answer(r, STATUS_ACCESS_DENIED);
+    return STATUS_ACCESS_DENIED;
+}
+
+/*
+ * The usual case: an existing file below a root, without a link on the way. It is opened from the
+ * root's handle, which changes nothing, and judged by where it really is. False if this is not the
+ * usual case: then nothing was answered.
+ */
+static bool open_below_root(struct request *r, struct wish *w, const struct path *path)
+{
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    UNICODE_STRING below;
+    HANDLE file;
+    struct facts facts;
+    struct policy_request question = {.path = *path, .facts = {.exists = true}};
+    ULONG wanted = w->options & ~(ULONG)FILE_OPEN_REPARSE_POINT;
+    if ((w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF) || w->maximum ||
+        path->folder || (w->options & (FILE_DELETE_ON_CLOSE | FILE_OPEN_REPARSE_POINT)))
+        return false;
+    const struct broker_root *root = place_root(r, path, &below);
+    /* Not even opened if the name alone is refused. */
+    if (!root || !allows_existing(r, w, &question, true))
+        return false;
+    InitializeObjectAttributes(&object, &below, OBJ_CASE_INSENSITIVE | OBJ_DONT_REPARSE,
+                               root->folder, NULL);
+    NTSTATUS status = NtCreateFile(&file, w->access | FILE_READ_ATTRIBUTES, &object, &io, NULL, 0,
+                                   w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0),
+                                   FILE_OPEN, wanted | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
+    if (status < 0) {
+        /* What does not depend on where a link leads is the answer. */
+        bool final = status == STATUS_SHARING_VIOLATION || status == STATUS_FILE_IS_A_DIRECTORY ||
+                     status == STATUS_DELETE_PENDING;
+        if (final)
+            request_answer(r, status);
+        return final;
+    }
+    struct str where = place_path_of(r, file);
+    bool judged = where.p && facts_of(file, &facts) >= 0;
+    if (judged) {
+        question =
+            (struct policy_request){.path = {.class = PATH_FILE, .text = where, .base = where}};
+        facts_apply(r, file, &facts, &question);
+        question.facts.created_by_run = facts_own_repository(r, where);
+        if (allows_existing(r, w, &question, false))
+            give(r, w, file, facts.directory, FILE_OPENED);
+    }
+    NtClose(file);
+    return judged;
+}
+
+/* ---- names that are no files ---- */
+
+static void open_nul(struct request *r, struct wish *w)
+{
+    HANDLE file;
+    UNICODE_STRING name;
+    RtlInitUnicodeString(&name, L"\\Device\\Null");
+    NTSTATUS status = open_at(
+        NULL, &name, w->access, w->share, FILE_OPEN,
+        w->options & (FILE_SYNCHRONOUS_IO_ALERT | FILE_SYNCHRONOUS_IO_NONALERT), NULL, &file);
+    if (status < 0) {
+        r->answer.flags |= WIRE_PASS;
+        return;
+    }
+    give(r, w, file, false, FILE_OPENED);
+    NtClose(file);
+}
+
+static void open_other(struct request *r, struct wish *w, const struct path *path)
+{
+    bool opens = w->disposition == FILE_OPEN;
+    struct policy_request question = {.path = *path,
+                                      .access = opens ? POLICY_WRITE : POLICY_CREATE};
+    enum audit_op op = path->class == PATH_PIPE     ? AUDIT_PIPE_CONNECT
+                       : path->class == PATH_DEVICE ? AUDIT_DEVICE_OPEN
+                       : opens                      ? AUDIT_FILE_WRITE
+                                                    : AUDIT_FILE_CREATE;
+    if (path->class == PATH_PIPE)
+        question.facts.created_by_run = pipe_is_ours(r->broker, path->text);
+    if (!request_allows(r, &question, op))
+        return;
+    if (path->class == PATH_NUL)
+        open_nul(r, w);
+    else
+        r->answer.flags |= WIRE_PASS;
+}
+
+/* ---- the requests ---- */
+
+void open_handle(struct request *r)
+{
+    struct wish w;
+    struct path path;
+    bool pass;
+    if (!read_wish(r, &w)) {
+        request_answer(r, STATUS_INVALID_PARAMETER);
+        return;
+    }
+    NTSTATUS status = place_name(r, r->wire.numbers[0], 0, &path, &pass);
+    if (status < 0 || pass) {
+        r->answer.flags |= pass ? WIRE_PASS : 0;
+        request_answer(r, status);
+        return;
+    }
+    if (w.options & FILE_OPEN_BY_FILE_ID) {
+        request_deny_text(r, AUDIT_FILE_WRITE, STR("a file by its number"), STR("path.malformed"),
+                          STR("a file that is opened by its number has no name to judge"),
+                          STR("open it by its path"));
+        return;
+    }
+    if (w.flags & WIRE_HAS_EA) {
+        request_answer(r, STATUS_EAS_NOT_SUPPORTED);
+        return;
+    }
+    if (path.class == PATH_FILE && open_below_root(r, &w, &path))
+        return;
+    for (int links = 0; links < MOST_LINKS; links++) {
+        struct path again;
+        auto_place struct place place = {0};
+        if (path.class != PATH_FILE && path.class != PATH_UNC && path.class != PATH_WSL) {
+            open_other(r, &w, &path);
+            return;
+        }
+        status = place_find(r, &path, &place);
+        if (status < 0) {
+            request_answer(r, status);
+            return;
+        }
+        if (place.path.class != PATH_FILE && place.path.class != PATH_UNC &&
+            place.path.class != PATH_WSL) {
+            open_other(r, &w, &place.path);
+            return;
+        }
+        if (try_open(r, &w, &place, &again) != STATUS_REPARSE)
+            return;
+        path = again;
+    }
+    request_answer(r, STATUS_ACCESS_DENIED);
+}
+
+void open_handle_read(struct request *r)
+{
+    struct path path;
+    bool pass;
+    NTSTATUS status = place_name(r, r->wire.numbers[0], 0, &path, &pass);
+    if (status < 0 || pass) {
+        request_answer(r, pass ? STATUS_SUCCESS : status);
+        return;
+    }
+    struct policy_request question = {.path = path, .access = POLICY_READ};
+    if (path.class == PATH_PIPE)
+        question.facts.created_by_run = pipe_is_ours(r->broker, path.text);
+    if (request_allows(r, &question,
+                       path.class == PATH_PIPE ? AUDIT_PIPE_CONNECT : AUDIT_FILE_READ))
+        request_answer(r, STATUS_SUCCESS);
+}

@@ -1,0 +1,382 @@
+/*
+ * Children: judged by tool rules and guard before they are made and once more as they are, given
+ * their agent while they are suspended. What appears in the job and never gets one is ended.
+ */
+#include <stdio.h>
+
+#include "base/utf.h"
+#include "broker/windows/broker.h"
+#include "launch/windows/job.h"
+
+enum { LONGEST_COMMAND = 32767, GRACE_MS = 10000 };
+
+/* ---- judging ---- */
+
+struct program {
+    struct str path;    /* of the file, as final as it can be had */
+    struct str cmdline; /* as it stands */
+};
+
+static struct str base_name(struct str path)
+{
+    size_t at = path.n;
+    while (at > 0 && path.p[at - 1] != '\\' && path.p[at - 1] != '/')
+        at--;
+    return str_from(path, at);
+}
+
+/* The first word of a command line: in quotes, or up to a blank. */
+static size_t first_word_end(struct str cmdline)
+{
+    size_t at = 0;
+    bool quoted = false;
+    for (; at < cmdline.n; at++) {
+        if (cmdline.p[at] == '"')
+            quoted = !quoted;
+        else if (!quoted && (cmdline.p[at] == ' ' || cmdline.p[at] == '\t'))
+            break;
+    }
+    return at;
+}
+
+static struct str without_exe(struct str name)
+{
+    if (name.n && name.p[name.n - 1] == '"')
+        name.n--;
+    return str_endsi(name, STR(".exe")) ? str_slice(name, 0, name.n - 4) : name;
+}
+
+static bool guard_refuses(struct request *r, struct str cmdline)
+{
+    struct broker *b = r->broker;
+    struct guard_question question = {.cmdline = cmdline, .policy = b->policy};
+    struct guard_answer answer;
+    bool refused = true;
+    EnterCriticalSection(&b->lock);
+    if (guard_check(b->guard, &question, &answer) == 0) {
+        bool strict = policy_settings_of(b->policy)->strict;
+        refused = answer.verdict == CORDON_DENY || (answer.verdict == CORDON_ASK && strict);
+        for (size_t i = 0; answer.verdict != CORDON_ALLOW && i < answer.finding_count; i++) {
+            const struct guard_finding *f = &answer.findings[i];
+            if (f->verdict != answer.verdict)
+                continue;
+            b->event(b->context, &(struct audit_event){.type = refused ? AUDIT_DENY : AUDIT_ASK,
+                                                       .op = AUDIT_GUARD,
+                                                       .time = b->now(),
+                                                       .pid = r->client->pid,
+                                                       .image = r->client->image,
+                                                       .target = answer.text,
+                                                       .verdict = answer.verdict,
+                                                       .rule = guard_rules[f->rule].id,
+                                                       .why = f->why,
+                                                       .fix = f->fix});
+            break;
+        }
+    }
+    LeaveCriticalSection(&b->lock);
+    return refused;
+}
+
+static bool tool_refused(struct request *r, const struct program *p)
+{
+    struct str called = str_slice(p->cmdline, 0, first_word_end(p->cmdline));
+    if (called.n && called.p[0] == '"')
+        called = str_slice(called, 1, called.n - (called.p[called.n - 1] == '"'));
+    struct policy_program program = {.name = called,
+                                     .path = {.class = PATH_FILE, .text = p->path, .base = p->path},
+                                     .seen = true};
+    struct policy_answer answer = {0};
+    policy_tool_decide(r->broker->policy, &program, &answer);
+    if (answer.verdict == CORDON_ALLOW)
+        return false;
+    auto_buf struct buf why = {0}, fix = {0};
+    policy_tool_explain(r->broker->policy, &program, &answer, &why, &fix);
+    request_deny_text(r, AUDIT_PROCESS_START, p->path, str_of(policy_rule_id(answer.rule)),
+                      buf_str(&why), buf_str(&fix));
+    return true;
+}
+
+/* ---- the console's host ---- */
+
+static bool is_system_file(struct str path, struct str name)
+{
+    wchar_t own[MAX_PATH + 1];
+    auto_buf struct buf text = {0};
+    UINT length = GetSystemDirectoryW(own, MAX_PATH);
+    if (length == 0 || length >= MAX_PATH)
+        return false;
+    utf_from16(&text, (const uint16_t *)own, length);
+    buf_char(&text, '\\');
+    buf_add(&text, name);
+    return !text.failed && str_eqi(buf_str(&text), path);
+}
+
+/*
+ * conhost that serves a console (--server 0x58 --headless, as CreatePseudoConsole starts it, and
+ * Wine for every console) starts nothing; with any other word it could.
+ */
+static bool is_console_server(const struct program *p)
+{
+    static const struct str words[] = {{"--server", 8},         {"--headless", 10}, {"--width", 7},
+                                       {"--height", 8},         {"--signal", 8},    {"--unix", 6},
+                                       {"--inheritcursor", 15}, {"--vtmode", 8}};
+    struct str rest = str_from(p->cmdline, first_word_end(p->cmdline));
+    bool serves = false;
+    if (!is_system_file(p->path, STR("conhost.exe")))
+        return false;
+    while ((rest = str_trim(rest)).n) {
+        struct str word = str_slice(rest, 0, str_find_char(rest, ' ', 0));
+        bool known = ascii_is_digit(word.p[0]);
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            known = known || str_eq(word, words[i]);
+        if (!known)
+            return false;
+        serves = serves || str_eq(word, words[0]);
+        rest = str_from(rest, word.n);
+    }
+    return serves;
+}
+
+/* The file decides, not what the caller says it is called; but many files have two names. */
+static bool refused(struct request *r, const struct program *p)
+{
+    size_t end = first_word_end(p->cmdline);
+    struct str called = base_name(str_slice(p->cmdline, 0, end));
+    if (is_console_server(p))
+        return false;
+    if (tool_refused(r, p) || guard_refuses(r, p->cmdline))
+        return true;
+    if (str_eqi(without_exe(called), without_exe(base_name(p->path))))
+        return false;
+    auto_buf struct buf real = {0};
+    buf_fmt(&real, "\"%.*s\"%.*s", STR_ARG(p->path), STR_ARG(str_from(p->cmdline, end)));
+    return real.failed || guard_refuses(r, buf_str(&real));
+}
+
+static struct str text_of(struct request *r, const void *units, size_t bytes)
+{
+    auto_buf struct buf out = {0};
+    utf_from16(&out, units, bytes / 2);
+    return out.failed ? STR_NONE : arena_copy(&r->arena, buf_str(&out));
+}
+
+/* The final path of an image; what cannot be opened is judged by its spelling. */
+static struct str image_path(struct request *r, const struct path *path)
+{
+    auto_place struct place place = {0};
+    HANDLE file;
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    if (path->class != PATH_FILE || place_find(r, path, &place) < 0)
+        return path->text;
+    InitializeObjectAttributes(&object, &place.leaf, OBJ_CASE_INSENSITIVE, place.folder, NULL);
+    if (NtOpenFile(&file, FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io,
+                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                   FILE_SYNCHRONOUS_IO_NONALERT) < 0)
+        return place.path.text;
+    struct str final = place_path_of(r, file);
+    NtClose(file);
+    return final.p ? final : place.path.text;
+}
+
+void process_start(struct request *r)
+{
+    struct path path;
+    bool pass;
+    NTSTATUS status = place_name(r, 0, 0, &path, &pass);
+    if (status < 0 || pass) {
+        /* Not an object name: RtlCreateUserProcess may be given a plain path. */
+        request_answer(r, STATUS_OBJECT_NAME_INVALID);
+        return;
+    }
+    struct program p = {image_path(r, &path), text_of(r, r->wire.text[1].p, r->wire.text[1].n)};
+    if (r->wire.numbers[0] & WIRE_OTHER_PARENT) {
+        request_deny_text(r, AUDIT_PROCESS_START, p.path, STR("process.parent"),
+                          STR("a child under another parent would be outside the run"),
+                          STR("start it as a plain child"));
+        return;
+    }
+    if (refused(r, &p)) {
+        request_answer(r, STATUS_ACCESS_DENIED);
+        return;
+    }
+    InterlockedIncrement(&r->client->starting);
+    request_answer(r, STATUS_SUCCESS);
+}
+
+/* ---- the new process as it is ---- */
+
+static bool read_command(struct request *r, HANDLE process, struct str *out)
+{
+    PROCESS_BASIC_INFORMATION basic;
+    PEB peb;
+    RTL_USER_PROCESS_PARAMETERS parameters;
+    SIZE_T n;
+    if (NtQueryInformationProcess(process, ProcessBasicInformation, &basic, sizeof basic, NULL) <
+            0 ||
+        !ReadProcessMemory(process, basic.PebBaseAddress, &peb, sizeof peb, &n) ||
+        !ReadProcessMemory(process, peb.ProcessParameters, &parameters, sizeof parameters, &n) ||
+        parameters.CommandLine.Length > 2 * LONGEST_COMMAND)
+        return false;
+    size_t size = parameters.CommandLine.Length & ~1u;
+    void *text = arena_alloc(&r->arena, size + 2);
+    if (!text || !ReadProcessMemory(process, parameters.CommandLine.Buffer, text, size, &n) ||
+        n != size)
+        return false;
+    *out = text_of(r, text, size);
+    return out->p != NULL;
+}
+
+static bool read_image(struct request *r, HANDLE process, struct str *out)
+{
+    wchar_t text[1024];
+    DWORD n = 1024;
+    if (!QueryFullProcessImageNameW(process, 0, text, &n))
+        return false;
+    *out = text_of(r, text, 2 * n);
+    return out->p != NULL;
+}
+
+void process_started(struct request *r)
+{
+    struct broker *b = r->broker;
+    struct launch_failure failure = {{0}};
+    struct injected wire;
+    struct program p;
+    HANDLE borrowed, process = NULL;
+    uint64_t value = r->wire.numbers[0];
+    LONG starting = InterlockedDecrement(&r->client->starting);
+    if (starting < 0)
+        InterlockedExchange(&r->client->starting, 0);
+    if (value == 0 || value > 0x7FFFFFFF || value % 4 ||
+        !DuplicateHandle(r->client->process, (HANDLE)(uintptr_t)value, GetCurrentProcess(),
+                         &borrowed, 0, FALSE, DUPLICATE_SAME_ACCESS)) {
+        request_answer(r, STATUS_INVALID_HANDLE);
+        return;
+    }
+    DWORD pid = GetProcessId(borrowed);
+    if (pid)
+        process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, pid);
+    CloseHandle(borrowed);
+    if (!process || pid == GetCurrentProcessId() || !job_has(b->job, process)) {
+        if (process)
+            CloseHandle(process);
+        request_answer(r, STATUS_ACCESS_DENIED);
+        return;
+    }
+    bool good =
+        read_image(r, process, &p.path) && read_command(r, process, &p.cmdline) && !refused(r, &p);
+    if (good && inject(process, &b->inject, &wire, &failure)) {
+        request_deny_text(r, AUDIT_PROCESS_START, p.path, STR("process.inject"),
+                          str_of(failure.text), STR("there is no option for this"));
+        good = false;
+    }
+    if (good && broker_add(b, process, &wire, p.path)) {
+        injected_free(&wire);
+        good = false;
+    }
+    if (!good) {
+        TerminateProcess(process, 125);
+        CloseHandle(process);
+        request_answer(r, STATUS_ACCESS_DENIED);
+        return;
+    }
+    EnterCriticalSection(&b->lock);
+    b->event(b->context, &(struct audit_event){.type = AUDIT_SPAWN,
+                                               .op = AUDIT_PROCESS_START,
+                                               .time = b->now(),
+                                               .pid = pid,
+                                               .ppid = r->client->pid,
+                                               .image = p.path,
+                                               .cmdline = p.cmdline});
+    LeaveCriticalSection(&b->lock);
+    request_answer(r, STATUS_SUCCESS);
+}
+
+/* ---- what appears by itself ---- */
+
+static bool is_known(struct broker *b, DWORD pid, bool *starting)
+{
+    bool known = false;
+    *starting = b->first;
+    EnterCriticalSection(&b->lock);
+    for (const struct client *c = b->clients; c; c = c->next) {
+        known = known || c->pid == pid;
+        *starting = *starting || c->starting > 0;
+    }
+    LeaveCriticalSection(&b->lock);
+    return known;
+}
+
+bool broker_has(struct broker *b, DWORD pid)
+{
+    bool starting;
+    return is_known(b, pid, &starting);
+}
+
+void process_reach(struct request *r)
+{
+    DWORD pid = (DWORD)r->wire.numbers[0];
+    char target[40];
+    if (r->wire.numbers[2]) {
+        HANDLE thread = OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, pid);
+        pid = thread ? GetProcessIdOfThread(thread) : 0;
+        if (thread)
+            CloseHandle(thread);
+    }
+    if (pid == 0 || broker_has(r->broker, pid)) {
+        request_answer(r, STATUS_SUCCESS); /* what is not there is Windows' to say */
+        return;
+    }
+    snprintf(target, sizeof target, "process %lu", (unsigned long)pid);
+    request_deny_text(
+        r, AUDIT_PROCESS_OPEN, str_of(target), str_of(policy_rule_id(RULE_PROCESS_OUTSIDE)),
+        STR("a process outside the run would be changed"), STR("there is no option for this"));
+}
+
+/* Windows starts one for every console program, without asking; it holds only the token. */
+static bool is_console_host(HANDLE process)
+{
+    auto_buf struct buf text = {0};
+    wchar_t image[1024];
+    DWORD n = 1024;
+    if (!QueryFullProcessImageNameW(process, 0, image, &n))
+        return false;
+    utf_from16(&text, (const uint16_t *)image, n);
+    return !text.failed && is_system_file(buf_str(&text), STR("conhost.exe"));
+}
+
+void process_watch(struct broker *b, DWORD pid)
+{
+    bool starting;
+    if (is_known(b, pid, &starting))
+        return;
+    HANDLE process = OpenProcess(
+        PROCESS_TERMINATE | PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, pid);
+    if (!process)
+        return;
+    /* One that was asked for gets its agent in a moment, and stands still until then. */
+    for (int waited = 0; starting && waited < GRACE_MS && !b->stopping; waited += 5) {
+        if (WaitForSingleObject(process, 5) == WAIT_OBJECT_0 || is_known(b, pid, &starting)) {
+            CloseHandle(process);
+            return;
+        }
+    }
+    if (!is_known(b, pid, &starting) && job_has(b->job, process) && !is_console_host(process)) {
+        char target[32];
+        snprintf(target, sizeof target, "process %lu", (unsigned long)pid);
+        TerminateProcess(process, 125);
+        EnterCriticalSection(&b->lock);
+        b->event(b->context,
+                 &(struct audit_event){.type = AUDIT_DENY,
+                                       .op = AUDIT_PROCESS_START,
+                                       .time = b->now(),
+                                       .pid = pid,
+                                       .target = str_of(target),
+                                       .rule = STR("process.unasked"),
+                                       .why = STR("it appeared in the run without being asked for"),
+                                       .fix = STR("there is no option for this")});
+        LeaveCriticalSection(&b->lock);
+    }
+    CloseHandle(process);
+}

@@ -1,0 +1,251 @@
+/* Processes, their workers, and the job's news. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/utf.h"
+#include "broker/windows/broker.h"
+#include "launch/windows/wide.h"
+
+enum { WORKER_WAIT_MS = 1000 };
+
+static DWORD WINAPI work(void *context);
+
+static void end_process(struct client *c, const char *why)
+{
+    struct broker *b = c->broker;
+    struct request r = {.broker = b, .client = c};
+    request_event(&r, &(struct audit_event){.type = AUDIT_DENY,
+                                            .op = AUDIT_PROCESS_OPEN,
+                                            .target = STR("broker"),
+                                            .verdict = CORDON_DENY,
+                                            .rule = STR("process.malformed"),
+                                            .why = str_of(why),
+                                            .fix = STR("there is no option for this")});
+    TerminateProcess(c->process, 125);
+}
+
+/* The message is copied once; nothing of the shared memory is looked at after that. */
+static void serve_slot(struct client *c, unsigned index, unsigned char *copy)
+{
+    struct wire_slot *slot = &c->wire.shared->slot[index];
+    struct request r = {.broker = c->broker, .client = c};
+    uint32_t size = __atomic_load_n(&slot->size, __ATOMIC_ACQUIRE);
+    if (size > WIRE_MAX_MESSAGE)
+        size = 0;
+    memcpy(copy, slot->message, size);
+    r.malformed = !wire_decode(copy, size, &r.wire);
+    r.answer.sequence = r.wire.sequence;
+    if (!r.malformed)
+        broker_dispatch(&r);
+    arena_free(&r.arena);
+    if (r.malformed) {
+        end_process(c, "the program sent a request that the agent never makes");
+        return;
+    }
+    slot->answer = r.answer;
+    __atomic_store_n(&slot->state, WIRE_ANSWERED, __ATOMIC_RELEASE);
+    SetEvent(c->wire.answered[index]);
+}
+
+static bool is_asked(struct client *c, unsigned index)
+{
+    return __atomic_load_n(&c->wire.shared->slot[index].state, __ATOMIC_ACQUIRE) == WIRE_ASKED;
+}
+
+static bool start_worker(struct client *c)
+{
+    InterlockedIncrement(&c->workers);
+    HANDLE thread = CreateThread(NULL, 0, work, c, 0, NULL);
+    if (thread)
+        CloseHandle(thread);
+    else
+        InterlockedDecrement(&c->workers);
+    return thread != NULL;
+}
+
+/* Takes the slots that ask, each by one worker. */
+static void serve_slots(struct client *c, unsigned char *copy)
+{
+    for (unsigned i = 0; i < WIRE_SLOTS; i++) {
+        uint32_t asked = WIRE_ASKED;
+        if (!is_asked(c, i) || InterlockedCompareExchange(&c->busy[i], 1, 0))
+            continue;
+        if (__atomic_compare_exchange_n(&c->wire.shared->slot[i].state, &asked, WIRE_TAKEN, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+            unsigned more = i + 1;
+            while (more < WIRE_SLOTS && !is_asked(c, more))
+                more++;
+            if (more < WIRE_SLOTS && c->idle == 0 && c->workers < BROKER_MOST_WORKERS)
+                start_worker(c);
+            serve_slot(c, i, copy);
+        }
+        InterlockedExchange(&c->busy[i], 0);
+    }
+}
+
+/* The last worker frees the client. */
+static void leave(struct client *c)
+{
+    struct broker *b = c->broker;
+    if (InterlockedDecrement(&c->workers) > 0)
+        return;
+    DWORD code = 0;
+    GetExitCodeProcess(c->process, &code);
+    struct request r = {.broker = b, .client = c};
+    request_event(&r, &(struct audit_event){.type = AUDIT_EXIT, .code = code});
+    EnterCriticalSection(&b->lock);
+    for (struct client **at = &b->clients; *at; at = &(*at)->next)
+        if (*at == c) {
+            *at = c->next;
+            break;
+        }
+    LeaveCriticalSection(&b->lock);
+    injected_free(&c->wire);
+    CloseHandle(c->process);
+    free(c);
+}
+
+static DWORD WINAPI work(void *context)
+{
+    struct client *c = context;
+    unsigned char *copy = malloc(WIRE_MAX_MESSAGE);
+    HANDLE events[] = {c->wire.requests, c->process};
+    while (copy) {
+        InterlockedIncrement(&c->idle);
+        DWORD got = WaitForMultipleObjects(2, events, FALSE, INFINITE);
+        InterlockedDecrement(&c->idle);
+        if (got != WAIT_OBJECT_0)
+            break;
+        serve_slots(c, copy);
+    }
+    if (!copy)
+        TerminateProcess(c->process, 125);
+    free(copy);
+    leave(c);
+    return 0;
+}
+
+int broker_add(struct broker *b, HANDLE process, struct injected *wire, struct str image)
+{
+    struct client *c = calloc(1, sizeof *c);
+    if (!c)
+        return CORDON_E_NOMEM;
+    c->broker = b;
+    c->process = process;
+    c->pid = GetProcessId(process);
+    c->wire = *wire;
+    snprintf(c->image_text, sizeof c->image_text, "%.*s", STR_ARG(image));
+    c->image = str_of(c->image_text);
+    EnterCriticalSection(&b->lock);
+    c->next = b->clients;
+    b->clients = c;
+    LeaveCriticalSection(&b->lock);
+    if (start_worker(c))
+        return 0;
+    EnterCriticalSection(&b->lock);
+    b->clients = c->next;
+    LeaveCriticalSection(&b->lock);
+    free(c);
+    return CORDON_E_NOMEM;
+}
+
+/* How volumes are called by the kernel, as it is now: the tree can change the drive map later. */
+static void read_maps(struct broker *b)
+{
+    for (wchar_t letter = L'A'; letter <= L'Z'; letter++) {
+        wchar_t drive[] = {letter, L':', 0}, target[80];
+        auto_buf struct buf text = {0};
+        DWORD n = QueryDosDeviceW(drive, target, 80);
+        if (n == 0 || n >= 80)
+            continue;
+        utf_from16(&text, (const uint16_t *)target, wcslen(target));
+        struct path_map *map = &b->maps[b->map_count];
+        char *storage = b->map_text[b->map_count];
+        if (text.failed ||
+            snprintf(storage, 80, "%.*s%c%c:", (int)text.n, text.p, '\0', letter) >= 80)
+            continue;
+        map->prefix = str_of(storage);
+        map->drive = (struct str){storage + text.n + 1, 2};
+        b->map_count++;
+    }
+}
+
+static DWORD WINAPI watch(void *context)
+{
+    struct broker *b = context;
+    DWORD message;
+    ULONG_PTR key;
+    OVERLAPPED *value;
+    while (GetQueuedCompletionStatus(b->port, &message, &key, &value, INFINITE) &&
+           message != JOB_OBJECT_MSG_ACTIVE_PROCESS_ZERO && !b->stopping)
+        if (message == JOB_OBJECT_MSG_NEW_PROCESS)
+            process_watch(b, (DWORD)(uintptr_t)value);
+    return 0;
+}
+
+static bool open_root(struct broker *b, struct str path)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf verbatim = {0};
+    buf_fmt(&verbatim, str_starts(path, STR("\\\\")) ? "\\\\?\\UNC%.*s" : "\\\\?\\%.*s",
+            STR_ARG(str_starts(path, STR("\\\\")) ? str_from(path, 1) : path));
+    wchar_t *name = wide_of(&arena, buf_str(&verbatim));
+    HANDLE folder = name ? CreateFileW(name, FILE_TRAVERSE | FILE_READ_ATTRIBUTES,
+                                       FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                                       OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL)
+                         : INVALID_HANDLE_VALUE;
+    if (folder == INVALID_HANDLE_VALUE)
+        return false;
+    b->roots[b->root_count++] = (struct broker_root){path, folder};
+    return true;
+}
+
+static bool open_roots(struct broker *b)
+{
+    const struct policy_settings *s = policy_settings_of(b->policy);
+    b->roots = calloc(s->roots.count + 1, sizeof *b->roots);
+    bool good = b->roots != NULL;
+    for (size_t i = 0; i < s->roots.count && good; i++)
+        good = open_root(b, s->roots.items[i].path);
+    if (good && s->temp_path.n)
+        open_root(b, s->temp_path); /* a shared one may be gone */
+    return good;
+}
+
+int broker_start(struct broker *b)
+{
+    InitializeCriticalSection(&b->lock);
+    read_maps(b);
+    if (!open_roots(b))
+        return CORDON_E_CONFINE;
+    HANDLE thread = b->port ? CreateThread(NULL, 0, watch, b, 0, NULL) : NULL;
+    if (!thread)
+        return CORDON_E_CONFINE;
+    CloseHandle(thread);
+    return 0;
+}
+
+void broker_stop(struct broker *b)
+{
+    bool left = true;
+    b->stopping = true;
+    PostQueuedCompletionStatus(b->port, 0, 0, NULL);
+    for (int i = 0; left && i < 500; i++) {
+        EnterCriticalSection(&b->lock);
+        left = b->clients != NULL;
+        LeaveCriticalSection(&b->lock);
+        if (left)
+            Sleep(2);
+    }
+    inject_plan_free(&b->inject);
+    for (size_t i = 0; i < b->root_count; i++)
+        CloseHandle(b->roots[i].folder);
+    free(b->roots);
+    free(b->linked.items);
+    free(b->linked.counts);
+    free(b->repositories.items);
+    free(b->repositories.counts);
+    free(b->pipes.hashes);
+    if (!left)
+        DeleteCriticalSection(&b->lock);
+}

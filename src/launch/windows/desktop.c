@@ -1,0 +1,61 @@
+/*
+ * Private desktops.
+ *
+ * On the current window station, not on one of its own: only administrators may name a window
+ * station, and an unnamed one is shared by all of the logon session, so it would be private to
+ * nobody; and a process changes its station as a whole, which a library must not do to its host.
+ * What the station shares, clipboard and atoms, is closed by the job's user-interface limits.
+ */
+#include "launch/windows/desktop.h"
+
+#include <ntsecapi.h>
+#include <stdio.h>
+
+/* All but switching to it, which could show the user a screen of the tree's making, and journals.
+ */
+static const DWORD tree_access = DESKTOP_READOBJECTS | DESKTOP_CREATEWINDOW | DESKTOP_CREATEMENU |
+                                 DESKTOP_HOOKCONTROL | DESKTOP_ENUMERATE | DESKTOP_WRITEOBJECTS |
+                                 READ_CONTROL;
+
+/* Without this entry an owner may always rewrite the DACL, and the tree runs as the owner. */
+static bool bind_owner(struct token_descriptor *d)
+{
+    BYTE sid[SECURITY_MAX_SID_SIZE];
+    DWORD size = sizeof sid;
+    return CreateWellKnownSid(WinCreatorOwnerRightsSid, NULL, sid, &size) &&
+           AddAccessAllowedAce(&d->dacl.acl, ACL_REVISION, READ_CONTROL, sid);
+}
+
+int desktop_make(const struct token_run *r, HANDLE *out, wchar_t *name, size_t capacity,
+                 struct launch_failure *f)
+{
+    wchar_t station[64], full[DESKTOP_NAME_UNITS];
+    DWORD random[2], size = 0;
+    struct token_descriptor d;
+    if (!GetUserObjectInformationW(GetProcessWindowStation(), UOI_NAME, station, sizeof station,
+                                   &size))
+        return launch_fail(f, "cannot name the window station (GetUserObjectInformation)");
+    if (!RtlGenRandom(random, sizeof random))
+        return launch_fail_words(f, "cannot name a desktop: Windows gives no random numbers");
+    int n = swprintf(full, DESKTOP_NAME_UNITS, L"%ls\\cordon-%08lx%08lx", station, random[0],
+                     random[1]);
+    if (n < 0 || (size_t)n >= capacity)
+        return launch_fail_words(f, "cannot name a desktop: the window station's name is too long");
+    int rc = token_describe(r, tree_access, &d, f);
+    if (rc)
+        return rc;
+    if (!bind_owner(&d))
+        return launch_fail(f, "cannot write the desktop's security descriptor");
+    HDESK desktop =
+        CreateDesktopW(full + wcslen(station) + 1, NULL, NULL, 0, tree_access, &d.attributes);
+    if (!desktop)
+        return launch_fail(f, "cannot make a private desktop (CreateDesktop)");
+    wcscpy(name, full);
+    *out = desktop;
+    return 0;
+}
+
+void desktop_close(HANDLE desktop)
+{
+    CloseDesktop(desktop);
+}

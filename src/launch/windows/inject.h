@@ -1,0 +1,38 @@
+/*
+ * Brings the agent into a suspended process: maps its image and the shared memory, recognises the
+ * stubs of ntdll byte for byte and points them to the hooks. All of it, or the process must not
+ * run.
+ */
+#ifndef CORDON_LAUNCH_WINDOWS_INJECT_H
+#define CORDON_LAUNCH_WINDOWS_INJECT_H
+
+#include "base/str.h"
+#include "launch/windows/failure.h"
+#include "wire/wire.h"
+
+#include <windows.h>
+
+/* The same for every process of a run. */
+struct inject_plan {
+    HANDLE image; /* section with the policy image */
+    size_t image_size;
+    bool check_reads; /* there are deny-read rules */
+    void *address;    /* where the agent went the first time: it should be the same everywhere */
+};
+
+int inject_plan_make(struct str policy_image, bool check_reads, struct inject_plan *out,
+                     struct launch_failure *f);
+void inject_plan_free(struct inject_plan *plan);
+
+/* The launcher's side of one process's wire. */
+struct injected {
+    struct wire_shared *shared;
+    HANDLE requests, freed, answered[WIRE_SLOTS];
+};
+void injected_free(struct injected *wire);
+
+/* On failure the caller ends the process. */
+int inject(HANDLE process, struct inject_plan *plan, struct injected *out,
+           struct launch_failure *f);
+
+#endif

@@ -1,0 +1,77 @@
+#include "launch/windows/spawn.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* Mitigations that no real tool misses: no code from the network or from Low folders, no legacy
+   extension points. */
+#define MITIGATIONS                                                         \
+    (PROCESS_CREATION_MITIGATION_POLICY_EXTENSION_POINT_DISABLE_ALWAYS_ON | \
+     PROCESS_CREATION_MITIGATION_POLICY_IMAGE_LOAD_NO_REMOTE_ALWAYS_ON |    \
+     PROCESS_CREATION_MITIGATION_POLICY_IMAGE_LOAD_NO_LOW_LABEL_ALWAYS_ON)
+
+#ifndef PROCESS_CREATION_MITIGATION_POLICY_EXTENSION_POINT_DISABLE_ALWAYS_ON
+#define PROCESS_CREATION_MITIGATION_POLICY_EXTENSION_POINT_DISABLE_ALWAYS_ON (1ULL << 32)
+#endif
+#ifndef PROCESS_CREATION_MITIGATION_POLICY_IMAGE_LOAD_NO_REMOTE_ALWAYS_ON
+#define PROCESS_CREATION_MITIGATION_POLICY_IMAGE_LOAD_NO_REMOTE_ALWAYS_ON (1ULL << 52)
+#endif
+#ifndef PROCESS_CREATION_MITIGATION_POLICY_IMAGE_LOAD_NO_LOW_LABEL_ALWAYS_ON
+#define PROCESS_CREATION_MITIGATION_POLICY_IMAGE_LOAD_NO_LOW_LABEL_ALWAYS_ON (1ULL << 56)
+#endif
+#ifndef PROC_THREAD_ATTRIBUTE_JOB_LIST
+#define PROC_THREAD_ATTRIBUTE_JOB_LIST 0x2000D
+#endif
+
+enum { ATTRIBUTES = 3 };
+
+int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thread,
+                    struct launch_failure *f)
+{
+    STARTUPINFOEXW startup = {.StartupInfo = {.cb = sizeof startup,
+                                              .dwFlags = STARTF_USESTDHANDLES,
+                                              .lpDesktop = plan->desktop,
+                                              .hStdInput = plan->stdio[0],
+                                              .hStdOutput = plan->stdio[1],
+                                              .hStdError = plan->stdio[2]}};
+    PROCESS_INFORMATION made;
+    DWORD64 mitigations = MITIGATIONS;
+    HANDLE job = plan->job;
+    HANDLE handles[3];
+    SIZE_T size = 0, count = 0;
+    for (int i = 0; i < 3; i++) {
+        bool known = false;
+        for (SIZE_T j = 0; j < count; j++)
+            known = known || handles[j] == plan->stdio[i];
+        if (!known)
+            handles[count++] = plan->stdio[i];
+    }
+    InitializeProcThreadAttributeList(NULL, ATTRIBUTES, 0, &size);
+    startup.lpAttributeList = malloc(size);
+    if (!startup.lpAttributeList ||
+        !InitializeProcThreadAttributeList(startup.lpAttributeList, ATTRIBUTES, 0, &size)) {
+        free(startup.lpAttributeList);
+        return launch_fail(f, "cannot describe the process (InitializeProcThreadAttributeList)");
+    }
+    LPPROC_THREAD_ATTRIBUTE_LIST list = startup.lpAttributeList;
+    int rc = 0;
+    if (!UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles,
+                                   count * sizeof *handles, NULL, NULL) ||
+        !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, &job, sizeof job, NULL,
+                                   NULL) ||
+        !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY, &mitigations,
+                                   sizeof mitigations, NULL, NULL))
+        rc = launch_fail(f, "cannot describe the process (UpdateProcThreadAttribute)");
+    if (rc == 0 && !CreateProcessAsUserW(plan->token, plan->image, plan->cmdline, NULL, NULL, TRUE,
+                                         CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT |
+                                             CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT,
+                                         plan->environment, plan->cwd, &startup.StartupInfo, &made))
+        rc = launch_fail(f, "cannot start the program (CreateProcessAsUser)");
+    DeleteProcThreadAttributeList(list);
+    free(list);
+    if (rc == 0) {
+        *process = made.hProcess;
+        *thread = made.hThread;
+    }
+    return rc;
+}

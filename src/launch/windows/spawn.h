@@ -1,0 +1,21 @@
+/* The first process of a run: suspended, in its job, with its token, and nothing inherited but
+   standard input, output and error. */
+#ifndef CORDON_LAUNCH_WINDOWS_SPAWN_H
+#define CORDON_LAUNCH_WINDOWS_SPAWN_H
+
+#include "launch/windows/failure.h"
+
+struct spawn_plan {
+    const wchar_t *image;
+    wchar_t *cmdline;
+    wchar_t *environment, *desktop;
+    const wchar_t *cwd;
+    HANDLE token, job;
+    const HANDLE *stdio; /* three, inheritable */
+};
+
+/* Both handles are the caller's; the thread has not run. */
+int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thread,
+                    struct launch_failure *f);
+
+#endif

@@ -1,0 +1,295 @@
+/* Making the token of a run and descriptors that go with it. Changes nothing outside this process.
+ */
+#include "launch/windows/token.h"
+
+#include <aclapi.h>
+#include <ntsecapi.h>
+
+#include "cordon.h"
+
+enum { MOST_TOKEN_BYTES = 65536 };
+
+/* Any information of a token whose size is not known before; freed by the caller. */
+static void *token_information(HANDLE token, TOKEN_INFORMATION_CLASS class)
+{
+    DWORD size = 0;
+    GetTokenInformation(token, class, NULL, 0, &size);
+    if (size == 0 || size > MOST_TOKEN_BYTES)
+        return NULL;
+    void *out = HeapAlloc(GetProcessHeap(), 0, size);
+    if (out && !GetTokenInformation(token, class, out, size, &size)) {
+        DWORD error = GetLastError();
+        HeapFree(GetProcessHeap(), 0, out);
+        SetLastError(error);
+        return NULL;
+    }
+    return out;
+}
+
+static bool user_of(HANDLE token, BYTE *sid)
+{
+    TOKEN_USER *user = token_information(token, TokenUser);
+    bool got = user && CopySid(SECURITY_MAX_SID_SIZE, sid, user->User.Sid);
+    if (user)
+        HeapFree(GetProcessHeap(), 0, user);
+    return got;
+}
+
+static bool logon_of(HANDLE token, BYTE *sid)
+{
+    TOKEN_GROUPS *groups = token_information(token, TokenGroups);
+    bool got = false;
+    for (DWORD i = 0; groups && i < groups->GroupCount && !got; i++)
+        if ((groups->Groups[i].Attributes & SE_GROUP_LOGON_ID) == SE_GROUP_LOGON_ID)
+            got = CopySid(SECURITY_MAX_SID_SIZE, sid, groups->Groups[i].Sid);
+    if (groups)
+        HeapFree(GetProcessHeap(), 0, groups);
+    return got;
+}
+
+/*
+ * S-1-0-a-b-c-d: the null authority issues nothing but S-1-0-0, so no account, group, logon session
+ * or capability can ever have such a SID; 128 random bits keep two runs apart.
+ */
+static bool draw_sid(BYTE *sid)
+{
+    SID_IDENTIFIER_AUTHORITY nobody = {SECURITY_NULL_SID_AUTHORITY};
+    DWORD random[4];
+    if (!RtlGenRandom(random, sizeof random) || !InitializeSid(sid, &nobody, 4))
+        return false;
+    for (DWORD i = 0; i < 4; i++)
+        *GetSidSubAuthority(sid, i) = random[i];
+    return true;
+}
+
+int token_run_sid(struct token_run *r, struct launch_failure *f)
+{
+    struct token_run made = {0};
+    HANDLE token;
+    if (!draw_sid(made.sid))
+        return launch_fail_words(f, "cannot draw the run's SID: Windows gives no random numbers");
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
+        return launch_fail(f, "cannot open the launcher's own token (OpenProcessToken)");
+    int rc = 0;
+    if (!user_of(token, made.user))
+        rc = launch_fail(f, "cannot read the user of the token (GetTokenInformation)");
+    else if (!logon_of(token, made.logon))
+        rc = launch_fail_words(f, "cannot make the token: this logon session has no logon SID, "
+                                  "without which no program of the run could use windows");
+    CloseHandle(token);
+    if (rc == 0)
+        *r = made;
+    return rc;
+}
+
+static bool well_known(WELL_KNOWN_SID_TYPE type, BYTE *sid)
+{
+    DWORD size = SECURITY_MAX_SID_SIZE;
+    return CreateWellKnownSid(type, NULL, sid, &size);
+}
+
+static bool add_allowed(ACL *acl, DWORD access, const BYTE *sid)
+{
+    return AddAccessAllowedAce(acl, ACL_REVISION, access, (PSID)sid);
+}
+
+/* Never raises a level: that would need a privilege, and would be wrong. */
+static int set_integrity(HANDLE token, bool medium, struct launch_failure *f)
+{
+    BYTE sid[SECURITY_MAX_SID_SIZE];
+    DWORD wanted = medium ? SECURITY_MANDATORY_MEDIUM_RID : SECURITY_MANDATORY_LOW_RID;
+    TOKEN_MANDATORY_LABEL *now = token_information(token, TokenIntegrityLevel);
+    DWORD level = MAXDWORD;
+    if (now) {
+        level = *GetSidSubAuthority(now->Label.Sid, *GetSidSubAuthorityCount(now->Label.Sid) - 1u);
+        HeapFree(GetProcessHeap(), 0, now);
+    }
+    if (level <= wanted)
+        return 0;
+    if (!well_known(medium ? WinMediumLabelSid : WinLowLabelSid, sid))
+        return launch_fail(f, "cannot name an integrity level (CreateWellKnownSid)");
+    TOKEN_MANDATORY_LABEL label = {{sid, SE_GROUP_INTEGRITY}};
+    if (!SetTokenInformation(token, TokenIntegrityLevel, &label, sizeof label + GetLengthSid(sid)))
+        return launch_fail(f, "cannot lower the token's integrity (SetTokenInformation)");
+    return 0;
+}
+
+static int set_default_dacl(HANDLE token, const struct token_run *r, struct launch_failure *f)
+{
+    struct token_descriptor d;
+    int rc = token_describe(r, GENERIC_ALL, &d, f);
+    TOKEN_DEFAULT_DACL dacl = {&d.dacl.acl};
+    if (rc == 0 && !SetTokenInformation(token, TokenDefaultDacl, &dacl, sizeof dacl))
+        rc = launch_fail(f, "cannot set the token's default DACL (SetTokenInformation)");
+    return rc;
+}
+
+int token_make(const struct token_run *r, bool medium_integrity, HANDLE *out,
+               struct launch_failure *f)
+{
+    BYTE interactive[SECURITY_MAX_SID_SIZE];
+    HANDLE own, token;
+    if (!well_known(WinInteractiveSid, interactive))
+        return launch_fail(f, "cannot name INTERACTIVE (CreateWellKnownSid)");
+    if (!OpenProcessToken(
+            GetCurrentProcess(),
+            TOKEN_DUPLICATE | TOKEN_QUERY | TOKEN_ASSIGN_PRIMARY | TOKEN_ADJUST_DEFAULT, &own))
+        return launch_fail(f, "cannot open the launcher's own token (OpenProcessToken)");
+    SID_AND_ATTRIBUTES disabled[] = {{interactive, 0}};
+    SID_AND_ATTRIBUTES restricting[] = {{(PSID)r->sid, 0}, {(PSID)r->logon, 0}};
+    BOOL made = CreateRestrictedToken(own, DISABLE_MAX_PRIVILEGE | LUA_TOKEN | WRITE_RESTRICTED, 1,
+                                      disabled, 0, NULL, 2, restricting, &token);
+    int rc = made ? 0 : launch_fail(f, "cannot make the token (CreateRestrictedToken)");
+    CloseHandle(own);
+    if (rc)
+        return rc;
+    rc = set_default_dacl(token, r, f);
+    if (rc == 0)
+        rc = set_integrity(token, medium_integrity, f);
+    if (rc)
+        CloseHandle(token);
+    else
+        *out = token;
+    return rc;
+}
+
+bool token_is_elevated(void)
+{
+    HANDLE token;
+    TOKEN_ELEVATION elevation = {0};
+    DWORD size;
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
+        return false;
+    BOOL got = GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size);
+    CloseHandle(token);
+    return got && elevation.TokenIsElevated;
+}
+
+bool token_is_restricted(HANDLE token)
+{
+    return IsTokenRestricted(token);
+}
+
+/* Fills the parts that both kinds share; the DACL is still empty. */
+static bool begin(struct token_descriptor *d)
+{
+    memset(d, 0, sizeof *d);
+    d->attributes = (SECURITY_ATTRIBUTES){sizeof d->attributes, &d->descriptor, FALSE};
+    return InitializeSecurityDescriptor(&d->descriptor, SECURITY_DESCRIPTOR_REVISION) &&
+           InitializeAcl(&d->dacl.acl, sizeof d->dacl, ACL_REVISION) &&
+           SetSecurityDescriptorDacl(&d->descriptor, TRUE, &d->dacl.acl, FALSE) &&
+           SetSecurityDescriptorControl(&d->descriptor, SE_DACL_PROTECTED, SE_DACL_PROTECTED);
+}
+
+/* No write from below Low: without it the object would count as Medium and be closed to the tree.
+ */
+static bool label_low(struct token_descriptor *d)
+{
+    BYTE low[SECURITY_MAX_SID_SIZE];
+    return well_known(WinLowLabelSid, low) &&
+           InitializeAcl(&d->sacl.acl, sizeof d->sacl, ACL_REVISION) &&
+           AddMandatoryAce(&d->sacl.acl, ACL_REVISION, 0, SYSTEM_MANDATORY_LABEL_NO_WRITE_UP,
+                           low) &&
+           SetSecurityDescriptorSacl(&d->descriptor, TRUE, &d->sacl.acl, FALSE);
+}
+
+int token_describe(const struct token_run *r, DWORD access, struct token_descriptor *out,
+                   struct launch_failure *f)
+{
+    BYTE system[SECURITY_MAX_SID_SIZE];
+    if (!begin(out) || !well_known(WinLocalSystemSid, system) ||
+        !add_allowed(&out->dacl.acl, access, r->user) ||
+        !add_allowed(&out->dacl.acl, access, r->sid) ||
+        !add_allowed(&out->dacl.acl, access, system) || !label_low(out))
+        return launch_fail(f, "cannot write a security descriptor for the run");
+    return 0;
+}
+
+/* The tree runs as the owner of what the launcher makes, and an owner may rewrite any DACL that
+   does not say otherwise. At Low integrity that is refused anyway, at Medium this alone refuses it.
+ */
+static bool bind_owner(struct token_descriptor *d, DWORD user_access)
+{
+    BYTE owner[SECURITY_MAX_SID_SIZE];
+    if (user_access & (WRITE_DAC | GENERIC_ALL))
+        return true;
+    return well_known(WinCreatorOwnerRightsSid, owner) &&
+           add_allowed(&d->dacl.acl, READ_CONTROL, owner);
+}
+
+int token_describe_own(DWORD user_access, struct token_descriptor *out, struct launch_failure *f)
+{
+    BYTE system[SECURITY_MAX_SID_SIZE], user[SECURITY_MAX_SID_SIZE];
+    HANDLE token;
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
+        return launch_fail(f, "cannot open the launcher's own token (OpenProcessToken)");
+    bool known = user_of(token, user);
+    CloseHandle(token);
+    if (!known || !begin(out) || !well_known(WinLocalSystemSid, system) ||
+        !add_allowed(&out->dacl.acl, GENERIC_ALL, system) ||
+        !add_allowed(&out->dacl.acl, user_access, user) || !bind_owner(out, user_access))
+        return launch_fail(f, "cannot write a security descriptor for the launcher");
+    return 0;
+}
+
+int token_open_up(const struct token_run *r, HANDLE process, struct launch_failure *f)
+{
+    struct token_descriptor d;
+    HANDLE token;
+    int rc = token_describe(r, TOKEN_ALL_ACCESS, &d, f);
+    if (rc)
+        return rc;
+    if (!OpenProcessToken(process, READ_CONTROL | WRITE_DAC | WRITE_OWNER, &token))
+        return launch_fail(f, "cannot open the command's token (OpenProcessToken)");
+    if (!SetKernelObjectSecurity(
+            token, DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION, &d.descriptor))
+        rc = launch_fail(f, "cannot set the DACL of the command's token (SetKernelObjectSecurity)");
+    else if (!SetKernelObjectSecurity(token, LABEL_SECURITY_INFORMATION, &d.descriptor))
+        rc = launch_fail(f, "cannot label the command's token (SetKernelObjectSecurity)");
+    CloseHandle(token);
+    return rc;
+}
+
+static bool protect(HANDLE object, struct token_descriptor *d)
+{
+    return SetKernelObjectSecurity(
+        object, DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION, &d->descriptor);
+}
+
+/* Handles to the threads of this process one after the other, the loader's own included. */
+typedef LONG(NTAPI *next_thread)(HANDLE process, HANDLE thread, ACCESS_MASK access,
+                                 ULONG attributes, ULONG flags, HANDLE *next);
+
+static bool protect_threads(struct token_descriptor *d)
+{
+    next_thread next =
+        (next_thread)(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "NtGetNextThread");
+    if (!next)
+        return protect(GetCurrentThread(), d);
+    HANDLE thread = NULL, following;
+    bool all = true;
+    while (all && next(GetCurrentProcess(), thread, WRITE_DAC, 0, 0, &following) >= 0) {
+        if (thread)
+            CloseHandle(thread);
+        thread = following;
+        all = protect(thread, d);
+    }
+    if (thread)
+        CloseHandle(thread);
+    return all;
+}
+
+int token_protect_self(struct launch_failure *f)
+{
+    struct token_descriptor process, thread;
+    int rc = token_describe_own(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, &process, f);
+    if (rc == 0)
+        rc = token_describe_own(THREAD_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, &thread, f);
+    if (rc)
+        return rc;
+    if (!protect_threads(&thread))
+        return launch_fail(f, "cannot protect the launcher's threads (SetKernelObjectSecurity)");
+    if (!protect(GetCurrentProcess(), &process))
+        return launch_fail(f, "cannot protect the launcher's process (SetKernelObjectSecurity)");
+    return 0;
+}

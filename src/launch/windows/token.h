@@ -1,0 +1,68 @@
+/*
+ * The token of a run: WRITE_RESTRICTED, Low integrity, INTERACTIVE deny-only. It takes away every
+ * write and delete; the broker hands single handles back.
+ */
+#ifndef CORDON_LAUNCH_WINDOWS_TOKEN_H
+#define CORDON_LAUNCH_WINDOWS_TOKEN_H
+
+#include <stdbool.h>
+#include <windows.h>
+
+#include "launch/windows/failure.h"
+
+/* Who is who in one run. */
+struct token_run {
+    BYTE sid[SECURITY_MAX_SID_SIZE];   /* the run SID: random, in no ACL but those of this run */
+    BYTE user[SECURITY_MAX_SID_SIZE];  /* of the launcher */
+    BYTE logon[SECURITY_MAX_SID_SIZE]; /* of the launcher's logon session */
+};
+
+/* Draws a run SID and looks up the other two. */
+int token_run_sid(struct token_run *r, struct launch_failure *f);
+
+/* Makes the primary token for the first process; the caller closes it. Its default DACL names the
+   user, the run and SYSTEM: what the tree makes the tree can use, and no other run can.
+   medium_integrity is the documented weakening: the level stays what it is, at most Medium. */
+int token_make(const struct token_run *r, bool medium_integrity, HANDLE *out,
+               struct launch_failure *f);
+
+/* True if the launcher has an administrator's full token. */
+bool token_is_elevated(void);
+
+/* True if the kernel keeps the restricting SIDs of a token. */
+bool token_is_restricted(HANDLE token);
+
+/* A security descriptor with its parts; points into itself, so it must stay where it is. */
+struct token_descriptor {
+    SECURITY_ATTRIBUTES attributes; /* handles are not inherited unless the caller says so */
+    SECURITY_DESCRIPTOR descriptor;
+    union { /* room for one entry more than token_describe writes */
+        ACL acl;
+        BYTE bytes[sizeof(ACL) + 4 * (sizeof(ACCESS_ALLOWED_ACE) + SECURITY_MAX_SID_SIZE)];
+    } dacl;
+    union {
+        ACL acl;
+        BYTE bytes[sizeof(ACL) + sizeof(SYSTEM_MANDATORY_LABEL_ACE) + SECURITY_MAX_SID_SIZE];
+    } sacl;
+};
+
+/* For objects that the tree must use (desktop, window station, its first process and threads, its
+   token): access for the user, the run and SYSTEM, protected, labelled Low. */
+int token_describe(const struct token_run *r, DWORD access, struct token_descriptor *out,
+                   struct launch_failure *f);
+
+/* For objects of the launcher that only it may use: user gets user_access, SYSTEM everything.
+   Without a label, so the launcher's own level counts. Where the user cannot write the DACL, being
+   the owner does not help either. */
+int token_describe_own(DWORD user_access, struct token_descriptor *out, struct launch_failure *f);
+
+/* Gives the token object of a process of the tree the descriptor of token_describe: msys and others
+   open their own token for TOKEN_ADJUST_DEFAULT. The process handle needs query rights. */
+int token_open_up(const struct token_run *r, HANDLE process, struct launch_failure *f);
+
+/* Closes the launcher's own process and the threads it has now: others of the same user may look
+   and wait, nothing else. Threads started later: CreateThread with token_describe_own's attributes
+   and THREAD_QUERY_LIMITED_INFORMATION | SYNCHRONIZE. */
+int token_protect_self(struct launch_failure *f);
+
+#endif

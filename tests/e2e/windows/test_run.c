@@ -1,0 +1,546 @@
+/*
+ * cordon run on Windows, end to end, under Wine or on Windows itself. Every attempt is a command
+ * line that runs in a fresh workspace; what it should have done is looked up on the disk. A denied
+ * attempt must have its effect without the sandbox (the control) and none with it; an allowed one
+ * must have it with the sandbox.
+ *
+ * In command lines %P% is the probe, %C% the program under test; in effects a first letter says
+ * what is looked for: + it exists, - it does not, = it holds the text behind |, ! it is read-only,
+ * < it is from before 2010.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+
+#include "base/buf.h"
+#include "tap.h"
+
+static char top[MAX_PATH], cordon[MAX_PATH], probe[MAX_PATH], node[MAX_PATH];
+
+static void expand(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (text[0] == '%' && text[1] && text[2] == '%') {
+            const char *value = text[1] == 'P'   ? probe
+                                : text[1] == 'C' ? cordon
+                                : text[1] == 'N' ? node
+                                : text[1] == 'T' ? top
+                                                 : NULL;
+            if (value) {
+                buf_add(out, str_of(value));
+                text += 2;
+                continue;
+            }
+        }
+        buf_char(out, *text);
+    }
+}
+
+/* Runs a command line in ws; output (stdout and stderr together) goes to out. */
+static int run(const char *line, struct buf *out)
+{
+    auto_buf struct buf command = {0};
+    char folder[MAX_PATH + 8], file[MAX_PATH + 16], chunk[4096];
+    SECURITY_ATTRIBUTES inherit = {sizeof inherit, NULL, TRUE};
+    PROCESS_INFORMATION process;
+    DWORD n, code = 999;
+    expand(&command, line);
+    snprintf(folder, sizeof folder, "%s\\ws", top);
+    snprintf(file, sizeof file, "%s\\output", top);
+    HANDLE output = CreateFileA(file, GENERIC_READ | GENERIC_WRITE,
+                                FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, &inherit,
+                                CREATE_ALWAYS, 0, NULL);
+    HANDLE input = CreateFileA("NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherit,
+                               OPEN_EXISTING, 0, NULL);
+    STARTUPINFOA startup = {.cb = sizeof startup,
+                            .dwFlags = STARTF_USESTDHANDLES,
+                            .hStdInput = input,
+                            .hStdOutput = output,
+                            .hStdError = output};
+    if (CreateProcessA(NULL, (char *)buf_cstr(&command), NULL, NULL, TRUE, 0, NULL, folder,
+                       &startup, &process)) {
+        if (WaitForSingleObject(process.hProcess, 120000) != WAIT_OBJECT_0)
+            TerminateProcess(process.hProcess, 998);
+        GetExitCodeProcess(process.hProcess, &code);
+        CloseHandle(process.hProcess);
+        CloseHandle(process.hThread);
+    }
+    SetFilePointer(output, 0, NULL, FILE_BEGIN);
+    while (out && ReadFile(output, chunk, sizeof chunk, &n, NULL) && n > 0)
+        buf_add(out, (struct str){chunk, n});
+    CloseHandle(output);
+    CloseHandle(input);
+    return (int)code;
+}
+
+static int confined(const char *options, const char *line, struct buf *out)
+{
+    auto_buf struct buf command = {0};
+    buf_fmt(&command, "\"%s\" run %s -- %s", cordon, options ? options : "", line);
+    return run(buf_cstr(&command), out);
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[2 * MAX_PATH];
+    snprintf(path, sizeof path, "%s\\%s", top, name);
+    return path;
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(path_of(name), "wb");
+    if (f) {
+        fputs(text, f);
+        fclose(f);
+    }
+}
+
+static void remove_tree(const char *path)
+{
+    WIN32_FIND_DATAA found;
+    char name[2 * MAX_PATH];
+    snprintf(name, sizeof name, "%s\\*", path);
+    HANDLE find = FindFirstFileA(name, &found);
+    if (find != INVALID_HANDLE_VALUE) {
+        do {
+            if (strcmp(found.cFileName, ".") == 0 || strcmp(found.cFileName, "..") == 0)
+                continue;
+            snprintf(name, sizeof name, "%s\\%s", path, found.cFileName);
+            SetFileAttributesA(name, FILE_ATTRIBUTE_NORMAL);
+            if (!DeleteFileA(name) && !RemoveDirectoryA(name))
+                remove_tree(name);
+        } while (FindNextFileA(find, &found));
+        FindClose(find);
+    }
+    RemoveDirectoryA(path);
+}
+
+/* ws is the workspace, out lies beside it. */
+static void fresh(void)
+{
+    static const char *const folders[] = {
+        "ws",  "ws\\sub",   "ws\\repo", "ws\\repo\\.git", "ws\\repo\\.git\\hooks",
+        "out", "out\\empty"};
+    remove_tree(path_of("ws"));
+    remove_tree(path_of("out"));
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        CreateDirectoryA(path_of(folders[i]), NULL);
+    put("ws\\file", "old");
+    put("out\\file", "old");
+    put("out\\secret", "secret");
+    put("ws\\repo\\.git\\config", "old");
+    char link[2 * MAX_PATH];
+    snprintf(link, sizeof link, "%s", path_of("ws\\hard"));
+    CreateHardLinkA(link, path_of("out\\file"), NULL);
+}
+
+static bool holds(const char *effect)
+{
+    char name[256];
+    const char *bar = strchr(effect, '|');
+    snprintf(name, sizeof name, "%.*s", (int)(bar ? bar - effect - 1 : (int)strlen(effect) - 1),
+             effect + 1);
+    const char *path = path_of(name);
+    DWORD attributes = GetFileAttributesA(path);
+    bool exists = attributes != INVALID_FILE_ATTRIBUTES;
+    char text[256] = "";
+    WIN32_FILE_ATTRIBUTE_DATA data = {0};
+    FILE *f;
+    switch (effect[0]) {
+    case '+': return exists;
+    case '-': return !exists;
+    case '!': return exists && (attributes & FILE_ATTRIBUTE_READONLY);
+    case '<':
+        return GetFileAttributesExA(path, GetFileExInfoStandard, &data) &&
+               data.ftLastWriteTime.dwHighDateTime < 0x01CA8A00;
+    case '=':
+        f = fopen(path, "rb");
+        if (f) {
+            fread(text, 1, sizeof text - 1, f);
+            fclose(f);
+        }
+        return f && bar && strstr(text, bar + 1);
+    default: return false;
+    }
+}
+
+struct attempt {
+    const char *what, *line, *effect;
+    const char *options; /* NULL: none */
+};
+
+static const struct attempt denied[] = {
+    /* 3, 33, 39: outside, by every way to spell it */
+    {"3 write outside", "cmd /c echo x> ..\\out\\new", "+out\\new", NULL},
+    {"3 write outside by its path", "%P% write %T%\\out\\new", "+out\\new", NULL},
+    {"33 write outside by \\\\?\\", "%P% write \\\\?\\%T%\\out\\new", "+out\\new", NULL},
+    {"3 write outside by dots", "%P% write sub\\..\\..\\out\\new", "+out\\new", NULL},
+    {"3 create outside", "%P% create ..\\out\\new", "+out\\new", NULL},
+    {"3 overwrite outside", "%P% overwrite ..\\out\\file", "=out\\file|x", NULL},
+    {"3 truncate outside", "%P% truncate ..\\out\\file", "=out\\file|x", NULL},
+    {"3 append outside", "%P% append ..\\out\\file", "=out\\file|x", NULL},
+    {"3 everything outside", "%P% open-all ..\\out\\file", "=out\\file|x", NULL},
+    {"3 relative to a folder outside", "%P% relative ..\\out new", "+out\\new", NULL},
+    {"3 make a folder outside", "%P% mkdir ..\\out\\d", "+out\\d", NULL},
+    {"3 remove a folder outside", "%P% rmdir ..\\out\\empty", "-out\\empty", NULL},
+    {"3 delete outside", "%P% delete ..\\out\\file", "-out\\file", NULL},
+    {"3 delete outside by name", "%P% nt-delete ..\\out\\file", "-out\\file", NULL},
+    {"3 delete outside on close", "%P% delete-on-close ..\\out\\file", "-out\\file", NULL},
+    {"3 del", "cmd /c del ..\\out\\file", "-out\\file", NULL},
+    {"3 copy outside", "%P% copy file ..\\out\\new", "+out\\new", NULL},
+    {"3 from another current directory", "cmd /c \"cd ..\\out && echo x> new\"", "+out\\new", NULL},
+    /* 1, 5, 7, 9, 24, 27: read-only */
+    {"1 read-only: write", "%P% write new", "+ws\\new", "--mode read-only"},
+    {"5 read-only: another root", "%P% write ..\\out\\new", "+out\\new",
+     "--mode read-only --root . --root ..\\out"},
+    {"9 read-only: append", "%P% append file", "=ws\\file|x", "--mode read-only"},
+    {"24 read-only: overwrite", "%P% overwrite file", "=ws\\file|x", "--mode read-only"},
+    {"27 read-only: redirection", "cmd /c echo x> new", "+ws\\new", "--mode read-only"},
+    {"27 read-only: delete", "%P% delete file", "-ws\\file", "--mode read-only"},
+    {"5 another root only", "%P% write new", "+ws\\new", "--root sub"},
+    {"3 denied by an option", "%P% write sub\\new", "+ws\\sub\\new", "--deny-write sub"},
+    /* 32: streams */
+    {"32 a stream", "%P% write file:s", "+ws\\file:s", NULL},
+    {"32 a stream of a new file", "%P% write new:s", "+ws\\new:s", NULL},
+    {"32 a stream with its type", "%P% write file:s:$DATA", "+ws\\file:s:$DATA", NULL},
+    {"32 a stream by redirection", "cmd /c echo x> file:s", "+ws\\file:s", NULL},
+    /* 34, 35, 45: protected names */
+    {"34 .GiT made", "%P% mkdir .GiT", "+ws\\.GiT", NULL},
+    {"45 .git made", "%P% mkdir .git", "+ws\\.git", NULL},
+    {"34 .git as a file", "%P% write .git", "+ws\\.git", NULL},
+    {"34 a nested hook", "%P% write repo\\.git\\hooks\\pre-commit",
+     "+ws\\repo\\.git\\hooks\\pre-commit", NULL},
+    {"34 a nested config", "%P% overwrite repo\\.GIT\\CONFIG", "=ws\\repo\\.git\\config|x", NULL},
+    {"34 a nested repository renamed", "%P% rename repo\\.git repo\\g", "+ws\\repo\\g", NULL},
+    {"35 .claude made", "%P% mkdir .claude", "+ws\\.claude", NULL},
+    {"35 .Cursor below", "%P% mkdir sub\\.Cursor", "+ws\\sub\\.Cursor", NULL},
+    {"35 .mcp.json", "%P% write .mcp.json", "+ws\\.mcp.json", NULL},
+    {"47 rename to a protected name", "%P% rename sub .vscode", "+ws\\.vscode", NULL},
+    {"47 rename a granted handle to a protected name", "%P% rename-granted file .mcp.json",
+     "+ws\\.mcp.json", NULL},
+    /* 46, 47: links and renames */
+    {"46 write through a hard link", "%P% overwrite hard", "=out\\file|x", NULL},
+    {"46 append through a hard link", "%P% append hard", "=out\\file|x", NULL},
+    {"46 link in and write", "cmd /c \"%P% link mine ..\\out\\secret & %P% overwrite mine\"",
+     "=out\\secret|x", NULL},
+    {"46 link out", "%P% link ..\\out\\new file", "+out\\new", NULL},
+    {"47 rename out", "%P% rename file ..\\out\\new", "+out\\new", NULL},
+    {"47 rename in", "%P% rename ..\\out\\file in", "+ws\\in", NULL},
+    {"47 rename outside", "%P% rename ..\\out\\file ..\\out\\new", "+out\\new", NULL},
+    {"47 replace outside", "%P% replace file ..\\out\\file", "-ws\\file", NULL},
+    {"47 rename by a read handle", "%P% rename-read-only ..\\out\\file ..\\out\\new", "+out\\new",
+     NULL},
+    {"47 rename relative to a folder", "%P% rename-relative file ..\\out new", "+out\\new", NULL},
+    {"47 move", "cmd /c move file ..\\out\\new", "+out\\new", NULL},
+    /* 48: attributes, times */
+    {"48 attributes outside", "%P% read-only ..\\out\\file", "!out\\file", NULL},
+    {"48 attributes by a handle for nothing", "%P% basic ..\\out\\file", "!out\\file", NULL},
+    {"48 attrib", "cmd /c attrib +r ..\\out\\file", "!out\\file", NULL},
+    {"48 times outside", "%P% times ..\\out\\file", "<out\\file", NULL},
+    {"48 attributes through a hard link", "%P% read-only hard", "!out\\file", NULL},
+    /* 49, 50: children */
+    {"49 a child of a child of a child", "cmd /c cmd /c cmd /c %P% write ..\\out\\new", "+out\\new",
+     NULL},
+    {"50 a suspended child", "%P% child-suspended \"%P% write ..\\out\\new\"", "+out\\new", NULL},
+    {"50 a detached child", "%P% child-detached \"%P% write ..\\out\\new\"", "+out\\new", NULL},
+    {"50 a child with its own console", "%P% child-console \"%P% write ..\\out\\new\"", "+out\\new",
+     NULL},
+    {"50 a child that asks to break away", "%P% child-breakaway \"%P% write ..\\out\\new\"",
+     "+out\\new", NULL},
+    {"50 a child as a user", "%P% child-as-user \"%P% write ..\\out\\new\"", "+out\\new", NULL},
+    {"44 a program by the shell", "%P% shell %P% \"write ..\\out\\new\"", "+out\\new", NULL},
+    {"44 start", "cmd /c start /wait /b %P% write ..\\out\\new", "+out\\new", NULL},
+    /* tools */
+    {"37 a denied tool", "cmd /c %P% write new", "+ws\\new", "--deny-tool probe"},
+    {"37 a denied tool by a copy", "cmd /c copy %P% p2.exe >nul & p2.exe write new", "+ws\\new",
+     "--deny-tool probe --deny-tool p2"},
+    /* 6, 7 */
+    {"7 read-only: temp",
+     "cmd /c \"echo x> %TEMP%\\cordon-t & move %TEMP%\\cordon-t ..\\out\\new\"", "+out\\new",
+     "--mode read-only"},
+};
+
+static const struct attempt allowed[] = {
+    {"2 write", "cmd /c echo x> new", "=ws\\new|x", NULL},
+    {"2 write by its path", "%P% write %T%\\ws\\new", "=ws\\new|x", NULL},
+    {"2 write by \\\\?\\", "%P% write \\\\?\\%T%\\ws\\new", "=ws\\new|x", NULL},
+    {"2 overwrite", "%P% overwrite file", "=ws\\file|x", NULL},
+    {"2 truncate", "%P% truncate file", "=ws\\file|x", NULL},
+    {"2 relative to a folder", "%P% relative sub new", "+ws\\sub\\new", NULL},
+    {"2 everything", "%P% open-all file", "=ws\\file|x", NULL},
+    {"2 what is allowed", "%P% maximum file", "=ws\\file|x", NULL},
+    {"4 another root", "%P% write ..\\out\\new", "=out\\new|x", "--root . --root ..\\out"},
+    {"8 append", "%P% append file", "=ws\\file|oldx", NULL},
+    {"12 mkdir and write", "cmd /c \"mkdir a\\b && echo x> a\\b\\c\"", "=ws\\a\\b\\c|x", NULL},
+    {"13 rename", "%P% rename file g", "+ws\\g", NULL},
+    {"13 rename a folder", "%P% rename sub s2", "+ws\\s2", NULL},
+    {"13 rename relative to a folder", "%P% rename-relative file sub g", "+ws\\sub\\g", NULL},
+    {"14 delete", "%P% delete file", "-ws\\file", NULL},
+    {"14 delete by name", "%P% nt-delete file", "-ws\\file", NULL},
+    {"14 delete on close", "%P% delete-on-close file", "-ws\\file", NULL},
+    {"14 remove a folder", "%P% rmdir sub", "-ws\\sub", NULL},
+    {"25 deep", "cmd /c mkdir 1\\2\\3\\4\\5\\6\\7\\8", "+ws\\1\\2\\3\\4\\5\\6\\7\\8", NULL},
+    {"26 move", "cmd /c move file sub\\file", "+ws\\sub\\file", NULL},
+    {"26 replace", "cmd /c \"echo x> n && %P% replace n file\"", "=ws\\file|x", NULL},
+    {"copy", "%P% copy file new", "=ws\\new|old", NULL},
+    {"attributes", "%P% read-only file", "!ws\\file", NULL},
+    {"times", "%P% times file", "<ws\\file", NULL},
+    {"a hard link and a write through it", "cmd /c \"%P% link l file && %P% overwrite l\"",
+     "=ws\\file|x", NULL},
+    {"a file read outside", "cmd /c copy ..\\out\\secret new", "=ws\\new|secret", NULL},
+    {"a program by the shell", "%P% shell %P% \"write new\"", "+ws\\new", NULL},
+    {"a suspended child", "%P% child-suspended \"%P% write new\"", "+ws\\new", NULL},
+    {"a detached child", "%P% child-detached \"%P% write new\"", "+ws\\new", NULL},
+    {"a child with its own console", "%P% child-console \"%P% write new\"", "+ws\\new", NULL},
+    {"a new process group", "%P% child-group \"%P% write new\"", "+ws\\new", NULL},
+    {"a child of a child of a child", "cmd /c cmd /c cmd /c %P% write new", "+ws\\new", NULL},
+    {"an unprotected name", "%P% mkdir .vscode", "+ws\\.vscode", "--unprotect .vscode"},
+    {"6 temp", "cmd /c \"echo x> %TEMP%\\t && copy %TEMP%\\t new\"", "=ws\\new|x", NULL},
+    {"a nested commit", "cmd /c \"mkdir repo\\.git\\objects && echo x> repo\\.git\\index\"",
+     "+ws\\repo\\.git\\index", NULL},
+    {"a repository made by the run",
+     "cmd /c \"mkdir sub\\.git && echo x> sub\\.git\\config && mkdir sub\\.git\\hooks && echo x> "
+     "sub\\.git\\hooks\\h\"",
+     "+ws\\sub\\.git\\hooks\\h", NULL},
+};
+
+static bool has(const struct buf *out, const char *text)
+{
+    return str_find(buf_str(out), str_of(text), 0) < out->n;
+}
+
+static void test_attempts(void)
+{
+    for (size_t i = 0; i < sizeof denied / sizeof *denied; i++) {
+        auto_buf struct buf out = {0}, control = {0};
+        const struct attempt *a = &denied[i];
+        fresh();
+        bool before = holds(a->effect);
+        confined(a->options, a->line, &out);
+        bool stopped = !holds(a->effect) && !before;
+        bool said = has(&out, "sandbox denied");
+        fresh();
+        run(a->line, &control);
+        bool happens = holds(a->effect);
+        if (!ok(stopped && said && happens, "denied: %s", a->what)) {
+            note("stopped %d, said %d, happens without the sandbox %d", stopped, said, happens);
+            note("%.*s", (int)(out.n < 600 ? out.n : 600), buf_cstr(&out));
+        }
+    }
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+        auto_buf struct buf out = {0};
+        const struct attempt *a = &allowed[i];
+        fresh();
+        bool before = holds(a->effect);
+        int code = confined(a->options, a->line, &out);
+        if (!ok(holds(a->effect) && !before && !has(&out, "sandbox denied"), "allowed: %s",
+                a->what)) {
+            note("code %d", code);
+            note("%.*s", (int)(out.n < 600 ? out.n : 600), buf_cstr(&out));
+        }
+    }
+}
+
+/* ---- the same as without the sandbox ---- */
+
+/* Rows where Wine itself is laxer than Windows: FILE_SUPERSEDE keeps the content, folders take
+   overwriting dispositions, read-only files are overwritten and deleted. */
+static bool is_lax_row(struct str row)
+{
+    bool supersedes = str_find(row, STR("disposition 0 "), 0) < row.n;
+    bool overwrites = supersedes || str_find(row, STR("disposition 4 "), 0) < row.n ||
+                      str_find(row, STR("disposition 5 "), 0) < row.n;
+    bool folder = str_find(row, STR("options 21:"), 0) < row.n;
+    bool on_close = str_find(row, STR("options 1020:"), 0) < row.n;
+    return supersedes || (folder && overwrites) || on_close ||
+           (str_starts(row, STR("locked ")) && overwrites);
+}
+
+static void test_statuses(void)
+{
+    auto_buf struct buf with = {0}, without = {0};
+    size_t rows = 0, different = 0;
+    fresh();
+    CreateDirectoryA(path_of("ws\\table"), NULL);
+    run("%P% table table", &without);
+    fresh();
+    CreateDirectoryA(path_of("ws\\table"), NULL);
+    confined("--quiet", "%P% table table", &with);
+    struct str a = buf_str(&with), b = buf_str(&without);
+    while (a.n && b.n) {
+        struct str x = str_slice(a, 0, str_find_char(a, '\n', 0));
+        struct str y = str_slice(b, 0, str_find_char(b, '\n', 0));
+        a = str_from(a, x.n + 1);
+        b = str_from(b, y.n + 1);
+        if (is_lax_row(y))
+            continue;
+        rows++;
+        if (!str_eq(x, y) && different++ < 5)
+            note("%.*s\n# instead of %.*s", STR_ARG(x), STR_ARG(y));
+    }
+    ok(rows > 700 && different == 0 && a.n == b.n, "%u opens give the same status as without",
+       (unsigned)rows);
+}
+
+static void test_handles(void)
+{
+    auto_buf struct buf with = {0}, without = {0};
+    fresh();
+    run("%P% handles sub", &without);
+    fresh();
+    confined("--quiet", "%P% handles sub", &with);
+    ok(with.n > 100 && str_eq(buf_str(&with), buf_str(&without)),
+       "overlapped, share modes, locks, mappings, notifications, inheritance, delete on close");
+    if (!str_eq(buf_str(&with), buf_str(&without)))
+        note("%s\n# instead of\n# %s", buf_cstr(&with), buf_cstr(&without));
+    buf_reset(&with);
+    fresh();
+    ok(confined(NULL, "%P% threads sub 8 200", &with) == 0 && has(&with, "wrong 0"),
+       "8 threads, 200 files each, made, read back, renamed and deleted");
+    buf_reset(&with);
+    ok(confined(NULL, "%P% many-children \"%P% exit 0 --\" 50", &with) == 0, "50 children at once");
+}
+
+/* ---- how a run ends ---- */
+
+static void test_ends(void)
+{
+    auto_buf struct buf out = {0};
+    fresh();
+    ok(confined(NULL, "%P% exit 77", &out) == 77, "the exit code is the command's");
+    ok(confined(NULL, "nothing-of-that-name", &out) == 127, "127: no such program");
+    ok(confined("--root nowhere", "cmd /c exit 0", &out) == 125, "125: a root that does not exist");
+    buf_reset(&out);
+    ok(confined(NULL, "cmd /c start https://example.com", &out) == 126 && has(&out, "launch.url"),
+       "126: a URL for the shell");
+    buf_reset(&out);
+    confined(NULL, "cmd /v:on /c \"set a=start&& set b=https://example.com&& !a! !b!\"", &out);
+    ok(has(&out, "launch."), "44 a URL that only a child puts together");
+    buf_reset(&out);
+    confined(NULL, "%P% shell https://example.com", &out);
+    ok(has(&out, "sandbox denied: start") && has(&out, "browser"), "44 ShellExecute of a URL");
+    uint64_t begin = GetTickCount64();
+    fresh();
+    int code = confined("--timeout 1", "%P% child \"%P% child \\\"%P% sleep 60000\\\"\"", &out);
+    ok(code == 124 && GetTickCount64() - begin < 20000, "43 --timeout ends the tree: 124");
+    buf_reset(&out);
+    code = confined("--json", "%P% exit 3", &out);
+    ok(code == 3 && has(&out, "\"reason\":\"exited\"") && has(&out, "\"exit\":3"), "--json");
+    buf_reset(&out);
+    confined("--require-kernel", "cmd /c echo ran> new", &out);
+    ok(holds("-ws\\new") == has(&out, "--require-kernel"), "--require-kernel runs or says why not");
+    fresh();
+    confined("--audit ..\\out\\audit.jsonl", "%P% write ..\\out\\new", NULL);
+    ok(holds("=out\\audit.jsonl|\"type\":\"start\"") && holds("-out\\new"), "an audit file");
+    fresh();
+    confined("--audit audit.jsonl", "%P% overwrite audit.jsonl", NULL);
+    ok(!holds("=ws\\audit.jsonl|x\n") && holds("=ws\\audit.jsonl|\"type\":\"start\""),
+       "36 the audit file inside the root is not the command's");
+}
+
+/* ---- other doors ---- */
+
+static void test_doors(void)
+{
+    auto_buf struct buf out = {0};
+    fresh();
+    ok(confined(NULL, "%P% device \\\\.\\PhysicalDrive0", &out) != 0 && has(&out, "path.device"),
+       "30 \\\\.\\PhysicalDrive0");
+    buf_reset(&out);
+    ok(confined(NULL, "%P% device \\\\.\\C:", &out) != 0 && has(&out, "sandbox denied"),
+       "30 \\\\.\\C:");
+    ok(confined(NULL, "%P% device NUL", &out) == 0, "NUL can be opened for writing");
+    ok(confined(NULL, "%P% pipe-inside \\\\.\\pipe\\cordon-inside", &out) == 0,
+       "31 a pipe inside the tree");
+    buf_reset(&out);
+    HANDLE pipe = CreateNamedPipeA("\\\\.\\pipe\\cordon-outside", PIPE_ACCESS_DUPLEX,
+                                   PIPE_TYPE_BYTE, 4, 4096, 4096, 0, NULL);
+    ok(confined(NULL, "%P% pipe-client \\\\.\\pipe\\cordon-outside", &out) != 0 &&
+           has(&out, "pipe.outside"),
+       "31 a pipe of a process outside");
+    ok(run("%P% pipe-client \\\\.\\pipe\\cordon-outside", NULL) == 0,
+       "31 control: it can be opened");
+    CloseHandle(pipe);
+    buf_reset(&out);
+    ok(confined(NULL, "%P% registry Software\\CordonTest v", &out) != 0 &&
+           run("%P% registry-read Software\\CordonTest v", NULL) != 0 &&
+           has(&out, "registry.write"),
+       "51 a new key");
+    ok(run("%P% registry Software\\CordonTest v", NULL) == 0, "51 control: it can be made");
+    ok(confined(NULL, "%P% registry-read Software\\CordonTest v", &out) == 0,
+       "an existing key opened with every right can be read");
+    ok(confined(NULL, "%P% registry-delete Software\\CordonTest", &out) != 0 &&
+           run("%P% registry-read Software\\CordonTest v", NULL) == 0,
+       "51 a key is not deleted");
+    run("%P% registry-delete Software\\CordonTest", NULL);
+    buf_reset(&out);
+    ok(confined(NULL, "%P% udp 127.0.0.1 9", &out) != 0 && has(&out, "net."), "52 UDP");
+    ok(run("%P% udp 127.0.0.1 9", NULL) == 0, "52 control: UDP can be sent");
+    ok(confined(NULL, "%P% udp-connected 127.0.0.1 9", NULL) != 0, "52 UDP with connect");
+    ok(confined(NULL, "%P% udp ::1 9", NULL) != 0, "52 UDP over IPv6");
+    ok(confined(NULL, "%P% tcp-inside 127.0.0.1", NULL) == 0, "loopback inside the tree");
+    ok(confined(NULL, "%P% tcp-inside ::1", NULL) == 0, "loopback inside the tree, IPv6");
+    buf_reset(&out);
+    ok(confined(NULL, "%P% raw", &out) != 0 && has(&out, "raw socket"), "52 raw sockets");
+    ok(confined("--net=on", "%P% udp 127.0.0.1 9", NULL) == 0, "52 control: --net=on");
+    char line[200];
+    PROCESS_INFORMATION other;
+    STARTUPINFOA startup = {.cb = sizeof startup};
+    auto_buf struct buf sleeper = {0};
+    expand(&sleeper, "%P% sleep 60000");
+    if (CreateProcessA(NULL, (char *)buf_cstr(&sleeper), NULL, NULL, FALSE, 0, NULL, NULL, &startup,
+                       &other)) {
+        snprintf(line, sizeof line, "%%P%% kill %lu", (unsigned long)other.dwProcessId);
+        buf_reset(&out);
+        ok(confined(NULL, line, &out) != 0 &&
+               WaitForSingleObject(other.hProcess, 0) == WAIT_TIMEOUT &&
+               has(&out, "process.outside"),
+           "a process outside is not ended");
+        snprintf(line, sizeof line, "%%P%% child-parent \"%%P%% write ..\\out\\new\" %lu",
+                 (unsigned long)other.dwProcessId);
+        confined(NULL, line, NULL);
+        ok(holds("-out\\new"), "50 a child under another parent");
+        snprintf(line, sizeof line, "%%P%% kill %lu", (unsigned long)other.dwProcessId);
+        ok(run(line, NULL) == 0 && WaitForSingleObject(other.hProcess, 5000) == WAIT_OBJECT_0,
+           "control: it can be ended");
+    }
+    buf_reset(&out);
+    ok(confined(NULL, "%P% service", &out) != 0, "50 the service manager");
+    ok(confined("--deny-read ..\\out\\secret", "%P% read ..\\out\\secret", NULL) != 0,
+       "60 deny-read: open");
+    ok(confined("--deny-read ..\\out\\secret", "%P% read-map ..\\out\\secret", NULL) != 0,
+       "60 deny-read: mapping");
+    ok(confined("--deny-read ..\\out\\secret", "%P% read-relative ..\\out secret", NULL) != 0,
+       "60 deny-read: relative to its folder");
+    ok(confined("--deny-read ..\\out\\secret", "%P% read ..\\out\\SECRET", NULL) != 0,
+       "60 deny-read: another case");
+    ok(confined("--deny-read ..\\out\\secret", "cmd /c %P% read ..\\out\\secret", NULL) != 0,
+       "60 deny-read: a child");
+    ok(confined("--deny-read sub\\s",
+                "cmd /c \"echo x> sub\\s & %P% rename sub\\s t & %P% read t\"", NULL) != 0,
+       "60 deny-read: renamed");
+    ok(confined(NULL, "%P% read ..\\out\\secret", NULL) == 0, "60 control: it can be read");
+    ok(confined(NULL, "%P% mailslot \\\\.\\mailslot\\cordon", NULL) != 0, "mailslots");
+    ok(run("%P% mailslot \\\\.\\mailslot\\cordon", NULL) == 0, "mailslots: control");
+}
+
+int main(void)
+{
+    char temp[MAX_PATH];
+    GetTempPathA(MAX_PATH, temp);
+    GetLongPathNameA(temp, temp, MAX_PATH);
+    snprintf(top, sizeof top, "%scordon-run-%lu", temp, (unsigned long)GetCurrentProcessId());
+    CreateDirectoryA(top, NULL);
+    GetFullPathNameA(CORDON_EXE, MAX_PATH, cordon, NULL);
+    snprintf(probe, sizeof probe, "%s\\probe.exe", top);
+    CopyFileA(CORDON_PROBE, probe, FALSE);
+    test_attempts();
+    test_statuses();
+    test_handles();
+    test_ends();
+    test_doors();
+    remove_tree(top);
+    return tap_done();
+}
