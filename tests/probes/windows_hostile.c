@@ -493,3 +493,20 @@ int do_serve_lines(void)
         MoveFileW(L"done.new", L"done");
     }
 }
+
+static DWORD WINAPI storm(void *context)
+{
+    for (int i = _wtoi(word(1)); i > 0; i--)
+        DeleteFileW(L"nothing-of-that-name");
+    return context != NULL;
+}
+
+/* Threads that ask without a pause, by way of the agent: each request must find a worker. */
+int do_storm(void)
+{
+    HANDLE threads[16];
+    DWORD count = (DWORD)_wtoi(word(0));
+    for (DWORD i = 0; i < count && i < 16; i++)
+        threads[i] = CreateThread(NULL, 0, storm, NULL, 0, NULL);
+    return WaitForMultipleObjects(count, threads, TRUE, 60000) == WAIT_OBJECT_0 ? 0 : 1;
+}

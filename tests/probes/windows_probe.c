@@ -942,6 +942,7 @@ static const struct {
     {L"cat", do_cat},
     {L"hostile", do_hostile},
     {L"serve-lines", do_serve_lines},
+    {L"storm", do_storm},
 };
 
 int wmain(int argc, wchar_t **argv);

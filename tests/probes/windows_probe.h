@@ -16,5 +16,6 @@ int status_result(NTSTATUS status);
 
 int do_hostile(void);
 int do_serve_lines(void);
+int do_storm(void);
 
 #endif

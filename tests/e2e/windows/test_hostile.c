@@ -121,6 +121,16 @@ static void test_replay(unsigned count)
         note_output(&out);
 }
 
+/* More threads than slots and as many workers as there may be: none is woken in vain. */
+static void test_storm(unsigned rounds)
+{
+    bool good = true;
+    fresh();
+    for (unsigned i = 0; i < rounds && good; i++)
+        good = confined("--quiet", i % 2 ? "%P% storm 3 4000" : "%P% storm 12 1000", NULL) == 0;
+    ok(good, "55 threads that ask without a pause are all answered");
+}
+
 int main(void)
 {
     bed_make("hostile");
@@ -128,6 +138,7 @@ int main(void)
     test_broken();
     test_requests(soak ? 100 : 5, soak ? 10000 : 20000);
     test_race(soak ? 100000 : 5000);
+    test_storm(soak ? 50 : 2);
     test_replay(soak ? 100000 : 5000);
     return bed_done();
 }
