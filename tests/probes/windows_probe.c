@@ -943,6 +943,7 @@ static const struct {
     {L"hostile", do_hostile},
     {L"serve-lines", do_serve_lines},
     {L"storm", do_storm},
+    {L"race", do_race},
 };
 
 int wmain(int argc, wchar_t **argv);

@@ -17,5 +17,6 @@ int status_result(NTSTATUS status);
 int do_hostile(void);
 int do_serve_lines(void);
 int do_storm(void);
+int do_race(void);
 
 #endif
