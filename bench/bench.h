@@ -34,6 +34,7 @@ void bench_time_us(struct bench *bench, const char *name, const char *how, unsig
 void bench_policy(struct bench *bench);
 void bench_guard(struct bench *bench);
 void bench_system(struct bench *bench);
+void bench_hook(struct bench *bench);
 
 /* One piece of work for bench_system, in a process of its own: an exit code. */
 int bench_work(const char *what, const char *how);

@@ -97,8 +97,12 @@ int main(int argc, char **argv)
     static struct bench bench;
     if (argc == 4 && strcmp(argv[1], "--work") == 0)
         return bench_work(argv[2], argv[3]);
-    bench_policy(&bench);
-    bench_guard(&bench);
+    bool only_system = argc > 2 && strcmp(argv[2], "system") == 0;
+    if (!only_system) {
+        bench_policy(&bench);
+        bench_guard(&bench);
+        bench_hook(&bench);
+    }
     bench_system(&bench);
     print_table(&bench);
     return write_json(&bench, argc > 1 ? argv[1] : "build/bench.json");

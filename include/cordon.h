@@ -106,6 +106,49 @@ CORDON_API int cordon_check_text(struct cordon_policy *policy, const char *shell
 CORDON_API int cordon_why(struct cordon_policy *policy, const char *action, size_t count,
                           const char *const *words, struct cordon_answer **out);
 
+/*
+ * Running a command under a policy, as `cordon run` does. A policy serves one run, and none that
+ * has answered a question. Options are "audit" FILE, "audit-all", "audit-raw" and "unset" NAME.
+ */
+struct cordon_run_options;
+CORDON_API int cordon_run_options_new(struct cordon_run_options **out);
+CORDON_API void cordon_run_options_free(struct cordon_run_options *options);
+CORDON_API int cordon_run_options_set(struct cordon_run_options *options, const char *option,
+                                      const char *value);
+
+/*
+ * What the command writes: stream 1 is stdout, 2 is stderr. Without it both are the caller's own.
+ * Calls come from a thread of the library, one at a time and in the order of each stream.
+ */
+typedef void cordon_output(void *context, int stream, const char *bytes, size_t count);
+CORDON_API void cordon_run_options_output(struct cordon_run_options *options, cordon_output *output,
+                                          void *context);
+
+/* Every event as one JSON object (docs/audit-format.md), while the command runs; one at a time,
+   but perhaps at the same time as output. */
+typedef void cordon_event(void *context, const char *json);
+CORDON_API void cordon_run_options_event(struct cordon_run_options *options, cordon_event *event,
+                                         void *context);
+
+/* How it ended. */
+struct cordon_result;
+CORDON_API void cordon_result_free(struct cordon_result *result);
+/* "exited", "signal", "timeout" or "refused"; with "refused" nothing was started. */
+CORDON_API const char *cordon_result_reason(const struct cordon_result *result);
+/* The command's exit code, 128 + N for a signal on Linux, 124 for a time-out, 126 for refused. */
+CORDON_API unsigned cordon_result_exit(const struct cordon_result *result);
+CORDON_API unsigned long long cordon_result_denied(const struct cordon_result *result);
+/* The summary that `cordon run --json` prints. */
+CORDON_API const char *cordon_result_json(const struct cordon_result *result);
+
+/*
+ * Runs the command to its end; the rest of its tree is ended then. options may be NULL. On Linux
+ * SIGTERM and SIGHUP end the command and SIGINT is left to it until this returns. A failure means
+ * that nothing has run: cordon_policy_error() says why.
+ */
+CORDON_API int cordon_run(struct cordon_policy *policy, const struct cordon_run_options *options,
+                          size_t argc, const char *const *argv, struct cordon_result **out);
+
 #ifdef __cplusplus
 }
 #endif

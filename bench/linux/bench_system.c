@@ -143,6 +143,15 @@ void bench_system(struct bench *bench)
     add_ratio(bench, "linux.files5000_ratio",
               "5,000 new files of one byte by one program, its start included, 15 runs", 15,
               ARGV(worker, "--work", "files", "5000"), WORK("files", "5000"));
+    setenv("TMPDIR", "build/bench-ws", 1);
+    add_ratio(
+        bench, "linux.files5000_granted_ratio",
+        "the same in a private temp folder (--temp=private), its removal included, 15 runs", 15,
+        SHELL("t=$(mktemp -d) && TMPDIR=$t build/native/cordon-bench --work temp-files 5000 && rm "
+              "-r $t"),
+        ARGV(cordon, "run", "--quiet", "--root", "bench", "--temp=private", "--", worker, "--work",
+             "temp-files", "5000"));
+    unsetenv("TMPDIR");
     add_open(bench);
     add_ratio(bench, "linux.gcc_ratio", "gcc of one source, 10 runs", 10, SHELL(compile),
               SHELL_CONFINED(compile));

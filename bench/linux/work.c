@@ -8,9 +8,10 @@
 
 #include "bench.h"
 
-static int make_files(unsigned count)
+static int make_files(const char *below, unsigned count)
 {
-    char folder[] = "build/bench-ws/f-XXXXXX", path[64];
+    char folder[512], path[600];
+    snprintf(folder, sizeof folder, "%s/f-XXXXXX", below);
     if (!mkdtemp(folder))
         return 1;
     for (unsigned i = 0; i < count; i++) {
@@ -49,7 +50,9 @@ static int read_one(const char *path, const struct stat *st, int kind, struct FT
 int bench_work(const char *what, const char *how)
 {
     if (strcmp(what, "files") == 0)
-        return make_files((unsigned)atoi(how));
+        return make_files("build/bench-ws", (unsigned)atoi(how));
+    if (strcmp(what, "temp-files") == 0)
+        return make_files(getenv("TMPDIR"), (unsigned)atoi(how));
     if (strcmp(what, "opens") == 0)
         return open_again((unsigned)atoi(how));
     if (strcmp(what, "read") == 0)

@@ -72,6 +72,7 @@ void json_string(struct json_writer *w, struct str s); /* stray bytes become \ud
 void json_number(struct json_writer *w, long long number);
 void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
+void json_copy(struct json_writer *w, const struct json_value *value); /* as it was read */
 
 /* Shorthand: a member of an object. */
 void json_put(struct json_writer *w, struct str key, struct str value);

@@ -90,6 +90,34 @@ void json_null(struct json_writer *w)
     buf_add(w->out, STR("null"));
 }
 
+/* The reader bounds the depth, so recursion does. */
+void json_copy(struct json_writer *w, const struct json_value *value)
+{
+    switch (value->type) {
+    case JSON_NULL: json_null(w); return;
+    case JSON_FALSE:
+    case JSON_TRUE: json_bool(w, value->type == JSON_TRUE); return;
+    case JSON_STRING: json_string(w, value->text); return;
+    case JSON_NUMBER:
+        before_value(w);
+        buf_add(w->out, value->text);
+        return;
+    case JSON_ARRAY:
+        json_open(w, '[');
+        for (size_t i = 0; i < value->count; i++)
+            json_copy(w, &value->items[i]);
+        json_close(w, ']');
+        return;
+    case JSON_OBJECT:
+        json_open(w, '{');
+        for (size_t i = 0; i < value->count; i++) {
+            json_key(w, value->members[i].key);
+            json_copy(w, &value->members[i].value);
+        }
+        json_close(w, '}');
+    }
+}
+
 void json_put(struct json_writer *w, struct str key, struct str value)
 {
     json_key(w, key);

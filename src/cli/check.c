@@ -348,7 +348,7 @@ static int check(struct cordon_policy *p, struct arguments *args)
     if (rc)
         return rc;
     if (o.help)
-        return cmd_help(&(struct arguments){(const char *[]){"check"}, 1, 0, NULL});
+        return cli_help("check");
     if (o.rules)
         return print_rules();
     if (o.explain)

@@ -30,13 +30,22 @@ int cli_main(struct arguments *args);
 int cmd_check(struct arguments *args);
 int cmd_why(struct arguments *args);
 int cmd_run(struct arguments *args);
+int cmd_sandbox(struct arguments *args);
+int cmd_hook(struct arguments *args);
+int cmd_report(struct arguments *args);
+int cmd_doctor(struct arguments *args);
+int cmd_completion(struct arguments *args);
 int cmd_help(struct arguments *args);
+
+/* The help on one command; 0. */
+int cli_help(const char *topic);
 
 /* ---- options.c ---- */
 
 /* A switch or option of one subcommand. */
 struct option {
     const char *name;   /* without dashes */
+    char letter;        /* -o for --output; 0: none */
     const char **value; /* set to the value; NULL: a switch */
     bool *flag;         /* set to true; NULL: an option with a value */
     size_t *count;      /* value is an array, and this many are in it; NULL: only one value */
@@ -49,6 +58,18 @@ struct option {
  */
 int options_take(struct arguments *args, const struct option *own, size_t own_count,
                  struct cordon_policy *policy, bool *dashes);
+
+/* ---- run.c ---- */
+
+/* Options and a command, run under the policy: the exit code. name is the subcommand, for messages.
+ */
+int cli_run(struct cordon_policy *p, struct arguments *args, const char *name);
+
+/* ---- learn.c ---- */
+
+/* What would have allowed what was denied, in options, and as a policy file if out names one. */
+struct learn;
+void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool quiet);
 
 /* ---- print.c ---- */
 
@@ -74,5 +95,12 @@ const char *print_nearest(const char *word, const char *const *names, size_t cou
 /* ---- windows/ and linux/ ---- */
 
 bool system_is_terminal(FILE *file);
+
+/* fopen for a name in WTF-8. */
+FILE *system_fopen(const char *path, const char *mode);
+
+/* Replaces a file in one step, or makes it and the folder it lies in; an old one keeps its rights.
+   false with a sentence. */
+bool system_replace_file(const char *path, struct str content, char *why, size_t capacity);
 
 #endif

@@ -1,115 +1,133 @@
-/* cordon help: what there is, with an example each. */
-#include "cli/cli.h"
+/* cordon help: what there is, with an example each, out of the tables. */
+#include "cli/commands.h"
 #include "launch/settings.h"
 
-static const struct {
-    const char *name, *text;
-    bool policy; /* followed by the policy options */
-} topics[] = {
-    {"run",
-     "cordon run: runs a command that can change only its roots.\n"
-     "\n"
-     "  cordon run [options] -- PROGRAM ARG…\n"
-     "\n"
-     "Example:\n"
-     "  cordon run --root . --net=loopback -- npm test\n"
-     "\n"
-     "stdin, stdout and stderr are the command's own. What was denied is said on stderr at the "
-     "end.\n"
-     "On Linux the kernel enforces it (Landlock and seccomp). On Windows it is not built yet.\n"
-     "\n"
-     "Exit codes: the command's own; 124 time is up, 125 cordon failed, 126 refused, 127 not "
-     "found.\n"
-     "\n"
-     "  --audit FILE    append every denial and every program started, one JSON object a line\n"
-     "  --audit-all     what was allowed too\n"
-     "  --unset NAME    leave out an environment variable; a trailing * matches; may be repeated\n"
-     "  --audit-raw     command lines with what looks like a secret\n"
-     "  --json          the summary as one JSON object on the last line of stderr\n"
-     "  --quiet         no summary\n"
-     "  --verbose       say first what is confined and by what\n"
-     "  --require-kernel  refuse to run where the kernel does not enforce it\n",
-     true},
-    {"check",
-     "cordon check: what would this command do? Nothing is started.\n"
-     "\n"
-     "  cordon check [options] -- PROGRAM ARG…\n"
-     "  cordon check [options] --shell powershell|cmd|bash 'TEXT'\n"
-     "  cordon check [options] --file SCRIPT          (.ps1 .cmd .bat .sh)\n"
-     "  cordon check --jsonl < questions              (one JSON object a line)\n"
-     "  cordon check --rules | --explain RULE\n"
-     "\n"
-     "Example:\n"
-     "  cordon check --shell powershell \"Start-Process 'https://example.com'\"\n"
-     "\n"
-     "Exit codes: 0 allow, 3 ask (a person should look), 126 deny, 125 bad input.\n"
-     "\n"
-     "  --json          the answer as one JSON object\n"
-     "  --show          list every command that was found, however deep\n"
-     "  --root DIR      deletions inside DIR are the command's own; scripts there are read\n"
-     "  --cwd DIR       the directory that relative paths start from\n",
-     false},
-    {"why",
-     "cordon why: would a run allow this, by which rule, and how to change it?\n"
-     "\n"
-     "  cordon why read|write|create|delete PATH [options]\n"
-     "  cordon why rename|link FROM TO [options]\n"
-     "  cordon why connect HOST:PORT [options]\n"
-     "  cordon why run [options] -- PROGRAM ARG…\n"
-     "  cordon why --list [options]\n"
-     "\n"
-     "Example:\n"
-     "  cordon why write 'C:\\ws\\.GiT\\config' --root 'C:\\ws'\n"
-     "\n"
-     "Exit codes: 0 allowed, 126 denied, 125 bad input.\n"
-     "\n"
-     "  --json          the answer as one JSON object\n"
-     "  --list          the whole policy, in the order in which it is applied\n",
-     true},
+const struct command cli_commands[] = {
+#define COMMAND(name, summary, usage, example, about, codes, policy) \
+    {#name, cmd_##name, summary, usage, example, about, codes, policy},
+#include "cli/commands.def"
+#undef COMMAND
 };
+const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
-static void print_options(void)
+const struct command_option cli_options[] = {
+#define COMMAND_OPTION(command, name, letter, value, help) {#command, name, letter, value, help},
+#include "cli/options.def"
+#undef COMMAND_OPTION
+};
+const size_t cli_option_count = sizeof cli_options / sizeof *cli_options;
+
+const struct command *cli_find(const char *name)
 {
-    printf("\nPolicy options:\n");
-    for (size_t i = 0; i < settings_info_count; i++) {
-        const struct settings_info *info = &settings_infos[i];
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", info->name.p, info->value.n ? " " : "",
-                 info->value.p);
-        printf("  %-18s %s\n", left, info->help.p);
+    for (size_t i = 0; i < cli_command_count; i++)
+        if (strcmp(name, cli_commands[i].name) == 0)
+            return &cli_commands[i];
+    return NULL;
+}
+
+/* Lines of at most 96 columns; every character counts as one. */
+static void print_wrapped(const char *text, const char *first, const char *indent)
+{
+    enum { WIDTH = 96 };
+    size_t column = strlen(first);
+    bool begin = true;
+    fputs(first, stdout);
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, " ");
+        if (!begin && column + 1 + n > WIDTH) {
+            printf("\n%s", indent);
+            column = strlen(indent);
+            begin = true;
+        }
+        printf("%s%.*s", begin ? "" : " ", (int)n, p);
+        column += n + (begin ? 0 : 1);
+        begin = false;
+        p += n + (p[n] == ' ');
     }
+    putchar('\n');
+}
+
+static void print_option(const char *name, char letter, const char *value, const char *help)
+{
+    char left[64];
+    if (letter)
+        snprintf(left, sizeof left, "  -%c, --%s%s%s", letter, name, *value ? " " : "", value);
+    else
+        snprintf(left, sizeof left, "  --%s%s%s", name, *value ? " " : "", value);
+    char padded[96];
+    snprintf(padded, sizeof padded, "%-23s ", left);
+    print_wrapped(help, padded, "                        ");
+}
+
+int cli_help(const char *topic)
+{
+    const struct command *c = cli_find(topic);
+    printf("cordon %s: %s\n\n", c->name, c->summary);
+    for (const char *p = c->usage; *p;) {
+        size_t n = strcspn(p, "\n");
+        printf("  %.*s\n", (int)n, p);
+        p += n + (p[n] == '\n');
+    }
+    printf("\nExample:\n  %s\n\n", c->example);
+    print_wrapped(c->about, "", "");
+    putchar('\n');
+    print_wrapped(c->codes, "Exit codes: ", "  ");
+    bool any = false;
+    for (size_t i = 0; i < cli_option_count; i++) {
+        const struct command_option *o = &cli_options[i];
+        if (strcmp(o->command, topic) != 0)
+            continue;
+        fputs(any ? "" : "\n", stdout);
+        print_option(o->name, o->letter, o->value, o->help);
+        any = true;
+    }
+    for (size_t i = 0; c->policy && i < settings_info_count; i++) {
+        const struct settings_info *info = &settings_infos[i];
+        fputs(i ? "" : "\nPolicy options:\n", stdout);
+        print_option(info->name.p, 0, info->value.p, info->help.p);
+    }
+    return 0;
+}
+
+static int print_manual(void)
+{
+    auto_buf struct buf out = {0};
+    manual_write(&out);
+    return !out.failed && print_out(buf_str(&out)) ? 0 : print_failure("it cannot be written");
 }
 
 int cmd_help(struct arguments *args)
 {
-    const char *names[sizeof topics / sizeof *topics];
+    const char *names[32];
+    bool man = false, help = false;
+    const struct option own[] = {{.name = "man", .flag = &man}, {.name = "help", .flag = &help}};
+    int rc = options_take(args, own, sizeof own / sizeof *own, NULL, NULL);
+    if (rc)
+        return rc;
+    if (man)
+        return print_manual();
     const char *topic = args->next < args->count ? args->items[args->next] : NULL;
-    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
-        names[i] = topics[i].name;
-        if (!topic || strcmp(topic, topics[i].name) != 0)
-            continue;
-        fputs(topics[i].text, stdout);
-        if (topics[i].policy)
-            print_options();
-        return 0;
-    }
+    if (help && !topic)
+        topic = "help";
+    for (size_t i = 0; i < cli_command_count && i < 32; i++)
+        names[i] = cli_commands[i].name;
+    if (topic && cli_find(topic))
+        return cli_help(topic);
     if (topic) {
-        const char *nearest = print_nearest(topic, names, sizeof names / sizeof *names);
+        const char *nearest = print_nearest(topic, names, cli_command_count);
         return print_failure("there is no help on %s; %s%s", topic,
                              nearest ? "did you mean cordon help " : "see cordon help",
                              nearest ? nearest : "");
     }
-    printf(
-        "cordon %s: runs commands that an AI agent wrote so that they cannot leave their folders\n"
-        "\n"
-        "  cordon check   what would this command do? nothing is started\n"
-        "  cordon why     would a run allow this, by which rule, how to change it?\n"
-        "  cordon help    [COMMAND]\n"
-        "  cordon --version\n"
-        "\n"
-        "Try:\n"
-        "  cordon check -- cmd /c start https://example.com\n"
-        "  cordon why write 'C:\\ws\\a.txt:hidden' --root 'C:\\ws'\n",
-        cordon_version());
+    printf("cordon %s: runs commands that an AI agent wrote so that they cannot leave their "
+           "folders\n\n",
+           cordon_version());
+    for (size_t i = 0; i < cli_command_count; i++)
+        printf("  cordon %-11s %s\n", cli_commands[i].name, cli_commands[i].summary);
+    printf("  cordon --version\n"
+           "\n"
+           "Try:\n"
+           "  cordon check -- cmd /c start https://example.com\n"
+           "  cordon why write 'C:\\ws\\a.txt:hidden' --root 'C:\\ws'\n");
     return 0;
 }

@@ -1,10 +1,5 @@
 /* Chooses the subcommand. */
-#include "cli/cli.h"
-
-static const struct {
-    const char *name;
-    int (*run)(struct arguments *args);
-} commands[] = {{"run", cmd_run}, {"check", cmd_check}, {"why", cmd_why}, {"help", cmd_help}};
+#include "cli/commands.h"
 
 int cli_main(struct arguments *args)
 {
@@ -19,13 +14,13 @@ int cli_main(struct arguments *args)
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "/?") == 0)
         return cmd_help(args);
-    const char *names[sizeof commands / sizeof *commands];
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(name, commands[i].name) == 0)
-            return commands[i].run(args);
-        names[i] = commands[i].name;
-    }
-    const char *nearest = print_nearest(name, names, sizeof names / sizeof *names);
+    const struct command *command = cli_find(name);
+    if (command)
+        return command->run(args);
+    const char *names[32];
+    for (size_t i = 0; i < cli_command_count && i < 32; i++)
+        names[i] = cli_commands[i].name;
+    const char *nearest = print_nearest(name, names, cli_command_count);
     if (nearest)
         return print_failure("there is no command %s; did you mean cordon %s?", name, nearest);
     return print_failure("there is no command %s; see cordon help", name);

@@ -28,11 +28,21 @@ static int unknown(const char *word, struct str name, const struct option *own, 
     return print_failure("there is no option %s; see cordon help", word);
 }
 
+/* "-o" is the option of that letter; NULL if there is none. */
+static const struct option *letter_option(const struct option *own, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count && word[1] != '-' && word[2] == '\0'; i++)
+        if (own[i].letter == word[1])
+            return &own[i];
+    return NULL;
+}
+
 static int take_one(struct arguments *args, const struct option *own, size_t own_count,
                     struct cordon_policy *policy)
 {
     const char *word = args->items[args->next++];
-    struct str text = str_from(str_of(word), 2);
+    const struct option *short_one = letter_option(own, own_count, word);
+    struct str text = short_one ? str_of(short_one->name) : str_from(str_of(word), 2);
     size_t equals = str_find_char(text, '=', 0);
     struct str name = str_slice(text, 0, equals);
     const char *value = equals < text.n ? text.p + equals + 1 : NULL;
@@ -79,7 +89,7 @@ int options_take(struct arguments *args, const struct option *own, size_t own_co
         }
         if (word[0] != '-' || word[1] == '\0')
             return 0;
-        if (word[1] != '-')
+        if (word[1] != '-' && !letter_option(own, own_count, word))
             return print_failure("there is no option %s; options begin with two dashes", word);
         int rc = take_one(args, own, own_count, policy);
         if (rc)

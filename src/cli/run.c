@@ -20,7 +20,10 @@ static void print_plan(const struct cordon_policy *p)
 {
     const struct policy_settings *s = policy_settings_of(p->policy);
     auto_buf struct buf boundary = {0};
-    run_describe(&boundary);
+    if (s->mode == POLICY_FULL_ACCESS)
+        buf_add(&boundary, STR("none (full-access)"));
+    else
+        run_describe(&boundary);
     print_error("boundary: %s", buf_cstr(&boundary));
     for (size_t i = 0; i < s->roots.count; i++)
         print_error("can be changed: %.*s", STR_ARG(s->roots.items[i].path));
@@ -37,19 +40,21 @@ static const char *typed_command(struct arena *arena, const struct arguments *ar
 
 enum { MOST_UNSET = 256 };
 
-static int run(struct cordon_policy *p, struct arguments *args)
+int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
 {
     auto_arena struct arena arena = {0};
     struct run_options o = {0};
     struct run_result result = {0};
     const char *unset[MOST_UNSET];
-    const char *integrity = "low";
-    bool json = false, quiet = false, verbose = false, help = false, dashes = false;
+    const char *integrity = "low", *learned = NULL;
+    bool json = false, quiet = false, verbose = false, help = false, dashes = false, learn = false;
     const struct option own[] = {
         {.name = "json", .flag = &json},
         {.name = "quiet", .flag = &quiet},
         {.name = "verbose", .flag = &verbose},
         {.name = "help", .flag = &help},
+        {.name = "learn", .flag = &learn},
+        {.name = "output", .letter = 'o', .value = &learned},
         {.name = "require-kernel", .flag = &o.require_kernel},
         {.name = "allow-elevated", .flag = &o.allow_elevated},
         {.name = "integrity", .value = &integrity},
@@ -61,11 +66,11 @@ static int run(struct cordon_policy *p, struct arguments *args)
     if (rc)
         return rc;
     if (help)
-        return cmd_help(&(struct arguments){(const char *[]){"run"}, 1, 0, NULL});
+        return cli_help(name);
     if (args->next >= args->count)
-        return print_failure("there is no command; type: cordon run -- PROGRAM ARG…");
+        return print_failure("there is no command; type: cordon %s -- PROGRAM ARG…", name);
     if (!dashes)
-        return print_failure("put -- in front of the command: cordon run -- %s%s",
+        return print_failure("put -- in front of the command: cordon %s -- %s%s", name,
                              args->items[args->next], args->count - args->next > 1 ? " …" : "");
     o.argv = args->items + args->next;
     o.argc = args->count - args->next;
@@ -73,10 +78,22 @@ static int run(struct cordon_policy *p, struct arguments *args)
     o.medium_integrity = strcmp(integrity, "medium") == 0;
     if (!o.medium_integrity && strcmp(integrity, "low") != 0)
         return print_failure("--integrity is low or medium");
+    if (learned && !learn)
+        return print_failure("-o names the policy file that --learn writes; add --learn");
+    /* The file is Cordon's own: a link that the run makes of it must not be written through. */
+    if ((learned && settings_protect(&p->settings, str_of(learned))) ||
+        (learn && learn_new(&o.learn)))
+        return print_failure("out of memory");
     o.raw = typed_command(&arena, args);
     if (run_prepare(p, &o) || handle_prepare(p, STR_NONE)) {
         run_finish(p, &result);
+        learn_free(o.learn);
         return print_failure("%s", cordon_policy_error(p));
+    }
+    bool full = policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS;
+    if (full && o.require_kernel) {
+        run_finish(p, &result);
+        return print_failure("--require-kernel and --mode full-access contradict each other");
     }
     if (verbose && !quiet)
         print_plan(p);
@@ -92,6 +109,9 @@ static int run(struct cordon_policy *p, struct arguments *args)
     if (result.audit_failure)
         print_error("--audit %s: %s: events are missing", o.audit,
                     cordon_strerror(result.audit_failure));
+    if (learn && rc == 0)
+        cli_learned(p, o.learn, learned, quiet);
+    learn_free(o.learn);
     if (json || !quiet)
         print_summary(&o, &result, json);
     summary_free(&result.summary);
@@ -103,7 +123,7 @@ int cmd_run(struct arguments *args)
     struct cordon_policy *p;
     if (cordon_policy_new(&p))
         return print_failure("out of memory");
-    int code = run(p, args);
+    int code = cli_run(p, args, "run");
     cordon_policy_free(p);
     return code;
 }

@@ -91,7 +91,7 @@ static int why(struct cordon_policy *p, struct arguments *args)
     if (rc)
         return rc;
     if (help)
-        return cmd_help(&(struct arguments){(const char *[]){"why"}, 1, 0, NULL});
+        return cli_help("why");
     if (list && count == 0)
         return print_list(p, json);
     if (list)

@@ -71,6 +71,45 @@ int settings_set(struct settings *s, struct str name, struct str value, struct s
     return 0;
 }
 
+int settings_pair(struct settings *s, struct str pair)
+{
+    if (s->pair_count == s->pair_capacity) {
+        void *grown = arena_grow(&s->arena, s->pairs, &s->pair_capacity, sizeof *s->pairs);
+        if (!grown)
+            return fail(s, CORDON_E_NOMEM, "out of memory");
+        s->pairs = grown;
+    }
+    s->pairs[s->pair_count++] = arena_copy(&s->arena, pair);
+    return 0;
+}
+
+int settings_copy(const struct settings *from, struct settings *to, const struct str *without,
+                  size_t count)
+{
+    int rc = 0;
+    to->codex = from->codex;
+    for (size_t i = 0; i < from->pair_count && rc == 0; i++)
+        rc = settings_pair(to, from->pairs[i]);
+    for (size_t i = 0; i < from->count && rc == 0; i++) {
+        const struct settings_option *o = &from->options[i];
+        struct str name = settings_infos[o->id].name;
+        bool skipped = false;
+        for (size_t j = 0; j < count; j++)
+            skipped = skipped || str_eq(name, without[j]);
+        if (!skipped)
+            rc = settings_set(to, name, o->value, o->from);
+    }
+    return rc;
+}
+
+bool settings_has(const struct settings *s, struct str name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (str_eq(settings_infos[s->options[i].id].name, name))
+            return true;
+    return false;
+}
+
 int settings_protect(struct settings *s, struct str path)
 {
     return policy_list_add(&s->arena, &s->policy.self,
@@ -179,7 +218,7 @@ static int choose_dialect(struct settings *s, struct str hint)
     else if (looks_like_windows(root ? root->value : hint))
         dialect = PATH_WINDOWS;
     s->policy.paths.dialect = dialect;
-    s->foreign = dialect != disk_dialect();
+    s->foreign = s->unseen || dialect != disk_dialect();
     return 0;
 }
 
@@ -309,6 +348,17 @@ static int load_file(struct settings *s)
     return policy_load(&s->arena, &source, content, &s->policy, &s->error);
 }
 
+static int load_pairs(struct settings *s)
+{
+    struct policy_source source = {
+        .name = STR("-c"), .folder = s->policy.paths.cwd, .lookup = look_up, .context = &s->arena};
+    int rc = 0;
+    buf_reset(&s->error);
+    for (size_t i = 0; i < s->pair_count && rc == 0; i++)
+        rc = policy_load_pair(&s->arena, &source, s->pairs[i], &s->policy, &s->error);
+    return rc;
+}
+
 /* The broad folders of another system, as they usually are. */
 static struct policy_machine assumed_machine(enum path_dialect dialect)
 {
@@ -325,7 +375,8 @@ static int resolve(struct settings *s)
     int rc = 0;
     if (s->foreign)
         p->machine = assumed_machine(p->paths.dialect);
-    if (p->roots.count == 0 && p->paths.cwd.n)
+    bool current = p->roots.count == 0 || (s->codex && p->mode == POLICY_WORKSPACE_WRITE);
+    if (current && p->paths.cwd.n)
         rc = add(s, &p->roots, STR("."), STR("the current directory"));
     for (size_t i = 0; i < p->roots.count && rc == 0; i++)
         rc = resolve_root(s, &p->roots.items[i]);
@@ -343,7 +394,7 @@ int settings_compile(struct settings *s, struct str hint, struct policy **out)
         rc = choose_cwd(s);
     if (rc)
         return rc;
-    s->policy.mode = POLICY_WORKSPACE_WRITE;
+    s->policy.mode = s->codex ? POLICY_READ_ONLY : POLICY_WORKSPACE_WRITE;
     s->policy.temp =
         s->policy.paths.dialect == PATH_WINDOWS ? POLICY_TEMP_PRIVATE : POLICY_TEMP_SHARED;
     disk_machine(&s->arena, &s->policy.machine);
@@ -352,6 +403,8 @@ int settings_compile(struct settings *s, struct str hint, struct policy **out)
         rc = add(s, &s->policy.deny_read, STR("@credentials"), STR("default"));
     if (rc == 0)
         rc = load_file(s);
+    if (rc == 0)
+        rc = load_pairs(s);
     for (size_t i = 0; i < s->count && rc == 0; i++)
         rc = apply(s, &s->options[i]);
     if (rc == 0)

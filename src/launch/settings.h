@@ -15,12 +15,17 @@ struct settings {
     struct arena arena;
     struct policy_settings policy;
     struct str cwd;   /* normal; --cwd, or the current directory; empty if unknown */
-    bool foreign;     /* the paths are of another system: the disk is not asked */
+    bool unseen;      /* set by the caller: the folders are not on this disk */
+    bool foreign;     /* unseen, or the paths are of another system: the disk is not asked */
     struct buf error; /* one sentence after a failure */
 
     /* Makes a temp folder of the run's own below the shared one; NULL: none is made (why, check).
      */
     int (*make_temp)(struct settings *s, struct str shared, struct str *out);
+
+    bool codex;        /* read-only unless a pair says more; the current directory is a root too */
+    struct str *pairs; /* KEY=VALUE of Codex */
+    size_t pair_count, pair_capacity;
 
     struct settings_option *options; /* as set, applied by settings_compile */
     size_t count, capacity;
@@ -45,6 +50,16 @@ const struct settings_info *settings_find(struct str name);
 /* Takes an option; from is where it was written ("--root"). CORDON_E_UNKNOWN, CORDON_E_CONFLICT for
    a single value given twice. The value is judged when compiling. */
 int settings_set(struct settings *s, struct str name, struct str value, struct str from);
+
+/* Takes a KEY=VALUE of Codex; judged when compiling. CORDON_E_NOMEM. */
+int settings_pair(struct settings *s, struct str pair);
+
+/* The options and pairs of another policy, without those named. CORDON_E_NOMEM. */
+int settings_copy(const struct settings *from, struct settings *to, const struct str *without,
+                  size_t count);
+
+/* True if the option was taken. */
+bool settings_has(const struct settings *s, struct str name);
 
 /* Keeps a file of Cordon's own from being changed by the run, even inside a root. */
 int settings_protect(struct settings *s, struct str path);

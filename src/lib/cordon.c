@@ -48,6 +48,11 @@ int cordon_policy_set(struct cordon_policy *p, const char *option, const char *v
     return 0;
 }
 
+bool handle_has(const struct cordon_policy *p, const char *option)
+{
+    return settings_has(&p->settings, str_of(option));
+}
+
 const char *cordon_policy_error(const struct cordon_policy *p)
 {
     return p->error;

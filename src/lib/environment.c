@@ -18,6 +18,28 @@ static const char *const offline[] = {"CODEX_SANDBOX_NETWORK_DISABLED=1", "npm_c
                                       "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true",
                                       "GIT_TERMINAL_PROMPT=0"};
 
+/* How programs are told of a proxy; curl reads only the lower case of the first. */
+static const char *const proxies[] = {"http_proxy",
+                                      "HTTP_PROXY",
+                                      "https_proxy",
+                                      "HTTPS_PROXY",
+                                      "all_proxy",
+                                      "ALL_PROXY",
+                                      "ftp_proxy",
+                                      "FTP_PROXY",
+                                      "npm_config_proxy",
+                                      "npm_config_https_proxy",
+                                      "npm_config_http_proxy",
+                                      "YARN_HTTP_PROXY",
+                                      "YARN_HTTPS_PROXY",
+                                      "PIP_PROXY",
+                                      "CARGO_HTTP_PROXY",
+                                      "GLOBAL_AGENT_HTTP_PROXY"};
+
+/* Exceptions from it, which would only fail; and node, which asks for a switch. */
+static const char *const proxied[] = {"no_proxy=", "NO_PROXY=", "npm_config_noproxy=",
+                                      "NODE_USE_ENV_PROXY=1", "GIT_TERMINAL_PROMPT=0"};
+
 /* Where the temp folder is the run's own. */
 static const char *const temps[] = {"TMPDIR", "TEMP", "TMP"};
 
@@ -92,6 +114,45 @@ static void set_value(struct builder *b, const char *name, struct str value)
         set(b, copy);
 }
 
+static bool in_a_root(const struct policy_settings *s, struct str folder)
+{
+    for (size_t i = 0; i < s->roots.count; i++) {
+        struct str root = s->roots.items[i].path;
+        if (str_startsi(folder, root) &&
+            (folder.n == root.n || folder.p[root.n] == path_separator(s->paths.dialect)))
+            return true;
+    }
+    return false;
+}
+
+/* A shim that the workspace brings runs, it is confined anyway; the host's own tool does not. */
+static void put_stubs(struct builder *b, const struct policy_settings *s, struct str stubs)
+{
+    char separator = s->paths.dialect == PATH_WINDOWS ? ';' : ':';
+    auto_buf struct buf text = {0};
+    struct str path = STR_NONE;
+    for (size_t i = 0; i < b->count; i++)
+        if (same(b, name_of(b->items[i]), STR("PATH")))
+            path = str_from(str_of(b->items[i]), sizeof "PATH");
+    size_t at = 0;
+    while (at < path.n) {
+        size_t end = str_find_char(path, separator, at);
+        if (!in_a_root(s, str_slice(path, at, end)))
+            break;
+        at = end + 1;
+    }
+    buf_add(&text, str_slice(path, 0, at));
+    buf_add(&text, stubs);
+    if (at < path.n) {
+        buf_char(&text, separator);
+        buf_add(&text, str_from(path, at));
+    }
+    if (text.failed)
+        b->failed = true;
+    else
+        set_value(b, "PATH", buf_str(&text));
+}
+
 const char *const *environment_make(struct arena *arena, const struct policy_settings *settings,
                                     const struct environment_plan *plan)
 {
@@ -104,10 +165,18 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
         drop(&b, str_of(plan->unset[i]));
     for (size_t i = 0; i < COUNT(always); i++)
         set(&b, always[i]);
-    for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF; i++)
+    for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF &&
+                       settings->mode != POLICY_FULL_ACCESS;
+         i++)
         set(&b, offline[i]);
+    for (size_t i = 0; i < COUNT(proxies) && plan->proxy; i++)
+        set_value(&b, proxies[i], str_of(plan->proxy));
+    for (size_t i = 0; i < COUNT(proxied) && plan->proxy; i++)
+        set(&b, proxied[i]);
     for (size_t i = 0; i < COUNT(temps) && settings->temp != POLICY_TEMP_SHARED; i++)
         set_value(&b, temps[i], settings->temp_path);
+    if (plan->stubs.n)
+        put_stubs(&b, settings, plan->stubs);
     add(&b, NULL);
     return b.failed ? NULL : b.items;
 }

@@ -26,6 +26,9 @@ struct cordon_answer {
     struct buf json;
 };
 
+/* True if the option was set on the policy. */
+bool handle_has(const struct cordon_policy *p, const char *option);
+
 /* Makes the guard if that was not done yet. */
 int handle_guard(struct cordon_policy *p);
 

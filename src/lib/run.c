@@ -9,6 +9,12 @@
 static int write_line(void *context, struct str line)
 {
     const struct run *run = context;
+    const struct run_options *o = run->options;
+    if (o->event) {
+        auto_buf struct buf json = {0};
+        buf_add(&json, str_slice(line, 0, line.n - 1));
+        o->event(o->event_context, buf_cstr(&json));
+    }
     if (run->audit_file == SYSTEM_NO_FILE)
         return 0;
     return system_append(run->audit_file, line) ? 0 : CORDON_E_WRITE;
@@ -19,6 +25,8 @@ void run_event(void *context, const struct audit_event *event)
     struct run *run = context;
     audit_add(run->audit, event);
     summary_add(&run->result->summary, event);
+    if (run->options->learn)
+        learn_add(run->options->learn, event);
 }
 
 void run_refuse(struct run *run, struct str rule, struct str why, struct str fix, struct str target)
@@ -149,7 +157,10 @@ int run_confined(struct cordon_policy *p, const struct run_options *o, struct ru
     if (rc == 0) {
         result->reason = "failed";
         result->exit = 125;
-        result->boundary = system_boundary(result->boundary_detail, sizeof result->boundary_detail);
+        result->boundary =
+            policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS
+                ? "none"
+                : system_boundary(result->boundary_detail, sizeof result->boundary_detail);
         start_event(&run);
         if (o->require_kernel && strcmp(result->boundary, "kernel") != 0)
             rc =

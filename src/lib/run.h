@@ -3,6 +3,7 @@
 #define CORDON_LIB_RUN_H
 
 #include "lib/handles.h"
+#include "lib/learn.h"
 #include "report/summary.h"
 
 struct run_options {
@@ -15,6 +16,10 @@ struct run_options {
     bool medium_integrity, allow_elevated; /* Windows: weakenings that were asked for */
     const char *const *unset; /* names of environment variables; a trailing * matches */
     size_t unset_count;
+    const int *stdio;    /* descriptors for its stdout and stderr; NULL: those of this process */
+    cordon_event *event; /* gets every line of the audit; NULL: nobody does */
+    void *event_context;
+    struct learn *learn; /* takes what is denied; NULL: nobody wants to know */
 };
 
 struct run_result {

@@ -52,4 +52,16 @@ const char *system_boundary(char *detail, size_t capacity);
    a sentence in the policy's error if it could not be confined: then nothing has run. */
 int system_run(struct run *run);
 
+/* ---- a run inside another program ---- */
+
+/* Pipes for what the command writes, if output is set, and what is put back at the end: a run takes
+   the signals that end a program. A code with a sentence if it cannot be had here. */
+struct system_guest;
+int system_guest_open(cordon_output *output, void *context, struct system_guest **out,
+                      const char **why);
+const int *system_guest_stdio(const struct system_guest *guest);
+
+/* Waits until all of the output was handed over. */
+void system_guest_close(struct system_guest *guest);
+
 #endif

@@ -284,6 +284,10 @@ void policy_net_explain(const struct policy *policy, const struct policy_peer *p
     case RULE_NET_PROXY:
         buf_fmt(why, "only the proxy %.*s can be reached", STR_ARG(s->proxy));
         break;
+    case RULE_NET_PRIVATE:
+        buf_add(why, STR("the name leads to this machine or to a private network"));
+        buf_add(fix, net_is_loopback(&host) ? STR("--net=loopback") : STR("--net=on"));
+        return;
     case RULE_NET_ALLOW: buf_add(why, STR("it is not among the names that are allowed")); break;
     default:
         buf_add(why, STR("this is not a host and a port"));

@@ -499,12 +499,17 @@ int policy_load(struct arena *arena, const struct policy_source *source, struct 
     return 0;
 }
 
-static int bad_toml(struct loader *l, const struct toml_error *toml)
+static int bad_toml(struct loader *l, struct str text, const struct toml_error *toml)
 {
     struct json_place none = {0};
+    char c = toml->at < text.n ? text.p[toml->at] : '\0';
     if (toml->escape)
         return fail(l, CORDON_E_SYNTAX, none,
                     "a backslash in double quotes begins an escape; write 'C:\\ws' or C:/ws");
+    if (str_starts(text, STR("[")) && (ascii_is_alnum(c) || c == '/' || c == '~' || c == '.'))
+        return fail(l, CORDON_E_SYNTAX, none,
+                    "the quotes in the list are missing, or the shell took them; write \"%s\"",
+                    "['C:/ws']");
     return fail(l, CORDON_E_SYNTAX, none, "%s, at character %u of the value", toml->what,
                 (unsigned)toml->at + 1);
 }
@@ -531,7 +536,7 @@ int policy_load_pair(struct arena *arena, const struct policy_source *source, st
     /* Shells strip quotes, so a bare word is a string; a broken list or string is neither. */
     if (rc && (str_starts(value.text, STR("[")) || str_starts(value.text, STR("\"")) ||
                str_starts(value.text, STR("'"))))
-        return bad_toml(&l, &problem);
+        return bad_toml(&l, text, &problem);
     if (!rc && toml.type == TOML_LIST) {
         struct json_value *items = ARENA_ARRAY(arena, toml.count, struct json_value);
         if (!items)

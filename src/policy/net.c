@@ -160,6 +160,38 @@ bool net_is_loopback(const struct net_host *host)
     }
 }
 
+static bool is_public_v4(const uint8_t a[4])
+{
+    static const struct {
+        uint32_t network;
+        uint8_t bits;
+    } special[] = {{0x00000000, 8},  {0x0A000000, 8},  {0x64400000, 10}, {0x7F000000, 8},
+                   {0xA9FE0000, 16}, {0xAC100000, 12}, {0xC0000000, 24}, {0xC0000200, 24},
+                   {0xC0586300, 24}, {0xC0A80000, 16}, {0xC6120000, 15}, {0xC6336400, 24},
+                   {0xCB007100, 24}, {0xE0000000, 3}};
+    uint32_t address = (uint32_t)a[0] << 24 | (uint32_t)a[1] << 16 | (uint32_t)a[2] << 8 | a[3];
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if ((address ^ special[i].network) >> (32 - special[i].bits) == 0)
+            return false;
+    return true;
+}
+
+bool net_is_public(const struct net_host *host)
+{
+    static const uint8_t nat64[12] = {0x00, 0x64, 0xFF, 0x9B}, teredo[4] = {0x20, 0x01},
+                         documentation[4] = {0x20, 0x01, 0x0D, 0xB8};
+    const uint8_t *b = host->bytes;
+    if (host->kind == NET_V4)
+        return is_public_v4(b + 12);
+    if (host->kind != NET_V6)
+        return false;
+    if (memcmp(b, nat64, 12) == 0)
+        return is_public_v4(b + 12);
+    if (b[0] == 0x20 && b[1] == 0x02) /* 6to4 */
+        return is_public_v4(b + 2);
+    return (b[0] & 0xE0) == 0x20 && memcmp(b, teredo, 4) != 0 && memcmp(b, documentation, 4) != 0;
+}
+
 bool net_equal(const struct net_host *a, const struct net_host *b)
 {
     if (a->kind != b->kind || a->kind == NET_BAD)
@@ -250,4 +282,14 @@ void policy_net_decide(const struct policy *policy, const struct policy_peer *pe
         answer->rule = RULE_NET_OFF;
     }
     answer->verdict = allowed ? CORDON_ALLOW : CORDON_DENY;
+}
+
+bool net_may_dial(const struct net_host *host, bool written)
+{
+    const uint8_t *b = host->bytes;
+    bool private4 =
+        host->kind == NET_V4 &&
+        (b[12] == 10 || (b[12] == 172 && (b[13] & 0xF0) == 16) || (b[12] == 192 && b[13] == 168));
+    bool private6 = host->kind == NET_V6 && (b[0] & 0xFE) == 0xFC;
+    return net_is_public(host) || (written && (private4 || private6));
 }

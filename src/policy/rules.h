@@ -199,6 +199,10 @@ void policy_tool_decide(const struct policy *policy, const struct policy_program
 void policy_tool_explain(const struct policy *policy, const struct policy_program *program,
                          const struct policy_answer *answer, struct buf *why, struct buf *fix);
 
+/* Every program name that the policy blocks, without an ending: "ssh". */
+void policy_tool_names(const struct policy *policy, void (*each)(void *context, struct str name),
+                       void *context);
+
 /* The effective policy in the order in which it is applied, for `why --list`. */
 struct policy_line {
     unsigned order;

@@ -96,3 +96,15 @@ void policy_tool_decide(const struct policy *policy, const struct policy_program
         return;
     *answer = (struct policy_answer){.verdict = CORDON_ALLOW, .rule = RULE_TOOL_ALLOWED};
 }
+
+void policy_tool_names(const struct policy *policy, void (*each)(void *context, struct str name),
+                       void *context)
+{
+    enum path_dialect dialect = policy->settings.paths.dialect;
+    const struct policy_list *denied = &policy->settings.deny_tools;
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (!find_in(dialect, &policy->settings.allow_tools, tools[i].name))
+            each(context, tools[i].name);
+    for (size_t i = 0; i < denied->count; i++)
+        each(context, tool_name(dialect, denied->items[i].given));
+}

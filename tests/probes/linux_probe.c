@@ -507,6 +507,31 @@ static int try_openat2_flip(const char *file, const char *other)
     return cut;
 }
 
+/* A path that is sometimes where everything is allowed. */
+static int try_create_flip(const char *inside, const char *outside)
+{
+    char *path = shared_page();
+    size_t a = strlen(inside) + 1, b = strlen(outside) + 1;
+    pid_t flipper = fork();
+    if (flipper == 0)
+        for (;;) {
+            memcpy(path, inside, a);
+            dwell();
+            memcpy(path, outside, b);
+            dwell();
+        }
+    for (int i = 0; i < 30000 && access(outside, F_OK); i++)
+        close(open(path, O_WRONLY | O_CREAT, 0644));
+    kill(flipper, SIGKILL);
+    return access(outside, F_OK) == 0;
+}
+
+static int try_creat_mode(const char *path, const char *other)
+{
+    (void)other;
+    return put(open(path, O_WRONLY | O_CREAT, 04755));
+}
+
 static int try_sigqueue(const char *pid, const char *other)
 {
     (void)other;
@@ -534,6 +559,89 @@ static int try_owner_signal(const char *pid, const char *other)
     int fd = open(path, O_RDONLY);
     ssize_t n = fd < 0 ? 0 : read(fd, state, sizeof state - 1);
     return n <= 0 || strstr(state, ") Z") != NULL;
+}
+
+static int new_terminal(char *name, size_t capacity)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    if (master < 0 || grantpt(master) || unlockpt(master) || ptsname_r(master, name, capacity))
+        return -1;
+    return master;
+}
+
+/* A terminal outside: its name in the folder's file "name", what is written to it in "seen". */
+static int try_pty_serve(const char *folder, const char *other)
+{
+    char name[64], path[512], final[512], piece[256];
+    int master = new_terminal(name, sizeof name);
+    int slave = open(name, O_RDWR | O_NOCTTY);
+    (void)other;
+    snprintf(path, sizeof path, "%s/seen", folder);
+    int seen = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+    snprintf(path, sizeof path, "%s/name.new", folder);
+    snprintf(final, sizeof final, "%s/name", folder);
+    FILE *f = fopen(path, "w");
+    if (master < 0 || slave < 0 || seen < 0 || !f)
+        return 0;
+    fputs(name, f);
+    fclose(f);
+    rename(path, final);
+    alarm(60);
+    for (ssize_t n; (n = read(master, piece, sizeof piece)) > 0;)
+        (void)!write(seen, piece, (size_t)n);
+    return 1;
+}
+
+static int try_pty_write(const char *name, const char *other)
+{
+    int fd = open(name, O_WRONLY | O_NOCTTY);
+    (void)other;
+    return fd >= 0 && write(fd, "MARK\n", 5) == 5;
+}
+
+/* One's own: written at one end, read at the other, by a child too. */
+static int try_pty_own(const char *file, const char *other)
+{
+    char name[64], piece[64];
+    int master = new_terminal(name, sizeof name), status = 1;
+    (void)other;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(!try_pty_write(name, NULL));
+    waitpid(child, &status, 0);
+    ssize_t n = status ? -1 : read(master, piece, sizeof piece);
+    int out = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    return n > 0 && write(out, piece, (size_t)n) == n;
+}
+
+static int try_lease(const char *file, const char *other)
+{
+    (void)other;
+    return fcntl(open(file, O_RDONLY), F_SETLEASE, F_RDLCK) == 0;
+}
+
+static int try_hold_lease(const char *file, const char *told)
+{
+    signal(SIGIO, SIG_IGN);
+    int fd = open(file, O_RDONLY);
+    if (fcntl(fd, F_SETLEASE, F_RDLCK))
+        return 0;
+    close(open(told, O_WRONLY | O_CREAT, 0644));
+    sleep(60);
+    return 1;
+}
+
+static int try_fork_storm(const char *path, const char *other)
+{
+    (void)path, (void)other;
+    /* Each has a child and ends, with 40 such lines at once: nobody stays where he was seen. */
+    for (int line = 0; line < 40; line++)
+        if (fork() == 0)
+            for (time_t end = time(NULL) + 20; time(NULL) < end;)
+                if (fork() > 0)
+                    _exit(0);
+    sleep(20);
+    return 1;
 }
 
 static const struct {
@@ -574,6 +682,8 @@ static const struct {
               {"exec-flip", try_exec_flip},
               {"truncate-flip", try_truncate_flip},
               {"openat2-flip", try_openat2_flip},
+              {"create-flip", try_create_flip},
+              {"creat-mode", try_creat_mode},
               {"sigqueue", try_sigqueue},
               {"pidfd-signal", try_pidfd_signal},
               {"owner-signal", try_owner_signal},
@@ -585,7 +695,13 @@ static const struct {
               {"full-queue", try_full_queue},
               {"listen-any", try_listen_any},
               {"capability", try_capability},
-              {"deep-fchmod", try_deep_fchmod}};
+              {"deep-fchmod", try_deep_fchmod},
+              {"pty-serve", try_pty_serve},
+              {"pty-write", try_pty_write},
+              {"pty-own", try_pty_own},
+              {"lease", try_lease},
+              {"hold-lease", try_hold_lease},
+              {"fork-storm", try_fork_storm}};
 
 int main(int argc, char **argv)
 {

@@ -214,7 +214,7 @@ static void test_pairs(void)
     } rows[] = {
         {"sandbox_workspace_write.writable_roots=[\"C:\\ws\"]", "write 'C:\\ws' or C:/ws"},
         {"sandbox_workspace_write.writable_roots=C:\\ws", "must be a list such as"},
-        {"sandbox_workspace_write.writable_roots=[C:\\ws]", "expected a string in quotes"},
+        {"sandbox_workspace_write.writable_roots=[C:\\ws]", "the shell took them"},
         {"sandbox_workspace_write.network_access=yes", "must be true or false"},
         {"sandbox_mode=true", "must be a string"},
         {"sandbox_mode=\"x\"", "must be read-only"},

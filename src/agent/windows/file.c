@@ -209,33 +209,25 @@ static bool is_file(HANDLE handle)
     return CALL(NtQueryVolumeInformationFile)(handle, &io, device, sizeof device, 4) >= 0;
 }
 
-/* Bytes of a self-relative descriptor; the absolute form is what the kernel makes of it, too rare
-   to be carried: it counts as empty, which the broker refuses. */
-static struct piece descriptor_of(const SECURITY_DESCRIPTOR *descriptor)
+/* The access list of a descriptor, self-relative or absolute. */
+static struct piece list_of(const SECURITY_DESCRIPTOR *descriptor)
 {
     const SECURITY_DESCRIPTOR_RELATIVE *relative = (const void *)descriptor;
-    ULONG end = sizeof *relative;
-    ULONG parts[4] = {relative->Owner, relative->Group, relative->Sacl, relative->Dacl};
-    if (!descriptor || !(relative->Control & SE_SELF_RELATIVE))
+    const ACL *list = descriptor->Dacl;
+    if (!(descriptor->Control & SE_DACL_PRESENT))
         return NO_PIECE;
-    for (int i = 0; i < 4; i++) {
-        const unsigned char *part = (const unsigned char *)descriptor + parts[i];
-        if (!parts[i] || parts[i] > WIRE_MAX_TEXT / 2)
-            continue;
-        ULONG size = i < 2 ? 8 + 4u * part[1] : ((const ACL *)(const void *)part)->AclSize;
-        if (parts[i] + size > end)
-            end = parts[i] + size;
-    }
-    return (struct piece){descriptor, end};
+    if (descriptor->Control & SE_SELF_RELATIVE)
+        list = relative->Dacl ? (const void *)((const char *)descriptor + relative->Dacl) : NULL;
+    return list ? (struct piece){list, list->AclSize} : NO_PIECE;
 }
 
 NTSTATUS NTAPI hook_NtSetSecurityObject(HANDLE handle, SECURITY_INFORMATION what, void *descriptor)
 {
     struct wire_answer answer = {0};
-    if (!is_file(handle))
+    if (!descriptor || !is_file(handle))
         return REAL(NtSetSecurityObject)(handle, what, descriptor);
-    return agent_ask(WIRE_SECURITY, NUMBERS(NUMBER_OF_HANDLE(handle), what),
-                     descriptor_of(descriptor), NO_PIECE, &answer);
+    return agent_ask(WIRE_SECURITY, NUMBERS(NUMBER_OF_HANDLE(handle), what), list_of(descriptor),
+                     NO_PIECE, &answer);
 }
 
 NTSTATUS NTAPI hook_NtSetVolumeInformationFile(HANDLE file, IO_STATUS_BLOCK *io, void *buffer,

@@ -2,12 +2,15 @@
 #ifndef CORDON_BROKER_LINUX_BROKER_H
 #define CORDON_BROKER_LINUX_BROKER_H
 
+#include <sys/socket.h>
+
 #include "audit/event.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "broker/linux/request.h"
 #include "broker/linux/resolve.h"
 #include "guard/guard.h"
+#include "launch/linux/secrets.h"
 #include "policy/rules.h"
 
 /* Files and sockets of this run, by device and inode. */
@@ -36,8 +39,10 @@ struct broker {
     const struct policy *policy;
     struct guard *guard;
     int listener;
-    int landlock_abi; /* what Landlock bounds, and so what may go on */
-    pid_t reaper;     /* every process of this run is below it */
+    const struct secrets *secrets; /* what deny-read rules name */
+    bool judges_reads;             /* there are some: every open arrives here */
+    int landlock_abi;              /* what Landlock bounds, and so what may go on */
+    pid_t reaper;                  /* every process of this run is below it */
     void (*event)(void *context, const struct audit_event *event);
     void *context;
     struct inode_set linked;       /* names that this run made of files that had one */
@@ -47,14 +52,16 @@ struct broker {
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
     uint64_t (*now)(void); /* milliseconds since 1970 */
+    struct str granted; /* a folder where Landlock allows everything; NUL-terminated, empty: none */
+    bool granted_mixed; /* something from elsewhere came into it */
+    struct sockaddr_storage proxy; /* of --net=proxy and --net=allow: the one that can be reached */
 };
 
 void broker_free(struct broker *b);
 
 /* Answers calls until stop is readable or the listener has no process left. 0 or a negative code.
  */
-int broker_serve(struct broker *b, int stop, int timeout_ms, void (*tick)(void *context),
-                 bool *timed_out);
+int broker_serve(struct broker *b, int stop, void (*tick)(void *context));
 
 /* ---- for the handlers ---- */
 
@@ -93,7 +100,38 @@ struct str broker_image(const struct request *r, char *out, size_t capacity);
 /* Compares what began with what was judged; kills it and returns false if that must not run. */
 bool exec_verify(struct broker *b, struct request *r);
 
+/* True if a call on this path stays in the granted folder and may go on by itself. */
+bool grant_covers(const struct broker *b, const struct request *r, int dirfd, const char *path);
+bool grant_covers_argument(const struct broker *b, const struct request *r, int dirfd,
+                           uint64_t address);
+
+/* A link, or a file with names elsewhere, appears at this path. */
+void grant_mix(struct broker *b, const char *path);
+
+/* True if the process belongs to this run. */
+bool broker_in_run(const struct broker *b, pid_t pid);
+
+/* Reading, where deny-read rules are set. If it is denied: reports, answers EACCES and returns
+ * false.
+ */
+bool read_allows(struct broker *b, struct request *r, const struct resolved *where);
+
+/* The same question without a report. */
+bool read_refuses(struct broker *b, const struct request *r, const struct resolved *where);
+
+/* The name under which a run inside asks for the policy that it is under; no file has it. */
+#define BROKER_POLICY "/proc/cordon/policy"
+
+/* True for /dev/pts/N if a process of this run made that terminal. */
+bool terminal_is_own(struct broker *b, const struct request *r, const char *path);
+
+/* Opens a file or folder that was resolved, after judging it. -EAGAIN if it was another one by
+ * then.
+ */
+int open_object(struct broker *b, struct request *r, struct resolved *where, int flags);
+
 /* The handlers, by call; false if the number is not theirs. */
+bool open_handle(struct broker *b, struct request *r);
 bool file_handle(struct broker *b, struct request *r);
 bool attributes_handle(struct broker *b, struct request *r);
 bool exec_handle(struct broker *b, struct request *r);

@@ -234,6 +234,10 @@ static bool is_as_judged(struct broker *b, struct request *r, const struct broke
         return false;
     if (same && hash_words(words, count) == e->words)
         return true;
+    struct resolved file = {.parent = -1, .exists = true, .st = st};
+    snprintf(file.path, sizeof file.path, "%s", path);
+    if (b->judges_reads && read_refuses(b, r, &file))
+        return false;
     return st.st_nlink > 0 && !refused(b, r, str_of(path), words, count);
 }
 
@@ -335,6 +339,10 @@ static bool allowed(struct broker *b, struct request *r, int program, struct str
         request_fail(r, EACCES);
         return false;
     }
+    struct resolved file = {.parent = -1, .exists = true, .st = *st};
+    snprintf(file.path, sizeof file.path, "%s", path);
+    if (b->judges_reads && !read_allows(b, r, &file))
+        return false;
     if (refused(b, r, str_of(path), words, count)) {
         request_fail(r, EACCES);
         return false;

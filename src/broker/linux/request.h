@@ -31,6 +31,9 @@ void request_succeed(struct request *r, int64_t value);
 void request_continue(struct request *r);
 void request_give(struct request *r, int fd, bool close_on_exec); /* fd stays the broker's */
 
+/* Caller and broker share a CPU (kernel 6.6 and later). */
+extern bool request_takes_turns;
+
 /* The caller's process and umask, read at once; false if it is gone. */
 struct request_status {
     pid_t process;
@@ -40,6 +43,9 @@ bool request_status(const struct request *r, struct request_status *out);
 
 /* What is made from now on has the mode that the caller's umask leaves. */
 void request_take_umask(const struct request *r);
+
+/* Processes come, go or change their umask: what was known of it is not known any more. */
+void request_forget_umask(void);
 
 /* A copy of the caller's descriptor, or a negative errno. */
 int request_descriptor(const struct request *r, int fd);

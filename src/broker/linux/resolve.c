@@ -125,6 +125,10 @@ static int step(const struct request *r, int base, char *work, struct resolved *
         return -ENOENT;
     if (own_proc(place, &rest)) {
         char caller[PATH_MAX];
+        int thread, n = 0;
+        /* The caller's pid is that of its thread: /proc/thread-self is the same place. */
+        if (sscanf(rest, "/task/%d%n", &thread, &n) == 1 && n > 0)
+            rest += n;
         if (snprintf(caller, sizeof caller, "/proc/%d%s", (int)r->pid, rest) >= (int)sizeof caller)
             return -ENAMETOOLONG;
         close(out->parent);

@@ -35,7 +35,7 @@ static bool read_family(pid_t pid, pid_t *parent, pid_t *group)
     return true;
 }
 
-static bool in_run(const struct broker *b, pid_t pid)
+bool broker_in_run(const struct broker *b, pid_t pid)
 {
     pid_t parent = pid, group;
     for (int depth = 0; depth < 100000 && parent > 1; depth++) {
@@ -78,7 +78,7 @@ static void to_process(struct broker *b, struct request *r, pid_t pid)
     pid_t process = pid > 0 ? process_of(pid) : 0;
     if (pid > 0 && !process)
         request_fail(r, ESRCH);
-    else if (process && in_run(b, process))
+    else if (process && broker_in_run(b, process))
         request_continue(r);
     else
         refuse(b, r, pid);
@@ -97,7 +97,7 @@ static void to_many(struct broker *b, struct request *r, pid_t group, int number
     DIR *all = opendir("/proc");
     for (struct dirent *entry; all && (entry = readdir(all));) {
         pid_t pid = (pid_t)atoi(entry->d_name);
-        if (pid <= 0 || !read_family(pid, &parent, &found) || !in_run(b, pid))
+        if (pid <= 0 || !read_family(pid, &parent, &found) || !broker_in_run(b, pid))
             continue;
         bool meant = group == -1 ? pid != status.process : found == (group ? -group : own);
         if (meant && kill(pid, number) == 0)
@@ -130,7 +130,7 @@ static void by_descriptor(struct broker *b, struct request *r)
         fclose(f);
     if (pid == 0)
         request_fail(r, EBADF);
-    else if (!in_run(b, pid))
+    else if (!broker_in_run(b, pid))
         refuse(b, r, pid);
     else if (syscall(SYS_pidfd_send_signal, copy, (int)r->args[1], NULL, 0))
         request_fail(r, errno);

@@ -186,6 +186,19 @@ static void connect_for(struct request *r, const void *address, socklen_t length
     pthread_detach(thread);
 }
 
+static bool same_peer(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    if (a->ss_family != b->ss_family)
+        return false;
+    if (a->ss_family == AF_INET) {
+        const struct sockaddr_in *x = (const void *)a, *y = (const void *)b;
+        return x->sin_port == y->sin_port && x->sin_addr.s_addr == y->sin_addr.s_addr;
+    }
+    const struct sockaddr_in6 *x = (const void *)a, *y = (const void *)b;
+    return a->ss_family == AF_INET6 && x->sin6_port == y->sin6_port &&
+           memcmp(&x->sin6_addr, &y->sin6_addr, sizeof x->sin6_addr) == 0;
+}
+
 static void connect_internet(struct broker *b, struct request *r,
                              const struct sockaddr_storage *address, socklen_t length)
 {
@@ -196,9 +209,18 @@ static void connect_internet(struct broker *b, struct request *r,
         request_fail(r, EAFNOSUPPORT);
         return;
     }
+    bool proxied = net_of(b) == POLICY_NET_PROXY || net_of(b) == POLICY_NET_ALLOW;
+    if (proxied && same_peer(address, &b->proxy)) {
+        connect_for(r, address, length, -1);
+        return;
+    }
     peer.host = str_of(host);
     peer.in_run = is_loopback(address) && own_port(b, peer.port);
     policy_net_decide(b->policy, &peer, &answer);
+    /* A listed address, too, is reached through the proxy: what it is asked for becomes an event.
+     */
+    if (proxied && !peer.in_run)
+        answer.verdict = CORDON_DENY;
     if (answer.verdict == CORDON_ALLOW) {
         connect_for(r, address, length, -1);
         return;

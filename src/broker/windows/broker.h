@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "guard/guard.h"
 #include "launch/windows/inject.h"
+#include "launch/windows/token.h"
 #include "policy/rules.h"
 
 enum { BROKER_MOST_WORKERS = 8, BROKER_LONGEST_IMAGE = 1024 };
@@ -41,6 +42,7 @@ struct broker {
     struct guard *guard;
     struct inject_plan inject;
     HANDLE job, port;
+    const struct token_run *who; /* whose entries no access list may hold */
     void (*event)(void *context, const struct audit_event *event);
     void *context;
     uint64_t (*now)(void);
@@ -49,6 +51,7 @@ struct broker {
     struct client *clients;
     struct id_set linked;       /* files that this run gave another name */
     struct id_set repositories; /* .git folders that this run made */
+    struct id_set probes;       /* PowerShell's test files, where temp is not writable */
     struct {
         uint64_t *hashes; /* of folded names */
         size_t count, capacity;
@@ -56,10 +59,13 @@ struct broker {
     struct path_map maps[26];
     char map_text[26][80];
     size_t map_count;
+    struct str stubs;  /* the folder of stubs: what lies there only speaks */
+    char way_host[64]; /* the proxy that is the only way out; empty: none */
+    uint16_t way_port;
     unsigned char bound[65536 / 8]; /* ports that the tree says it has */
     struct broker_root *roots;
     size_t root_count;
-    bool stopping;
+    bool stopping, unconfined;
     bool first; /* the first process is being made */
 };
 
@@ -162,11 +168,19 @@ bool facts_id(HANDLE file, struct file_id *out);
 /* Fills in what is known about an existing file, and whether its .git is this run's. */
 void facts_apply(struct request *r, HANDLE file, const struct facts *facts,
                  struct policy_request *question);
+/* Whether this run made what the rule about it is about: the .git it lies in, or the file itself.
+ */
+bool facts_created_by_run(struct request *r, HANDLE file, struct str path);
 /* Whether every .git on the path was made by this run. */
 bool facts_own_repository(struct request *r, struct str path);
 uint32_t id_set_count(const struct id_set *set, struct file_id id);
 bool id_set_add(struct id_set *set, struct file_id id);
 void id_set_drop(struct id_set *set, struct file_id id);
+
+/* ---- security.c ---- */
+
+/* Gives an open file the access list of a SECURITY request, without what the run could use. */
+NTSTATUS security_set(struct request *r, HANDLE file);
 
 /* ---- the handlers, by request ---- */
 

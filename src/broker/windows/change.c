@@ -37,7 +37,7 @@ static NTSTATUS subject_of(struct request *r, uint64_t handle, struct subject *s
     if (!normal || path_normalize(&context, path, normal, path.n + 16, &s->question.path))
         return STATUS_INSUFFICIENT_RESOURCES;
     facts_apply(r, s->borrowed, &s->facts, &s->question);
-    s->question.facts.created_by_run = facts_own_repository(r, s->question.path.text);
+    s->question.facts.created_by_run = facts_created_by_run(r, s->borrowed, s->question.path.text);
     s->question.facts.existing = path_parent(PATH_WINDOWS, s->question.path.text);
     return STATUS_SUCCESS;
 }
@@ -340,6 +340,13 @@ void change_security(struct request *r)
     s.question.access = POLICY_SECURITY;
     if (status < 0)
         request_answer(r, status);
-    else if (request_allows(r, &s.question, AUDIT_FILE_SECURITY))
-        request_answer(r, STATUS_ACCESS_DENIED);
+    else if (request_allows(r, &s.question, AUDIT_FILE_SECURITY)) {
+        HANDLE file;
+        status = reopen(&s, WRITE_DAC | READ_CONTROL, &file);
+        if (status >= 0) {
+            status = security_set(r, file);
+            NtClose(file);
+        }
+        request_answer(r, status);
+    }
 }

@@ -121,6 +121,19 @@ bool facts_own_repository(struct request *r, struct str path)
     return own;
 }
 
+bool facts_created_by_run(struct request *r, HANDLE file, struct str path)
+{
+    struct broker *b = r->broker;
+    struct file_id id;
+    bool probe = false;
+    if (b->probes.count && facts_id(file, &id)) {
+        EnterCriticalSection(&b->lock);
+        probe = id_set_count(&b->probes, id) > 0;
+        LeaveCriticalSection(&b->lock);
+    }
+    return probe || facts_own_repository(r, path);
+}
+
 struct names {
     struct request *request;
     uint32_t count;

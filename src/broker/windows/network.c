@@ -7,6 +7,7 @@
 #include <ws2tcpip.h>
 
 #include "broker/windows/broker.h"
+#include "policy/net.h"
 
 enum { MOST_TABLE = 4 * 1024 * 1024 };
 
@@ -186,7 +187,18 @@ void network_handle(struct request *r)
          port_is_ours(r->broker, peer.family == AF_INET ? AF_INET6 : AF_INET, peer.port,
                       what == WIRE_NET_SEND));
     struct policy_answer answer = {0};
-    policy_net_decide(r->broker->policy, &asked, &answer);
+    const struct broker *b = r->broker;
+    struct net_host host = net_read_host(asked.host), way = net_read_host(str_of(b->way_host));
+    if (b->way_port && what == WIRE_NET_CONNECT && peer.port == b->way_port &&
+        net_equal(&host, &way)) {
+        request_answer(r, STATUS_SUCCESS);
+        return;
+    }
+    policy_net_decide(b->policy, &asked, &answer);
+    /* A listed address, too, is reached through the proxy: what it is asked for becomes an event.
+     */
+    if (b->way_port && !asked.in_run)
+        answer.verdict = CORDON_DENY;
     /* Servers usually listen on every address of the machine; here they get its loopback. */
     bool any =
         bind && (strcmp(peer.host, "0.0.0.0") == 0 || strcmp(peer.host, "0:0:0:0:0:0:0:0") == 0);

@@ -139,15 +139,20 @@ static bool allows_existing(struct request *r, const struct wish *w,
 
 /* ---- making ---- */
 
+static void remember(struct request *r, struct id_set *set, HANDLE file)
+{
+    struct file_id id;
+    if (!facts_id(file, &id))
+        return;
+    EnterCriticalSection(&r->broker->lock);
+    id_set_add(set, id);
+    LeaveCriticalSection(&r->broker->lock);
+}
+
 static void remember_repository(struct request *r, const struct place *place, HANDLE file)
 {
-    struct broker *b = r->broker;
-    struct file_id id;
-    if (!str_eqi(path_leaf(PATH_WINDOWS, place->path.text), STR(".git")) || !facts_id(file, &id))
-        return;
-    EnterCriticalSection(&b->lock);
-    id_set_add(&b->repositories, id);
-    LeaveCriticalSection(&b->lock);
+    if (str_eqi(path_leaf(PATH_WINDOWS, place->path.text), STR(".git")))
+        remember(r, &r->broker->repositories, file);
 }
 
 /* STATUS_OBJECT_NAME_COLLISION if something is there already: nothing was answered then. */
@@ -183,6 +188,8 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
     }
     if (folder)
         remember_repository(r, place, file);
+    if (answer.rule == RULE_TEMP_PROBE)
+        remember(r, &r->broker->probes, file);
     give(r, w, file, folder, FILE_CREATED);
     NtClose(file);
     return STATUS_SUCCESS;
@@ -270,7 +277,7 @@ static NTSTATUS open_existing(struct request *r, struct wish *w, const struct pl
     struct policy_request question = {.path = place->path};
     if (final.p) {
         facts_apply(r, seen, &facts, &question);
-        question.facts.created_by_run = facts_own_repository(r, final);
+        question.facts.created_by_run = facts_created_by_run(r, seen, final);
         if (question.facts.reparse == POLICY_LINK && !on_link) {
             NtClose(seen);
             status = look_at(place, true, &seen);
@@ -389,7 +396,7 @@ static bool open_below_root(struct request *r, struct wish *w, const struct path
         question =
             (struct policy_request){.path = {.class = PATH_FILE, .text = where, .base = where}};
         facts_apply(r, file, &facts, &question);
-        question.facts.created_by_run = facts_own_repository(r, where);
+        question.facts.created_by_run = facts_created_by_run(r, file, where);
         if (allows_existing(r, w, &question, false))
             give(r, w, file, facts.directory, FILE_OPENED);
     }

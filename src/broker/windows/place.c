@@ -95,7 +95,8 @@ NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct pa
     if (given.n == 0 && !folder)
         return STATUS_OBJECT_NAME_INVALID;
     if (folder) {
-        /* As the kernel sees it: below that folder, or a stream of that file; no dots are special. */
+        /* As the kernel sees it: below that folder, or a stream of that file; no dots are special.
+         */
         auto_buf struct buf whole = {0};
         bool unc = str_starts(context.cwd, STR("\\\\"));
         buf_add(&whole, unc ? STR("\\??\\UNC") : STR("\\??\\"));

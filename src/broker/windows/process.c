@@ -142,7 +142,9 @@ static bool refused(struct request *r, const struct program *p)
 {
     size_t end = first_word_end(p->cmdline);
     struct str called = base_name(str_slice(p->cmdline, 0, end));
-    if (is_console_server(p))
+    struct str stubs = r->broker->stubs;
+    if (is_console_server(p) || (stubs.n && str_startsi(p->path, stubs) && p->path.n > stubs.n &&
+                                 p->path.p[stubs.n] == '\\'))
         return false;
     if (tool_refused(r, p) || guard_refuses(r, p->cmdline))
         return true;
@@ -266,6 +268,12 @@ void process_started(struct request *r)
     }
     bool good =
         read_image(r, process, &p.path) && read_command(r, process, &p.cmdline) && !refused(r, &p);
+    if (good && is_console_server(&p)) {
+        /* As where the console driver starts it: it holds only the token. */
+        CloseHandle(process);
+        request_answer(r, STATUS_SUCCESS);
+        return;
+    }
     if (good && inject(process, &b->inject, &wire, &failure)) {
         request_deny_text(r, AUDIT_PROCESS_START, p.path, STR("process.inject"),
                           str_of(failure.text), STR("there is no option for this"));

@@ -152,7 +152,10 @@ int broker_add(struct broker *b, HANDLE process, struct injected *wire, struct s
 /* How volumes are called by the kernel, as it is now: the tree can change the drive map later. */
 static void read_maps(struct broker *b)
 {
+    DWORD there = GetLogicalDrives();
     for (wchar_t letter = L'A'; letter <= L'Z'; letter++) {
+        if (!(there >> (letter - L'A') & 1))
+            continue;
         wchar_t drive[] = {letter, L':', 0}, target[80];
         auto_buf struct buf text = {0};
         DWORD n = QueryDosDeviceW(drive, target, 80);
@@ -178,7 +181,7 @@ static DWORD WINAPI watch(void *context)
     OVERLAPPED *value;
     while (GetQueuedCompletionStatus(b->port, &message, &key, &value, INFINITE) &&
            message != JOB_OBJECT_MSG_ACTIVE_PROCESS_ZERO && !b->stopping)
-        if (message == JOB_OBJECT_MSG_NEW_PROCESS)
+        if (message == JOB_OBJECT_MSG_NEW_PROCESS && !b->unconfined)
             process_watch(b, (DWORD)(uintptr_t)value);
     return 0;
 }
@@ -245,6 +248,8 @@ void broker_stop(struct broker *b)
     free(b->linked.counts);
     free(b->repositories.items);
     free(b->repositories.counts);
+    free(b->probes.items);
+    free(b->probes.counts);
     free(b->pipes.hashes);
     if (!left)
         DeleteCriticalSection(&b->lock);

@@ -1,13 +1,18 @@
 /* Privileges, Landlock, seccomp: in this order, each for good. */
 #include "launch/linux/confine.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "cordon.h"
@@ -35,16 +40,54 @@ static uint64_t write_rights(int abi)
     return abi >= 3 ? rights | KERNEL_FS_TRUNCATE : rights;
 }
 
-/* Devices that swallow or only the terminal behind them receives. */
+/* Devices that swallow, and the ways to one's own terminal or a new one. */
 static const char *const devices[] = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
-                                      "/dev/urandom", "/dev/tty",  "/dev/ptmx", "/dev/pts"};
+                                      "/dev/urandom", "/dev/tty",  "/dev/ptmx", "/dev/pts/ptmx"};
 
 bool confine_allows_device(const char *path)
 {
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         if (strcmp(path, devices[i]) == 0)
             return true;
-    return strncmp(path, "/dev/pts/", 9) == 0;
+    return false;
+}
+
+static int allow_write(int ruleset, int fd)
+{
+    struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE,
+                                              .parent_fd = fd};
+    return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+/* The terminals that the command was given; every other one is somebody else's. */
+static int allow_terminals(int ruleset)
+{
+    enum { FIRST_PTS = 136, LAST_PTS = 143 };
+    char path[64];
+    unsigned device;
+    int rc = 0;
+    for (int i = 0; i < 3 && rc == 0; i++) {
+        if (!isatty(i))
+            continue;
+        snprintf(path, sizeof path, "/proc/self/fd/%d", i);
+        int fd = open(path, O_PATH | O_CLOEXEC);
+        rc = fd < 0 ? 0 : allow_write(ruleset, fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    int own = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (own >= 0 && rc == 0 && ioctl(own, TIOCGDEV, &device) == 0 && major(device) >= FIRST_PTS &&
+        major(device) <= LAST_PTS) {
+        snprintf(path, sizeof path, "/dev/pts/%u",
+                 (major(device) - FIRST_PTS) * 256 + minor(device));
+        int fd = open(path, O_PATH | O_CLOEXEC);
+        rc = fd < 0 ? 0 : allow_write(ruleset, fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (own >= 0)
+        close(own);
+    return rc;
 }
 
 static int allow_devices(int ruleset)
@@ -53,9 +96,7 @@ static int allow_devices(int ruleset)
         int fd = open(devices[i], O_PATH | O_CLOEXEC);
         if (fd < 0)
             continue;
-        struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE,
-                                                  .parent_fd = fd};
-        long rc = syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+        int rc = allow_write(ruleset, fd);
         close(fd);
         if (rc)
             return -1;
@@ -63,10 +104,107 @@ static int allow_devices(int ruleset)
     return 0;
 }
 
+static int allow_read(int ruleset, int fd)
+{
+    struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE,
+                                              .parent_fd = fd};
+    return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+}
+
+/* Whether path is a secret (or lies in one), or has one below it. */
+static void look_for_secret(const struct secrets *secrets, struct str path, bool *inside,
+                            bool *above)
+{
+    *inside = *above = false;
+    for (size_t i = 0; i < secrets->count; i++) {
+        if (!secrets->items[i].fixed)
+            continue;
+        *inside = *inside || secrets_below(secrets->items[i].path, path);
+        *above = *above || secrets_below(path, secrets->items[i].path);
+    }
+}
+
+/*
+ * Landlock can only grant, so everything beside the way to a secret is granted, name by name. What
+ * appears there later is opened by the broker.
+ */
+static int allow_reads_beside(int ruleset, const struct secrets *secrets, int parent,
+                              const char *name, struct str path)
+{
+    bool inside, above;
+    int rc = 0;
+    look_for_secret(secrets, path, &inside, &above);
+    if (inside)
+        return 0;
+    int fd = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    if (!above) {
+        rc = allow_read(ruleset, fd);
+        /* Of what cannot hold content (a link) there is no rule to be made. */
+        if (rc && errno == EINVAL)
+            rc = 0;
+        close(fd);
+        return rc;
+    }
+    int folder = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    close(fd);
+    DIR *names = folder < 0 ? NULL : fdopendir(folder);
+    for (struct dirent *entry; rc == 0 && names && (entry = readdir(names));) {
+        char below[PATH_MAX];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        int n = snprintf(below, sizeof below, "%.*s/%s", path.n > 1 ? (int)path.n : 0, path.p,
+                         entry->d_name);
+        if (n < (int)sizeof below)
+            rc = allow_reads_beside(ruleset, secrets, dirfd(names), entry->d_name,
+                                    (struct str){below, (size_t)n});
+    }
+    if (names)
+        closedir(names);
+    else if (folder >= 0)
+        close(folder);
+    return rc;
+}
+
+static int allow_reads(int ruleset, const struct secrets *secrets)
+{
+    int rc = allow_reads_beside(ruleset, secrets, AT_FDCWD, "/", STR("/"));
+    for (size_t i = 0; i < secrets->allowed_count && rc == 0; i++) {
+        int fd = open(secrets->allowed[i].p, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        rc = allow_read(ruleset, fd);
+        close(fd);
+    }
+    return rc;
+}
+
+static int allow_granted(int ruleset, const struct confine_plan *plan)
+{
+    struct landlock_path_beneath_attr rule = {
+        .allowed_access =
+            write_rights(plan->landlock_abi) &
+            ~(uint64_t)(LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK)};
+    rule.parent_fd = open(plan->granted, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (rule.parent_fd < 0)
+        return -1;
+    int rc = (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    close(rule.parent_fd);
+    return rc;
+}
+
+static bool keeps_secrets(const struct confine_plan *plan)
+{
+    return plan->secrets && plan->secrets->count > 0;
+}
+
 static int apply_landlock(const struct confine_plan *plan)
 {
     struct kernel_ruleset attr = {.handled_access_fs = write_rights(plan->landlock_abi)};
     size_t size = sizeof attr.handled_access_fs;
+    if (keeps_secrets(plan))
+        attr.handled_access_fs |= LANDLOCK_ACCESS_FS_READ_FILE;
     if (plan->landlock_abi >= 4) {
         size = 2 * sizeof(uint64_t);
         if (plan->tcp_off)
@@ -81,16 +219,34 @@ static int apply_landlock(const struct confine_plan *plan)
         return -1;
     int rc = allow_devices(ruleset);
     if (rc == 0)
+        rc = allow_terminals(ruleset);
+    if (rc == 0 && plan->granted)
+        rc = allow_granted(ruleset, plan);
+    if (rc == 0 && keeps_secrets(plan))
+        rc = allow_reads(ruleset, plan->secrets);
+    if (rc == 0)
         rc = (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
     close(ruleset);
     return rc;
 }
 
 /* Of root's capabilities only those that make files behave as root expects stay. */
+static const uint32_t keep = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH |
+                             1u << CAP_FOWNER | 1u << CAP_FSETID;
+
+void confine_lower_supervisor(bool lower)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+    if (syscall(SYS_capget, &header, data))
+        return;
+    for (int i = 0; i < 2; i++)
+        data[i].effective = data[i].permitted & (lower ? i == 0 ? keep : 0 : ~0u);
+    syscall(SYS_capset, &header, data);
+}
+
 static int drop_capabilities(void)
 {
-    const uint32_t keep = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH |
-                          1u << CAP_FOWNER | 1u << CAP_FSETID;
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[2];
     if (syscall(SYS_capget, &header, data))
@@ -103,16 +259,19 @@ static int drop_capabilities(void)
     }
     /* root gets the bounding set back with every exec; for others no_new_privs closed that door. */
     for (int cap = 0; cap <= 63; cap++) {
+        int has = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
+        if (has < 0)
+            break; /* the kernel knows no more */
         bool kept = cap <= 31 && (keep & 1u << cap);
-        if (!kept && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1 &&
-            prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) && (geteuid() == 0 || getuid() == 0))
+        if (!kept && has && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) &&
+            (geteuid() == 0 || getuid() == 0))
             return -1;
     }
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     return (int)syscall(SYS_capset, &header, data);
 }
 
-static int install_filter(int landlock_abi, int *listener)
+static int install_filter(const struct filter_plan *plan, int *listener)
 {
     struct sock_filter code[FILTER_MAX];
 #if defined(__aarch64__)
@@ -120,7 +279,7 @@ static int install_filter(int landlock_abi, int *listener)
 #else
     enum filter_arch arch = FILTER_X86_64;
 #endif
-    size_t n = filter_make(arch, landlock_abi, code, FILTER_MAX);
+    size_t n = filter_make(arch, plan, code, FILTER_MAX);
     struct sock_fprog program = {(unsigned short)n, code};
     if (n == 0) {
         errno = E2BIG;
@@ -152,5 +311,6 @@ int confine_self(const struct confine_plan *plan, int *listener, const char **st
     if (apply_landlock(plan))
         return CORDON_E_CONFINE;
     *step = "seccomp listener";
-    return install_filter(plan->landlock_abi, listener) ? CORDON_E_CONFINE : 0;
+    struct filter_plan filter = {.landlock_abi = plan->landlock_abi, .reads = keeps_secrets(plan)};
+    return install_filter(&filter, listener) ? CORDON_E_CONFINE : 0;
 }

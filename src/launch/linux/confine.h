@@ -4,10 +4,21 @@
 
 #include <stdbool.h>
 
+#include "launch/linux/secrets.h"
+
 struct confine_plan {
-    int landlock_abi; /* of the kernel, or a lower cap */
-    bool tcp_off;     /* Landlock refuses TCP as a second layer (ABI 4) */
+    int landlock_abi;              /* of the kernel, or a lower cap */
+    bool tcp_off;                  /* Landlock refuses TCP as a second layer (ABI 4) */
+    const char *granted;           /* a folder where everything may be changed; NULL: none */
+    const struct secrets *secrets; /* what must not be read; NULL or empty: reads stay free */
 };
+
+/*
+ * While the supervisor acts for the tree it uses no more capabilities than the tree has: what root
+ * can open with the others (kernel memory, logs) is not the tree's. Of this thread and those it
+ * makes; lower says which.
+ */
+void confine_lower_supervisor(bool lower);
 
 /* The kernel's Landlock ABI, 0 if it has none. */
 int confine_landlock_abi(void);

@@ -7,6 +7,7 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <string.h>
 #include <sys/socket.h>
 
 enum { NONE = -1 };
@@ -48,7 +49,7 @@ static const uint32_t audit_arch[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_AARCH64};
 struct program {
     struct sock_filter *out;
     size_t n, capacity;
-    int landlock_abi;
+    const struct filter_plan *plan;
 };
 
 static size_t emit(struct program *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
@@ -120,6 +121,13 @@ static void act(struct program *p, const struct call *call)
     case DO_ENOSYS: refuse(p, ENOSYS); return;
     case DO_OPEN:
         load_argument(p, call->argument);
+        if (p->plan->reads) {
+            /* A descriptor that is only a path shows no content. */
+            emit(p, BPF_JMP | BPF_JSET | BPF_K, O_PATH, 1, 0);
+            answer(p, SECCOMP_RET_USER_NOTIF);
+            answer(p, SECCOMP_RET_ALLOW);
+            return;
+        }
         emit(p, BPF_JMP | BPF_JSET | BPF_K, may_write, 0, 1);
         answer(p, SECCOMP_RET_USER_NOTIF);
         answer(p, SECCOMP_RET_ALLOW);
@@ -128,7 +136,9 @@ static void act(struct program *p, const struct call *call)
         load_argument(p, call->argument);
         emit(p, BPF_JMP | BPF_JSET | BPF_K, namespaces, 0, 1);
         refuse(p, EPERM);
+        emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1);
         answer(p, SECCOMP_RET_ALLOW);
+        answer(p, SECCOMP_RET_USER_NOTIF);
         return;
     case DO_SOCKET:
         load_argument(p, 0);
@@ -174,17 +184,20 @@ static void act(struct program *p, const struct call *call)
     case DO_OPENAT2:
         /* Its flags lie in memory; without Landlock's TRUNCATE one of them could change too much.
          */
-        if (p->landlock_abi >= 3)
+        if (p->plan->landlock_abi >= 3)
             answer(p, SECCOMP_RET_USER_NOTIF);
         else
             refuse(p, ENOSYS);
         return;
     case DO_SIGNAL:
-        answer(p, p->landlock_abi >= 6 ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF);
+        answer(p, p->plan->landlock_abi >= 6 ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF);
         return;
     case DO_FCNTL:
         load_argument(p, call->argument);
-        refuse_values(p, owners, p->landlock_abi >= 6 ? 0 : 2, EPERM);
+        /* Whoever opens the file would wait for the holder, and that would be the broker. */
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, F_SETLEASE, 0, 1);
+        refuse(p, EINVAL);
+        refuse_values(p, owners, p->plan->landlock_abi >= 6 ? 0 : 2, EPERM);
         return;
     case DO_PRLIMIT:
         load_argument(p, call->argument);
@@ -195,23 +208,62 @@ static void act(struct program *p, const struct call *call)
     }
 }
 
-static void search(struct program *p, const struct call *const *list, size_t count,
-                   enum filter_arch arch)
+/* From this number on, to the next stretch's; NULL: it passes. */
+struct stretch {
+    int first;
+    const struct call *call;
+};
+
+static bool same_action(const struct call *a, const struct call *b)
+{
+    return a && b ? a->action == b->action && a->argument == b->argument : a == b;
+}
+
+/* The numbers cut into stretches with one answer each; neighbours with the same are one. */
+static size_t cut(const struct call *const *list, size_t count, enum filter_arch arch,
+                  struct stretch *out)
+{
+    size_t n = 0;
+    int next = 0;
+    out[n++] = (struct stretch){0, NULL};
+    for (size_t i = 0; i < count; i++) {
+        int number = list[i]->number[arch];
+        if (number > next && out[n - 1].call)
+            out[n++] = (struct stretch){next, NULL};
+        if (!same_action(out[n - 1].call, list[i]))
+            out[n++] = (struct stretch){number, list[i]};
+        next = number + 1;
+    }
+    out[n++] = (struct stretch){next, NULL};
+    return n;
+}
+
+static void search(struct program *p, const struct stretch *list, size_t count)
 {
     if (count == 1) {
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)list[0]->number[arch], 1, 0);
-        answer(p, SECCOMP_RET_ALLOW);
-        act(p, list[0]);
+        if (list->call)
+            act(p, list->call);
+        else
+            answer(p, SECCOMP_RET_ALLOW);
         return;
     }
-    /* Jumps of a comparison reach 255 instructions, an unconditional one reaches all. */
     size_t half = count / 2;
-    emit(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)list[half]->number[arch], 0, 1);
-    size_t jump = emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
-    search(p, list, half, arch);
-    if (jump < p->capacity)
-        p->out[jump].k = (uint32_t)(p->n - jump - 1);
-    search(p, list + half, count - half, arch);
+    size_t jump = emit(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)list[half].first, 0, 0);
+    search(p, list, half);
+    size_t length = p->n - jump - 1;
+    if (length <= 255) {
+        if (jump < p->capacity)
+            p->out[jump].jt = (uint8_t)length;
+    } else {
+        /* A comparison reaches 255 instructions, a jump behind it reaches all. */
+        emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
+        if (p->n <= p->capacity) {
+            memmove(p->out + jump + 2, p->out + jump + 1, length * sizeof *p->out);
+            p->out[jump].jf = 1;
+            p->out[jump + 1] = (struct sock_filter){BPF_JMP | BPF_JA, 0, 0, (uint32_t)length};
+        }
+    }
+    search(p, list + half, count - half);
 }
 
 /* Insertion sort: the table is nearly sorted already. */
@@ -226,17 +278,18 @@ static void sort_by_number(const struct call **list, size_t count, enum filter_a
     }
 }
 
-size_t filter_make(enum filter_arch arch, int landlock_abi, struct sock_filter *out,
+size_t filter_make(enum filter_arch arch, const struct filter_plan *plan, struct sock_filter *out,
                    size_t capacity)
 {
     const struct call *list[sizeof calls / sizeof *calls];
+    struct stretch stretches[2 * sizeof calls / sizeof *calls + 2];
     size_t count = 0;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (calls[i].number[arch] >= 0)
             list[count++] = &calls[i];
     sort_by_number(list, count, arch);
 
-    struct program p = {out, 0, capacity, landlock_abi};
+    struct program p = {out, 0, capacity, plan};
     emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
     emit(&p, BPF_JMP | BPF_JEQ | BPF_K, audit_arch[arch], 1, 0);
     refuse(&p, ENOSYS);
@@ -244,7 +297,7 @@ size_t filter_make(enum filter_arch arch, int landlock_abi, struct sock_filter *
     /* Also what the x32 bit makes of a number. */
     emit(&p, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)last_known[arch], 0, 1);
     refuse(&p, ENOSYS);
-    search(&p, list, count, arch);
+    search(&p, stretches, cut(list, count, arch, stretches));
     return p.n <= capacity ? p.n : 0;
 }
 

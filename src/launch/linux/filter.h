@@ -4,6 +4,7 @@
 #define CORDON_LAUNCH_LINUX_FILTER_H
 
 #include <linux/filter.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,8 +13,13 @@ enum { FILTER_MAX = 1024 };
 /* Numbers and shapes of one architecture. */
 enum filter_arch { FILTER_X86_64 = 0, FILTER_ARM64 };
 
-/* Writes the program for a kernel with this Landlock; its length, or 0 if it does not fit. */
-size_t filter_make(enum filter_arch arch, int landlock_abi, struct sock_filter *out,
+struct filter_plan {
+    int landlock_abi; /* what the kernel's Landlock knows */
+    bool reads;       /* every open is judged, also for reading */
+};
+
+/* Writes the program; its length, or 0 if it does not fit. */
+size_t filter_make(enum filter_arch arch, const struct filter_plan *plan, struct sock_filter *out,
                    size_t capacity);
 
 /* The name of a call of this table, for messages; NULL if it is not in it. */

@@ -1,4 +1,4 @@
-/* What the kernel has and the headers of Debian 12 do not: Landlock beyond ABI 2. */
+/* What the kernel has and the headers of Debian 12 do not. */
 #ifndef CORDON_LAUNCH_LINUX_KERNEL_H
 #define CORDON_LAUNCH_LINUX_KERNEL_H
 
@@ -17,5 +17,9 @@ struct kernel_ruleset {
 #define KERNEL_NET_CONNECT_TCP (1ULL << 1)
 #define KERNEL_SCOPE_ABSTRACT_UNIX (1ULL << 0)
 #define KERNEL_SCOPE_SIGNAL (1ULL << 1)
+
+/* Kernel 6.6: who answers a call wakes the caller on its own CPU. */
+#define KERNEL_NOTIF_SET_FLAGS 0x40082104UL /* _IOW('!', 4, uint64_t) */
+#define KERNEL_NOTIF_SYNC_WAKE_UP 1UL
 
 #endif

@@ -9,29 +9,43 @@
 
 #include "base/str.h"
 #include "launch/linux/confine.h"
+#include "launch/linux/limits.h"
 
 struct spawn_plan {
+    const int *stdio;           /* for stdout and stderr; NULL: those of this process */
     const char *program;        /* as exec takes it */
     const char *const *argv;    /* NULL at the end */
     const char *const *environ; /* NULL at the end */
     const char *cwd;
+    bool unconfined;     /* --mode full-access: only the tree's end is seen to */
+    uint64_t timeout_ms; /* 0: none */
+    const struct limits *limits;
     struct confine_plan confine;
 };
 
 struct spawn {
     pid_t reaper;
-    int listener;
-    int control; /* closing it ends the tree; the status of the command comes out of it */
+    int listener; /* -1 if unconfined */
+    int control;  /* closing it ends the tree; how the command ended comes out of it */
+};
+
+struct spawn_end {
+    int status;     /* as wait tells it */
+    bool timed_out; /* the reaper ended it */
+    bool last;      /* false: it begins to end the tree; true: all of it is gone */
 };
 
 /* Confines and starts; on failure nothing has run and *message names the step. The command begins
    when the broker serves the listener: its exec is the first call that arrives. */
 int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message, size_t capacity);
 
-/* The command's wait status, once control is readable; false if it is not known. */
-bool spawn_status(const struct spawn *s, int *status);
+/* From now on no call of the tree is answered: it can change nothing and start nothing. */
+void spawn_refuse_calls(struct spawn *s);
+
+/* Waits until the tree is gone and says how the command ended; false if that is not known. */
+bool spawn_result(const struct spawn *s, struct spawn_end *out);
 
 /* Ends the tree if it still runs and waits until all of it is gone. */
-void spawn_end(struct spawn *s);
+void spawn_close(struct spawn *s);
 
 #endif

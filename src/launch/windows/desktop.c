@@ -9,7 +9,28 @@
 #include "launch/windows/desktop.h"
 
 #include <ntsecapi.h>
+#include <stdbool.h>
 #include <stdio.h>
+
+/* Loaded when it is needed: commands that start nothing do not pay for the window system. */
+static struct {
+    HWINSTA(WINAPI *station)(void);
+    BOOL(WINAPI *describe)(HANDLE, int, PVOID, DWORD, DWORD *);
+    HDESK(WINAPI *create)(LPCWSTR, LPCWSTR, DEVMODEW *, DWORD, ACCESS_MASK, SECURITY_ATTRIBUTES *);
+    BOOL(WINAPI *close)(HDESK);
+} user;
+
+static bool load_user(void)
+{
+    HMODULE library = LoadLibraryExW(L"user32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    if (!library)
+        return false;
+    user.station = (void *)GetProcAddress(library, "GetProcessWindowStation");
+    user.describe = (void *)GetProcAddress(library, "GetUserObjectInformationW");
+    user.create = (void *)GetProcAddress(library, "CreateDesktopW");
+    user.close = (void *)GetProcAddress(library, "CloseDesktop");
+    return user.station && user.describe && user.create && user.close;
+}
 
 /* All but switching to it, which could show the user a screen of the tree's making, and journals.
  */
@@ -32,8 +53,9 @@ int desktop_make(const struct token_run *r, HANDLE *out, wchar_t *name, size_t c
     wchar_t station[64], full[DESKTOP_NAME_UNITS];
     DWORD random[2], size = 0;
     struct token_descriptor d;
-    if (!GetUserObjectInformationW(GetProcessWindowStation(), UOI_NAME, station, sizeof station,
-                                   &size))
+    if (!load_user())
+        return launch_fail(f, "cannot load the window system (user32.dll)");
+    if (!user.describe(user.station(), UOI_NAME, station, sizeof station, &size))
         return launch_fail(f, "cannot name the window station (GetUserObjectInformation)");
     if (!RtlGenRandom(random, sizeof random))
         return launch_fail_words(f, "cannot name a desktop: Windows gives no random numbers");
@@ -47,7 +69,7 @@ int desktop_make(const struct token_run *r, HANDLE *out, wchar_t *name, size_t c
     if (!bind_owner(&d))
         return launch_fail(f, "cannot write the desktop's security descriptor");
     HDESK desktop =
-        CreateDesktopW(full + wcslen(station) + 1, NULL, NULL, 0, tree_access, &d.attributes);
+        user.create(full + wcslen(station) + 1, NULL, NULL, 0, tree_access, &d.attributes);
     if (!desktop)
         return launch_fail(f, "cannot make a private desktop (CreateDesktop)");
     wcscpy(name, full);
@@ -57,5 +79,5 @@ int desktop_make(const struct token_run *r, HANDLE *out, wchar_t *name, size_t c
 
 void desktop_close(HANDLE desktop)
 {
-    CloseDesktop(desktop);
+    user.close(desktop);
 }

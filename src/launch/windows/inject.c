@@ -323,15 +323,12 @@ static bool protect_image(HANDLE process, const IMAGE_NT_HEADERS64 *nt, unsigned
 {
     const IMAGE_SECTION_HEADER *sections = IMAGE_FIRST_SECTION(nt);
     DWORD before;
-    for (WORD i = 0; i < nt->FileHeader.NumberOfSections; i++) {
-        DWORD wanted = sections[i].Characteristics & IMAGE_SCN_MEM_EXECUTE ? PAGE_EXECUTE_READ
-                       : sections[i].Characteristics & IMAGE_SCN_MEM_WRITE ? PAGE_READWRITE
-                                                                           : PAGE_READONLY;
-        if (!VirtualProtectEx(process, base + sections[i].VirtualAddress,
-                              sections[i].Misc.VirtualSize, wanted, &before))
-            return false;
-    }
-    return true;
+    bool good = true;
+    for (WORD i = 0; i < nt->FileHeader.NumberOfSections && good; i++)
+        if (sections[i].Characteristics & IMAGE_SCN_MEM_EXECUTE)
+            good = VirtualProtectEx(process, base + sections[i].VirtualAddress,
+                                    sections[i].Misc.VirtualSize, PAGE_EXECUTE_READ, &before);
+    return good;
 }
 
 static int place_image(HANDLE process, struct inject_plan *plan, struct stubs *stubs,

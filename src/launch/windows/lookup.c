@@ -79,6 +79,30 @@ static bool listed(struct str pathext, struct str extension)
 }
 
 /* As it is if its extension says that it can run, then with each extension of PATHEXT. */
+/* Which of pathext's extensions (by number, the first 64) exist for this path: one look into the
+   folder instead of one for each. */
+static uint64_t extensions_there(struct search *s, struct str path)
+{
+    WIN32_FIND_DATAW data;
+    uint64_t there = 0;
+    struct str pattern = glue(s->arena, path, STR(".*"), STR_NONE);
+    wchar_t *text = pattern.p ? wide_of(s->arena, pattern) : NULL;
+    if (!text || str_has_char(path, '*') || str_has_char(path, '?'))
+        return 0;
+    HANDLE find = FindFirstFileW(text, &data);
+    if (find == INVALID_HANDLE_VALUE)
+        return 0;
+    do {
+        struct str leaf = wide_narrow(s->arena, data.cFileName, wcslen(data.cFileName)), one;
+        unsigned number = 0;
+        for (size_t at = 0; cmdline_next_extension(s->pathext, &at, &one) && number < 64; number++)
+            if (str_endsi(leaf, one))
+                there |= 1ull << number;
+    } while (FindNextFileW(find, &data));
+    FindClose(find);
+    return there;
+}
+
 static struct str with_extensions(struct search *s, struct str path)
 {
     struct str one, extension = cmdline_extension(path);
@@ -86,7 +110,11 @@ static struct str with_extensions(struct search *s, struct str path)
         extension.n && (cmdline_kind_of(path) != CMDLINE_OTHER || listed(s->pathext, extension));
     if (known && is_usable(s, &path))
         return path;
-    for (size_t at = 0; cmdline_next_extension(s->pathext, &at, &one);) {
+    uint64_t there = extensions_there(s, path);
+    unsigned number = 0;
+    for (size_t at = 0; there && cmdline_next_extension(s->pathext, &at, &one); number++) {
+        if (number < 64 && !(there >> number & 1))
+            continue;
         struct str longer = glue(s->arena, path, one, STR_NONE);
         if (longer.p && is_usable(s, &longer))
             return longer;

@@ -62,11 +62,17 @@ int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thre
         !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY, &mitigations,
                                    sizeof mitigations, NULL, NULL))
         rc = launch_fail(f, "cannot describe the process (UpdateProcThreadAttribute)");
-    if (rc == 0 && !CreateProcessAsUserW(plan->token, plan->image, plan->cmdline, NULL, NULL, TRUE,
-                                         CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT |
-                                             CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT,
-                                         plan->environment, plan->cwd, &startup.StartupInfo, &made))
-        rc = launch_fail(f, "cannot start the program (CreateProcessAsUser)");
+    DWORD flags = CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT |
+                  CREATE_NO_WINDOW;
+    BOOL good =
+        rc == 0 &&
+        (plan->token ? CreateProcessAsUserW(plan->token, plan->image, plan->cmdline, NULL, NULL,
+                                            TRUE, flags, plan->environment, plan->cwd,
+                                            &startup.StartupInfo, &made)
+                     : CreateProcessW(plan->image, plan->cmdline, NULL, NULL, TRUE, flags,
+                                      plan->environment, plan->cwd, &startup.StartupInfo, &made));
+    if (rc == 0 && !good)
+        rc = launch_fail(f, "cannot start the program (CreateProcess)");
     DeleteProcThreadAttributeList(list);
     free(list);
     if (rc == 0) {

@@ -10,7 +10,8 @@ struct spawn_plan {
     wchar_t *cmdline;
     wchar_t *environment, *desktop;
     const wchar_t *cwd;
-    HANDLE token, job;
+    HANDLE token; /* NULL: the launcher's own, for --mode full-access */
+    HANDLE job;
     const HANDLE *stdio; /* three, inheritable */
 };
 

@@ -39,4 +39,11 @@ static inline bool wine_is_always_elevated(void)
     return wine_is_here();
 }
 
+/* Desktops separate nothing under Wine, and loading its window system costs as much as a whole
+   process. */
+static inline bool wine_desktops_separate_nothing(void)
+{
+    return wine_is_here();
+}
+
 #endif

@@ -1,7 +1,10 @@
 /* Running a command on Linux: spawn and serve. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +16,11 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "broker/linux/proxy_serve.h"
 #include "launch/linux/spawn.h"
 #include "lib/environment.h"
 #include "lib/system.h"
+#include "policy/narrow.h"
 
 extern char **environ;
 
@@ -58,10 +63,22 @@ bool system_own_path(struct buf *out)
     return n > 0 && !out->failed;
 }
 
+/* The broker and the threads of the proxy report to one audit. */
+static pthread_mutex_t events = PTHREAD_MUTEX_INITIALIZER;
+
+static void event(void *context, const struct audit_event *event)
+{
+    pthread_mutex_lock(&events);
+    run_event(context, event);
+    pthread_mutex_unlock(&events);
+}
+
 static void tick(void *context)
 {
     const struct run *run = context;
+    pthread_mutex_lock(&events);
     audit_tick(run->audit, system_now_ms());
+    pthread_mutex_unlock(&events);
 }
 
 const char *system_boundary(char *detail, size_t capacity)
@@ -72,14 +89,7 @@ const char *system_boundary(char *detail, size_t capacity)
 
 const char *system_lacks(const struct policy_settings *s)
 {
-    if (s->mode == POLICY_FULL_ACCESS)
-        return "--mode full-access is not built yet for run";
-    if (s->net == POLICY_NET_PROXY || s->net == POLICY_NET_ALLOW)
-        return "--net=proxy and --net=allow are not built yet; use off, loopback or on";
-    if (s->deny_read.count)
-        return "--deny-read is not built yet for run";
-    if (s->limits.processes || s->limits.memory)
-        return "--max-procs and --max-memory are not built yet";
+    (void)s;
     return NULL;
 }
 
@@ -109,53 +119,184 @@ static void on_end(int signal)
     shutdown(control_of_handler, SHUT_WR);
 }
 
-static void wait_for_status(const struct spawn *s, struct run_result *result)
+static void wait_for_end(struct spawn *s, struct run_result *result)
 {
-    int status;
-    struct pollfd watch = {s->control, POLLIN, 0};
-    while (poll(&watch, 1, -1) < 0 && errno == EINTR)
-        ;
-    if (!spawn_status(s, &status)) {
+    struct spawn_end end;
+    spawn_refuse_calls(s);
+    if (!spawn_result(s, &end)) {
         result->reason = "failed";
         result->exit = 125;
-    } else if (WIFSIGNALED(status)) {
+    } else if (end.timed_out) {
+        result->reason = "timeout";
+        result->exit = 124;
+    } else if (WIFSIGNALED(end.status)) {
         result->reason = "signal";
-        result->exit = 128 + (uint32_t)WTERMSIG(status);
+        result->exit = 128 + (uint32_t)WTERMSIG(end.status);
     } else {
         result->reason = "exited";
-        result->exit = (uint32_t)WEXITSTATUS(status);
+        result->exit = (uint32_t)WEXITSTATUS(end.status);
     }
 }
 
-static int serve(struct run *run, struct spawn *s)
+/* The only way out, where there is one: somebody else's proxy or an own one. */
+struct way_out {
+    struct sockaddr_storage address;
+    struct proxy_server *server; /* of --net=allow */
+    char url[128];               /* empty: none */
+};
+
+static int open_way_out(struct run *run, struct way_out *out)
+{
+    const struct policy_settings *s = policy_settings_of(run->policy->policy);
+    char secret[PROXY_SECRET + 1], host[INET6_ADDRSTRLEN], name[PROXY_LONGEST_HOST + 1];
+    unsigned char random[PROXY_SECRET / 2];
+    struct policy_peer peer;
+    if (s->net == POLICY_NET_ALLOW) {
+        if (!system_random(random, sizeof random))
+            return handle_fail(run->policy, CORDON_E_CONFINE, "there are no random numbers");
+        for (size_t i = 0; i < sizeof random; i++)
+            snprintf(secret + 2 * i, 3, "%02x", random[i]);
+        out->server = proxy_open(run->policy->policy, str_of(secret));
+        if (!out->server)
+            return handle_fail(run->policy, CORDON_E_CONFINE, "--net=allow: no proxy can listen");
+        struct sockaddr_in *here = (void *)&out->address;
+        *here =
+            (struct sockaddr_in){AF_INET, htons(out->server->port), {htonl(INADDR_LOOPBACK)}, {0}};
+        snprintf(out->url, sizeof out->url, "http://" PROXY_USER ":%s@127.0.0.1:%u", secret,
+                 out->server->port);
+    } else if (s->net == POLICY_NET_PROXY && policy_parse_peer(s->proxy, &peer) == 0) {
+        /* Inside no name can be resolved, so the address is looked up here, once. */
+        snprintf(name, sizeof name, "%.*s", STR_ARG(peer.host));
+        if (proxy_resolve(name, peer.port, &out->address, 1) == 0)
+            return handle_fail(run->policy, CORDON_E_CONFINE, "--net=proxy: there is no such host");
+        bool six = out->address.ss_family == AF_INET6;
+        inet_ntop(out->address.ss_family,
+                  six ? (void *)&((struct sockaddr_in6 *)(void *)&out->address)->sin6_addr
+                      : &((struct sockaddr_in *)(void *)&out->address)->sin_addr,
+                  host, sizeof host);
+        snprintf(out->url, sizeof out->url, six ? "http://[%s]:%u" : "http://%s:%u", host,
+                 peer.port);
+    }
+    return 0;
+}
+
+static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan,
+                 const struct way_out *way)
 {
     struct cordon_policy *p = run->policy;
     struct run_result *result = run->result;
-    const struct policy_settings *settings = policy_settings_of(p->policy);
     struct broker broker = {.policy = p->policy,
                             .guard = p->guard,
                             .listener = s->listener,
+                            .secrets = plan->confine.secrets,
+                            .granted = str_of(plan->confine.granted),
+                            .judges_reads = plan->confine.secrets->count > 0,
                             .landlock_abi = confine_landlock_abi(),
                             .reaper = s->reaper,
-                            .event = run_event,
+                            .event = event,
                             .context = run,
-                            .now = system_now_ms};
-    bool timed_out;
+                            .now = system_now_ms,
+                            .proxy = way->address};
     struct sigaction end = {.sa_handler = on_end}, ignore = {.sa_handler = SIG_IGN};
     control_of_handler = s->control;
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGHUP, &end, NULL);
     sigaction(SIGINT, &ignore, NULL); /* the command has it from the terminal too */
     sigaction(SIGQUIT, &ignore, NULL);
-    int rc = broker_serve(&broker, s->control, (int)settings->limits.timeout_ms, tick, &timed_out);
-    if (timed_out) {
-        result->reason = "timeout";
-        result->exit = 124;
-    } else {
-        wait_for_status(s, result);
-    }
-    spawn_end(s);
+    int rc = way->server ? proxy_start(way->server, event, run, system_now_ms) : 0;
+    confine_lower_supervisor(true);
+    if (rc == 0 && s->listener >= 0)
+        rc = broker_serve(&broker, s->control, tick);
+    confine_lower_supervisor(false);
+    if (rc == 0)
+        wait_for_end(s, result);
+    spawn_close(s);
     broker_free(&broker);
+    return rc;
+}
+
+/* A temp folder of this run alone in which no rule denies anything: Landlock can grant it whole. */
+static const char *granted_folder(struct arena *arena, const struct policy_settings *s)
+{
+    const struct policy_list *const lists[] = {&s->deny_write, &s->deny_read, &s->self, &s->roots,
+                                               &s->git_dirs};
+    if (s->temp == POLICY_TEMP_SHARED || !s->temp_path.n || s->no_temp ||
+        s->mode != POLICY_WORKSPACE_WRITE)
+        return NULL;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (size_t j = 0; j < lists[i]->count; j++)
+            if (secrets_below(s->temp_path, lists[i]->items[j].path) ||
+                secrets_below(lists[i]->items[j].path, s->temp_path))
+                return NULL;
+    return arena_copy(arena, s->temp_path).p;
+}
+
+/* What a limit ended is hard to understand without a word about it. */
+static void report_limit(struct run *run, enum policy_rule rule, const char *why,
+                         const char *option)
+{
+    auto_buf struct buf fix = {0};
+    buf_fmt(&fix, "a higher %s", option);
+    event(run, &(struct audit_event){.type = AUDIT_DENY,
+                                     .op = AUDIT_PROCESS_START,
+                                     .time = system_now_ms(),
+                                     .target = str_of(option),
+                                     .rule = str_of(policy_rule_id(rule)),
+                                     .why = str_of(why),
+                                     .fix = buf_str(&fix)});
+}
+
+/*
+ * A process can have one listener only, so inside another run of Cordon there is no second one.
+ * That run's broker says what it allows; if that is no more than is wanted here, its sandbox is
+ * enough. *inside is false if there is none around.
+ */
+static int look_around(struct run *run, bool *inside)
+{
+    auto_buf struct buf outline = {0}, why = {0}, text = {0};
+    /* For writing, because only such an open arrives at a broker; elsewhere there is no such file.
+     */
+    int fd = open(BROKER_POLICY, O_RDWR | O_CLOEXEC);
+    *inside = fd >= 0;
+    if (fd < 0)
+        return 0;
+    for (ssize_t n = 1; n > 0;) {
+        n = buf_reserve(&outline, 4096) ? read(fd, outline.p + outline.n, 4096) : -1;
+        outline.n += n > 0 ? (size_t)n : 0;
+    }
+    close(fd);
+    if (policy_is_narrow(buf_str(&outline), run->policy->policy, &why)) {
+        snprintf(run->result->boundary_detail, sizeof run->result->boundary_detail,
+                 "the run of Cordon around it");
+        return 0;
+    }
+    buf_fmt(&text,
+            "this runs inside another run of Cordon, which cannot be made narrower from within: %s",
+            buf_cstr(&why));
+    return handle_fail(run->policy, CORDON_E_CONFINE, buf_cstr(&text));
+}
+
+static int start(struct run *run, struct spawn_plan *plan, const struct way_out *way)
+{
+    const struct policy_settings *settings = policy_settings_of(run->policy->policy);
+    static const struct limits_source source = {"/proc/self/mountinfo", "/proc/self/cgroup"};
+    struct limits limits;
+    struct limits_reached reached;
+    struct spawn s;
+    char message[256];
+    int rc = limits_open(&settings->limits, &source, &limits, message, sizeof message);
+    if (rc)
+        return handle_fail(run->policy, rc, message);
+    plan->limits = &limits;
+    rc = spawn_start(plan, &s, message, sizeof message);
+    rc = rc ? handle_fail(run->policy, rc, message) : serve(run, &s, plan, way);
+    limits_close(&limits, &reached);
+    if (reached.processes)
+        report_limit(run, RULE_LIMIT_PROCESSES, "no more processes could be started",
+                     "--max-procs");
+    if (reached.memory)
+        report_limit(run, RULE_LIMIT_MEMORY, "the kernel ended a process of the run",
+                     "--max-memory");
     return rc;
 }
 
@@ -165,19 +306,12 @@ int system_run(struct run *run)
     struct cordon_policy *p = run->policy;
     const struct run_options *o = run->options;
     const struct policy_settings *settings = policy_settings_of(p->policy);
-    char program[4096], message[256];
+    char program[4096];
+    struct way_out way = {0};
+    struct secrets secrets;
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     struct str cwd = arena_copy(&arena, p->settings.cwd);
-    struct environment_plan variables = {(const char *const *)environ, o->unset, o->unset_count,
-                                         false};
-    struct spawn_plan plan = {
-        .program = program,
-        .argv = o->argv,
-        .environ = environment_make(&arena, settings, &variables),
-        .cwd = cwd.p,
-        .confine = {.landlock_abi = confine_landlock_abi(), .tcp_off = false}};
-    struct spawn s;
-    if (!argv || !plan.environ || !cwd.p)
+    if (!argv || !cwd.p || !secrets_find(&arena, settings, &secrets))
         return handle_fail(p, CORDON_E_NOMEM, "out of memory");
     for (size_t i = 0; i < o->argc; i++)
         argv[i] = str_of(o->argv[i]);
@@ -185,8 +319,29 @@ int system_run(struct run *run)
         return 0;
     if (!find_program(o->argv[0], program, sizeof program))
         return run_not_found(run, o->argv[0]);
-    int rc = spawn_start(&plan, &s, message, sizeof message);
-    if (rc)
-        return handle_fail(p, rc, message);
-    return serve(run, &s);
+    bool confined = settings->mode != POLICY_FULL_ACCESS;
+    bool inside = false;
+    int rc = confined ? look_around(run, &inside) : 0;
+    if (rc == 0 && confined && !inside)
+        rc = open_way_out(run, &way);
+    struct environment_plan variables = {.inherited = (const char *const *)environ,
+                                         .unset = o->unset,
+                                         .unset_count = o->unset_count,
+                                         .proxy = way.url[0] ? way.url : NULL};
+    struct spawn_plan plan = {.program = program,
+                              .stdio = o->stdio,
+                              .argv = o->argv,
+                              .environ = environment_make(&arena, settings, &variables),
+                              .cwd = cwd.p,
+                              .unconfined = !confined || inside,
+                              .timeout_ms = settings->limits.timeout_ms,
+                              .confine = {.landlock_abi = confine_landlock_abi(),
+                                          .tcp_off = false,
+                                          .secrets = &secrets,
+                                          .granted = granted_folder(&arena, settings)}};
+    if (rc == 0)
+        rc = plan.environ ? start(run, &plan, &way)
+                          : handle_fail(p, CORDON_E_NOMEM, "out of memory");
+    proxy_close(way.server);
+    return rc;
 }

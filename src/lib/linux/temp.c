@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { DEEPEST = 64, MOST_ROUNDS = 100000, LONGEST_ID = 64 };
+enum { DEEPEST = 64, MOST_ROUNDS = 100000, LONGEST_ID = 64, A_DAY = 24 * 60 * 60 };
 
 static int fail(struct settings *s, int code, const char *path, const char *why)
 {
@@ -42,6 +44,43 @@ static int make_session(struct settings *s, const char *path)
     return 0;
 }
 
+/* Held while a run of the session lasts; the next run of this process lets it go. */
+static int session_lock = -1;
+
+/* In use as long as somebody holds it, and for a day after that. */
+static void hold_session(const char *path)
+{
+    if (session_lock >= 0)
+        close(session_lock);
+    session_lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (session_lock < 0)
+        return;
+    flock(session_lock, LOCK_SH | LOCK_NB);
+    futimens(session_lock, NULL);
+}
+
+/* Removes this user's sessions that nobody used for a day. */
+static void remove_old_sessions(const char *shared)
+{
+    char prefix[64], path[4096];
+    int n = snprintf(prefix, sizeof prefix, "cordon-session-%u-", (unsigned)geteuid());
+    DIR *names = opendir(shared);
+    for (struct dirent *entry; names && (entry = readdir(names));) {
+        struct stat st;
+        if (strncmp(entry->d_name, prefix, (size_t)n) != 0 ||
+            snprintf(path, sizeof path, "%s/%s", shared, entry->d_name) >= (int)sizeof path)
+            continue;
+        int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (folder >= 0 && fstat(folder, &st) == 0 && st.st_uid == geteuid() &&
+            time(NULL) - st.st_mtime > A_DAY && flock(folder, LOCK_EX | LOCK_NB) == 0)
+            temp_remove(path);
+        if (folder >= 0)
+            close(folder);
+    }
+    if (names)
+        closedir(names);
+}
+
 int temp_make(struct settings *s, struct str shared, struct str *out)
 {
     char path[4096];
@@ -62,6 +101,12 @@ int temp_make(struct settings *s, struct str shared, struct str *out)
         rc = fail(s, CORDON_E_OPEN, path, strerror(errno));
     if (rc)
         return rc;
+    if (session) {
+        char folder[4096];
+        hold_session(path);
+        snprintf(folder, sizeof folder, "%.*s", STR_ARG(shared));
+        remove_old_sessions(folder);
+    }
     *out = arena_copy(&s->arena, str_of(path));
     return out->p ? 0 : CORDON_E_NOMEM;
 }

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "base/utf.h"
+#include "broker/proxy.h"
 #include "broker/windows/broker.h"
+#include "broker/windows/proxy_serve.h"
 #include "launch/disk.h"
 #include "launch/windows/block.h"
 #include "launch/windows/boundary.h"
@@ -12,6 +14,7 @@
 #include "launch/windows/lookup.h"
 #include "launch/windows/spawn.h"
 #include "launch/windows/stdio.h"
+#include "launch/windows/stubs.h"
 #include "launch/windows/token.h"
 #include "launch/windows/wide.h"
 #include "launch/windows/wine.h"
@@ -20,10 +23,7 @@
 
 const char *system_lacks(const struct policy_settings *s)
 {
-    if (s->mode == POLICY_FULL_ACCESS)
-        return "--mode full-access is not built yet for run";
-    if (s->net == POLICY_NET_PROXY || s->net == POLICY_NET_ALLOW)
-        return "--net=proxy and --net=allow are not built yet; use off, loopback or on";
+    (void)s;
     return NULL;
 }
 
@@ -55,6 +55,9 @@ struct launch {
     struct stdio stdio;
     struct broker broker;
     bool serving;
+    struct stubs stubs;
+    struct proxy_server *proxy; /* of --net=allow */
+    char proxy_url[160];        /* the only way out; empty: none */
 };
 
 static void launch_close(struct launch *l)
@@ -62,9 +65,11 @@ static void launch_close(struct launch *l)
     if (l->job)
         TerminateJobObject(l->job, 125);
     stdio_started(&l->stdio);
+    proxy_close(l->proxy);
     if (l->serving)
         broker_stop(&l->broker);
     stdio_finish(&l->stdio);
+    stubs_remove(&l->stubs);
     if (l->desktop)
         desktop_close(l->desktop);
     HANDLE handles[] = {l->token, l->job, l->port};
@@ -74,16 +79,51 @@ static void launch_close(struct launch *l)
 }
 #define auto_launch __attribute__((cleanup(launch_close)))
 
+/* The only way out, where there is one: somebody else's proxy or an own one. */
+static int open_way_out(struct run *run, struct launch *l, struct launch_failure *f)
+{
+    const struct policy_settings *s = policy_settings_of(run->policy->policy);
+    struct broker *b = &l->broker;
+    unsigned char random[PROXY_SECRET / 2];
+    char secret[PROXY_SECRET + 1];
+    struct policy_peer peer;
+    if (s->net == POLICY_NET_ALLOW) {
+        if (!system_random(random, sizeof random))
+            return launch_fail_words(f, "there are no random numbers");
+        for (size_t i = 0; i < sizeof random; i++)
+            snprintf(secret + 2 * i, 3, "%02x", random[i]);
+        l->proxy = proxy_open(b->policy, str_of(secret), run_event, run, system_now_ms, &b->lock);
+        if (!l->proxy)
+            return launch_fail(f, "--net=allow: no proxy can listen");
+        b->way_port = proxy_port(l->proxy);
+        snprintf(b->way_host, sizeof b->way_host, "127.0.0.1");
+        snprintf(l->proxy_url, sizeof l->proxy_url, "http://" PROXY_USER ":%s@127.0.0.1:%u", secret,
+                 b->way_port);
+    } else if (s->net == POLICY_NET_PROXY && policy_parse_peer(s->proxy, &peer) == 0) {
+        /* Inside no name can be resolved, so the address is looked up here, once. */
+        auto_buf struct buf address = {0};
+        if (!proxy_lookup(peer.host, &address))
+            return launch_fail_words(f, "--net=proxy: there is no such host");
+        b->way_port = peer.port;
+        snprintf(b->way_host, sizeof b->way_host, "%s", buf_cstr(&address));
+        snprintf(l->proxy_url, sizeof l->proxy_url,
+                 strchr(b->way_host, ':') ? "http://[%s]:%u" : "http://%s:%u", b->way_host,
+                 b->way_port);
+    }
+    return 0;
+}
+
 static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
 {
     const struct policy *policy = run->policy->policy;
     const struct policy_settings *settings = policy_settings_of(policy);
+    bool confined = settings->mode != POLICY_FULL_ACCESS;
     int rc = token_protect_self(f);
     if (rc == 0)
         rc = token_run_sid(&l->who, f);
-    if (rc == 0)
+    if (rc == 0 && confined)
         rc = token_make(&l->who, run->options->medium_integrity, &l->token, f);
-    if (rc == 0)
+    if (rc == 0 && !wine_desktops_separate_nothing())
         rc = desktop_make(&l->who, &l->desktop, l->desktop_name, DESKTOP_NAME_UNITS, f);
     if (rc == 0)
         rc = job_make(&settings->limits, &l->job, &l->port, f);
@@ -94,6 +134,8 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
         rc = l->end ? stdio_watch_console(l->end) : launch_fail(f, "cannot make an event");
     l->broker = (struct broker){.policy = policy,
                                 .guard = run->policy->guard,
+                                .unconfined = !confined,
+                                .who = &l->who,
                                 .job = l->job,
                                 .port = l->port,
                                 .event = run_event,
@@ -104,7 +146,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
     if (rc == 0 && broker_start(&l->broker))
         rc = launch_fail(f, "cannot start the broker (CreateThread)");
     l->serving = rc == 0;
-    return rc;
+    return rc ? rc : open_way_out(run, l, f);
 }
 
 /* Starts the program, confined from its first instruction on. */
@@ -115,7 +157,7 @@ static int start(struct run *run, struct launch *l, const struct lookup *found, 
                               .cmdline = found->cmdline,
                               .environment = block,
                               .cwd = cwd,
-                              .desktop = l->desktop_name,
+                              .desktop = l->desktop ? l->desktop_name : NULL,
                               .token = l->token,
                               .job = l->job,
                               .stdio = l->stdio.child};
@@ -127,6 +169,14 @@ static int start(struct run *run, struct launch *l, const struct lookup *found, 
     int rc = spawn_suspended(&plan, &first, &thread, f);
     if (rc)
         return rc;
+    if (!l->token) {
+        /* --mode full-access: no token and no agent; the job still ends the tree with the run. */
+        l->broker.first = false;
+        ResumeThread(thread);
+        CloseHandle(thread);
+        *process = first;
+        return 0;
+    }
     rc = token_open_up(&l->who, first, f);
     if (rc == 0)
         rc = inject(first, &l->broker.inject, &wire, f);
@@ -201,24 +251,20 @@ int system_run(struct run *run)
     struct launch_failure failure = {{0}};
     struct lookup found;
     struct str path = STR_NONE, extensions = STR_NONE;
-    wchar_t *block, *cwd = wide_of(&arena, p->settings.cwd);
-    struct environment_plan variables = {block_read(&arena), o->unset, o->unset_count, true};
+    wchar_t *block = NULL, *cwd = wide_of(&arena, p->settings.cwd);
+    struct environment_plan variables = {block_read(&arena), o->unset, o->unset_count, true,
+                                         STR_NONE,           NULL};
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     if (!variables.inherited || !argv || !cwd)
         return handle_fail(p, CORDON_E_NOMEM, "out of memory");
-    const char *const *environment =
-        environment_make(&arena, policy_settings_of(p->policy), &variables);
-    int rc = environment ? block_make(&arena, environment, &block) : CORDON_E_NOMEM;
-    if (rc)
-        return handle_fail(p, rc, cordon_strerror(rc));
     for (size_t i = 0; i < o->argc; i++)
         argv[i] = str_of(o->argv[i]);
     if (!run_guard(run, &(struct guard_question){.argv = argv, .argc = o->argc}))
         return 0;
     disk_variable(&arena, STR("PATH"), &path);
     disk_variable(&arena, STR("PATHEXT"), &extensions);
-    rc = lookup_program(&arena, o->argv, o->argc, str_of(o->raw), p->settings.cwd, path.p,
-                        extensions.p, &found, &error);
+    int rc = lookup_program(&arena, o->argv, o->argc, str_of(o->raw), p->settings.cwd, path.p,
+                            extensions.p, &found, &error);
     if (rc == CORDON_E_NOTFOUND)
         return run_not_found(run, o->argv[0]);
     if (rc)
@@ -230,7 +276,16 @@ int system_run(struct run *run)
             "not, or --allow-elevated");
     HANDLE process;
     auto_launch struct launch launch = {0};
+    if (policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS)
+        stubs_make(&launch.stubs, &arena, p->policy);
     rc = prepare(run, &launch, &failure);
+    variables.stubs = launch.stubs.folder;
+    launch.broker.stubs = launch.stubs.folder;
+    variables.proxy = launch.proxy_url[0] ? launch.proxy_url : NULL;
+    const char *const *environment =
+        environment_make(&arena, policy_settings_of(p->policy), &variables);
+    if (rc == 0 && (!environment || block_make(&arena, environment, &block)))
+        rc = launch_fail_words(&failure, "cannot make the environment: out of memory");
     if (rc == 0)
         rc = start(run, &launch, &found, block, cwd, &process, &failure);
     if (rc)

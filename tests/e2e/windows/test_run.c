@@ -286,6 +286,7 @@ static const struct attempt allowed[] = {
     {"26 replace", "cmd /c \"echo x> n && %P% replace n file\"", "=ws\\file|x", NULL},
     {"copy", "%P% copy file new", "=ws\\new|old", NULL},
     {"attributes", "%P% read-only file", "!ws\\file", NULL},
+    {"an access list", "cmd /c \"%P% security file && echo x> new\"", "+ws\\new", NULL},
     {"times", "%P% times file", "<ws\\file", NULL},
     {"a hard link and a write through it", "cmd /c \"%P% link l file && %P% overwrite l\"",
      "=ws\\file|x", NULL},
@@ -432,6 +433,19 @@ static void test_ends(void)
     confined("--require-kernel", "cmd /c echo ran> new", &out);
     ok(holds("-ws\\new") == has(&out, "--require-kernel"), "--require-kernel runs or says why not");
     fresh();
+    ok(confined("--mode read-only",
+                "cmd /c \"echo x> %TEMP%\\__PSScriptPolicyTest_abcd1234.xyz.ps1 && type "
+                "%TEMP%\\__PSScriptPolicyTest_abcd1234.xyz.ps1 && del "
+                "%TEMP%\\__PSScriptPolicyTest_abcd1234.xyz.ps1 && if not exist "
+                "%TEMP%\\__PSScriptPolicyTest_abcd1234.xyz.ps1 exit 5\"",
+                NULL) == 5,
+       "PowerShell's test of the language mode works in read-only runs");
+    ok(confined("--mode read-only",
+                "cmd /c \"echo x> %TEMP%\\__PSScriptPolicyTest_abcd1234.xyz.cmd & if exist "
+                "%TEMP%\\__PSScriptPolicyTest_abcd1234.xyz.cmd exit 5\"",
+                NULL) != 5,
+       "and no other file of that kind");
+    fresh();
     confined("--audit ..\\out\\audit.jsonl", "%P% write ..\\out\\new", NULL);
     ok(holds("=out\\audit.jsonl|\"type\":\"start\"") && holds("-out\\new"), "an audit file");
     fresh();
@@ -485,6 +499,8 @@ static void test_doors(void)
     buf_reset(&out);
     ok(confined(NULL, "%P% raw", &out) != 0 && has(&out, "raw socket"), "52 raw sockets");
     ok(confined("--net=on", "%P% udp 127.0.0.1 9", NULL) == 0, "52 control: --net=on");
+    ok(confined("--net=proxy=127.0.0.1:9", "%P% udp 127.0.0.1 9", NULL) != 0,
+       "20 only the proxy by TCP, not UDP to it");
     char line[200];
     PROCESS_INFORMATION other;
     STARTUPINFOA startup = {.cb = sizeof startup};

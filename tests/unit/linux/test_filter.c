@@ -38,7 +38,7 @@ static uint32_t interpret(const struct sock_filter *p, size_t n, const struct se
 static struct sock_filter program[FILTER_MAX];
 static size_t length;
 static enum filter_arch arch;
-static int abi = 7;
+static struct filter_plan plan = {.landlock_abi = 7};
 
 static uint32_t ask(int number, uint64_t a0, uint64_t a1, uint64_t a2)
 {
@@ -55,10 +55,11 @@ static const uint32_t REFUSED = SECCOMP_RET_ERRNO | EPERM, UNKNOWN = SECCOMP_RET
 static void test_x86_64(void)
 {
     arch = FILTER_X86_64;
-    length = filter_make(arch, abi, program, FILTER_MAX);
+    length = filter_make(arch, &plan, program, FILTER_MAX);
     ok(length > 0, "x86-64: %u instructions", (unsigned)length);
-    ok(filter_make(arch, abi, program, length - 1) == 0, "a program that does not fit is refused");
-    length = filter_make(arch, abi, program, FILTER_MAX);
+    ok(filter_make(arch, &plan, program, length - 1) == 0,
+       "a program that does not fit is refused");
+    length = filter_make(arch, &plan, program, FILTER_MAX);
 
     ok(ask(257, 0, 0, O_RDONLY | O_CLOEXEC) == ALLOW, "openat to read passes");
     ok(ask(257, 0, 0, O_WRONLY) == NOTIFY && ask(257, 0, 0, O_RDWR) == NOTIFY, "openat to write");
@@ -70,8 +71,9 @@ static void test_x86_64(void)
     ok(ask(41, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0) == ALLOW, "a unix stream socket passes");
     ok(ask(41, AF_UNIX, SOCK_DGRAM, 0) == NOTIFY && ask(41, AF_INET, SOCK_STREAM, 0) == NOTIFY,
        "other sockets go to the broker");
-    ok(ask(56, 0x11, 0, 0) == ALLOW && ask(56, 0x10000000, 0, 0) == REFUSED,
-       "clone makes processes, not namespaces");
+    ok(ask(56, 0x11, 0, 0) == NOTIFY && ask(56, 0x3d0f00, 0, 0) == ALLOW &&
+           ask(56, 0x10000000, 0, 0) == REFUSED && ask(56, 0x10010000, 0, 0) == REFUSED,
+       "clone: threads pass, processes are asked for, no namespaces");
     ok(ask(16, 0, 0x5412, 0) == REFUSED && ask(16, 0, 0x5401, 0) == ALLOW,
        "ioctl does not type into terminals");
     ok(ask(16, 0, 0x5000940F, 0) == REFUSED && ask(16, 0, 0x40049409, 0) == ALLOW &&
@@ -116,7 +118,7 @@ static void test_table(enum filter_arch which)
 {
     unsigned wrong = 0, twice = 0, checked = 0;
     arch = which;
-    length = filter_make(arch, abi, program, FILTER_MAX);
+    length = filter_make(arch, &plan, program, FILTER_MAX);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].number[which] < 0)
             continue;
@@ -127,6 +129,7 @@ static void test_table(enum filter_arch which)
                         : strcmp(rows[i].action, "ENOSYS") == 0  ? UNKNOWN
                         : strcmp(rows[i].action, "SOCKET") == 0  ? NOTIFY
                         : strcmp(rows[i].action, "OPENAT2") == 0 ? NOTIFY
+                        : strcmp(rows[i].action, "CLONE") == 0   ? NOTIFY
                         : strcmp(rows[i].action, "PAIR") == 0    ? REFUSED
                                                                  : ALLOW;
         if (got != want) {
@@ -149,23 +152,40 @@ static void test_older(void)
     static const int signals[] = {62, 129, 200, 234, 297, 424};
     unsigned judged = 0, passed = 0;
     arch = FILTER_X86_64;
-    abi = 2;
-    length = filter_make(arch, abi, program, FILTER_MAX);
+    plan.landlock_abi = 2;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         judged += ask(signals[i], 1, 9, 0) == NOTIFY;
     ok(judged == 6 && ask(437, 0, 0, 0) == UNKNOWN, "ABI 2: signals are judged, no openat2");
     ok(ask(72, 3, F_SETOWN, 1) == REFUSED && ask(72, 3, F_GETFL, 0) == ALLOW,
        "ABI 2: no signals by a descriptor");
-    abi = 7;
-    length = filter_make(arch, abi, program, FILTER_MAX);
+    plan.landlock_abi = 7;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         passed += ask(signals[i], 1, 9, 0) == ALLOW;
     ok(passed == 6 && ask(437, 0, 0, 0) == NOTIFY && ask(72, 3, F_SETOWN, 1) == ALLOW,
        "ABI 7: Landlock has them");
 }
 
+/* With deny-read rules every open is judged; no lease can make the broker wait. */
+static void test_reads(void)
+{
+    arch = FILTER_X86_64;
+    plan.reads = true;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
+    ok(ask(257, 0, 0, O_RDONLY) == NOTIFY && ask(2, 0, O_RDONLY, 0) == NOTIFY &&
+           ask(257, 0, 0, O_WRONLY) == NOTIFY && ask(257, 0, 0, O_PATH) == ALLOW,
+       "with deny-read rules every open is judged");
+    plan.reads = false;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
+    ok(ask(257, 0, 0, O_RDONLY) == ALLOW && ask(72, 3, F_GETFD, 0) == ALLOW &&
+           ask(72, 3, F_SETLEASE, 1) == (SECCOMP_RET_ERRNO | EINVAL),
+       "without them reading is free; there are no leases");
+}
+
 int main(void)
 {
+    test_reads();
     test_older();
     test_x86_64();
     test_table(FILTER_X86_64);

@@ -1,0 +1,385 @@
+/*
+ * Opening. Without deny-read rules only opens that could change something arrive here; with them
+ * all do, and then none goes on by itself: the caller could name another file by then, so the
+ * broker opens what it judged and hands it over.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "broker/linux/broker.h"
+#include "launch/linux/confine.h"
+#include "policy/narrow.h"
+
+enum { MOST_TRIES = 16, TMPFILE_BIT = 020000000 };
+
+static bool flags_read(int flags)
+{
+    return (flags & O_ACCMODE) != O_WRONLY;
+}
+
+static bool flags_write(int flags)
+{
+    return (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
+}
+
+/* A FIFO opens when its other end does, a device when it likes: nobody else may wait for that. */
+struct slow_open {
+    struct request request;
+    int object, flags;
+    bool cut; /* O_TRUNC of a file */
+};
+
+static void *open_slowly(void *context)
+{
+    struct slow_open *slow = context;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", slow->object);
+    int fd = open(path, slow->flags | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0 || (slow->cut && truncate(path, 0)))
+        request_fail(&slow->request, errno);
+    else
+        request_give(&slow->request, fd, slow->flags & O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    close(slow->object);
+    free(slow);
+    return NULL;
+}
+
+/* Owns the object, a descriptor of what is to be opened. */
+static void open_in_thread(struct request *r, int object, int flags, bool cut)
+{
+    struct slow_open *slow = malloc(sizeof *slow);
+    pthread_t thread;
+    if (slow)
+        *slow =
+            (struct slow_open){*r, object, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW), cut};
+    if (!slow || pthread_create(&thread, NULL, open_slowly, slow)) {
+        request_fail(r, slow ? EAGAIN : ENOMEM);
+        close(object);
+        free(slow);
+        return;
+    }
+    r->answered = true; /* by the thread */
+    pthread_detach(thread);
+}
+
+static void open_special(struct request *r, const struct resolved *where, int flags)
+{
+    int object = openat(where->parent, where->leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (object < 0)
+        request_fail(r, errno);
+    else
+        open_in_thread(r, object, flags, (flags & O_TRUNC) && S_ISREG(where->st.st_mode));
+}
+
+int open_object(struct broker *b, struct request *r, struct resolved *where, int flags)
+{
+    bool writes = flags_write(flags);
+    int how = (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
+    struct stat st;
+    if (writes && !broker_allows(b, r, where, POLICY_WRITE, AUDIT_FILE_WRITE))
+        return -EACCES;
+    if (b->judges_reads && flags_read(flags) && !read_allows(b, r, where))
+        return -EACCES;
+    /* Who opens a file with a lease waits for its holder; that must not be the broker. */
+    bool plain = S_ISREG(where->st.st_mode) && !(flags & O_NONBLOCK);
+    int fd =
+        openat(where->parent, where->leaf[0] ? where->leaf : ".", plain ? how | O_NONBLOCK : how);
+    if (fd < 0)
+        return errno == EWOULDBLOCK ? -EINPROGRESS : -errno;
+    if (plain)
+        fcntl(fd, F_SETFL, how & ~O_NOFOLLOW);
+    if (!writes && !b->judges_reads)
+        return fd;
+    if (fstat(fd, &st) || st.st_dev != where->st.st_dev || st.st_ino != where->st.st_ino ||
+        st.st_nlink != where->st.st_nlink) {
+        close(fd);
+        return -EAGAIN;
+    }
+    if (!(flags & O_TRUNC) || !S_ISREG(where->st.st_mode))
+        return fd;
+    int writable = fd;
+    if ((flags & O_ACCMODE) == O_RDONLY) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        writable = open(path, O_WRONLY | O_CLOEXEC);
+    }
+    int rc = writable < 0 || ftruncate(writable, 0) ? -errno : 0;
+    if (writable >= 0 && writable != fd)
+        close(writable);
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    return fd;
+}
+
+static int open_new(struct broker *b, struct request *r, struct resolved *where, int flags,
+                    mode_t mode)
+{
+    if (where->folder_wanted)
+        return -EISDIR;
+    if (!broker_allows(b, r, where, POLICY_CREATE, AUDIT_FILE_CREATE))
+        return -EACCES;
+    if (!broker_allows_mode(b, r, str_of(where->path), mode, false))
+        return -EPERM;
+    request_take_umask(r);
+    int how = (flags & ~O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
+    int fd = openat(where->parent, where->leaf, how, mode & 07777);
+    return fd < 0 ? -errno : fd;
+}
+
+/* The caller's memory may name something else by then: Landlock must know all that could happen. */
+static bool may_continue(const struct broker *b, int flags)
+{
+    return (b->landlock_abi >= 3 || !(flags & O_TRUNC)) &&
+           !(b->judges_reads && (flags & O_ACCMODE) == O_RDONLY);
+}
+
+/* What has no name any more can be read again only by who could read it before. */
+static bool was_readable(int copy)
+{
+    int flags = fcntl(copy, F_GETFL);
+    return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY;
+}
+
+/* One of the caller's own descriptors once more. */
+static int open_descriptor(struct broker *b, struct request *r, const struct resolved *where,
+                           int flags)
+{
+    struct resolved object = {.parent = -1, .exists = true};
+    char own[64];
+    int copy = request_descriptor(r, atoi(where->leaf));
+    if (copy < 0)
+        return copy;
+    bool known = fstat(copy, &object.st) == 0;
+    bool named = known && (S_ISREG(object.st.st_mode) || S_ISDIR(object.st.st_mode)) &&
+                 object.st.st_nlink > 0 && resolve_path_of(copy, object.path, sizeof object.path);
+    if (!named && may_continue(b, flags)) {
+        request_continue(r); /* a pipe or a device: Landlock bounds it */
+        close(copy);
+        return 0;
+    }
+    int rc = 0;
+    if (!known)
+        rc = -EACCES;
+    else if (named)
+        rc =
+            (flags_write(flags) && !broker_allows(b, r, &object, POLICY_WRITE, AUDIT_FILE_WRITE)) ||
+                    (b->judges_reads && flags_read(flags) && !read_allows(b, r, &object))
+                ? -EACCES
+                : 0;
+    else if (S_ISREG(object.st.st_mode) && (flags_write(flags) || !was_readable(copy)))
+        rc = -EACCES;
+    if (rc == 0 && !S_ISREG(object.st.st_mode) && !S_ISDIR(object.st.st_mode)) {
+        open_in_thread(r, copy, flags, false);
+        return 0;
+    }
+    if (rc == 0) {
+        snprintf(own, sizeof own, "/proc/self/fd/%d", copy);
+        rc = open(own, (flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW)) | O_CLOEXEC);
+        if (rc < 0)
+            rc = -errno;
+        else if (named && (flags & O_TRUNC) && truncate(own, 0)) {
+            close(rc);
+            rc = -errno;
+        }
+    }
+    close(copy);
+    return rc;
+}
+
+static bool is_device(const struct resolved *where)
+{
+    return S_ISCHR(where->st.st_mode) && str_starts(str_of(where->path), STR("/dev/"));
+}
+
+/* An object that is neither a file nor a folder. */
+static int open_other(struct broker *b, struct request *r, struct resolved *where, int flags)
+{
+    if (is_device(where) && terminal_is_own(b, r, where->path)) {
+        open_special(r, where, flags);
+        return 0;
+    }
+    if (is_device(where) && may_continue(b, flags)) {
+        request_continue(r); /* Landlock has the list of devices */
+        return 0;
+    }
+    bool device = is_device(where) && confine_allows_device(where->path);
+    if (flags_write(flags) && !device &&
+        !broker_allows(b, r, where, POLICY_WRITE, AUDIT_FILE_WRITE))
+        return -EACCES;
+    if (b->judges_reads && flags_read(flags) && !read_allows(b, r, where))
+        return -EACCES;
+    open_special(r, where, flags);
+    return 0;
+}
+
+/* One try; -EAGAIN if the place changed meanwhile. */
+static int try_open(struct broker *b, struct request *r, int dirfd, const char *path, int flags,
+                    mode_t mode)
+{
+    auto_resolved struct resolved where = {.parent = -1};
+    bool exclusive = (flags & O_CREAT) && (flags & O_EXCL);
+    int rc = resolve(r, dirfd, path, !(flags & O_NOFOLLOW) && !exclusive, &where);
+    if (rc)
+        return rc;
+    if (where.descriptor && where.leaf[0])
+        return open_descriptor(b, r, &where, flags);
+    if (!where.exists) {
+        if (!(flags & O_CREAT))
+            return -ENOENT;
+        rc = open_new(b, r, &where, flags, mode);
+        return rc == -EEXIST && !exclusive ? -EAGAIN : rc;
+    }
+    if (exclusive)
+        return -EEXIST;
+    if (S_ISLNK(where.st.st_mode))
+        return -ELOOP;
+    if (S_ISDIR(where.st.st_mode))
+        return (flags & O_ACCMODE) == O_RDONLY && !(flags & (O_TRUNC | O_CREAT))
+                   ? open_object(b, r, &where, flags)
+                   : -EISDIR;
+    if (where.folder_wanted || (flags & O_DIRECTORY))
+        return -ENOTDIR;
+    if (!S_ISREG(where.st.st_mode))
+        return open_other(b, r, &where, flags);
+    rc = open_object(b, r, &where, flags);
+    if (rc == -EINPROGRESS) {
+        open_special(r, &where, flags);
+        return 0;
+    }
+    return rc == -ENOENT || rc == -ELOOP ? -EAGAIN : rc;
+}
+
+/* An unnamed file in a folder. */
+static int open_unnamed(struct broker *b, struct request *r, int dirfd, const char *path, int flags,
+                        mode_t mode)
+{
+    auto_resolved struct resolved where = {.parent = -1};
+    char below[PATH_MAX];
+    if (snprintf(below, sizeof below, "%s/", path) >= (int)sizeof below)
+        return -ENAMETOOLONG;
+    int rc = resolve(r, dirfd, below, true, &where);
+    if (rc)
+        return rc;
+    if (!where.exists)
+        return -ENOENT;
+    struct resolved inside = where;
+    if (snprintf(inside.path, sizeof inside.path, "%s/#", where.path) >= (int)sizeof inside.path)
+        return -ENAMETOOLONG;
+    inside.exists = false;
+    if (!broker_allows(b, r, &inside, POLICY_CREATE, AUDIT_FILE_CREATE))
+        return -EACCES;
+    if (!broker_allows_mode(b, r, str_of(where.path), mode, false))
+        return -EPERM;
+    int folder = where.leaf[0] ? openat(where.parent, where.leaf,
+                                        O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                               : dup(where.parent);
+    if (folder < 0)
+        return -errno;
+    request_take_umask(r);
+    int fd = openat(folder, ".", flags | O_CLOEXEC, mode & 07777);
+    int error = errno;
+    close(folder);
+    return fd < 0 ? -error : fd;
+}
+
+/* A run inside this one asks what it is under; what it gets is a copy. */
+static void give_policy(struct broker *b, struct request *r)
+{
+    auto_buf struct buf text = {0};
+    policy_outline(b->policy, &text);
+    int fd = text.failed ? -1 : memfd_create("cordon-policy", MFD_CLOEXEC);
+    if (fd >= 0 && write(fd, text.p, text.n) == (ssize_t)text.n && lseek(fd, 0, SEEK_SET) == 0)
+        request_give(r, fd, true);
+    else
+        request_fail(r, ENOMEM);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void do_open(struct broker *b, struct request *r, int dirfd, uint64_t address, int flags,
+                    mode_t mode)
+{
+    char path[PATH_MAX];
+    ssize_t n = request_read_string(r, address, path, sizeof path);
+    if (n < 0) {
+        request_fail(r, (int)-n);
+        return;
+    }
+    if (flags & O_PATH) {
+        request_continue(r); /* the other bits mean nothing then */
+        return;
+    }
+    if (strcmp(path, BROKER_POLICY) == 0) {
+        give_policy(b, r);
+        return;
+    }
+    if (!b->judges_reads && !(mode & (S_ISUID | S_ISGID)) && !(flags & TMPFILE_BIT) &&
+        may_continue(b, flags) && grant_covers(b, r, dirfd, path)) {
+        request_continue(r);
+        return;
+    }
+    int rc = -EAGAIN;
+    for (int tries = 0; rc == -EAGAIN && tries < MOST_TRIES && !r->answered; tries++)
+        rc = flags & TMPFILE_BIT ? open_unnamed(b, r, dirfd, path, flags, mode)
+                                 : try_open(b, r, dirfd, path, flags, mode);
+    if (r->answered) {
+        if (rc > 0)
+            close(rc);
+        return;
+    }
+    if (rc < 0) {
+        request_fail(r, -rc);
+        return;
+    }
+    request_give(r, rc, flags & O_CLOEXEC);
+    close(rc);
+}
+
+static void do_openat2(struct broker *b, struct request *r)
+{
+    struct open_how how = {0};
+    if (r->args[3] < sizeof how) {
+        request_fail(r, EINVAL);
+        return;
+    }
+    int rc = request_read(r, r->args[2], &how, sizeof how);
+    if (rc) {
+        request_fail(r, -rc);
+        return;
+    }
+    int writes = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | TMPFILE_BIT;
+    /* Landlock bounds what a flipped flag could do, as long as it knows truncation. */
+    if (!(how.flags & (uint64_t)writes) && !b->judges_reads)
+        request_continue(r);
+    else if (how.resolve)
+        request_fail(r, ENOSYS); /* callers fall back to openat */
+    else
+        do_open(b, r, (int)r->args[0], r->args[1], (int)how.flags, (mode_t)how.mode);
+}
+
+bool open_handle(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    switch (r->number) {
+    case SYS_openat: do_open(b, r, (int)a[0], a[1], (int)a[2], (mode_t)a[3]); return true;
+    case SYS_openat2: do_openat2(b, r); return true;
+#ifdef SYS_open
+    case SYS_open: do_open(b, r, AT_FDCWD, a[0], (int)a[1], (mode_t)a[2]); return true;
+    case SYS_creat:
+        do_open(b, r, AT_FDCWD, a[0], O_CREAT | O_WRONLY | O_TRUNC, (mode_t)a[1]);
+        return true;
+#endif
+    default: return false;
+    }
+}

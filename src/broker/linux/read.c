@@ -1,0 +1,105 @@
+/*
+ * Reading, where deny-read rules are set. The broker opens with its own rights, so besides the
+ * rules it must refuse what only the tree's fewer rights refused before: other processes' /proc
+ * files.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "broker/linux/broker.h"
+
+/* Of any process, readable by everybody without the right to trace it. */
+static bool is_plain_proc_file(const char *name)
+{
+    static const char *const names[] = {"stat",   "status", "cmdline",   "comm",   "statm",
+                                        "cgroup", "limits", "oom_score", "sched",  "loginuid",
+                                        "task",   "net",    "uid_map",   "gid_map"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* False for what belongs to a process outside the run and is not for everybody. */
+static bool proc_allows(struct broker *b, const struct request *r, const char *path)
+{
+    int pid, thread, n = 0;
+    struct request_status status;
+    if (sscanf(path, "/proc/%d%n", &pid, &n) != 1 || pid <= 0)
+        return true;
+    if (pid == r->pid || (request_status(r, &status) && pid == status.process) ||
+        broker_in_run(b, pid))
+        return true;
+    const char *rest = path + n;
+    n = 0;
+    if (sscanf(rest, "/task/%d%n", &thread, &n) == 1 && n > 0)
+        rest += n;
+    return rest[0] == '\0' ||
+           (rest[0] == '/' && (is_plain_proc_file(rest + 1) || strncmp(rest, "/net/", 5) == 0));
+}
+
+/* The rule of the list that names this very object, or a folder above it, by another name. */
+static const struct secret *find_secret(const struct broker *b, struct str path,
+                                        const struct stat *st)
+{
+    for (size_t i = 0; i < b->secrets->count; i++) {
+        const struct secret *secret = &b->secrets->items[i];
+        if (secret->exists && secret->device == st->st_dev && secret->inode == st->st_ino)
+            return secret;
+        if (!secrets_below(secret->path, path))
+            continue;
+        bool lifted = false;
+        for (size_t j = 0; j < b->secrets->allowed_count; j++)
+            lifted = lifted || (secrets_below(b->secrets->allowed[j], path) &&
+                                b->secrets->allowed[j].n > secret->path.n);
+        if (!lifted)
+            return secret;
+    }
+    return NULL;
+}
+
+static void decide(struct broker *b, const struct request *r, const struct resolved *where,
+                   struct policy_request *question, struct policy_answer *answer)
+{
+    const struct secret *secret = find_secret(b, str_of(where->path), &where->st);
+    broker_question(b, where, POLICY_READ, question);
+    policy_decide(b->policy, question, answer);
+    if (answer->verdict != CORDON_ALLOW || S_ISDIR(where->st.st_mode))
+        answer->verdict = answer->rule == RULE_READ_DENIED && S_ISDIR(where->st.st_mode)
+                              ? CORDON_ALLOW /* names may be seen */
+                              : answer->verdict;
+    else if (secret)
+        *answer = (struct policy_answer){.rule = RULE_READ_DENIED, .entry = secret->entry};
+    /* A disk holds everything, also what is denied. */
+    else if (S_ISBLK(where->st.st_mode))
+        *answer = (struct policy_answer){.rule = RULE_READ_DENIED};
+    if (answer->verdict == CORDON_ALLOW && !proc_allows(b, r, where->path))
+        *answer = (struct policy_answer){.rule = RULE_PROCESS_OUTSIDE};
+}
+
+bool read_refuses(struct broker *b, const struct request *r, const struct resolved *where)
+{
+    struct policy_request question;
+    struct policy_answer answer = {0};
+    decide(b, r, where, &question, &answer);
+    return answer.verdict != CORDON_ALLOW;
+}
+
+bool read_allows(struct broker *b, struct request *r, const struct resolved *where)
+{
+    struct policy_request question;
+    struct policy_answer answer = {0};
+    decide(b, r, where, &question, &answer);
+    if (answer.verdict == CORDON_ALLOW)
+        return true;
+    if (answer.rule == RULE_PROCESS_OUTSIDE)
+        broker_report_text(b, r, AUDIT_PROCESS_OPEN, str_of(where->path), AUDIT_DENY,
+                           str_of(policy_rule_id(answer.rule)),
+                           STR("it belongs to a process outside the run"),
+                           STR("there is no option for this"));
+    else
+        broker_report(b, r, &question, &answer, AUDIT_FILE_READ, NULL);
+    request_fail(r, EACCES);
+    return false;
+}

@@ -1,0 +1,36 @@
+/* What --learn prints and writes at the end of a run. */
+#include "lib/learn.h"
+#include "cli/cli.h"
+
+/* What would have allowed it, in options, and what nothing learned here allows. */
+void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool quiet)
+{
+    enum { SHOWN = 5 };
+    auto_buf struct buf options = {0}, policy = {0};
+    char why[256];
+    size_t not_helped = 0;
+    if (learn_finish(l, p, &options, &policy)) {
+        print_error("--learn: %s", cordon_policy_error(p));
+        return;
+    }
+    if (out && !system_replace_file(out, buf_str(&policy), why, sizeof why))
+        print_error("--output %s: %s", out, why);
+    else if (out && !quiet)
+        print_error("%s: written; use it with --policy %s", out, out);
+    if (quiet)
+        return;
+    if (options.n)
+        print_error("to allow what was denied: %s", buf_cstr(&options));
+    else
+        print_error("%s", l->count ? "no option allows what was denied"
+                                   : "nothing was denied, so there is nothing to allow");
+    for (size_t i = 0; i < l->count; i++) {
+        const struct learn_denial *d = &l->denials[i];
+        not_helped += !d->helped;
+        if (!d->helped && not_helped <= SHOWN)
+            print_error("still denied: %s %.*s (rule %.*s)", audit_op_name(d->op),
+                        STR_ARG(d->target), STR_ARG(d->rule));
+    }
+    if (not_helped > SHOWN)
+        print_error("still denied: \xE2\x80\xA6 and %u more", (unsigned)(not_helped - SHOWN));
+}

@@ -1,0 +1,33 @@
+/* What deny-read rules name on this machine: final paths and inodes, looked up once before the
+ * start. */
+#ifndef CORDON_LAUNCH_LINUX_SECRETS_H
+#define CORDON_LAUNCH_LINUX_SECRETS_H
+
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "policy/rules.h"
+
+struct secret {
+    struct str path; /* final as far as it exists; NUL-terminated */
+    bool exists;
+    dev_t device;
+    ino_t inode;
+    bool fixed; /* no writable place holds it, so the kernel itself can keep it from being read */
+    uint32_t entry; /* of the settings' deny_read, from 1 */
+};
+
+struct secrets {
+    struct secret *items;
+    size_t count;
+    struct str *allowed; /* final paths of allow-read */
+    size_t allowed_count;
+};
+
+/* Looks up the rules of the compiled settings; false without memory. */
+bool secrets_find(struct arena *arena, const struct policy_settings *s, struct secrets *out);
+
+/* True if path is folder or lies below it. */
+bool secrets_below(struct str folder, struct str path);
+
+#endif

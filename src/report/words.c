@@ -1,0 +1,58 @@
+/* Text of others, times and numbers, for people. */
+#include "base/utf.h"
+#include "report/collect.h"
+
+/* Characters that move the cursor, end a line or change the direction of what follows. */
+static bool is_unseen(int32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0xAD ||
+           (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2060 && code <= 0x206F) || (code >= 0xD800 && code <= 0xDFFF) ||
+           code == 0xFEFF || (code >= 0xE0000 && code <= 0xE0FFF) || (code & 0xFFFE) == 0xFFFE ||
+           (code >= 0xFDD0 && code <= 0xFDEF);
+}
+
+void report_clean(struct buf *out, struct str s)
+{
+    for (size_t pos = 0; pos < s.n;) {
+        size_t start = pos;
+        int32_t code = utf_decode(s, &pos);
+        if (code < 0)
+            buf_fmt(out, "\\x%02x", (unsigned char)s.p[start]);
+        else if (code == '\n')
+            buf_add(out, STR("\\n"));
+        else if (code == '\t')
+            buf_char(out, ' ');
+        else if (is_unseen(code))
+            buf_fmt(out, "\\u{%x}", (unsigned)code);
+        else
+            buf_add(out, str_slice(s, start, pos));
+    }
+}
+
+void report_duration(struct buf *out, uint64_t ms)
+{
+    if (ms < 1000)
+        buf_fmt(out, "%u ms", (unsigned)ms);
+    else if (ms < 60000)
+        buf_fmt(out, "%u.%u s", (unsigned)(ms / 1000), (unsigned)(ms % 1000 / 100));
+    else if (ms < 3600000)
+        buf_fmt(out, "%u min %u s", (unsigned)(ms / 60000), (unsigned)(ms / 1000 % 60));
+    else
+        buf_fmt(out, "%llu h %u min", (unsigned long long)(ms / 3600000),
+                (unsigned)(ms / 60000 % 60));
+}
+
+void report_number(struct buf *out, uint64_t n)
+{
+    char text[32];
+    int count = 0;
+    do {
+        if (count % 4 == 3)
+            text[count++] = ',';
+        text[count++] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    while (count > 0)
+        buf_char(out, text[--count]);
+}

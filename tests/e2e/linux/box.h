@@ -1,0 +1,56 @@
+/* A folder for one test program, and lines of sh that run in it. */
+#ifndef CORDON_TESTS_BOX_H
+#define CORDON_TESTS_BOX_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+static char top[1024], cordon[1200], probe[1200], project[700];
+
+/* A line of sh in a folder below top; its exit code. */
+__attribute__((format(printf, 2, 3), unused)) static int sh(const char *folder, const char *format,
+                                                            ...)
+{
+    char line[6144], command[8192];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    snprintf(command, sizeof command, "cd '%s/%s' && { %s; } >/dev/null 2>&1", top, folder, line);
+    int status = system(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* False after a skip: cordon run does not work on this machine. */
+__attribute__((unused)) static bool box_make(const char *what)
+{
+    char temp[1100];
+    if (!getcwd(project, sizeof project))
+        return false;
+    snprintf(top, sizeof top, "%s/build/%s-%d", project, what, (int)getpid());
+    snprintf(cordon, sizeof cordon, "%s/%s", project, CORDON_EXE);
+    snprintf(probe, sizeof probe, "%s/%s", project, CORDON_PROBE);
+    mkdir(top, 0755);
+    /* The shared temp folder can be changed, and the project may lie in the usual one. */
+    snprintf(temp, sizeof temp, "%s/temp", top);
+    mkdir(temp, 0755);
+    setenv("TMPDIR", temp, 1);
+    if (sh(".", "'%s' run --root . -- true", cordon) == 0)
+        return true;
+    skip("cordon run on Linux", "the kernel or the container lacks Landlock or the listener");
+    return false;
+}
+
+__attribute__((unused)) static int box_done(void)
+{
+    sh(".", "rm -rf '%s'", top);
+    return tap_done();
+}
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * --learn end to end: what a run was denied becomes options and a policy file; a second run with
+ * that file does what the first was denied, and nothing beside it.
+ */
+#include "base/json.h"
+#include "e2e/program.h"
+
+static char cordon[1200], top[1100];
+
+static int sh(const char *folder, const char *line, struct buf *out)
+{
+    char command[12000], chunk[4096];
+    snprintf(command, sizeof command, "cd '%s/%s' && { %s; } 2>&1", top, folder, line);
+    buf_reset(out);
+    FILE *pipe = popen(command, "r");
+    for (size_t n; pipe && (n = fread(chunk, 1, sizeof chunk, pipe)) > 0;)
+        buf_add(out, (struct str){chunk, n});
+    int status = pipe ? pclose(pipe) : -1;
+    return EXIT_OF(status);
+}
+
+static void fresh(struct buf *out)
+{
+    sh(".", "rm -rf ws data other tmp p.json; mkdir -p ws data/sub 'other/a $b' tmp", out);
+}
+
+static int learn(const char *options, const char *script, struct buf *out)
+{
+    char line[8000];
+    fresh(out);
+    snprintf(line, sizeof line,
+             "TMPDIR=%s/tmp; export TMPDIR; '%s' run --learn -o ../p.json %s -- sh -c '%s'", top,
+             cordon, options, script);
+    return sh("ws", line, out);
+}
+
+static int again(const char *script, struct buf *out)
+{
+    char line[8000];
+    snprintf(line, sizeof line,
+             "TMPDIR=%s/tmp; export TMPDIR; '%s' run --policy ../p.json -- sh -c '%s'", top, cordon,
+             script);
+    return sh("ws", line, out);
+}
+
+static void test_roots(void)
+{
+    static const char script[] = "echo x > in; echo x > ../data/a; echo x > ../data/sub/b";
+    auto_buf struct buf out = {0};
+    learn("", script, &out);
+    char wanted[1300];
+    snprintf(wanted, sizeof wanted, "to allow what was denied: --root . --root %s/data\n", top);
+    if (!ok(says(&out, wanted), "one folder above the other is enough"))
+        note("%s", buf_cstr(&out));
+    int code = again(script, &out);
+    ok(code == 0 && !says(&out, "denied"), "the file allows what was denied");
+    ok(sh(".", "test -e data/a && test -e data/sub/b && test -e ws/in", &out) == 0,
+       "and it happened");
+    code = again("echo x > ../other/no", &out);
+    ok(code != 0 && says(&out, "roots.outside") && sh(".", "test -e other/no", &out) != 0,
+       "what was not asked for stays denied");
+}
+
+static void test_never(void)
+{
+    auto_buf struct buf out = {0}, file = {0};
+    char path[2100];
+    learn("",
+          "mkdir .git; mkdir .claude; echo x > .mcp.json; echo x > ../data/.git; "
+          "mkdir -p ../data/.vscode; echo x > ../data/fine",
+          &out);
+    ok(says(&out, "still denied") && says(&out, "protected.git") &&
+           !says(&out, "what was denied: --unprotect") && says(&out, "--root . --root "),
+       "protected names are never among the options");
+    snprintf(path, sizeof path, "%s/p.json", top);
+    ok(read_back(path, &file) && !says(&file, "unprotect") && says(&file, "\"git\": \"protect\""),
+       "nor in the file");
+    again("mkdir .git; mkdir .claude; mkdir ../data/.vscode; echo x > ../data/fine", &out);
+    ok(sh(".",
+          "test -e data/fine && ! test -e ws/.git && ! test -e ws/.claude && "
+          "! test -e data/.vscode",
+          &out) == 0,
+       "they stay closed with it");
+    learn("", "echo x > /learn-no; echo x > /usr/learn-no", &out);
+    ok(!says(&out, "--root /\n") && !says(&out, "--root / ") && !says(&out, "--allow-broad-root"),
+       "no drive and no broad folder");
+    /* A name that reads like options must stay a name. */
+    learn("", "echo x > \"../data/x\\\" --net=on --root \\\"y\"", &out);
+    ok(!says(&out, "denied: --net") && says(&out, "/data\n"), "a name is not read as options");
+    read_back(path, &file);
+    ok(says(&file, "\"mode\": \"off\""), "the network stays off");
+}
+
+static void test_kinds(void)
+{
+    auto_buf struct buf out = {0}, file = {0};
+    char path[2100];
+    snprintf(path, sizeof path, "%s/p.json", top);
+    learn("--mode read-only", "echo x > in; echo x > ../data/a", &out);
+    ok(says(&out, "--mode workspace-write --root . --root "), "read-only");
+    ok(again("echo x > in && echo x > ../data/a", &out) == 0, "and its file");
+    learn("", "ssh -V; true", &out);
+    read_back(path, &file);
+    ok(says(&out, "--allow-tool ssh") && says(&file, "\"allowTools\": [\"ssh\"]"), "a tool");
+    learn("", "echo x > \"../other/a \\$b/c\"", &out);
+    ok(again("echo x > \"../other/a \\$b/c\"", &out) == 0, "blanks and $ in a folder's name");
+    learn("--timeout 50 --deny-write sub", "true", &out);
+    read_back(path, &file);
+    ok(says(&out, "nothing was denied") && says(&file, "\"timeout\": 50") &&
+           says(&file, "\"denyWrite\""),
+       "what was given stays in the file");
+    ok(again("mkdir sub; true", &out) == 0 && says(&out, "write.denied"), "and holds");
+}
+
+static void test_file(void)
+{
+    auto_buf struct buf out = {0}, file = {0};
+    char path[2100];
+    fresh(&out);
+    char line[8000];
+    snprintf(line, sizeof line, "'%s' run -o x.json -- true", cordon);
+    ok(sh("ws", line, &out) == 125 && says(&out, "add --learn"), "-o needs --learn");
+    /* The run tries to turn the file into a link to something else. */
+    snprintf(line, sizeof line,
+             "echo keep > ../other/victim; '%s' run --learn -o p.json -- sh -c "
+             "'ln -s ../other/victim p.json; echo x > ../data/a'",
+             cordon);
+    sh("ws", line, &out);
+    snprintf(path, sizeof path, "%s/other/victim", top);
+    read_back(path, &file);
+    ok(strcmp(buf_cstr(&file), "keep\n") == 0 && sh("ws", "test -f p.json", &out) == 0,
+       "the file is the launcher's own");
+    snprintf(line, sizeof line,
+             "'%s' run --learn --json -- sh -c 'echo x > ../data/a' 2>&1 >/dev/null | tail -n 1",
+             cordon);
+    sh("ws", line, &out);
+    ok(str_starts(buf_str(&out), STR("{\"type\":\"summary\"")), "the summary stays the last line");
+}
+
+int main(void)
+{
+    auto_buf struct buf out = {0};
+    char cwd[1000] = "";
+    FILE *pwd = popen("pwd", "r");
+    if (!pwd || !fgets(cwd, sizeof cwd, pwd))
+        return 1;
+    pclose(pwd);
+    cwd[strcspn(cwd, "\n")] = '\0';
+    snprintf(cordon, sizeof cordon, "%s/%s", cwd, CORDON_EXE);
+    snprintf(top, sizeof top, "%s/build/e2e-learn", cwd);
+    if (system("rm -rf build/e2e-learn && mkdir -p build/e2e-learn"))
+        return 1;
+    if (program_run("run --quiet -- true", NULL, &out) != 0) {
+        skip("--learn", "this machine cannot confine");
+        return tap_done();
+    }
+    test_roots();
+    test_never();
+    test_kinds();
+    test_file();
+    return system("rm -rf build/e2e-learn") || tap_done();
+}

@@ -1,0 +1,156 @@
+/*
+ * --net=proxy and --net=allow, end to end, with a server on this machine only: the program is a
+ * test build whose names and connections are the tests' own (tests/doubles/proxy_dial.c).
+ */
+#include "box.h"
+
+static char client[1200];
+
+/* Asks from inside with these options; 0: an answer came. The server's port is $PORT. */
+static int ask(const char *options, const char *how, const char *host, const char *port)
+{
+    return sh("ws",
+              "rm -f got; CORDON_TEST_PORT=$(cat ../out/port) PORT=$(cat ../out/port) sh -c \"'%s' "
+              "run --quiet --audit ../out/audit --audit-all %s -- '%s' %s %s %s got\"",
+              cordon, options, client, how, host, port);
+}
+
+static bool answered(void)
+{
+    return sh("ws", "grep -q 'hello from outside' got") == 0;
+}
+
+static void test_allow(void)
+{
+    static const struct {
+        const char *what, *list, *how, *host;
+        bool works;
+    } rows[] = {
+        {"a listed name by CONNECT", "good.test", "connect", "good.test", true},
+        {"a listed name by SOCKS", "good.test", "socks", "good.test", true},
+        {"a listed name by a plain request", "good.test", "plain", "good.test", true},
+        {"a listed name in other letters", "good.test", "connect", "GOOD.test", false},
+        {"a name below a listed one", "*.good.test", "connect", "sub.good.test", true},
+        {"the second of a list", "other.test,good.test", "socks", "good.test", true},
+        {"a private address that was listed", "10.0.0.1", "connect", "10.0.0.1", true},
+        {"a name that is not listed", "good.test", "connect", "sub.good.test", false},
+        {"a name that is not listed, by SOCKS", "good.test", "socks", "sub.good.test", false},
+        {"a name that is not listed, plainly", "good.test", "plain", "sub.good.test", false},
+        {"the name above a listed one", "*.good.test", "connect", "good.test", false},
+        {"a wrong secret", "good.test", "connect-bad", "good.test", false},
+        {"a wrong secret for SOCKS", "good.test", "socks-bad", "good.test", false},
+        {"a name that leads to a private network", "inner.test", "connect", "inner.test", false},
+        {"a name that leads to this machine", "loop.test", "connect", "loop.test", false},
+        {"the same by SOCKS", "loop.test", "socks", "loop.test", false},
+        {"the same plainly", "loop.test", "plain", "loop.test", false},
+        {"a mapped address of this machine", "mapped.test", "connect", "mapped.test", false},
+        {"a mapped private address", "mapped10.test", "connect", "mapped10.test", false},
+        {"a link-local address", "meta.test", "connect", "meta.test", false},
+        {"a unique local address", "six.test", "connect", "six.test", false},
+        {"a link-local address of IPv6", "link.test", "connect", "link.test", false},
+        {"a tunnel to this machine", "tunnel.test", "connect", "tunnel.test", false},
+        {"the address of nothing", "zero.test", "connect", "zero.test", false},
+        {"this machine, listed as an address", "127.0.0.1", "connect", "127.0.0.1", false},
+        {"a name that does not exist", "no.test", "connect", "no.test", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char option[200];
+        snprintf(option, sizeof option, "--net=allow=%s", rows[i].list);
+        int code = ask(option, rows[i].how, rows[i].host, "443");
+        /* The resolver of the tests knows one spelling: the decision is about the answer's event.
+         */
+        if (strcmp(rows[i].host, "GOOD.test") == 0)
+            ok(sh("out", "grep -q '\"type\":\"allow\".*GOOD.test:443' audit") == 0, "%s is allowed",
+               rows[i].what);
+        else
+            ok(rows[i].works ? code == 0 && answered() : !answered(), "%s: %s",
+               rows[i].works ? "allowed" : "denied", rows[i].what);
+    }
+    ok(sh("out", "grep '\"type\":\"deny\"' audit | grep 'net.connect' | grep 'sub.good.test:443' | "
+                 "grep -q net.allow") == 0,
+       "a host that is refused is an event");
+    ok(sh("out", "grep '\"type\":\"deny\"' audit | grep 'loop.test:443' | grep -q net.private") ==
+           0,
+       "and so is a name that leads to this machine, with its own rule");
+    ok(sh("out", "grep '\"type\":\"allow\"' audit | grep -q '\"good.test:443\"'") == 0,
+       "a host that is allowed is one too, with --audit-all");
+    ask("--net=allow=good.test", "plain", "good.test", "80");
+    ok(sh("ws", "grep -q '^GET /path HTTP/1.1' got && grep -q '^Host: good.test.$' got && grep -q "
+                "'X-Kept: yes' got && ! grep -qi 'proxy-' got && ! grep -q other.test got") == 0,
+       "a plain request arrives as the host expects it, without the secret");
+}
+
+static void test_only_way(void)
+{
+    int control = ask("--net=loopback", "direct", "127.0.0.1", "\\$PORT");
+    ok(control == 0 && answered(), "control: with --net=loopback the server is reached");
+    ask("--net=allow=good.test", "direct", "127.0.0.1", "\\$PORT");
+    ok(!answered(), "denied: the server itself with --net=allow");
+    ask("--net=allow=127.0.0.1", "direct", "127.0.0.1", "\\$PORT");
+    ok(!answered(), "denied: even if its address is listed");
+    ask("--net=proxy=127.0.0.1:1", "direct", "127.0.0.1", "\\$PORT");
+    ok(!answered(), "denied: the server itself with another proxy");
+    ask("--net=proxy=127.0.0.1:\\$PORT", "direct", "127.0.0.1", "\\$PORT");
+    ok(answered(), "allowed: the proxy that was named");
+    ask("--net=proxy=proxy.test:\\$PORT", "plain", "good.test", "80");
+    ok(sh("ws", "grep -q 'GET http://good.test:80/path' got") == 0,
+       "allowed: a proxy that was named by its name, through the variables");
+    ask("--net=proxy=127.0.0.1:\\$PORT", "direct", "127.0.0.2", "\\$PORT");
+    ok(!answered(), "denied: the same port of another address");
+}
+
+static void test_environment(void)
+{
+    ok(sh("ws",
+          "no_proxy=x '%s' run --net=allow=good.test -- sh -c 'test -n \"$HTTP_PROXY\" -a "
+          "\"$HTTP_PROXY\" = \"$https_proxy\" -a \"$npm_config_proxy\" = \"$ALL_PROXY\" -a -z "
+          "\"$no_proxy$NO_PROXY\" -a -z \"$PIP_NO_INDEX\"'",
+          cordon) == 0,
+       "the variables of many programs name the proxy");
+    ok(sh("ws",
+          "for i in 1 2; do '%s' run --net=allow=good.test -- sh -c 'echo $https_proxy' > url$i; "
+          "done; ! cmp -s url1 url2",
+          cordon) == 0,
+       "each run has a secret of its own");
+    if (sh(".", "command -v curl") != 0) {
+        skip("curl through the proxy", "curl is not installed");
+        return;
+    }
+    ok(sh("ws",
+          "CORDON_TEST_PORT=$(cat ../out/port) '%s' run --net=allow=good.test -- curl -s -m 10 "
+          "http://good.test/path | grep -q 'hello from outside'",
+          cordon) == 0,
+       "curl gets a plain page through the proxy");
+    ok(sh("ws",
+          "CORDON_TEST_PORT=$(cat ../out/port) '%s' run --net=allow=good.test -- sh -c 'curl -s -m "
+          "10 -p http://good.test:99/path' | grep -q 'hello from outside'",
+          cordon) == 0,
+       "and through a tunnel");
+    ok(sh("ws",
+          "CORDON_TEST_PORT=$(cat ../out/port) '%s' run --net=allow=good.test -- sh -c 'curl -s -m "
+          "10 -x socks5h${http_proxy#http} http://good.test/path' | grep -q 'hello from outside'",
+          cordon) == 0,
+       "and by SOCKS");
+    ok(sh("ws",
+          "CORDON_TEST_PORT=$(cat ../out/port) '%s' run --net=allow=good.test -- curl -s -m 10 "
+          "http://bad.test/ | grep -q 'rule net.allow'",
+          cordon) == 0,
+       "a refusal says why");
+}
+
+int main(void)
+{
+    if (!box_make("net-test"))
+        return box_done();
+    snprintf(cordon, sizeof cordon, "%s/%s", project, CORDON_NET);
+    snprintf(client, sizeof client, "%s/%s", project, NET_PROBE);
+    sh(".",
+       "mkdir ws out; cd ws; '%s' serve ../out/port & echo $! > out/pid; i=0; while [ ! -s "
+       "out/port -a $i -lt 100 ]; do sleep 0.02; i=$((i+1)); done",
+       client);
+    test_allow();
+    test_only_way();
+    test_environment();
+    sh("out", "kill $(cat pid)");
+    return box_done();
+}

@@ -1,0 +1,125 @@
+/* cordon hook as agents call it: stdin, stdout, exit codes 0 and 2; and the settings it writes. */
+#include "e2e/program.h"
+
+#define EVENT(tool, member, value)                                                                 \
+    "{\"session_id\":\"s-1\",\"cwd\":\"/ws\",\"tool_name\":\"" tool "\",\"tool_input\":{\"" member \
+    "\":\"" value "\"}}"
+
+static void test_events(void)
+{
+    auto_buf struct buf out = {0};
+    int code = program_run("hook claude", EVENT("Bash", "command", "npm test"), &out);
+    ok(code == 0 && out.n == 0, "allowed is nothing at all");
+    expect("refused is JSON and 0", "hook claude",
+           EVENT("Bash", "command", "explorer https://x.test"), 0,
+           "\"permissionDecision\":\"deny\"");
+    expect("codex", "hook codex", EVENT("Bash", "command", "explorer https://x.test"), 0,
+           "\"permissionDecision\":\"deny\"");
+    expect("gemini", "hook gemini", EVENT("write_file", "file_path", "/etc/x"), 0,
+           "\"decision\":\"deny\"");
+    expect("no JSON is a refusal", "hook codex", "{", 0, "\"permissionDecision\":\"deny\"");
+    expect("an empty event is a refusal", "hook gemini", "", 0, "\"decision\":\"deny\"");
+    expect("a bad option blocks", "hook claude --rooot x", "{}", 2, "did you mean --root?");
+    expect("a bad value is a refusal", "hook claude --mode=x", EVENT("Write", "file_path", "/ws/a"),
+           0, "workspace-write");
+    expect("a root that is not there is a refusal", "hook claude --root no-such-folder",
+           EVENT("Write", "file_path", "/ws/a"), 0, "there is no such folder");
+    expect("no agent blocks", "hook", "{}", 2, "cordon hook claude");
+    expect("another agent blocks", "hook cursor", "{}", 2, "cordon hook claude");
+    expect("a word too many blocks", "hook claude extra", "{}", 2, "cordon hook claude");
+    expect("gemini is not rewritten", "hook gemini --wrap", "{}", 2, "leave out --wrap");
+    expect("rewritten", "hook claude --wrap --approve --net=loopback",
+           EVENT("Bash", "command", "echo hi"), 0, "run '--net=loopback' --root '/ws'");
+    char *big = malloc(5 * 1024 * 1024 + 1);
+    memset(big, ' ', 5 * 1024 * 1024);
+    big[5 * 1024 * 1024] = '\0';
+    expect("five MiB are refused", "hook claude", big, 0, "4 MiB");
+    free(big);
+}
+
+#ifndef _WIN32
+/* What an agent would run, run by bash with the real program: the sandbox holds. */
+static void test_wrapped(void)
+{
+    auto_buf struct buf out = {0}, text = {0};
+    int works = program_run("run --quiet -- true", NULL, &out);
+    if (works != 0) {
+        skip("a rewritten command runs confined", "this machine cannot confine");
+        return;
+    }
+    char cwd[2048] = "", event[4096];
+    FILE *pwd = popen("rm -rf build/e2e-hook && mkdir -p build/e2e-hook/ws && cd build/e2e-hook/ws "
+                      "&& printf %s \"$PWD\"",
+                      "r");
+    if (!pwd || !fgets(cwd, sizeof cwd, pwd))
+        cwd[0] = '\0';
+    if (pwd)
+        pclose(pwd);
+    snprintf(
+        event, sizeof event,
+        "{\"session_id\":\"s-1\",\"cwd\":\"%s\",\"tool_name\":\"Bash\",\"tool_input\":{"
+        "\"command\":\"echo 'a b' > inside; echo no > ../outside; echo \\\"it's \\\\$?\\\"\"}}",
+        cwd);
+    program_run("hook codex --wrap", event, &text);
+    write_file("build/e2e-hook/event", buf_str(&text));
+    FILE *run = popen("cd build/e2e-hook/ws && python3 -c 'import json; print(json.load(open("
+                      "\"../event\"))[\"hookSpecificOutput\"][\"updatedInput\"][\"command\"])' > "
+                      "../script && bash ../script 2>&1; cat inside; test -e ../outside && echo "
+                      "ESCAPED",
+                      "r");
+    buf_reset(&out);
+    char chunk[512];
+    for (size_t n; run && (n = fread(chunk, 1, sizeof chunk, run)) > 0;)
+        buf_add(&out, (struct str){chunk, n});
+    if (run)
+        pclose(run);
+    if (!ok(says(&out, "it's $?") && says(&out, "a b\n") && says(&out, "sandbox denied") &&
+                !says(&out, "ESCAPED"),
+            "a rewritten command runs confined"))
+        note("%s", buf_cstr(&out));
+    if (system("rm -rf build/e2e-hook"))
+        return;
+}
+#endif
+
+static void test_settings(void)
+{
+    static const char before[] = "{\n   \"model\" : \"x\",\n   \"n\": [ 1,2 ]\n}\n";
+    auto_buf struct buf text = {0};
+#ifdef _WIN32
+    (void)!system("if not exist build\\e2e-home mkdir build\\e2e-home");
+    _putenv("CLAUDE_CONFIG_DIR=build\\e2e-home");
+#else
+    (void)!system("mkdir -p build/e2e-home");
+    setenv("CLAUDE_CONFIG_DIR", "build/e2e-home", 1);
+#endif
+    static const char file[] = "build/e2e-home/settings.json";
+    remove(file);
+    expect("printed", "hook --print claude", NULL, 0, "\"PreToolUse\"");
+    expect("removed where nothing is", "hook --remove claude", NULL, 0, "no hook of cordon");
+    ok(!read_back(file, &text), "and no file was made");
+    write_file(file, STR(before));
+    expect("installed, and the change is shown", "hook --install claude --strict", NULL, 0,
+           "\"type\": \"command\"");
+    ok(read_back(file, &text) && says(&text, "hook claude --strict") &&
+           str_starts(buf_str(&text), STR("{\n   \"model\" : \"x\",\n   \"n\": [ 1,2 ],\n")),
+       "the rest is as it was");
+    expect("installed again", "hook --install claude --strict", NULL, 0, "there already");
+    expect("removed", "hook --remove claude", NULL, 0, "removed");
+    ok(read_back(file, &text) && str_eq(buf_str(&text), STR(before)), "byte for byte");
+    write_file(file, STR("{\"a\":1,}"));
+    expect("a file that does not parse", "hook --install claude", NULL, 125, "left as it is");
+    ok(read_back(file, &text) && str_eq(buf_str(&text), STR("{\"a\":1,}")), "is left alone");
+    expect("an agent that is not known", "hook --install cursor", NULL, 125, "claude, codex");
+    remove(file);
+}
+
+int main(void)
+{
+    test_events();
+    test_settings();
+#ifndef _WIN32
+    test_wrapped();
+#endif
+    return tap_done();
+}

@@ -1,0 +1,184 @@
+/* cordon_run as another program calls it: output, events, how it ended, what stays as it was. */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "cordon.h"
+#include "tap.h"
+
+struct seen {
+    struct buf out[3];
+    struct buf events;
+    unsigned event_count;
+};
+
+static void on_output(void *context, int stream, const char *bytes, size_t count)
+{
+    struct seen *seen = context;
+    buf_add(&seen->out[stream == 1 || stream == 2 ? stream : 0], (struct str){bytes, count});
+}
+
+static void on_event(void *context, const char *json)
+{
+    struct seen *seen = context;
+    buf_add(&seen->events, str_of(json));
+    buf_char(&seen->events, '\n');
+    seen->event_count++;
+}
+
+static void drop(struct seen *seen)
+{
+    for (int i = 0; i < 3; i++)
+        buf_free(&seen->out[i]);
+    buf_free(&seen->events);
+}
+
+static bool has(const struct buf *text, const char *words)
+{
+    return str_find(buf_str(text), str_of(words), 0) < text->n;
+}
+
+/* Runs a line of sh in build/embed/ws; the code of cordon_run. */
+static int run(const char *script, struct seen *seen, struct cordon_result **result)
+{
+    struct cordon_policy *p = NULL;
+    struct cordon_run_options *o = NULL;
+    const char *argv[] = {"sh", "-c", script};
+    if (cordon_policy_new(&p) || cordon_run_options_new(&o))
+        return CORDON_E_NOMEM;
+    cordon_policy_set(p, "root", ".");
+    cordon_policy_set(p, "cwd", "build/embed/ws");
+    cordon_policy_set(p, "temp", "private");
+    cordon_run_options_output(o, on_output, seen);
+    cordon_run_options_event(o, on_event, seen);
+    int rc = cordon_run(p, o, 3, argv, result);
+    if (rc) {
+        printf("Bail out! %s\n", cordon_policy_error(p));
+        exit(1);
+    }
+    cordon_run_options_free(o);
+    cordon_policy_free(p);
+    return rc;
+}
+
+static void test_run(void)
+{
+    struct seen seen = {0};
+    struct cordon_result *r = NULL;
+    struct sigaction before = {.sa_handler = SIG_IGN}, after;
+    sigaction(SIGTERM, &before, NULL);
+    int rc = run("echo out; echo err >&2; echo x > in; echo x > ../out; exit 7", &seen, &r);
+    sigaction(SIGTERM, NULL, &after);
+    ok(rc == 0 && strcmp(cordon_result_reason(r), "exited") == 0 && cordon_result_exit(r) == 7,
+       "the command's own code");
+    ok(strcmp(buf_cstr(&seen.out[1]), "out\n") == 0, "stdout");
+    ok(str_starts(buf_str(&seen.out[2]), STR("err\n")) && seen.out[0].n == 0, "stderr");
+    ok(access("build/embed/ws/in", F_OK) == 0 && access("build/embed/out", F_OK) != 0,
+       "confined: inside and not outside");
+    ok(cordon_result_denied(r) == 1 && has(&seen.events, "\"type\":\"deny\"") &&
+           has(&seen.events, "roots.outside"),
+       "the denial is an event");
+    ok(has(&seen.events, "\"type\":\"start\"") && has(&seen.events, "\"type\":\"end\""),
+       "start and end too");
+    ok(str_starts(str_of(cordon_result_json(r)), STR("{\"type\":\"summary\"")), "the summary");
+    ok(after.sa_handler == SIG_IGN, "signals are as they were");
+    cordon_result_free(r);
+    drop(&seen);
+}
+
+static void test_volume(void)
+{
+    struct seen seen = {0};
+    struct cordon_result *r = NULL;
+    int rc = run("i=0; while [ $i -lt 64 ]; do head -c 32768 /dev/zero | tr '\\0' a; "
+                 "head -c 32768 /dev/zero | tr '\\0' b >&2; i=$((i+1)); done",
+                 &seen, &r);
+    bool pure = true;
+    for (size_t i = 0; i < seen.out[1].n; i++)
+        pure = pure && seen.out[1].p[i] == 'a';
+    ok(rc == 0 && seen.out[1].n == 2u << 20 && seen.out[2].n == 2u << 20 && pure,
+       "two MiB on each stream, nothing lost or mixed");
+    cordon_result_free(r);
+    drop(&seen);
+}
+
+static void test_ends(void)
+{
+    struct seen seen = {0};
+    struct cordon_result *r = NULL;
+    int rc = run("xdg-open https://x.test", &seen, &r);
+    ok(rc == 0 && strcmp(cordon_result_reason(r), "refused") == 0 && cordon_result_exit(r) == 126,
+       "refused by the guard");
+    cordon_result_free(r);
+    r = NULL;
+    rc = run("kill -9 $$", &seen, &r);
+    ok(rc == 0 && strcmp(cordon_result_reason(r), "signal") == 0 && cordon_result_exit(r) == 137,
+       "a signal");
+    cordon_result_free(r);
+    drop(&seen);
+}
+
+static void test_mistakes(void)
+{
+    struct cordon_policy *p = NULL;
+    struct cordon_run_options *o = NULL;
+    struct cordon_answer *a = NULL;
+    struct cordon_result *r = NULL;
+    const char *missing[] = {"no-such-program-of-ours"}, *path[] = {"x"}, *good[] = {"true"};
+    if (cordon_policy_new(&p) || cordon_run_options_new(&o))
+        return;
+    cordon_policy_set(p, "root", "build/embed/ws");
+    ok(cordon_run(p, NULL, 0, missing, &r) == CORDON_E_VALUE, "no command");
+    ok(cordon_run(p, NULL, 1, missing, &r) == CORDON_E_NOTFOUND &&
+           strstr(cordon_policy_error(p), "no such program"),
+       "no such program");
+    ok(cordon_run(p, NULL, 1, good, &r) == CORDON_E_CONFLICT, "a policy serves one run");
+    cordon_policy_free(p);
+    if (cordon_policy_new(&p))
+        return;
+    cordon_why(p, "write", 1, path, &a);
+    cordon_answer_free(a);
+    ok(cordon_run(p, NULL, 1, good, &r) == CORDON_E_CONFLICT && r == NULL,
+       "and none that has answered");
+    cordon_policy_free(p);
+    if (cordon_policy_new(&p))
+        return;
+    cordon_policy_set(p, "root", "build/embed/nowhere");
+    ok(cordon_run(p, o, 1, good, &r) == CORDON_E_VALUE && r == NULL, "a root that is not there");
+    cordon_policy_free(p);
+    ok(cordon_run_options_set(o, "nonsense", "x") == CORDON_E_UNKNOWN, "an unknown option");
+    ok(cordon_run_options_set(o, "audit-all", "x") == CORDON_E_VALUE, "a switch with a value");
+    ok(cordon_run_options_set(o, "audit", NULL) == CORDON_E_VALUE, "a value that is missing");
+    ok(cordon_run_options_set(o, "audit", "build/embed/a.jsonl") == 0 &&
+           cordon_run_options_set(o, "unset", "SECRET_*") == 0 &&
+           cordon_run_options_set(o, "audit-all", NULL) == 0,
+       "options");
+    cordon_run_options_free(o);
+}
+
+int main(void)
+{
+    struct cordon_policy *p;
+    struct cordon_result *r;
+    const char *good[] = {"true"};
+    mkdir("build/embed", 0755);
+    mkdir("build/embed/ws", 0755);
+    if (cordon_policy_new(&p))
+        return 1;
+    cordon_policy_set(p, "root", "build/embed/ws");
+    int rc = cordon_run(p, NULL, 1, good, &r);
+    if (rc) {
+        skip("cordon_run", cordon_policy_error(p));
+        cordon_policy_free(p);
+        return tap_done();
+    }
+    cordon_result_free(r);
+    cordon_policy_free(p);
+    test_run();
+    test_volume();
+    test_ends();
+    test_mistakes();
+    return system("rm -rf build/embed") || tap_done();
+}

@@ -1,0 +1,78 @@
+/* Whether an outer policy allows no more than an inner one asks for. */
+#include "policy/narrow.h"
+#include "tap.h"
+
+static struct policy *compile(struct policy_settings *s)
+{
+    auto_buf struct buf error = {0};
+    struct policy *policy = NULL;
+    s->paths.dialect = PATH_POSIX;
+    s->paths.cwd = STR("/w");
+    if (policy_compile(s, &policy, &error))
+        note("%s", buf_cstr(&error));
+    return policy;
+}
+
+static struct policy_entry entry(const char *path)
+{
+    return (struct policy_entry){.given = str_of(path), .path = str_of(path), .from = STR("test")};
+}
+
+static bool narrow(struct policy_settings outer, struct policy_settings inner)
+{
+    auto_buf struct buf outline = {0}, why = {0};
+    struct policy *a = compile(&outer), *b = compile(&inner);
+    policy_outline(a, &outline);
+    bool result = policy_is_narrow(buf_str(&outline), b, &why);
+    if (result != (why.n == 0))
+        note("the reason does not fit: %s", buf_cstr(&why));
+    policy_free(a);
+    policy_free(b);
+    return result;
+}
+
+int main(void)
+{
+    struct policy_entry w = entry("/w"), sub = entry("/w/sub"), odd = entry("/w/a\n% b"),
+                        beside = entry("/wide");
+    struct policy_list list_w = {&w, 1, 1}, list_sub = {&sub, 1, 1}, list_odd = {&odd, 1, 1},
+                       list_beside = {&beside, 1, 1};
+    struct policy_settings base = {.mode = POLICY_WORKSPACE_WRITE, .roots = list_w}, s;
+    ok(narrow(base, base), "the same policy");
+    s = base, s.mode = POLICY_READ_ONLY;
+    ok(narrow(s, base) && !narrow(base, s), "read-only is narrower");
+    s = base, s.roots = list_sub;
+    ok(narrow(s, base) && !narrow(base, s), "a smaller root is narrower");
+    s = base, s.roots = list_beside;
+    ok(!narrow(s, base) && !narrow(base, s), "another root with the same beginning is not");
+    s = base, s.roots = list_odd;
+    ok(narrow(s, s) && narrow(s, base), "names with line breaks survive");
+    s = base, s.net = POLICY_NET_ON;
+    ok(narrow(base, s) && !narrow(s, base), "the network off is narrower");
+    s = base, s.git = POLICY_GIT_COMMIT;
+    ok(narrow(base, s) && !narrow(s, base), "--git=protect is narrower");
+    s = base, s.deny_write = list_sub;
+    ok(narrow(s, base) && !narrow(base, s), "deny-write is narrower");
+    s = base, s.deny_write = list_beside;
+    ok(narrow(base, s), "deny-write of what cannot be written anyway changes nothing");
+    s = base, s.deny_read = list_sub;
+    ok(narrow(s, base) && !narrow(base, s), "deny-read is narrower");
+    s = base, s.self = list_sub;
+    ok(narrow(s, base) && !narrow(base, s), "Cordon's own files count");
+    s = base, s.temp_path = STR("/tmp"), s.temp = POLICY_TEMP_SHARED;
+    ok(narrow(base, s) && !narrow(s, base), "no temp folder is narrower");
+    s = base, s.strict = true;
+    ok(narrow(s, base) && !narrow(base, s), "strict is narrower");
+
+    struct policy *policy = compile(&base);
+    static const char *const bad[] = {
+        "",       "mode 1\n",   "mode x\n", "what 1\n",
+        "mode 1", "root %zz\n", "root %\n", "mode 1\ngit 0\nnet 0\nstrict 0\nnew 1\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        auto_buf struct buf why = {0};
+        ok(!policy_is_narrow(str_of(bad[i]), policy, &why) && why.n, "what is not understood, %zu",
+           i);
+    }
+    policy_free(policy);
+    return tap_done();
+}

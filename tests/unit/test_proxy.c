@@ -1,0 +1,218 @@
+/* The proxy's protocol: what comes in, what goes out, who is asked for; and which addresses are
+ * public. */
+#include "broker/proxy.h"
+#include "policy/net.h"
+#include "tap.h"
+
+#define SECRET "s3cret"
+#define AUTH "Proxy-Authorization: Basic Y29yZG9uOnMzY3JldA==\r\n"
+
+static struct proxy p;
+
+static void feed(struct str text, size_t piece)
+{
+    proxy_init(&p, STR(SECRET));
+    for (size_t at = 0; at < text.n && p.state == PROXY_READS; at += piece)
+        proxy_feed(&p, str_slice(text, at, at + piece));
+}
+
+static void test_requests(void)
+{
+    static const struct {
+        const char *what;
+        struct str in;
+        enum proxy_state state;
+        const char *host;
+        unsigned port;
+        const char *out;
+    } rows[] = {
+        {"CONNECT", STR("CONNECT a.test:443 HTTP/1.1\r\n" AUTH "\r\n"), PROXY_ASKS, "a.test", 443,
+         ""},
+        {"CONNECT of HTTP/1.0", STR("CONNECT a.test:443 HTTP/1.0\r\n" AUTH "\r\n"), PROXY_ASKS,
+         "a.test", 443, ""},
+        {"CONNECT to IPv6", STR("CONNECT [::1]:1 HTTP/1.1\r\n" AUTH "\r\n"), PROXY_ASKS, "::1", 1,
+         ""},
+        {"lines without CR",
+         STR("CONNECT a.test:443 HTTP/1.1\nproxy-authorization: basic "
+             "Y29yZG9uOnMzY3JldA==\n\n"),
+         PROXY_ASKS, "a.test", 443, ""},
+        {"not all of it", STR("CONNECT a.test:443 HTTP/1.1\r\n" AUTH), PROXY_READS, "", 0, ""},
+        {"no secret", STR("CONNECT a.test:443 HTTP/1.1\r\n\r\n"), PROXY_FAILED, "", 0,
+         "HTTP/1.1 407"},
+        {"a wrong secret",
+         STR("CONNECT a.test:443 HTTP/1.1\r\nProxy-Authorization: Basic "
+             "Y29yZG9uOnMzY3JldB==\r\n\r\n"),
+         PROXY_FAILED, "", 0, "HTTP/1.1 407"},
+        {"the start of the secret",
+         STR("CONNECT a.test:443 HTTP/1.1\r\nProxy-Authorization: Basic "
+             "Y29yZG9uOnMz\r\n\r\n"),
+         PROXY_FAILED, "", 0, "HTTP/1.1 407"},
+        {"no port", STR("CONNECT a.test HTTP/1.1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
+         "HTTP/1.1 400"},
+        {"a bad port", STR("CONNECT a.test:70000 HTTP/1.1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
+         "HTTP/1.1 400"},
+        {"a user in front of the host", STR("CONNECT b.test@a.test:1 HTTP/1.1\r\n" AUTH "\r\n"),
+         PROXY_FAILED, "", 0, "HTTP/1.1 400"},
+        {"no version", STR("CONNECT a.test:1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
+         "HTTP/1.1 400"},
+        {"a zero byte", STR("CONNECT a.test\0.b:1 HTTP/1.1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
+         "HTTP/1.1 400"},
+        {"a path alone", STR("GET / HTTP/1.1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
+         "HTTP/1.1 400"},
+        {"another scheme", STR("GET ftp://a.test/ HTTP/1.1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
+         "HTTP/1.1 400"},
+        {"a plain request", STR("GET http://a.test/x HTTP/1.1\r\n" AUTH "\r\n"), PROXY_ASKS,
+         "a.test", 80, ""},
+        {"a plain request with a port", STR("POST http://a.test:81 HTTP/1.1\r\n" AUTH "\r\nbody"),
+         PROXY_ASKS, "a.test", 81, ""},
+        {"SOCKS by name",
+         STR("\5\1\2"
+             "\1\6cordon\6s3cret"
+             "\5\1\0\3\6a.test\1\273"),
+         PROXY_ASKS, "a.test", 443, "\5\2\1"},
+        {"SOCKS by IPv4",
+         STR("\5\1\2"
+             "\1\6cordon\6s3cret"
+             "\5\1\0\1\1\2\3\4\0\120"),
+         PROXY_ASKS, "1.2.3.4", 80, "\5\2\1"},
+        {"SOCKS by IPv6",
+         STR("\5\2\0\2"
+             "\1\6cordon\6s3cret"
+             "\5\1\0\4"
+             "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1"
+             "\0\120"),
+         PROXY_ASKS, "0:0:0:0:0:0:0:1", 80, "\5\2\1"},
+        {"SOCKS without a password", STR("\5\1\0"), PROXY_FAILED, "", 0, "\5\377"},
+        {"SOCKS with a wrong one",
+         STR("\5\1\2"
+             "\1\6cordon\6s3creT"),
+         PROXY_FAILED, "", 0, "\5\2\1\1"},
+        {"SOCKS with an empty one",
+         STR("\5\1\2"
+             "\1\6cordon\0"
+             "\5\1\0\3"),
+         PROXY_FAILED, "", 0, "\5\2\1\1"},
+        {"SOCKS bind",
+         STR("\5\1\2"
+             "\1\6cordon\6s3cret"
+             "\5\2\0\1\1\2\3\4\0\120"),
+         PROXY_FAILED, "", 0, "\5\2\1"},
+        {"a SOCKS name with a colon",
+         STR("\5\1\2"
+             "\1\6cordon\6s3cret"
+             "\5\1\0\3\6a:1.bb\0\120"),
+         PROXY_FAILED, "", 0, "\5\2\1"},
+        {"half of SOCKS",
+         STR("\5\1\2"
+             "\1\6cordon\6s3cret"
+             "\5\1\0\3\6a.te"),
+         PROXY_READS, "", 0, "\5\2\1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t piece = 1; piece <= rows[i].in.n; piece = piece == 1 ? 7 : rows[i].in.n + 1) {
+            feed(rows[i].in, piece == 7 ? rows[i].in.n : piece);
+            bool same = p.state == rows[i].state && strcmp(p.host, rows[i].host) == 0 &&
+                        p.port == rows[i].port &&
+                        str_starts((struct str){p.output, p.output_n}, str_of(rows[i].out));
+            if (!ok(same, "%s, %s", rows[i].what, piece == 1 ? "byte by byte" : "at once"))
+                note("state %d, host %s, port %u", p.state, p.host, p.port);
+        }
+}
+
+static void test_rest(void)
+{
+    feed(STR("CONNECT a.test:443 HTTP/1.1\r\n" AUTH "\r\nEARLY"), 1000);
+    ok(str_eq((struct str){p.input, p.input_n}, STR("EARLY")), "bytes behind the head are kept");
+    proxy_answer(&p, PROXY_CONNECTED, STR_NONE);
+    ok(p.state == PROXY_PASSES &&
+           str_starts((struct str){p.output, p.output_n}, STR("HTTP/1.1 200")),
+       "a tunnel is confirmed");
+    feed(STR("GET http://a.test:81/x?y HTTP/1.1\r\nHost: b.test\r\n" AUTH
+             "Proxy-Connection: x\r\nConnection: keep-alive\r\nA: b\r\n\r\nbody"),
+         1000);
+    ok(str_eq((struct str){p.input, p.input_n},
+              STR("GET /x?y HTTP/1.1\r\nHost: a.test:81\r\nConnection: close\r\nA: b\r\n\r\nbody")),
+       "a plain request is rewritten");
+    proxy_answer(&p, PROXY_REFUSED, STR("because"));
+    ok(p.state == PROXY_FAILED &&
+           str_find((struct str){p.output, p.output_n}, STR("because"), 0) < p.output_n,
+       "a refusal has its reason");
+    static char long_line[PROXY_MOST_INPUT];
+    memset(long_line, 'a', sizeof long_line);
+    proxy_init(&p, STR(SECRET));
+    proxy_feed(&p, (struct str){long_line, sizeof long_line});
+    ok(p.state == PROXY_FAILED &&
+           str_starts((struct str){p.output, p.output_n}, STR("HTTP/1.1 431")),
+       "a head without an end is refused");
+    proxy_init(&p, STR_NONE);
+    ok(p.state == PROXY_FAILED, "there is no proxy without a secret");
+}
+
+static void test_public(void)
+{
+    static const struct {
+        const char *address;
+        bool public;
+    } rows[] = {{"8.8.8.8", true},
+                {"93.184.216.34", true},
+                {"9.255.255.255", true},
+                {"11.0.0.0", true},
+                {"172.15.0.1", true},
+                {"172.32.0.1", true},
+                {"100.63.0.1", true},
+                {"100.128.0.1", true},
+                {"192.167.0.1", true},
+                {"223.255.255.255", true},
+                {"2606:4700::1", true},
+                {"::ffff:8.8.8.8", true},
+                {"64:ff9b::8.8.8.8", true},
+                {"2002:808:808::1", true},
+                {"0.0.0.0", false},
+                {"10.0.0.1", false},
+                {"100.64.0.1", false},
+                {"127.0.0.1", false},
+                {"127.1", false},
+                {"2130706433", false},
+                {"169.254.169.254", false},
+                {"172.16.0.1", false},
+                {"172.31.255.255", false},
+                {"192.0.0.8", false},
+                {"192.0.2.1", false},
+                {"192.168.1.1", false},
+                {"198.18.0.1", false},
+                {"198.51.100.1", false},
+                {"203.0.113.1", false},
+                {"224.0.0.1", false},
+                {"240.0.0.1", false},
+                {"255.255.255.255", false},
+                {"::", false},
+                {"::1", false},
+                {"::ffff:127.0.0.1", false},
+                {"::ffff:10.0.0.1", false},
+                {"::127.0.0.1", false},
+                {"64:ff9b::10.0.0.1", false},
+                {"64:ff9b:1::8.8.8.8", false},
+                {"2002:a00:1::1", false},
+                {"2001::1", false},
+                {"2001:db8::1", false},
+                {"fc00::1", false},
+                {"fd12::1", false},
+                {"fe80::1", false},
+                {"fec0::1", false},
+                {"ff02::1", false},
+                {"a.test", false},
+                {"", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct net_host host = net_read_host(str_of(rows[i].address));
+        ok(net_is_public(&host) == rows[i].public, "%s is %spublic", rows[i].address,
+           rows[i].public ? "" : "not ");
+    }
+}
+
+int main(void)
+{
+    test_requests();
+    test_rest();
+    test_public();
+    return tap_done();
+}

@@ -1,0 +1,191 @@
+/* The report: what is counted, what is bounded, and that text of others stays text. */
+#include "report/collect.h"
+#include "tap.h"
+
+#include <stdlib.h>
+
+static struct report *fresh(void)
+{
+    struct report *r = NULL;
+    if (report_new(&r))
+        abort();
+    return r;
+}
+
+static void feed(struct report *r, const char *line)
+{
+    report_line(r, str_of(line), false);
+}
+
+static bool has(const struct buf *text, const char *words)
+{
+    return str_find(buf_str(text), str_of(words), 0) < text->n;
+}
+
+#define HEAD(type, ms)                                                                 \
+    "{\"v\":1,\"run\":\"r1\",\"type\":\"" type "\",\"time\":\"2026-01-31T08:05:09." ms \
+    "Z\",\"seq\":1,"
+
+static void test_counts(void)
+{
+    struct report *r = fresh();
+    auto_buf struct buf page = {0}, text = {0}, json = {0};
+    feed(r, HEAD("start", "000") "\"mode\":\"workspace-write\",\"roots\":[\"/a\",\"/b\"],"
+                                 "\"net\":\"off\",\"boundary\":\"kernel\"}");
+    feed(r, HEAD("spawn", "010") "\"pid\":5,\"image\":\"/bin/sh\",\"cmdline\":\"sh -c x\"}");
+    feed(r, HEAD("spawn", "020") "\"pid\":6,\"ppid\":5,\"image\":\"/bin/ls\"}");
+    feed(r, HEAD("deny", "030") "\"pid\":6,\"op\":\"file.write\",\"target\":\"/x\",\"rule\":"
+                                "\"roots.outside\",\"fix\":\"--root . --root /\"}");
+    feed(r, HEAD("deny", "900") "\"pid\":6,\"op\":\"file.write\",\"target\":\"/x\",\"rule\":"
+                                "\"roots.outside\",\"count\":41,\"first\":3}");
+    feed(r, HEAD("ask", "040") "\"pid\":5,\"op\":\"guard\",\"target\":\"rm\",\"rule\":"
+                               "\"destroy.outside\"}");
+    feed(r, HEAD("allow", "050") "\"pid\":5,\"op\":\"file.create\",\"target\":\"/a/new\"}");
+    feed(r, HEAD("allow", "050") "\"pid\":5,\"op\":\"file.read\",\"target\":\"/a/read\"}");
+    feed(r, HEAD("exit", "100") "\"pid\":6,\"code\":2}");
+    feed(r, HEAD("spawn", "200") "\"pid\":6,\"ppid\":5,\"image\":\"/bin/again\"}");
+    feed(r, HEAD("exit", "300") "\"pid\":6,\"code\":0}");
+    feed(r, "not json");
+    feed(r, "[]");
+    feed(r, "");
+    feed(r, HEAD("end", "950") "\"exit\":7,\"duration_ms\":950,\"denied\":42}");
+    report_line(r, STR("{\"v\":1,\"ru"), true);
+    report_finish(r);
+    ok(r->totals[REPORT_DENY] == 42, "a count counts");
+    ok(r->totals[REPORT_ASK] == 1 && r->totals[REPORT_ALLOW] == 2, "asked and allowed");
+    ok(r->malformed == 2 && r->cut, "malformed lines and a cut one");
+    ok(r->process_count == 3 && r->processes[1].parent == 1 && r->processes[2].parent == 1 &&
+           r->processes[1].code == 2 && r->processes[2].code == 0 && r->processes[1].end == 100,
+       "processes, one number used twice");
+    ok(r->processes[1].denied == 42, "denials belong to a process");
+    ok(r->rules.count == 2 && str_eq(r->rules.items[0].rule, STR("roots.outside")),
+       "rules, the most frequent first");
+    ok(r->files.count == 1 && str_eq(r->files.items[0].target, STR("/a/new")),
+       "files that were changed, not those that were read");
+    ok(r->runs[0].exit == 7 && r->runs[0].duration_ms == 950 && r->run_count == 1, "the run");
+    uint64_t seen = 0;
+    for (size_t i = 0; i < REPORT_BINS; i++)
+        seen += r->bins[i].count[REPORT_DENY];
+    ok(seen == 42 && r->longest == 900, "the time line holds everything");
+    report_page(r, STR("a.jsonl"), &page);
+    report_text(r, STR("a.jsonl"), &text);
+    report_json(r, STR("a.jsonl"), &json);
+    ok(has(&page, "<code tabindex=\"0\">--root . --root /</code>"), "the remedy is there to copy");
+    ok(has(&page, "exit code 7 after 950 ms") && has(&text, "exit code 7 after 950 ms"), "the end");
+    ok(has(&page, "pid 6, from 20 ms, for 80 ms, exit code 2"), "times of a process");
+    ok(has(&json, "\"rules\":[{\"rule\":\"roots.outside\",\"count\":42"), "JSON");
+    ok(!has(&page, "<script") && !has(&page, "http:") && !has(&page, "https:") &&
+           !has(&page, "url("),
+       "no script, nothing to load");
+    report_free(r);
+}
+
+/* Markup, control characters and strange Unicode in every member, also where a number belongs. */
+static void test_hostile(void)
+{
+    static const char *const members[] = {
+        "v",       "run",   "type",     "time",       "seq",   "pid",     "ppid",
+        "image",   "op",    "target",   "rule",       "why",   "target2", "cmdline",
+        "fix",     "quiet", "verdict",  "mode",       "roots", "count",   "first",
+        "version", "net",   "boundary", "git",        "code",  "exit",    "boundary_detail",
+        "denied",  "asked", "allowed",  "duration_ms"};
+    static const char *const types[] = {"start", "spawn", "deny", "ask", "allow", "exit", "end"};
+    static const char value[] =
+        "<script>alert(1)</script><img src=x onerror=y>\\\"'&\\u001b[2J\\u202e\\ud800\\u0000";
+    struct report *r = fresh();
+    auto_buf struct buf page = {0}, text = {0}, json = {0};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t m = 0; m < sizeof members / sizeof *members; m++) {
+            auto_buf struct buf line = {0};
+            buf_fmt(&line, "{\"type\":\"%s\",\"run\":\"r\",\"pid\":1", types[t]);
+            if (strcmp(members[m], "type") && strcmp(members[m], "run") &&
+                strcmp(members[m], "pid"))
+                buf_fmt(&line, ",\"%s\":\"%s\"", members[m], value);
+            buf_char(&line, '}');
+            report_line(r, buf_str(&line), false);
+            buf_reset(&line);
+            buf_fmt(&line, "{\"type\":\"%s\"", types[t]);
+            for (size_t other = 0; other < sizeof members / sizeof *members; other++)
+                if (strcmp(members[other], "type"))
+                    buf_fmt(&line,
+                            strcmp(members[other], "roots") ? ",\"%s\":\"%s\"" : ",\"%s\":[\"%s\"]",
+                            members[other], value);
+            buf_char(&line, '}');
+            report_line(r, buf_str(&line), false);
+        }
+    report_finish(r);
+    ok(r->malformed == 0 && r->events == 2 * 7 * 32, "every line was taken");
+    report_page(r, STR("<script>\"'"), &page);
+    report_text(r, STR("a\x1b[2J"), &text);
+    report_json(r, STR("a"), &json);
+    ok(has(&page, "&lt;script&gt;alert(1)"), "the control: the text is there");
+    ok(!has(&page, "<script") && !has(&page, "<img") && !has(&page, "onerror=y>"),
+       "and is text, not markup");
+    bool plain = true, page_plain = true;
+    for (size_t i = 0; i < text.n; i++)
+        plain = plain && ((unsigned char)text.p[i] >= 0x20 || text.p[i] == '\n');
+    for (size_t i = 0; i < page.n; i++)
+        page_plain = page_plain && ((unsigned char)page.p[i] >= 0x20 || page.p[i] == '\n');
+    ok(plain && page_plain, "no control character reaches the terminal or the page");
+    ok(!has(&page, "\xE2\x80\xAE") && !has(&text, "\xE2\x80\xAE"), "no turned direction");
+    auto_arena struct arena arena = {0};
+    struct json_value v;
+    struct json_error error;
+    ok(json_read(&arena, buf_str(&json), &v, &error) == 0, "the JSON can be read");
+    report_free(r);
+}
+
+/* A million events with ever new targets, programs, rules and runs: the memory stays. */
+static void test_million(void)
+{
+    struct report *r = fresh();
+    auto_buf struct buf page = {0}, line = {0};
+    size_t after_some = 0;
+    enum { EVENTS = 1000000 };
+    for (unsigned i = 0; i < EVENTS; i++) {
+        static const char *const types[] = {"deny", "allow", "spawn", "exit"};
+        buf_reset(&line);
+        buf_fmt(&line,
+                "{\"run\":\"r%u\",\"type\":\"%s\",\"time\":\"2026-01-31T%02u:%02u:%02u.000Z\","
+                "\"pid\":%u,\"op\":\"file.write\",\"target\":\"/t/%u\",\"rule\":\"a.%u\"}",
+                i / 5000, types[i % 4], i / 3600 % 24, i / 60 % 60, i % 60, i % 30000, i, i / 4000);
+        report_line(r, buf_str(&line), false);
+        if (i == 600000)
+            after_some = r->arena.used;
+    }
+    report_finish(r);
+    report_page(r, STR("a"), &page);
+    ok(r->events == EVENTS && r->malformed == 0, "a million events");
+    ok(r->totals[REPORT_DENY] == EVENTS / 4 && r->totals[REPORT_ALLOW] == EVENTS / 4,
+       "none is lost from the totals");
+    ok(r->arena.used == after_some && r->arena.used < 4u << 20, "the memory does not grow: %u KiB",
+       (unsigned)(r->arena.used >> 10));
+    ok(page.n < 2u << 20, "the page stays small: %u KiB", (unsigned)(page.n >> 10));
+    report_free(r);
+}
+
+static void test_words(void)
+{
+    auto_buf struct buf out = {0};
+    static const struct {
+        uint64_t n;
+        const char *text;
+    } numbers[] = {{0, "0"}, {999, "999"}, {1000, "1,000"}, {1234567, "1,234,567"}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        buf_reset(&out);
+        report_number(&out, numbers[i].n);
+        ok(strcmp(buf_cstr(&out), numbers[i].text) == 0, "%s", numbers[i].text);
+    }
+    buf_reset(&out);
+    report_clean(&out, STR("a\nb\x01\xFF\xE2\x80\xAE\xC3\xA4"));
+    ok(strcmp(buf_cstr(&out), "a\\nb\\u{1}\\xff\\u{202e}\xC3\xA4") == 0, "strange characters");
+}
+
+int main(void)
+{
+    test_counts();
+    test_hostile();
+    test_words();
+    test_million();
+    return tap_done();
+}
