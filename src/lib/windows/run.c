@@ -150,7 +150,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
                                 .context = run,
                                 .now = system_now_ms};
     if (rc == 0)
-        rc = inject_plan_make(policy_image(policy), true, &l->broker.inject, f);
+        rc = inject_plan_make(policy_image(policy), true, &l->who, &l->broker.inject, f);
     if (rc == 0 && broker_start(&l->broker))
         rc = launch_fail(f, "cannot start the broker (CreateThread)");
     l->serving = rc == 0;

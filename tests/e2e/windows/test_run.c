@@ -483,6 +483,11 @@ static void test_doors(void)
     ok(confined(NULL, "%P% pipe-inside \\\\.\\pipe\\cordon-inside", &out) == 0,
        "31 a pipe inside the tree");
     buf_reset(&out);
+    auto_buf struct buf control = {0};
+    ok(confined(NULL, "%P% object cordon-event", &out) == 0 && has(&out, "entries 1") &&
+           run("%P% object cordon-event", &control) == 0 && has(&control, "entries 0"),
+       "66 an access list that a program gives its own event gets an entry for the run");
+    buf_reset(&out);
     HANDLE pipe = CreateNamedPipeA("\\\\.\\pipe\\cordon-outside", PIPE_ACCESS_DUPLEX,
                                    PIPE_TYPE_BYTE, 4, 4096, 4096, 0, NULL);
     ok(confined(NULL, "%P% pipe-client \\\\.\\pipe\\cordon-outside", &out) != 0 &&
