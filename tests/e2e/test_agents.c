@@ -117,6 +117,8 @@ static void test_stand_in(void)
 int main(void)
 {
     char cwd[1024] = "";
+    forget_variable("CLAUDE_PROJECT_DIR");
+    forget_variable("CORDON");
 #ifdef _WIN32
     FILE *pwd = popen("cd", "r");
     (void)!system("mkdir build\\e2e-agent\\home\\.claude build\\e2e-agent\\home\\.codex "
