@@ -15,8 +15,8 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 struct system_guest {
     cordon_output *output;
     void *context;
-    int read[2]; /* stdout, stderr; -1: none */
-    intptr_t write[2];
+    int read[2], write[2]; /* stdout, stderr; -1: none */
+    intptr_t given[2];     /* write, as the run takes it */
     pthread_t thread;
     bool reading;
     struct sigaction before[SIGNALS];
@@ -43,10 +43,13 @@ static void *read_output(void *context)
     return NULL;
 }
 
-static void close_one(intptr_t fd)
+static void close_pair(int pair[2])
 {
-    if (fd >= 0)
-        close((int)fd);
+    for (int i = 0; i < 2; i++) {
+        if (pair[i] >= 0)
+            close(pair[i]);
+        pair[i] = -1;
+    }
 }
 
 static bool open_pipes(struct system_guest *g)
@@ -57,6 +60,7 @@ static bool open_pipes(struct system_guest *g)
             return false;
         g->read[i] = ends[0];
         g->write[i] = ends[1];
+        g->given[i] = ends[1];
     }
     /* The thread takes no signal: they are for the thread that the caller runs this in. */
     sigset_t all, old;
@@ -88,17 +92,15 @@ int system_guest_open(cordon_output *output, void *context, struct system_guest 
 
 const intptr_t *system_guest_stdio(const struct system_guest *g)
 {
-    return g->output ? g->write : NULL;
+    return g->output ? g->given : NULL;
 }
 
 void system_guest_close(struct system_guest *g)
 {
-    close_one(g->write[0]);
-    close_one(g->write[1]);
+    close_pair(g->write);
     if (g->reading)
         pthread_join(g->thread, NULL);
-    close_one(g->read[0]);
-    close_one(g->read[1]);
+    close_pair(g->read);
     for (int i = 0; i < SIGNALS; i++)
         sigaction(signals[i], &g->before[i], NULL);
     free(g);

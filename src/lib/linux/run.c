@@ -328,8 +328,9 @@ int system_run(struct run *run)
                                          .unset = o->unset,
                                          .unset_count = o->unset_count,
                                          .proxy = way.url[0] ? way.url : NULL};
+    int output[2] = {o->stdio ? (int)o->stdio[0] : -1, o->stdio ? (int)o->stdio[1] : -1};
     struct spawn_plan plan = {.program = program,
-                              .stdio = o->stdio,
+                              .stdio = o->stdio ? output : NULL,
                               .argv = o->argv,
                               .environ = environment_make(&arena, settings, &variables),
                               .cwd = cwd.p,
