@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "windows_probe.h"
+
 NTSYSAPI NTSTATUS NTAPI NtSetEaFile(HANDLE, IO_STATUS_BLOCK *, void *, ULONG);
 NTSYSAPI NTSTATUS NTAPI NtCreateSymbolicLinkObject(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *,
                                                    UNICODE_STRING *);
@@ -22,24 +24,24 @@ NTSYSAPI NTSTATUS NTAPI NtCreateSymbolicLinkObject(HANDLE *, ACCESS_MASK, OBJECT
 static int argc_of;
 static wchar_t **argv_of;
 
-static const wchar_t *word(int i)
+const wchar_t *word(int i)
 {
     return i + 2 < argc_of ? argv_of[i + 2] : L"";
 }
 
-static int last_error(void)
+int last_error(void)
 {
     DWORD error = GetLastError();
     printf("error %lu\n", (unsigned long)error);
     return error & 0xFF ? (int)(error & 0xFF) : 255;
 }
 
-static int result(BOOL good)
+int result(BOOL good)
 {
     return good ? 0 : last_error();
 }
 
-static int status_result(NTSTATUS status)
+int status_result(NTSTATUS status)
 {
     if (status >= 0)
         return 0;
@@ -938,6 +940,10 @@ static const struct {
     {L"service", do_service},
     {L"syscall", do_syscall},
     {L"cat", do_cat},
+    {L"hostile", do_hostile},
+    {L"serve-lines", do_serve_lines},
+    {L"storm", do_storm},
+    {L"race", do_race},
 };
 
 int wmain(int argc, wchar_t **argv);

@@ -164,26 +164,53 @@ const struct broker_root *place_root(struct request *r, const struct path *name,
     return best && utf16(r, str_from(name->text, best->path.n + 1), below) ? best : NULL;
 }
 
+static NTSTATUS open_folder(UNICODE_STRING *name, HANDLE *out)
+{
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    InitializeObjectAttributes(&object, name, OBJ_CASE_INSENSITIVE, NULL, NULL);
+    return NtOpenFile(out, FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io,
+                      FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                      FILE_DIRECTORY_FILE | FILE_SYNCHRONOUS_IO_NONALERT);
+}
+
+/*
+ * The final path of a folder that was opened by a name. Where the name led through a link the
+ * folder is opened once more by its final path: Wine finds out a handle's path by asking for the
+ * name again, and a link that was turned between the two makes it a path of something else. Empty
+ * if it does not come to rest.
+ */
+static struct str settle(struct request *r, struct str asked, HANDLE *folder)
+{
+    enum { MOST_TRIES = 8 };
+    struct str final = place_path_of(r, *folder);
+    for (int i = 0; i < MOST_TRIES && final.p && !str_eqi(final, asked); i++) {
+        UNICODE_STRING name;
+        HANDLE again;
+        if (!nt_name(r, final, &name) || open_folder(&name, &again) < 0)
+            return STR_NONE;
+        NtClose(*folder);
+        *folder = again;
+        asked = final;
+        final = place_path_of(r, again);
+    }
+    return str_eqi(final, asked) ? final : STR_NONE;
+}
+
 NTSTATUS place_find(struct request *r, const struct path *name, struct place *out)
 {
     struct str parent = path_parent(PATH_WINDOWS, name->text);
     struct str leaf = path_leaf(PATH_WINDOWS, name->text);
     struct place place = {.path = *name, .exact = true};
     UNICODE_STRING folder;
-    IO_STATUS_BLOCK io;
     if (!nt_name(r, leaf.n ? parent : name->text, &folder) || !utf16(r, leaf, &place.leaf))
         return STATUS_OBJECT_NAME_INVALID;
-    OBJECT_ATTRIBUTES object;
-    InitializeObjectAttributes(&object, &folder, OBJ_CASE_INSENSITIVE, NULL, NULL);
-    NTSTATUS status =
-        NtOpenFile(&place.folder, FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io,
-                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                   FILE_DIRECTORY_FILE | FILE_SYNCHRONOUS_IO_NONALERT);
+    NTSTATUS status = open_folder(&folder, &place.folder);
     if (status < 0)
         return status == STATUS_OBJECT_NAME_NOT_FOUND && leaf.n ? STATUS_OBJECT_PATH_NOT_FOUND
                : status == STATUS_NOT_A_DIRECTORY               ? STATUS_OBJECT_PATH_NOT_FOUND
                                                                 : status;
-    struct str final = place_path_of(r, place.folder);
+    struct str final = settle(r, leaf.n ? parent : name->text, &place.folder);
     auto_buf struct buf whole = {0};
     buf_add(&whole, final);
     if (leaf.n && whole.n && whole.p[whole.n - 1] != '\\')

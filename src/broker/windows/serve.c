@@ -66,21 +66,21 @@ static bool start_worker(struct client *c)
 /* Takes the slots that ask, each by one worker. */
 static void serve_slots(struct client *c, unsigned char *copy)
 {
-    for (unsigned i = 0; i < WIRE_SLOTS; i++) {
-        uint32_t asked = WIRE_ASKED;
-        if (!is_asked(c, i) || InterlockedCompareExchange(&c->busy[i], 1, 0))
-            continue;
-        if (__atomic_compare_exchange_n(&c->wire.shared->slot[i].state, &asked, WIRE_TAKEN, false,
-                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-            unsigned more = i + 1;
-            while (more < WIRE_SLOTS && !is_asked(c, more))
-                more++;
-            if (more < WIRE_SLOTS && c->idle == 0 && c->workers < BROKER_MOST_WORKERS)
-                start_worker(c);
-            serve_slot(c, i, copy);
+    for (unsigned i = 0; i < WIRE_SLOTS; i++)
+        /* Asked again while we had the slot: whoever was woken for that has passed it by. */
+        while (is_asked(c, i) && !InterlockedCompareExchange(&c->busy[i], 1, 0)) {
+            uint32_t asked = WIRE_ASKED;
+            if (__atomic_compare_exchange_n(&c->wire.shared->slot[i].state, &asked, WIRE_TAKEN,
+                                            false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+                unsigned more = i + 1;
+                while (more < WIRE_SLOTS && !is_asked(c, more))
+                    more++;
+                if (more < WIRE_SLOTS && c->idle == 0 && c->workers < BROKER_MOST_WORKERS)
+                    start_worker(c);
+                serve_slot(c, i, copy);
+            }
+            InterlockedExchange(&c->busy[i], 0);
         }
-        InterlockedExchange(&c->busy[i], 0);
-    }
 }
 
 /* The last worker frees the client. */

@@ -320,6 +320,9 @@ int system_run(struct run *run)
     if (!find_program(o->argv[0], program, sizeof program))
         return run_not_found(run, o->argv[0]);
     bool confined = settings->mode != POLICY_FULL_ACCESS;
+#ifdef CORDON_TEST_OPEN
+    confined = false; /* a program of the tests: the selftest must notice */
+#endif
     bool inside = false;
     int rc = confined ? look_around(run, &inside) : 0;
     if (rc == 0 && confined && !inside)
@@ -328,9 +331,8 @@ int system_run(struct run *run)
                                          .unset = o->unset,
                                          .unset_count = o->unset_count,
                                          .proxy = way.url[0] ? way.url : NULL};
-    int output[2] = {o->stdio ? (int)o->stdio[0] : -1, o->stdio ? (int)o->stdio[1] : -1};
     struct spawn_plan plan = {.program = program,
-                              .stdio = o->stdio ? output : NULL,
+                              .stdio = o->stdio,
                               .argv = o->argv,
                               .environ = environment_make(&arena, settings, &variables),
                               .cwd = cwd.p,

@@ -2,44 +2,48 @@
 #include <stdlib.h>
 #include <windows.h>
 
+#include "launch/windows/stdio.h"
 #include "lib/system.h"
 
-struct stream {
+struct reader {
     struct system_guest *guest;
-    int number; /* 1: stdout, 2: stderr */
-    HANDLE read, write, thread;
+    int stream; /* 1 or 2 */
+    HANDLE pipe, thread;
 };
 
 struct system_guest {
     cordon_output *output;
     void *context;
-    CRITICAL_SECTION lock; /* the function is called by one thread at a time */
-    struct stream streams[2];
-    intptr_t handles[2];
+    SRWLOCK one_at_a_time;
+    struct reader readers[2];
+    intptr_t write[2];
 };
 
 static DWORD WINAPI read_output(void *context)
 {
-    struct stream *s = context;
+    struct reader *r = context;
+    struct system_guest *g = r->guest;
     char piece[16384];
-    DWORD n;
-    while (ReadFile(s->read, piece, sizeof piece, &n, NULL) && n > 0) {
-        EnterCriticalSection(&s->guest->lock);
-        s->guest->output(s->guest->context, s->number, piece, n);
-        LeaveCriticalSection(&s->guest->lock);
+    for (DWORD n; ReadFile(r->pipe, piece, sizeof piece, &n, NULL);) {
+        AcquireSRWLockExclusive(&g->one_at_a_time);
+        if (n)
+            g->output(g->context, r->stream, piece, n);
+        ReleaseSRWLockExclusive(&g->one_at_a_time);
     }
     return 0;
 }
 
-static bool open_stream(struct system_guest *g, int i)
+static bool open_reader(struct system_guest *g, int i)
 {
-    struct stream *s = &g->streams[i];
-    *s = (struct stream){.guest = g, .number = i + 1};
-    if (!CreatePipe(&s->read, &s->write, NULL, 65536))
+    HANDLE write;
+    struct reader *r = &g->readers[i];
+    r->guest = g;
+    r->stream = i + 1;
+    if (!CreatePipe(&r->pipe, &write, NULL, 65536))
         return false;
-    g->handles[i] = (intptr_t)s->write;
-    s->thread = CreateThread(NULL, 0, read_output, s, 0, NULL);
-    return s->thread != NULL;
+    g->write[i] = (intptr_t)write;
+    r->thread = CreateThread(NULL, 0, read_output, r, 0, NULL);
+    return r->thread != NULL;
 }
 
 int system_guest_open(cordon_output *output, void *context, struct system_guest **out,
@@ -50,34 +54,36 @@ int system_guest_open(cordon_output *output, void *context, struct system_guest 
         return CORDON_E_NOMEM;
     g->output = output;
     g->context = context;
-    InitializeCriticalSection(&g->lock);
-    if (output && (!open_stream(g, 0) || !open_stream(g, 1))) {
-        *why = "the pipes for its output could not be made";
-        system_guest_close(g);
-        return CORDON_E_CONFINE;
-    }
+    InitializeSRWLock(&g->one_at_a_time);
+    for (int i = 0; output && i < 2; i++)
+        if (!open_reader(g, i)) {
+            *why = "the pipes for its output could not be made";
+            system_guest_close(g);
+            return CORDON_E_CONFINE;
+        }
     *out = g;
     return 0;
 }
 
 const intptr_t *system_guest_stdio(const struct system_guest *g)
 {
-    return g->output ? g->handles : NULL;
+    return g->output ? g->write : NULL;
 }
 
 void system_guest_close(struct system_guest *g)
 {
+    for (int i = 0; i < 2; i++)
+        if (g->write[i])
+            CloseHandle((HANDLE)g->write[i]);
     for (int i = 0; i < 2; i++) {
-        struct stream *s = &g->streams[i];
-        if (s->write)
-            CloseHandle(s->write);
-        if (s->thread) {
-            WaitForSingleObject(s->thread, INFINITE);
-            CloseHandle(s->thread);
+        if (g->readers[i].thread) {
+            WaitForSingleObject(g->readers[i].thread, INFINITE);
+            CloseHandle(g->readers[i].thread);
         }
-        if (s->read)
-            CloseHandle(s->read);
+        if (g->readers[i].pipe)
+            CloseHandle(g->readers[i].pipe);
     }
-    DeleteCriticalSection(&g->lock);
+    /* The console's keys are the caller's again. */
+    stdio_watch_console(NULL);
     free(g);
 }

@@ -80,6 +80,13 @@ static void launch_close(struct launch *l)
 }
 #define auto_launch __attribute__((cleanup(launch_close)))
 
+static int open_stdio(const intptr_t *given, struct stdio *s, struct launch_failure *f)
+{
+    HANDLE own[] = {GetStdHandle(STD_INPUT_HANDLE), given ? (HANDLE)given[0] : NULL,
+                    given ? (HANDLE)given[1] : NULL};
+    return given ? stdio_open_handles(s, own, f) : stdio_open(s, f);
+}
+
 /* The only way out, where there is one: somebody else's proxy or an own one. */
 static int open_way_out(struct run *run, struct launch *l, struct launch_failure *f)
 {
@@ -114,15 +121,6 @@ static int open_way_out(struct run *run, struct launch *l, struct launch_failure
     return 0;
 }
 
-static int open_stdio(const struct run_options *o, struct stdio *stdio, struct launch_failure *f)
-{
-    if (!o->stdio)
-        return stdio_open(stdio, f);
-    const HANDLE own[3] = {GetStdHandle(STD_INPUT_HANDLE), (HANDLE)o->stdio[0],
-                           (HANDLE)o->stdio[1]};
-    return stdio_open_handles(stdio, own, f);
-}
-
 static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
 {
     const struct policy *policy = run->policy->policy;
@@ -138,7 +136,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
     if (rc == 0)
         rc = job_make(&settings->limits, &l->job, &l->port, f);
     if (rc == 0)
-        rc = open_stdio(run->options, &l->stdio, f);
+        rc = open_stdio(run->options->stdio, &l->stdio, f);
     l->end = CreateEventW(NULL, TRUE, FALSE, NULL);
     if (rc == 0)
         rc = l->end ? stdio_watch_console(l->end) : launch_fail(f, "cannot make an event");

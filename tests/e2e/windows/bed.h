@@ -1,0 +1,352 @@
+/*
+ * A bed for end-to-end tests on Windows: a folder of its own under the temp folder with ws (the
+ * workspace) and out (beside it), commands that run in ws with and without the sandbox, and looks
+ * at the disk and at processes. In command lines %P% is the probe, %C% the program under test,
+ * %T% the bed.
+ */
+#ifndef CORDON_TESTS_BED_H
+#define CORDON_TESTS_BED_H
+
+#include "wire/windows/nt.h"
+
+#include <psapi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tlhelp32.h>
+
+#include "base/buf.h"
+#include "tap.h"
+
+#define BED __attribute__((unused)) static
+
+static char top[MAX_PATH], cordon[MAX_PATH], probe[MAX_PATH];
+
+BED void expand(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        const char *value = NULL;
+        if (text[0] == '%' && text[1] && text[2] == '%')
+            value = text[1] == 'P' ? probe : text[1] == 'C' ? cordon : text[1] == 'T' ? top : NULL;
+        if (value) {
+            buf_add(out, str_of(value));
+            text += 2;
+        } else {
+            buf_char(out, *text);
+        }
+    }
+}
+
+/* The path of a name in the bed; four may be in use at once. */
+BED const char *path_of(const char *name)
+{
+    static char paths[4][2 * MAX_PATH];
+    static unsigned turn;
+    char *path = paths[turn++ % 4];
+    snprintf(path, sizeof paths[0], "%s\\%s", top, name);
+    return path;
+}
+
+/* ---- commands ---- */
+
+struct command {
+    HANDLE process, output;
+    DWORD pid;
+};
+
+/* Starts a command line in ws; stdout and stderr go to one file, stdin is empty. */
+BED struct command command_start(const char *line)
+{
+    static unsigned number;
+    struct command c = {0};
+    auto_buf struct buf text = {0};
+    char file[2 * MAX_PATH];
+    SECURITY_ATTRIBUTES inherit = {sizeof inherit, NULL, TRUE};
+    PROCESS_INFORMATION process;
+    expand(&text, line);
+    snprintf(file, sizeof file, "%s\\output-%u", top, number++);
+    c.output = CreateFileA(file, GENERIC_READ | GENERIC_WRITE,
+                           FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, &inherit,
+                           CREATE_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    HANDLE input = CreateFileA("NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherit,
+                               OPEN_EXISTING, 0, NULL);
+    STARTUPINFOA startup = {.cb = sizeof startup,
+                            .dwFlags = STARTF_USESTDHANDLES,
+                            .hStdInput = input,
+                            .hStdOutput = c.output,
+                            .hStdError = c.output};
+    if (CreateProcessA(NULL, (char *)buf_cstr(&text), NULL, NULL, TRUE, 0, NULL, path_of("ws"),
+                       &startup, &process)) {
+        CloseHandle(process.hThread);
+        c.process = process.hProcess;
+        c.pid = process.dwProcessId;
+    }
+    CloseHandle(input);
+    return c;
+}
+
+BED int command_end(struct command *c, DWORD patience, struct buf *out)
+{
+    char chunk[4096];
+    DWORD n, code = 999;
+    if (c->process) {
+        if (WaitForSingleObject(c->process, patience) != WAIT_OBJECT_0) {
+            TerminateProcess(c->process, 998);
+            WaitForSingleObject(c->process, 5000);
+        }
+        GetExitCodeProcess(c->process, &code);
+        CloseHandle(c->process);
+    }
+    SetFilePointer(c->output, 0, NULL, FILE_BEGIN);
+    while (out && ReadFile(c->output, chunk, sizeof chunk, &n, NULL) && n > 0)
+        buf_add(out, (struct str){chunk, n});
+    CloseHandle(c->output);
+    *c = (struct command){0};
+    return (int)code;
+}
+
+BED int run(const char *line, struct buf *out)
+{
+    struct command c = command_start(line);
+    return command_end(&c, 120000, out);
+}
+
+BED struct command confined_start(const char *options, const char *line)
+{
+    auto_buf struct buf command = {0};
+    buf_fmt(&command, "\"%s\" run %s -- %s", cordon, options ? options : "", line);
+    return command_start(buf_cstr(&command));
+}
+
+BED int confined(const char *options, const char *line, struct buf *out)
+{
+    struct command c = confined_start(options, line);
+    return command_end(&c, 120000, out);
+}
+
+BED bool has(const struct buf *out, const char *text)
+{
+    return str_find(buf_str(out), str_of(text), 0) < out->n;
+}
+
+BED void note_output(const struct buf *out)
+{
+    note("%.*s", (int)(out->n < 1200 ? out->n : 1200), out->n ? out->p : "");
+}
+
+/* ---- files ---- */
+
+BED void put_at(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "wb");
+    if (f) {
+        fputs(text, f);
+        fclose(f);
+    }
+}
+
+BED void put(const char *name, const char *text)
+{
+    put_at(path_of(name), text);
+}
+
+BED bool exists(const char *name)
+{
+    return GetFileAttributesA(path_of(name)) != INVALID_FILE_ATTRIBUTES;
+}
+
+/* True if the file is there and holds exactly this. */
+BED bool is_text(const char *name, const char *text)
+{
+    char found[512] = "";
+    FILE *f = fopen(path_of(name), "rb");
+    if (!f)
+        return false;
+    size_t n = fread(found, 1, sizeof found - 1, f);
+    fclose(f);
+    return n == strlen(text) && memcmp(found, text, n) == 0;
+}
+
+/* Links are removed, never followed. */
+BED void remove_tree(const char *path)
+{
+    WIN32_FIND_DATAA found;
+    char name[2 * MAX_PATH];
+    snprintf(name, sizeof name, "%s\\*", path);
+    HANDLE find = FindFirstFileA(name, &found);
+    if (find != INVALID_HANDLE_VALUE) {
+        do {
+            if (strcmp(found.cFileName, ".") == 0 || strcmp(found.cFileName, "..") == 0)
+                continue;
+            snprintf(name, sizeof name, "%s\\%s", path, found.cFileName);
+            SetFileAttributesA(name, FILE_ATTRIBUTE_NORMAL);
+            if (!DeleteFileA(name) && !RemoveDirectoryA(name) &&
+                !(found.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT))
+                remove_tree(name);
+        } while (FindNextFileA(find, &found));
+        FindClose(find);
+    }
+    RemoveDirectoryA(path);
+}
+
+/* Every file below a folder as a line "name size hash", sorted by walking order of the names. */
+BED void list_tree(const char *path, const char *prefix, struct buf *out)
+{
+    enum { MOST = 4096 };
+    char pattern[2 * MAX_PATH], (*names)[MAX_PATH] = malloc(MOST * sizeof *names);
+    size_t count = 0;
+    WIN32_FIND_DATAA found;
+    snprintf(pattern, sizeof pattern, "%s\\*", path);
+    HANDLE find = names ? FindFirstFileA(pattern, &found) : INVALID_HANDLE_VALUE;
+    if (find != INVALID_HANDLE_VALUE) {
+        do
+            if (strcmp(found.cFileName, ".") != 0 && strcmp(found.cFileName, "..") != 0)
+                snprintf(names[count++], MAX_PATH, "%s", found.cFileName);
+        while (FindNextFileA(find, &found) && count < MOST);
+        FindClose(find);
+        qsort(names, count, sizeof *names, (int (*)(const void *, const void *))strcmp);
+    }
+    for (size_t i = 0; i < count; i++) {
+        char full[2 * MAX_PATH], shown[2 * MAX_PATH];
+        snprintf(full, sizeof full, "%s\\%s", path, names[i]);
+        snprintf(shown, sizeof shown, "%s%s", prefix, names[i]);
+        DWORD attributes = GetFileAttributesA(full);
+        if (attributes & FILE_ATTRIBUTE_DIRECTORY) {
+            buf_fmt(out, "%s\\\n", shown);
+            if (!(attributes & FILE_ATTRIBUTE_REPARSE_POINT)) {
+                snprintf(shown, sizeof shown, "%s%s\\", prefix, names[i]);
+                list_tree(full, shown, out);
+            }
+            continue;
+        }
+        uint64_t hash = 14695981039346656037u;
+        size_t size = 0, n;
+        unsigned char chunk[4096];
+        FILE *f = fopen(full, "rb");
+        while (f && (n = fread(chunk, 1, sizeof chunk, f)) > 0)
+            for (size += n; n > 0; n--)
+                hash = (hash ^ chunk[n - 1]) * 1099511628211u;
+        if (f)
+            fclose(f);
+        buf_fmt(out, "%s %u %08x%08x %lx\n", shown, (unsigned)size, (unsigned)(hash >> 32),
+                (unsigned)hash, (unsigned long)(attributes & FILE_ATTRIBUTE_READONLY));
+    }
+    free(names);
+}
+
+/* ws and out as every test finds them. */
+BED void fresh(void)
+{
+    static const char *const folders[] = {
+        "ws",  "ws\\sub",   "ws\\repo", "ws\\repo\\.git", "ws\\repo\\.git\\hooks",
+        "out", "out\\empty"};
+    remove_tree(path_of("ws"));
+    remove_tree(path_of("out"));
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        CreateDirectoryA(path_of(folders[i]), NULL);
+    put("ws\\file", "old");
+    put("out\\file", "old");
+    put("out\\secret", "secret");
+    put("ws\\repo\\.git\\config", "old");
+    CreateHardLinkA(path_of("ws\\hard"), path_of("out\\file"), NULL);
+}
+
+/* ---- processes ---- */
+
+/* Handles that a process holds, as the kernel counts them; 0 if it cannot be told. */
+BED unsigned handles_of(DWORD pid)
+{
+    struct entry {
+        void *object;
+        ULONG_PTR pid, handle;
+        ULONG access;
+        USHORT trace, type;
+        ULONG attributes, reserved;
+    };
+    struct table {
+        ULONG_PTR count, reserved;
+        struct entry entries[];
+    };
+    enum { EXTENDED_HANDLES = 64, MOST = 16 << 20 };
+    unsigned count = 0;
+    struct table *table = malloc(MOST);
+    if (table && NtQuerySystemInformation((SYSTEM_INFORMATION_CLASS)EXTENDED_HANDLES, table, MOST,
+                                          NULL) >= 0)
+        for (ULONG_PTR i = 0; i < table->count; i++)
+            count += table->entries[i].pid == pid;
+    free(table);
+    return count;
+}
+
+/* Bytes that a process has in memory; 0 if it cannot be told. */
+BED size_t memory_of(DWORD pid)
+{
+    PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid);
+    if (!process)
+        return 0;
+    if (!GetProcessMemoryInfo(process, &counters, sizeof counters))
+        counters.WorkingSetSize = 0;
+    CloseHandle(process);
+    return counters.WorkingSetSize;
+}
+
+/* Processes of this program's name. */
+BED unsigned processes_named(const char *name)
+{
+    wchar_t wide[64];
+    unsigned count = 0;
+    PROCESSENTRY32W entry = {.dwSize = sizeof entry};
+    swprintf(wide, 64, L"%hs", name);
+    HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
+    if (all == INVALID_HANDLE_VALUE)
+        return 0;
+    if (Process32FirstW(all, &entry))
+        do
+            count += _wcsicmp(entry.szExeFile, wide) == 0;
+        while (Process32NextW(all, &entry));
+    CloseHandle(all);
+    return count;
+}
+
+/* True as soon as no process of this name is left, false after so many milliseconds. */
+BED bool gone_within(const char *name, unsigned ms)
+{
+    uint64_t begin = GetTickCount64();
+    while (processes_named(name) > 0) {
+        if (GetTickCount64() - begin > ms)
+            return false;
+        Sleep(10);
+    }
+    return true;
+}
+
+/* ---- the bed itself ---- */
+
+/* Makes the bed; the probe gets a name of its own, so that its processes can be told apart. */
+BED void bed_make(const char *name)
+{
+    char temp[MAX_PATH];
+    GetTempPathA(MAX_PATH, temp);
+    GetLongPathNameA(temp, temp, MAX_PATH);
+    snprintf(top, sizeof top, "%scordon-%s-%lu", temp, name, (unsigned long)GetCurrentProcessId());
+    CreateDirectoryA(top, NULL);
+    GetFullPathNameA(CORDON_EXE, MAX_PATH, cordon, NULL);
+    snprintf(probe, sizeof probe, "%s\\probe-%s.exe", top, name);
+    CopyFileA(CORDON_PROBE, probe, FALSE);
+}
+
+BED int bed_done(void)
+{
+    remove_tree(top);
+    return tap_done();
+}
+
+/* The long form of a test, for `make soak`: CORDON_SOAK is set. */
+BED bool bed_soak(void)
+{
+    const char *value = getenv("CORDON_SOAK");
+    return value && *value;
+}
+
+#endif

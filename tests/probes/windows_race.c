@@ -1,0 +1,107 @@
+/*
+ * Changes through a name that somebody else turns around meanwhile: race FOLDER MS. Creates that
+ * are never removed, overwrites, deletes, renames, attributes, folders; several threads. What was
+ * granted and what was not is counted, so that the test knows that both happened.
+ */
+#include "wire/windows/nt.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "windows_probe.h"
+
+enum { THREADS = 4, SHARE = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
+
+static volatile LONG granted, refused;
+static uint64_t until;
+
+static void count(BOOL good)
+{
+    InterlockedIncrement(good ? &granted : &refused);
+}
+
+static void write_to(const wchar_t *path, DWORD disposition, DWORD flags)
+{
+    DWORD n;
+    HANDLE file = CreateFileW(path, GENERIC_WRITE, SHARE, NULL, disposition, flags, NULL);
+    count(file != INVALID_HANDLE_VALUE);
+    if (file == INVALID_HANDLE_VALUE)
+        return;
+    WriteFile(file, "x", 1, &n, NULL);
+    CloseHandle(file);
+}
+
+/* Opened through the link, renamed and removed by its handle a moment later. */
+static void by_handle(const wchar_t *path, const wchar_t *target, int what)
+{
+    union {
+        FILE_RENAME_INFO info;
+        unsigned char room[2000];
+    } rename = {0};
+    FILE_DISPOSITION_INFO gone = {TRUE};
+    FILE_BASIC_INFO basic = {.FileAttributes = FILE_ATTRIBUTE_READONLY};
+    HANDLE file = CreateFileW(path, DELETE | FILE_WRITE_ATTRIBUTES, SHARE, NULL, OPEN_EXISTING,
+                              FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    count(file != INVALID_HANDLE_VALUE);
+    if (file == INVALID_HANDLE_VALUE)
+        return;
+    rename.info.FileNameLength = 2 * (DWORD)wcslen(target);
+    memcpy(rename.info.FileName, target, rename.info.FileNameLength);
+    if (what == 0)
+        count(SetFileInformationByHandle(file, FileRenameInfo, &rename, sizeof rename));
+    else if (what == 1)
+        count(SetFileInformationByHandle(file, FileDispositionInfo, &gone, sizeof gone));
+    else
+        count(SetFileInformationByHandle(file, FileBasicInfo, &basic, sizeof basic));
+    CloseHandle(file);
+}
+
+static DWORD WINAPI work(void *context)
+{
+    int thread = (int)(intptr_t)context;
+    const wchar_t *folder = word(0);
+    for (int n = 0; GetTickCount64() < until; n++) {
+        wchar_t path[600], other[600], full[600];
+        int victim = (n / 9 * THREADS + thread) % 40;
+        swprintf(path, 600, L"%ls\\new-%d-%d", folder, thread, n);
+        swprintf(other, 600, L"%ls\\victim-%d", folder, victim);
+        switch (n % 9) {
+        case 0: write_to(path, CREATE_NEW, 0); break;
+        case 1: write_to(path, CREATE_ALWAYS, 0); break;
+        case 2:
+            swprintf(path, 600, L"%ls\\keep", folder);
+            write_to(path, thread % 2 ? CREATE_ALWAYS : OPEN_EXISTING, 0);
+            break;
+        case 3: count(DeleteFileW(other)); break;
+        case 4: count(MoveFileExW(other, path, MOVEFILE_REPLACE_EXISTING)); break;
+        case 5: count(CreateDirectoryW(path, NULL)); break;
+        case 6:
+            GetFullPathNameW(path, 600, full, NULL);
+            by_handle(other, full, thread % 3);
+            break;
+        case 7: /* a file from inside, moved through the link */
+            swprintf(other, 600, L"sub\\from-%d", thread);
+            write_to(other, CREATE_ALWAYS, 0);
+            count(MoveFileExW(other, path, 0));
+            break;
+        default:
+            swprintf(other, 600, L"sub\\link-%d", thread);
+            write_to(other, OPEN_ALWAYS, 0);
+            count(CreateHardLinkW(path, other, NULL));
+        }
+    }
+    return 0;
+}
+
+int do_race(void)
+{
+    HANDLE threads[THREADS];
+    until = GetTickCount64() + (uint64_t)_wtoi(word(1));
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = CreateThread(NULL, 0, work, (void *)(intptr_t)i, 0, NULL);
+    WaitForMultipleObjects(THREADS, threads, TRUE, INFINITE);
+    printf("granted %ld, refused %ld\n", (long)granted, (long)refused);
+    return 0;
+}
