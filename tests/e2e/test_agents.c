@@ -24,17 +24,24 @@ static const struct question questions[] = {
     {"claude", "write", ".mcp.json", false},
     {"claude", "write", ".git/hooks/pre-commit", false},
     {"claude", "write", ".git/index", true},
+    {"claude", "read", "~/.claude/.credentials.json", true},
+    {"claude", "read", "~/.ssh/id_ed25519", false},
+    {"claude", "read", "~/.codex/auth.json", false},
     {"claude", "connect", "api.anthropic.com:443", true},
     {"claude", "connect", "example.com:443", false},
     {"codex", "write", "~/.codex/sessions/s.jsonl", true},
     {"codex", "write", "~/.codex/config.toml", false},
     {"codex", "write", "~/.codex/hooks.json", false},
     {"codex", "write", ".codex/config.toml", false},
+    {"codex", "read", "~/.codex/auth.json", true},
+    {"codex", "read", "~/.aws/credentials", false},
     {"codex", "connect", "api.openai.com:443", true},
     {"codex", "connect", "example.com:443", false},
     {"gemini", "write", "~/.gemini/tmp/x", true},
     {"gemini", "write", "~/.gemini/settings.json", false},
     {"gemini", "write", ".gemini/settings.json", false},
+    {"gemini", "read", "~/.gemini/oauth_creds.json", true},
+    {"gemini", "read", "~/.ssh/config", false},
     {"gemini", "connect", "generativelanguage.googleapis.com:443", true},
     {"gemini", "connect", "example.com:443", false},
 };
@@ -110,6 +117,8 @@ static void test_stand_in(void)
 int main(void)
 {
     char cwd[1024] = "";
+    forget_variable("CLAUDE_PROJECT_DIR");
+    forget_variable("CORDON");
 #ifdef _WIN32
     FILE *pwd = popen("cd", "r");
     (void)!system("mkdir build\\e2e-agent\\home\\.claude build\\e2e-agent\\home\\.codex "
