@@ -136,6 +136,8 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
         set(&b, proxied[i]);
     for (size_t i = 0; i < COUNT(temps) && settings->temp != POLICY_TEMP_SHARED; i++)
         set_value(&b, temps[i], settings->temp_path);
+    for (size_t i = 0; i < plan->set_count; i++)
+        set(&b, plan->set[i]);
     add(&b, NULL);
     return b.failed ? NULL : b.items;
 }

@@ -18,6 +18,17 @@
 #include "lib/environment.h"
 #include "lib/system.h"
 
+int system_prepare(struct cordon_policy *p, const struct run_options *o)
+{
+    (void)p, (void)o;
+    return 0;
+}
+
+void system_finish(struct cordon_policy *p)
+{
+    (void)p;
+}
+
 const char *system_lacks(const struct policy_settings *s)
 {
     if (s->mode == POLICY_FULL_ACCESS)
