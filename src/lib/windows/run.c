@@ -213,7 +213,12 @@ int system_run(struct run *run)
     struct lookup found;
     struct str path = STR_NONE, extensions = STR_NONE;
     wchar_t *block, *cwd = wide_of(&arena, p->settings.cwd);
-    struct environment_plan variables = {block_read(&arena), o->unset, o->unset_count, true, NULL};
+    struct environment_plan variables = {.inherited = block_read(&arena),
+                                         .unset = o->unset,
+                                         .unset_count = o->unset_count,
+                                         .ignore_case = true,
+                                         .set = o->set,
+                                         .set_count = o->set_count};
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     if (!variables.inherited || !argv || !cwd)
         return handle_fail(p, CORDON_E_NOMEM, "out of memory");
