@@ -76,6 +76,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         {.name = "audit", .value = &o.audit},
         {.name = "audit-all", .flag = &o.audit_all},
         {.name = "audit-raw", .flag = &o.audit_raw},
+        {.name = "wine-prefix", .value = &o.wine_prefix},
         {.name = "unset", .value = unset, .count = &o.unset_count, .most = MOST_UNSET}};
     int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
     if (rc)

@@ -399,6 +399,8 @@ static int resolve(struct settings *s)
     bool current = p->roots.count == 0 || (s->codex && p->mode == POLICY_WORKSPACE_WRITE);
     if (current && p->paths.cwd.n)
         rc = add(s, &p->roots, STR("."), STR("the current directory"));
+    for (size_t i = 0; i < s->extra_roots.count && rc == 0; i++)
+        rc = add(s, &p->roots, s->extra_roots.items[i].given, s->extra_roots.items[i].from);
     for (size_t i = 0; i < p->roots.count && rc == 0; i++)
         rc = resolve_root(s, &p->roots.items[i]);
     resolve_entries(s, &p->deny_write);
@@ -406,6 +408,18 @@ static int resolve(struct settings *s)
     resolve_entries(s, &p->allow_read);
     resolve_entries(s, &p->self);
     return rc ? rc : choose_temp(s);
+}
+
+int settings_map_roots(struct settings *s,
+                       bool (*map)(void *context, struct arena *arena, struct str given,
+                                   struct str *out),
+                       void *context)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->options[i].id == OPTION_ROOT &&
+            !map(context, &s->arena, s->options[i].value, &s->options[i].value))
+            return CORDON_E_VALUE;
+    return 0;
 }
 
 int settings_compile(struct settings *s, struct str hint, struct policy **out)

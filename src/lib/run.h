@@ -14,6 +14,10 @@ struct run_options {
     bool audit_all, audit_raw;
     bool require_kernel;                   /* refuse where the kernel does not confine */
     bool medium_integrity, allow_elevated; /* Windows: weakenings that were asked for */
+    const char *wine_prefix; /* Linux: the prefix of a Windows program; NULL: a private one */
+    bool trusted;            /* a command of Cordon's own: nobody judges what it starts */
+    const char *const *set;  /* NAME=VALUE, for the environment */
+    size_t set_count;
     const char *const *unset; /* names of environment variables; a trailing * matches */
     size_t unset_count;
     const intptr_t

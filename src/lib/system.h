@@ -42,6 +42,10 @@ void system_append_close(intptr_t file);
 /* The path of this program; false if it cannot be had. */
 bool system_own_path(struct buf *out);
 
+/* What the system adds to the policy before it is compiled, and takes away at the end. */
+int system_prepare(struct cordon_policy *p, const struct run_options *o);
+void system_finish(struct cordon_policy *p);
+
 /* What cannot be held here and so is refused, in words; NULL if everything can. */
 const char *system_lacks(const struct policy_settings *s);
 

@@ -22,6 +22,17 @@
 #include "lib/environment.h"
 #include "lib/system.h"
 
+int system_prepare(struct cordon_policy *p, const struct run_options *o)
+{
+    (void)p, (void)o;
+    return 0;
+}
+
+void system_finish(struct cordon_policy *p)
+{
+    (void)p;
+}
+
 const char *system_lacks(const struct policy_settings *s)
 {
     (void)s;
@@ -280,8 +291,12 @@ int system_run(struct run *run)
     struct lookup found;
     struct str path = STR_NONE, extensions = STR_NONE;
     wchar_t *block = NULL, *cwd = wide_of(&arena, p->settings.cwd);
-    struct environment_plan variables = {block_read(&arena), o->unset, o->unset_count, true,
-                                         STR_NONE,           NULL};
+    struct environment_plan variables = {.inherited = block_read(&arena),
+                                         .unset = o->unset,
+                                         .unset_count = o->unset_count,
+                                         .ignore_case = true,
+                                         .set = o->set,
+                                         .set_count = o->set_count};
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     if (!variables.inherited || !argv || !cwd)
         return handle_fail(p, CORDON_E_NOMEM, "out of memory");
