@@ -35,6 +35,7 @@ int cmd_hook(struct arguments *args);
 int cmd_report(struct arguments *args);
 int cmd_doctor(struct arguments *args);
 int cmd_completion(struct arguments *args);
+int cmd_selftest(struct arguments *args);
 int cmd_help(struct arguments *args);
 
 /* The help on one command; 0. */

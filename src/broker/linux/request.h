@@ -44,7 +44,7 @@ bool request_status(const struct request *r, struct request_status *out);
 /* What is made from now on has the mode that the caller's umask leaves. */
 void request_take_umask(const struct request *r);
 
-/* Processes come, go or change their umask: what was known of it is not known any more. */
+/* Somebody changes it: what was known is not known any more. */
 void request_forget_umask(void);
 
 /* A copy of the caller's descriptor, or a negative errno. */

@@ -22,17 +22,11 @@ static void dispatch(struct broker *b, struct request *r)
             request_fail(r, EPERM); /* no handler may leave a caller waiting */
         return;
     }
-    switch (r->number) {
-    case SYS_umask: /* read from /proc when it matters */
-    case SYS_clone: /* of a process; it came only because nobody answers after the end */
-#ifdef SYS_fork
-    case SYS_fork:
-    case SYS_vfork:
-#endif
-        request_forget_umask();
+    if (r->number == SYS_umask) {
+        request_forget_umask(); /* read from /proc when it matters */
         request_continue(r);
-        return;
-    default: request_fail(r, EPERM);
+    } else {
+        request_fail(r, EPERM);
     }
 }
 

@@ -136,9 +136,7 @@ static void act(struct program *p, const struct call *call)
         load_argument(p, call->argument);
         emit(p, BPF_JMP | BPF_JSET | BPF_K, namespaces, 0, 1);
         refuse(p, EPERM);
-        emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1);
         answer(p, SECCOMP_RET_ALLOW);
-        answer(p, SECCOMP_RET_USER_NOTIF);
         return;
     case DO_SOCKET:
         load_argument(p, 0);

@@ -172,27 +172,46 @@ static bool has_children(void)
     return waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
 }
 
-/*
- * Ends every descendant. While a broker is around, none can fork any more by now: nobody answers
- * that call. Without one, what forks faster than it is killed is stopped first. Orphans of the
- * killed become ours, so in the end nothing is left to wait for.
- */
-static void kill_tree(bool can_fork)
+/* Kills the processes that the kernel lists as our children; false if it does not list them. */
+static bool kill_children(int list)
 {
-    enum { MOST_ROUNDS = 50 };
-    unsigned found = 0, before = ~0u;
-    setpriority(PRIO_PROCESS, 0, -20);
-    for (int round = 0; can_fork && round < MOST_ROUNDS && found != before; round++) {
-        before = found;
-        found = signal_tree(SIGSTOP);
+    char text[4096];
+    ssize_t n = list < 0 ? -1 : pread(list, text, sizeof text - 1, 0);
+    if (n < 0)
+        return false;
+    text[n] = '\0';
+    /* The last number may be cut off. */
+    char *end = n == (ssize_t)sizeof text - 1 ? strrchr(text, ' ') : text + n;
+    for (char *p = text; end && p < end;) {
+        pid_t pid = (pid_t)strtol(p, &p, 10);
+        if (pid <= 0)
+            break;
+        kill(pid, SIGKILL);
+        p += *p == ' ';
     }
-    for (;;) {
-        found = signal_tree(SIGKILL);
-        if (waitpid(-1, NULL, found ? 0 : WNOHANG) < 0 && errno == ECHILD)
-            return;
+    return true;
+}
+
+/*
+ * Ends every descendant. Orphans of the killed become our children, so in the end nothing is left
+ * to wait for. A tree that forks as fast as it can is caught by being faster: nothing but a short
+ * list is read between two rounds, and it is not waited for.
+ */
+static void kill_tree(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    int list = open(path, O_RDONLY | O_CLOEXEC);
+    setpriority(PRIO_PROCESS, 0, -20);
+    for (unsigned round = 0; has_children(); round++) {
+        bool listed = kill_children(list);
+        if (!listed || round % 1024 == 1023)
+            signal_tree(SIGKILL);
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ;
     }
+    if (list >= 0)
+        close(list);
 }
 
 static uint64_t elapsed_ms(void)
@@ -256,7 +275,7 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     if (has_children()) {
         (void)!write(control, &end,
                      sizeof end); /* so that no call of theirs is answered any more */
-        kill_tree(plan->unconfined);
+        kill_tree();
     }
     end.last = true;
     (void)!write(control, &end, sizeof end);

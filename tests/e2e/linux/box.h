@@ -33,7 +33,9 @@ __attribute__((unused)) static bool box_make(const char *what)
     char temp[1100];
     if (!getcwd(project, sizeof project))
         return false;
-    snprintf(top, sizeof top, "%s/build/%s-%d", project, what, (int)getpid());
+    const char *given = getenv("CORDON_TEST_TOP"); /* by as_user */
+    snprintf(top, sizeof top, "%s%s/%s-%d", given ? given : project, given ? "" : "/build", what,
+             (int)getpid());
     snprintf(cordon, sizeof cordon, "%s/%s", project, CORDON_EXE);
     snprintf(probe, sizeof probe, "%s/%s", project, CORDON_PROBE);
     mkdir(top, 0755);

@@ -176,9 +176,12 @@ static void test_storm(void)
     int code =
         sh("ws", "timeout -s KILL 20 '%s' run --timeout 1 -- '%s' fork-storm x", cordon, probe);
     ok(code == 124, "a fork storm is ended by the time-out (%d)", code);
-    sh("ws", "'%s' run -- '%s' fork-storm x & s=$!; sleep 0.5; kill -9 $s; sleep 1", cordon, probe);
-    ok(sh(".", "! ps -eo args | grep -q '[f]ork-storm'") == 0,
-       "the supervisor killed in a fork storm: nothing is left after a second");
+    sh("ws", "'%s' run -- '%s' fork-storm x & s=$!; sleep 0.5; kill -9 $s", cordon, probe);
+    /* A second on a quiet machine; the tests share theirs. */
+    ok(sh(".", "i=0; while ps -eo args | grep -q '[f]ork-storm'; do [ $i -lt 30 ] || exit 1; "
+               "i=$((i+1)); "
+               "sleep 0.1; done") == 0,
+       "the supervisor killed in a fork storm: nothing is left");
 }
 
 int main(void)

@@ -1,0 +1,101 @@
+/*
+ * Load and faults: many threads and processes, signals, no descriptors, a full disk, the supervisor
+ * killed at any moment. The argument is a factor: 1 for the short form, more for `make soak`.
+ */
+#include "box.h"
+
+static char load[1200];
+
+static void fresh(void)
+{
+    sh(".", "rm -rf ws out; mkdir ws out; echo old > out/file");
+}
+
+/* The same work with and without the sandbox, with the same files at the end. */
+static void test_same(const char *what, int count, const char *arguments)
+{
+    fresh();
+    int control = sh("ws", "'%s' %s .; c=$?; ls | wc -l > ../out/want; exit $c", load, arguments);
+    fresh();
+    int inside = sh("ws", "timeout 250 '%s' run --quiet -- '%s' %s .", cordon, load, arguments);
+    bool files = sh("ws", "test $(ls | wc -l) = %d", count) == 0;
+    if (!ok(control == 0 && inside == 0 && files, "%s", what))
+        note("without %d, inside %d, files %d", control, inside, files);
+    ok(sh("out", "test \"$(cat file)\" = old -a $(ls | wc -l) = 1") == 0,
+       "%s: nothing outside changed", what);
+}
+
+static void test_descriptors(void)
+{
+    fresh();
+    ok(sh("ws", "'%s' descriptors .", load) == 0 &&
+           sh("ws", "rm -f d*; '%s' run -- '%s' descriptors .", cordon, load) == 0,
+       "a program without descriptors gets the error that it would have got");
+    ok(sh("ws",
+          "ulimit -n 24; '%s' run -- sh -c 'for i in 1 2 3 4 5 6 7 8; do echo x > n$i & done; "
+          "wait'; "
+          "test $(ls n* | wc -l) = 8",
+          cordon) == 0,
+       "a supervisor with few descriptors serves all the same");
+}
+
+static void test_full_disk(void)
+{
+    if (sh(".", "mkdir -p full && mount -t tmpfs -o size=256k none full") != 0) {
+        skip("a full disk", "no small file system can be mounted here");
+        return;
+    }
+    ok(sh("full", "'%s' full x; c=$?; rm -f x; exit $c", load) == 0 &&
+           sh("full", "'%s' run --audit a -- '%s' full x", cordon, load) == 0,
+       "a full disk gives the error that it would have given");
+    ok(sh("full", "'%s' run -- sh -c 'rm x && echo y > z' && test -s z", cordon) == 0,
+       "and what is removed can be used again");
+    sh(".", "umount full");
+}
+
+/* Many at once, each killed at another moment; a second later nobody writes. */
+static void test_killed(int rounds)
+{
+    int failed = 0, started = 0;
+    for (int round = 0; round < rounds; round++) {
+        fresh();
+        sh("ws",
+           "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do mkdir d$i; (cd d$i; '%s' run --quiet -- sh -c "
+           "'while :; do echo x >> log; (echo y >> log2; sleep 0.01) & echo z > ../../out/file; "
+           "done' & "
+           "s=$!; sleep 0.$(printf %%03d $((i * 41 + %d)));  kill -9 $s) & done; wait; sleep 1; "
+           "cat d*/log* | "
+           "wc -c > ../one; sleep 0.3; cat d*/log* | wc -c > ../two",
+           cordon, round % 37);
+        failed += sh(".", "cmp one two") != 0 || sh("out", "test \"$(cat file)\" = old") != 0;
+        started += sh("ws", "test -s d12/log") == 0;
+    }
+    ok(failed == 0 && started > 0,
+       "the supervisor killed at any moment, %d times: the tree is gone", 12 * rounds);
+    ok(sh(".", "! ps -eo args | grep -q '[e]cho z > ../../out/file'") == 0,
+       "and no process is left");
+}
+
+int main(int argc, char **argv)
+{
+    int factor = argc > 1 ? atoi(argv[1]) : 1;
+    char arguments[64];
+    if (!box_make("load-test"))
+        return box_done();
+    snprintf(load, sizeof load, "%s/%s", project, LOAD_PROBE);
+    snprintf(arguments, sizeof arguments, "threads 64 %d", 20 * factor);
+    test_same("64 threads writing", 64 * 20 * factor, arguments);
+    snprintf(arguments, sizeof arguments, "processes %d", factor > 1 ? 10000 : 2000);
+    test_same("short processes", factor > 1 ? 10000 : 2000, arguments);
+    snprintf(arguments, sizeof arguments, "signals %d", 1000 * factor);
+    test_same("signals during calls", 1000 * factor, arguments);
+    snprintf(arguments, sizeof arguments, "kills %d", 200 * factor);
+    fresh();
+    ok(sh("ws", "timeout 250 '%s' run --quiet -- '%s' %s .", cordon, load, arguments) == 0 &&
+           sh("ws", "test -s after") == 0,
+       "children killed at any moment: the rest goes on");
+    test_descriptors();
+    test_full_disk();
+    test_killed(factor > 1 ? 10 : 2);
+    return box_done();
+}
