@@ -971,6 +971,8 @@ static const struct {
     {L"serve-lines", do_serve_lines},
     {L"storm", do_storm},
     {L"race", do_race},
+    {L"churn", do_churn},
+    {L"killer", do_killer},
 };
 
 int wmain(int argc, wchar_t **argv);

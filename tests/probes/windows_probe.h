@@ -18,5 +18,7 @@ int do_hostile(void);
 int do_serve_lines(void);
 int do_storm(void);
 int do_race(void);
+int do_churn(void);
+int do_killer(void);
 
 #endif

@@ -105,3 +105,56 @@ int do_race(void)
     printf("granted %ld, refused %ld\n", (long)granted, (long)refused);
     return 0;
 }
+
+/* ---- work to be killed in ---- */
+
+static DWORD WINAPI churn(void *context)
+{
+    int thread = (int)(intptr_t)context;
+    for (int n = 0; GetTickCount64() < until; n = (n + 1) % 20) {
+        wchar_t first[600], second[600];
+        char text[40];
+        DWORD done;
+        swprintf(first, 600, L"%ls\\a-%d-%d", word(0), thread, n);
+        swprintf(second, 600, L"%ls\\b-%d-%d", word(0), thread, n);
+        int size = snprintf(text, sizeof text, "%d-%d", thread, n);
+        HANDLE file = CreateFileW(first, GENERIC_WRITE, SHARE, NULL, CREATE_ALWAYS, 0, NULL);
+        WriteFile(file, text, (DWORD)size, &done, NULL);
+        CloseHandle(file);
+        MoveFileExW(first, second, MOVEFILE_REPLACE_EXISTING);
+        if (n % 3 == 0)
+            DeleteFileW(second);
+    }
+    return 0;
+}
+
+/* Files made, renamed over each other and deleted by four threads: churn FOLDER MS. */
+int do_churn(void)
+{
+    HANDLE threads[THREADS];
+    until = GetTickCount64() + (uint64_t)_wtoi(word(1));
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = CreateThread(NULL, 0, churn, (void *)(intptr_t)i, 0, NULL);
+    WaitForMultipleObjects(THREADS, threads, TRUE, INFINITE);
+    return 0;
+}
+
+/* Starts churn and kills it after so many milliseconds of work: killer FOLDER MS. */
+int do_killer(void)
+{
+    wchar_t self[600], line[1400];
+    STARTUPINFOW startup = {.cb = sizeof startup};
+    PROCESS_INFORMATION child;
+    DWORD code = 0;
+    GetModuleFileNameW(NULL, self, 600);
+    swprintf(line, 1400, L"\"%ls\" churn %ls 60000", self, word(0));
+    if (!CreateProcessW(NULL, line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &child))
+        return last_error();
+    Sleep(30 + (DWORD)_wtoi(word(1)));
+    TerminateProcess(child.hProcess, 77);
+    WaitForSingleObject(child.hProcess, 10000);
+    GetExitCodeProcess(child.hProcess, &code);
+    if (code == 77)
+        printf("killed\n");
+    return code == 77 ? 0 : 1;
+}

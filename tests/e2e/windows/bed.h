@@ -251,6 +251,35 @@ BED void fresh(void)
     CreateHardLinkA(path_of("ws\\hard"), path_of("out\\file"), NULL);
 }
 
+/* The next command line for the probe's serve-lines; it may be reading the last one. */
+BED void tell_line(const char *text)
+{
+    put("lines.new", text);
+    for (int i = 0; i < 500; i++) {
+        if (MoveFileExA(path_of("lines.new"), path_of("lines"), MOVEFILE_REPLACE_EXISTING))
+            return;
+        Sleep(5);
+    }
+}
+
+/* What the line printed, once it is done; whoever has just renamed the file may still hold it. */
+BED size_t read_done(char *text, size_t size)
+{
+    size_t n = 0;
+    for (int waited = 0; waited < 12000 && n == 0; waited++) {
+        FILE *f = fopen(path_of("ws\\done"), "rb");
+        n = f ? fread(text, 1, size - 1, f) : 0;
+        if (f)
+            fclose(f);
+        if (n == 0)
+            Sleep(10);
+    }
+    text[n] = 0;
+    while (exists("ws\\done") && !DeleteFileA(path_of("ws\\done")))
+        Sleep(5);
+    return n;
+}
+
 /* ---- processes ---- */
 
 /* Handles that a process holds, as the kernel counts them; 0 if it cannot be told. */

@@ -57,17 +57,10 @@ static void test_requests(unsigned rounds, unsigned each)
     for (unsigned i = 0; i < rounds && good; i++) {
         auto_buf struct buf text = {0}, answer = {0};
         buf_fmt(&text, "%s hostile requests %u %u ..\\out", probe, each, i);
-        put("lines.new", buf_cstr(&text));
-        MoveFileExA(path_of("lines.new"), path_of("lines"), MOVEFILE_REPLACE_EXISTING);
-        for (int waited = 0; waited < 12000 && !exists("ws\\done"); waited++)
-            Sleep(10);
-        FILE *f = fopen(path_of("ws\\done"), "rb");
-        char chunk[256] = "";
+        tell_line(buf_cstr(&text));
+        char chunk[256];
         unsigned a = 0, g = 0;
-        if (f) {
-            fread(chunk, 1, sizeof chunk - 1, f);
-            fclose(f);
-        }
+        read_done(chunk, sizeof chunk);
         good = strstr(chunk, "code 0") && sscanf(chunk, "answered %u, granted %u", &a, &g) == 2;
         if (!good)
             note("round %u: %s", i, chunk);
@@ -77,10 +70,8 @@ static void test_requests(unsigned rounds, unsigned each)
         last = size_of(keeper.pid);
         if (i == 0)
             first = last;
-        DeleteFileA(path_of("ws\\done"));
     }
-    put("lines.new", "end");
-    MoveFileExA(path_of("lines.new"), path_of("lines"), MOVEFILE_REPLACE_EXISTING);
+    tell_line("end");
     int code = command_end(&keeper, 30000, &line);
     outside(&after);
     if (!ok(good && code == 0 && granted > 0, "54 %u hostile requests answered, %u opens granted",
