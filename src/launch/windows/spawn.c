@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "launch/windows/wine.h"
+
 /* Mitigations that no real tool misses: no code from the network or from Low folders, no legacy
    extension points. */
 #define MITIGATIONS                                                         \
@@ -63,7 +65,7 @@ int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thre
                                    sizeof mitigations, NULL, NULL))
         rc = launch_fail(f, "cannot describe the process (UpdateProcThreadAttribute)");
     DWORD flags = CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT |
-                  CREATE_NO_WINDOW;
+                  wine_console_flags(CREATE_NO_WINDOW);
     BOOL good =
         rc == 0 &&
         (plan->token ? CreateProcessAsUserW(plan->token, plan->image, plan->cmdline, NULL, NULL,

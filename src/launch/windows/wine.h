@@ -46,4 +46,11 @@ static inline bool wine_desktops_separate_nothing(void)
     return wine_is_here();
 }
 
+/* Where the launcher has no console, a program under Wine has none either and needs none: a console
+   of its own would cost a whole process. On Windows it would get a visible one. */
+static inline DWORD wine_console_flags(DWORD usual)
+{
+    return wine_is_here() && GetConsoleCP() == 0 ? 0 : usual;
+}
+
 #endif
