@@ -99,10 +99,13 @@ static void leave(struct client *c)
             *at = c->next;
             break;
         }
-    LeaveCriticalSection(&b->lock);
+    bool last = b->clients == NULL;
     injected_free(&c->wire);
     CloseHandle(c->process);
     free(c);
+    if (last)
+        SetEvent(b->empty); /* under the lock: whoever waits for it takes the lock before the end */
+    LeaveCriticalSection(&b->lock);
 }
 
 static DWORD WINAPI work(void *context)
@@ -218,8 +221,9 @@ static bool open_roots(struct broker *b)
 int broker_start(struct broker *b)
 {
     InitializeCriticalSection(&b->lock);
+    b->empty = CreateEventW(NULL, TRUE, FALSE, NULL);
     read_maps(b);
-    if (!open_roots(b))
+    if (!b->empty || !open_roots(b))
         return CORDON_E_CONFINE;
     HANDLE thread = b->port ? CreateThread(NULL, 0, watch, b, 0, NULL) : NULL;
     if (!thread)
@@ -233,13 +237,16 @@ void broker_stop(struct broker *b)
     bool left = true;
     b->stopping = true;
     PostQueuedCompletionStatus(b->port, 0, 0, NULL);
-    for (int i = 0; left && i < 500; i++) {
+    for (int i = 0; left && i < 20; i++) {
         EnterCriticalSection(&b->lock);
         left = b->clients != NULL;
+        if (left)
+            ResetEvent(b->empty);
         LeaveCriticalSection(&b->lock);
         if (left)
-            Sleep(2);
+            WaitForSingleObject(b->empty, 50);
     }
+    CloseHandle(b->empty);
     inject_plan_free(&b->inject);
     for (size_t i = 0; i < b->root_count; i++)
         CloseHandle(b->roots[i].folder);
