@@ -259,8 +259,8 @@ void bench_system(struct bench *bench)
               WORK("threads", "500"), CONFINED WORK("threads", "500"));
     add_requests(bench);
     if (is_there("node.exe"))
-        add_ratio(bench, "node.ratio", "node -e 1", 15, WHOLE, "node.exe -e 1",
-                  CONFINED "node.exe -e 1");
+        add_ratio(bench, "node.ratio", "node -e 1", 15, WHOLE, ".\\node.exe -e 1",
+                  CONFINED ".\\node.exe -e 1");
     if (is_there("7za.exe") && is_there("many.zip"))
         add_ratio(bench, "unzip.ratio", "7za unpacks 1,000 files", 5, FRESH | WHOLE,
                   ".\\7za.exe x -y -ows many.zip", CONFINED ".\\7za.exe x -y -ows many.zip");
