@@ -156,8 +156,20 @@ bool broker_allows(struct broker *b, struct request *r, const struct resolved *w
     struct policy_answer answer = {0};
     broker_question(b, where, access, &question);
     policy_decide(b->policy, &question, &answer);
-    if (answer.verdict == CORDON_ALLOW)
+    if (answer.verdict == CORDON_ALLOW) {
+        char image[PATH_MAX];
+        if (b->report_grants)
+            b->event(b->context,
+                     &(struct audit_event){.type = AUDIT_ALLOW,
+                                           .op = op,
+                                           .time = b->now(),
+                                           .pid = (uint32_t)r->pid,
+                                           .image = broker_image(r, image, sizeof image),
+                                           .target = question.path.text,
+                                           .verdict = CORDON_ALLOW,
+                                           .rule = str_of(policy_rule_id(answer.rule))});
         return true;
+    }
     broker_report(b, r, &question, &answer, op, NULL);
     request_fail(r, EACCES);
     return false;

@@ -43,6 +43,7 @@ struct broker {
     bool judges_reads;             /* there are some: every open arrives here */
     int landlock_abi;              /* what Landlock bounds, and so what may go on */
     pid_t reaper;                  /* every process of this run is below it */
+    bool report_grants;            /* --audit-all */
     void (*event)(void *context, const struct audit_event *event);
     void *context;
     struct inode_set linked;       /* names that this run made of files that had one */

@@ -67,7 +67,8 @@ struct broker {
     struct broker_root *roots;
     size_t root_count;
     bool stopping, unconfined;
-    bool first; /* the first process is being made */
+    bool report_grants; /* --audit-all */
+    bool first;         /* the first process is being made */
 };
 
 /* One process of the tree. */
@@ -119,6 +120,9 @@ static inline void request_answer(struct request *r, NTSTATUS status)
 /* Makes the event of a refusal and answers STATUS_ACCESS_DENIED. */
 void request_deny(struct request *r, enum audit_op op, const struct policy_request *question,
                   const struct policy_answer *answer, struct str target2);
+/* The event of a grant, if those are wanted. */
+void request_grant(struct request *r, enum audit_op op, const struct policy_request *question,
+                   const struct policy_answer *answer);
 /* The same for what the policy does not know about. */
 void request_deny_text(struct request *r, enum audit_op op, struct str target, struct str rule,
                        struct str why, struct str fix);

@@ -170,6 +170,7 @@ static void give_name(struct request *r, bool link)
         request_answer(r, STATUS_ACCESS_DENIED);
         return;
     }
+    request_grant(r, link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME, &to, &answer);
     status = move_to(&from, &place, (ULONG)r->wire.numbers[2], link);
     struct file_id id;
     if (status >= 0 && link && facts_id(from.borrowed, &id)) {

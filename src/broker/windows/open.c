@@ -113,6 +113,8 @@ static bool asks(struct request *r, struct policy_request *question, enum policy
     policy_decide(r->broker->policy, question, &answer);
     if (answer.verdict != CORDON_ALLOW && !quietly)
         request_deny(r, op, question, &answer, STR_NONE);
+    else if (!quietly)
+        request_grant(r, op, question, &answer);
     return answer.verdict == CORDON_ALLOW;
 }
 
@@ -186,6 +188,7 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
         request_answer(r, status);
         return status;
     }
+    request_grant(r, AUDIT_FILE_CREATE, &question, &answer);
     if (folder)
         remember_repository(r, place, file);
     if (answer.rule == RULE_TEMP_PROBE)

@@ -43,12 +43,25 @@ void request_deny(struct request *r, enum audit_op op, const struct policy_reque
     request_answer(r, answer->other_device ? STATUS_NOT_SAME_DEVICE : STATUS_ACCESS_DENIED);
 }
 
+void request_grant(struct request *r, enum audit_op op, const struct policy_request *question,
+                   const struct policy_answer *answer)
+{
+    if (r->broker->report_grants)
+        request_event(r, &(struct audit_event){.type = AUDIT_ALLOW,
+                                               .op = op,
+                                               .target = question->path.text,
+                                               .verdict = CORDON_ALLOW,
+                                               .rule = str_of(policy_rule_id(answer->rule))});
+}
+
 bool request_allows(struct request *r, const struct policy_request *question, enum audit_op op)
 {
     struct policy_answer answer = {0};
     policy_decide(r->broker->policy, question, &answer);
-    if (answer.verdict == CORDON_ALLOW)
+    if (answer.verdict == CORDON_ALLOW) {
+        request_grant(r, op, question, &answer);
         return true;
+    }
     request_deny(r, op, question, &answer, STR_NONE);
     return false;
 }

@@ -201,6 +201,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     struct cordon_policy *p = run->policy;
     struct run_result *result = run->result;
     struct broker broker = {.policy = p->policy,
+                            .report_grants = run->options->audit_all,
                             .guard = run->options->trusted ? NULL : p->guard,
                             .listener = s->listener,
                             .secrets = plan->confine.secrets,

@@ -154,6 +154,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
     l->broker = (struct broker){.policy = policy,
                                 .guard = run->policy->guard,
                                 .unconfined = !confined,
+                                .report_grants = run->options->audit_all,
                                 .who = &l->who,
                                 .job = l->job,
                                 .port = l->port,

@@ -463,6 +463,12 @@ static void test_ends(void)
     confined("--audit ..\\out\\audit.jsonl", "%P% write ..\\out\\new", NULL);
     ok(holds("=out\\audit.jsonl|\"type\":\"start\"") && holds("-out\\new"), "an audit file");
     fresh();
+    confined("--audit ..\\out\\all --audit-all", "%P% write new", NULL);
+    auto_buf struct buf granted = {0};
+    run("cmd /c type ..\\out\\all", &granted);
+    ok(has(&granted, "\"type\":\"allow\"") && has(&granted, "ws\\\\new"),
+       "--audit-all writes grants");
+    fresh();
     confined("--audit audit.jsonl", "%P% overwrite audit.jsonl", NULL);
     ok(!holds("=ws\\audit.jsonl|x\n") && holds("=ws\\audit.jsonl|\"type\":\"start\""),
        "36 the audit file inside the root is not the command's");
