@@ -52,7 +52,7 @@ static void put(const struct selftest_world *w, const char *name, const char *te
     }
 }
 
-static void remove_links(const struct selftest_world *w);
+static void remove_links(const struct selftest_world *w, bool unseen);
 
 void world_fresh(const struct selftest_world *w)
 {
@@ -60,7 +60,7 @@ void world_fresh(const struct selftest_world *w)
     static const char *const more[] = {
         "ws\\sub", "ws\\repo", "ws\\repo\\.git", "ws\\repo\\.git\\hooks",
         "ws\\bin", "out\\dir", "ws\\keys",       "ws\\in"};
-    remove_links(w);
+    remove_links(w, false);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         remove_all(world_path(w, folders[i]));
         CreateDirectoryA(world_path(w, folders[i]), NULL);
@@ -234,8 +234,9 @@ static bool unix_link(const struct selftest_world *w, const char *link, const ch
     return GetFileAttributesA(link) != INVALID_FILE_ATTRIBUTES;
 }
 
-/* Removes every link that an attempt made. Wine would remove what it leads to. */
-static void remove_links(const struct selftest_world *w)
+/* Removes every link that an attempt made; unseen: those that lead nowhere, too, which Wine does
+   not show. Wine's own calls would remove what a link leads to. */
+static void remove_links(const struct selftest_world *w, bool unseen)
 {
     static const char *const links[] = {"try-link", "root-link", "ws\\away",    "ws\\turn",
                                         "ws\\next", "next",      "ws\\deep\\b", "ws\\elsewhere"};
@@ -243,7 +244,7 @@ static void remove_links(const struct selftest_world *w)
         (void *)GetProcAddress(GetModuleHandleA("kernel32"), "wine_get_unix_file_name");
     wchar_t wide[WORLD_PATH];
     char line[LONGEST_LINE];
-    bool any = false;
+    bool any = unseen;
     for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
         DWORD attributes = GetFileAttributesA(world_path(w, links[i]));
         bool is_link =
@@ -457,7 +458,7 @@ void selftest_close(struct selftest_world *w)
     if (w->pipe && w->pipe != INVALID_HANDLE_VALUE)
         CloseHandle(w->pipe);
     if (!w->keep) {
-        remove_links(w);
+        remove_links(w, w->links);
         SetEnvironmentVariableA("TEMP", w->temp);
         SetEnvironmentVariableA("TMP", w->temp);
         remove_all(w->top);
