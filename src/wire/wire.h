@@ -62,10 +62,16 @@ enum wire_refused {
 };
 
 /* Of NETWORK. */
-enum wire_net { WIRE_NET_CREATE = 1, WIRE_NET_CONNECT, WIRE_NET_BIND, WIRE_NET_SEND, WIRE_NET_BOUND };
+enum wire_net {
+    WIRE_NET_CREATE = 1,
+    WIRE_NET_CONNECT,
+    WIRE_NET_BIND,
+    WIRE_NET_SEND,
+    WIRE_NET_BOUND
+};
 
 /* Of PIPE. */
-enum wire_pipe { WIRE_PIPE_MADE = 1, WIRE_PIPE_CONNECT };
+enum wire_pipe { WIRE_PIPE_MADE = 1, WIRE_PIPE_CONNECT, WIRE_PIPE_MAKE };
 
 /* Flags of an answer. */
 enum {
