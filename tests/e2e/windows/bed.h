@@ -167,6 +167,37 @@ BED bool is_text(const char *name, const char *text)
     return n == strlen(text) && memcmp(found, text, n) == 0;
 }
 
+/* An effect: + it exists, - it does not, = it holds the text behind |, ! it is read-only, < it is
+   from before 2010, K the key below HKCU exists. */
+BED bool holds(const char *effect)
+{
+    char name[256], text[512] = "";
+    const char *bar = strchr(effect, '|');
+    WIN32_FILE_ATTRIBUTE_DATA data = {0};
+    HKEY key;
+    snprintf(name, sizeof name, "%.*s", (int)(bar ? bar - effect - 1 : (int)strlen(effect) - 1),
+             effect + 1);
+    if (effect[0] == 'K') {
+        bool there = RegOpenKeyExA(HKEY_CURRENT_USER, name, 0, KEY_READ, &key) == 0;
+        if (there)
+            RegCloseKey(key);
+        return there;
+    }
+    bool there = GetFileAttributesExA(path_of(name), GetFileExInfoStandard, &data);
+    FILE *f = effect[0] == '=' ? fopen(path_of(name), "rb") : NULL;
+    if (f) {
+        fread(text, 1, sizeof text - 1, f);
+        fclose(f);
+    }
+    switch (effect[0]) {
+    case '+': return there;
+    case '-': return !there;
+    case '!': return there && data.dwFileAttributes & FILE_ATTRIBUTE_READONLY;
+    case '<': return there && data.ftLastWriteTime.dwHighDateTime < 0x01CA8A00;
+    default: return f && bar && strstr(text, bar + 1);
+    }
+}
+
 /* Links are removed, never followed. */
 BED void remove_tree(const char *path)
 {
