@@ -47,10 +47,10 @@ lint: ## layers, format, clang-tidy and compiler warnings
 format: ## let clang-format lay out the sources
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
-dist: all ## pack zips with checksums into build/dist
+dist: all ## pack zips and an npm package with checksums into build/dist
 	@tools/dist
 
-install: all ## install the native program, library and header below PREFIX
+install: all ## install the native program, library, header, manual and completion below PREFIX
 	@cmake --install build/native --prefix $(PREFIX)
 
 clean: ## remove build/

@@ -157,5 +157,25 @@ void bench_system(struct bench *bench)
               SHELL_CONFINED(compile));
     add_ratio(bench, "linux.git_commit_ratio", "git init, 200 files, commit, 5 runs", 5,
               SHELL(commit), SHELL_CONFINED(commit));
+    if (access("/usr/lib/wine/wine64", X_OK) == 0) {
+        static const char direct[] =
+            "WINEDEBUG=-all WINEPREFIX=$PWD/build/bench-wine /usr/lib/wine/wine64 "
+            "cmd.exe /c exit; WINEPREFIX=$PWD/build/bench-wine "
+            "/usr/lib/wine/wineserver64 -k";
+        const char *const *confined =
+            ARGV(cordon, "run", "--quiet", "--root", "build/bench-ws", "--wine-prefix",
+                 "build/bench-wine", "--", "cmd.exe", "/c", "exit");
+        /* The prefix that the first run keeps is the bench's own. */
+        char here[3000], cache[4096];
+        if (!getcwd(here, sizeof here))
+            return;
+        snprintf(cache, sizeof cache, "%s/build/bench-cache", here);
+        setenv("XDG_CACHE_HOME", cache, 1);
+        run(confined);
+        add_ratio(bench, "linux.wine_start_ratio",
+                  "cmd /c exit under Wine, its server's start and end included, 5 runs", 5,
+                  SHELL(direct), confined);
+        run(SHELL("rm -rf build/bench-wine build/bench-cache"));
+    }
     run(SHELL("rm -rf build/bench-ws"));
 }

@@ -265,7 +265,7 @@ static int read_array(struct reader *r, struct json_value *out)
             r->pos++;
             skip_blanks(r);
             if (next_is(r, ']'))
-                return fail_syntax(r, "comma before ]");
+                return fail_syntax(r, "there is a comma before ]; take it out");
         }
     }
     r->pos++;
@@ -278,7 +278,10 @@ static int read_array(struct reader *r, struct json_value *out)
 static int read_member(struct reader *r, struct json_member *member)
 {
     if (!next_is(r, '"'))
-        return fail_syntax(r, next_is(r, '}') ? "comma before }" : "expected a key in quotes");
+        return fail_syntax(r, next_is(r, '}')    ? "there is a comma before }; take it out"
+                              : next_is(r, '/')  ? "JSON has no comments; take it out"
+                              : next_is(r, '\'') ? "keys and strings stand in double quotes"
+                                                 : "expected a key in quotes");
     member->place = place_at(r, r->pos);
     int rc = read_string(r, &member->key);
     if (rc)

@@ -114,8 +114,7 @@ static int check_words(struct cordon_policy *p, const struct check_options *o,
     if (count == 0)
         return print_failure("there is no command; type: cordon check -- PROGRAM ARG…");
     if (!dashes)
-        return print_failure("put -- in front of the command: cordon check -- %s%s", items[0],
-                             count > 1 ? " …" : "");
+        return mistake_dashes(args, "check");
     struct str *argv = calloc(count, sizeof *argv);
     if (!argv)
         return print_failure("out of memory");
@@ -360,7 +359,7 @@ static int check(struct cordon_policy *p, struct arguments *args)
             return rc;
         if (!text || args->next < args->count)
             return print_failure("--shell takes one text; put it in quotes: "
-                                 "cordon check --shell %s 'TEXT'",
+                                 "cordon check --shell %s \"TEXT\"",
                                  o.shell);
         return check_text(p, &o, text);
     }

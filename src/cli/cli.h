@@ -66,6 +66,15 @@ int options_take(struct arguments *args, const struct option *own, size_t own_co
  */
 int cli_run(struct cordon_policy *p, struct arguments *args, const char *name);
 
+/* ---- mistakes.c ---- */
+
+/* The command stands where an option was expected: says where "--" belongs, or that a value with
+   blanks needs quotes. EXIT_FAILED. */
+int mistake_dashes(const struct arguments *args, const char *name);
+
+/* What may be meant by a program that is not there; "" if nothing comes to mind. */
+const char *mistake_program(const char *program);
+
 /* ---- learn.c ---- */
 
 /* What would have allowed what was denied, in options, and as a policy file if out names one. */

@@ -182,7 +182,8 @@ int cmd_completion(struct arguments *args)
     if (help)
         return cli_help("completion");
     const char *shell = args->next < args->count ? args->items[args->next++] : "";
-    if (args->next < args->count || (strcmp(shell, "bash") && strcmp(shell, "powershell")))
+    if (args->next < args->count ||
+        (strcmp(shell, "bash") != 0 && strcmp(shell, "powershell") != 0))
         return print_failure("type: cordon completion bash, or cordon completion powershell");
     if (strcmp(shell, "bash") == 0)
         write_bash(&out);

@@ -165,8 +165,8 @@ static void print_change(struct str before, struct str after)
 static void print_afterwards(enum hook_agent agent)
 {
     if (agent == HOOK_CODEX)
-        printf("Codex reads hooks if config.toml has, below [features]: hooks = true\n"
-               "(codex_hooks = true in versions before that name).\n");
+        printf("If your Codex has hooks switched off: below [features] of config.toml, "
+               "codex_hooks = true\n");
     printf("Start %s anew, then ask it to run: start https://example.com\n", hook_agents[agent]);
 }
 

@@ -10,6 +10,39 @@ static const struct option *own_option(const struct option *own, size_t count, s
     return NULL;
 }
 
+/* Words that people try, and what they are called here. */
+static const struct {
+    const char *tried, *option;
+} synonyms[] = {{"allow-write", "root"},
+                {"writable", "root"},
+                {"workspace", "root"},
+                {"dir", "root"},
+                {"directory", "root"},
+                {"add-dir", "root"},
+                {"network", "net"},
+                {"no-network", "net=off"},
+                {"allow-net", "net=on"},
+                {"allow-network", "net=on"},
+                {"read-only", "mode read-only"},
+                {"readonly", "mode read-only"},
+                {"sandbox", "mode"},
+                {"sandbox-mode", "mode"},
+                {"log", "audit"},
+                {"config", "policy"},
+                {"env", "unset"},
+                {"memory", "max-memory"},
+                {"chdir", "cwd"},
+                {"silent", "quiet"},
+                {"version", "version in front of a command"}};
+
+static const char *synonym_of(struct str name)
+{
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (str_eq(name, str_of(synonyms[i].tried)))
+            return synonyms[i].option;
+    return NULL;
+}
+
 static int unknown(const char *word, struct str name, const struct option *own, size_t own_count,
                    bool with_policy)
 {
@@ -22,7 +55,9 @@ static int unknown(const char *word, struct str name, const struct option *own, 
     for (size_t i = 0; with_policy && i < settings_info_count && count < MOST; i++)
         names[count++] = settings_infos[i].name.p;
     snprintf(copy, sizeof copy, "%.*s", (int)(name.n < 60 ? name.n : 60), name.p);
-    const char *nearest = print_nearest(copy, names, count);
+    const char *nearest = with_policy ? synonym_of(name) : NULL;
+    if (!nearest)
+        nearest = print_nearest(copy, names, count);
     if (nearest)
         return print_failure("there is no option %s; did you mean --%s?", word, nearest);
     return print_failure("there is no option %s; see cordon help", word);
@@ -31,6 +66,8 @@ static int unknown(const char *word, struct str name, const struct option *own, 
 /* "-o" is the option of that letter; NULL if there is none. */
 static const struct option *letter_option(const struct option *own, size_t count, const char *word)
 {
+    if (strcmp(word, "-h") == 0)
+        return own_option(own, count, STR("help"));
     for (size_t i = 0; i < count && word[1] != '-' && word[2] == '\0'; i++)
         if (own[i].letter == word[1])
             return &own[i];
@@ -87,6 +124,10 @@ int options_take(struct arguments *args, const struct option *own, size_t own_co
                 *dashes = true;
             return 0;
         }
+        /* What word processors make of two dashes. */
+        if (str_starts(str_of(word), STR("\xE2\x80\x93")) ||
+            str_starts(str_of(word), STR("\xE2\x80\x94")))
+            return print_failure("%s begins with one long dash; type two: --%s", word, word + 3);
         if (word[0] != '-' || word[1] == '\0')
             return 0;
         if (word[1] != '-' && !letter_option(own, own_count, word))

@@ -24,18 +24,33 @@ static void print_plan(const struct cordon_policy *p)
         buf_add(&boundary, STR("none (full-access)"));
     else
         run_describe(&boundary);
+    static const char *const nets[] = {"off", "loopback only", "the proxy only",
+                                       "the listed names only", "on"};
     print_error("boundary: %s", buf_cstr(&boundary));
-    for (size_t i = 0; i < s->roots.count; i++)
+    if (s->mode == POLICY_READ_ONLY)
+        print_error("can be changed: nothing");
+    for (size_t i = 0; s->mode == POLICY_WORKSPACE_WRITE && i < s->roots.count; i++)
         print_error("can be changed: %.*s", STR_ARG(s->roots.items[i].path));
+    if (s->mode == POLICY_WORKSPACE_WRITE && s->temp_path.n && !s->no_temp)
+        print_error("can be changed: %.*s (temp%s)", STR_ARG(s->temp_path),
+                    s->temp == POLICY_TEMP_SHARED ? ", shared" : "");
+    for (size_t i = 0; i < s->deny_read.count; i++) {
+        const struct policy_entry *e = &s->deny_read.items[i];
+        print_error("cannot be read: %.*s", STR_ARG(e->path.n ? e->path : e->given));
+    }
+    print_error("network: %s", nets[s->net]);
+    print_error("git: %s", s->git == POLICY_GIT_COMMIT ? "commits work, hooks and config are closed"
+                                                       : "closed");
 }
 
 /* What stands behind "--", as it was typed: cmd has quotes of its own. */
 static const char *typed_command(struct arena *arena, const struct arguments *args)
 {
-    size_t count, first = args->next + 1; /* the line begins with our own name */
+    /* The line begins with our own name; what stands behind "--" is at the end of both. */
+    size_t count, behind = args->count - args->next;
     struct str line = str_of(args->raw);
     const struct word *words = line.n ? winargv_split(arena, line, &count) : NULL;
-    return words && first < count ? line.p + words[first].start : NULL;
+    return words && behind < count ? line.p + words[count - behind].start : NULL;
 }
 
 enum { MOST_UNSET = 256 };
@@ -61,6 +76,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         {.name = "audit", .value = &o.audit},
         {.name = "audit-all", .flag = &o.audit_all},
         {.name = "audit-raw", .flag = &o.audit_raw},
+        {.name = "wine-prefix", .value = &o.wine_prefix},
         {.name = "unset", .value = unset, .count = &o.unset_count, .most = MOST_UNSET}};
     int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
     if (rc)
@@ -70,8 +86,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (args->next >= args->count)
         return print_failure("there is no command; type: cordon %s -- PROGRAM ARG…", name);
     if (!dashes)
-        return print_failure("put -- in front of the command: cordon %s -- %s%s", name,
-                             args->items[args->next], args->count - args->next > 1 ? " …" : "");
+        return mistake_dashes(args, name);
     o.argv = args->items + args->next;
     o.argc = args->count - args->next;
     o.unset = unset;
@@ -99,7 +114,8 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         print_plan(p);
     rc = run_confined(p, &o, &result);
     if (rc) {
-        print_error("%s", cordon_policy_error(p));
+        const char *hint = rc == CORDON_E_NOTFOUND ? mistake_program(o.argv[0]) : "";
+        print_error("%s%s%s", cordon_policy_error(p), *hint ? "; " : "", hint);
         result.exit = rc == CORDON_E_NOTFOUND ? EXIT_NOT_FOUND : EXIT_FAILED;
         result.reason = "failed";
     }

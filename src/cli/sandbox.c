@@ -53,7 +53,7 @@ static int take_pairs(struct cordon_policy *p, struct arguments *args, struct ar
 int cmd_sandbox(struct arguments *args)
 {
     struct cordon_policy *p;
-    struct arguments rest = {calloc(args->count + 1, sizeof *rest.items), 0, 0, NULL};
+    struct arguments rest = {calloc(args->count + 1, sizeof *rest.items), 0, 0, args->raw};
     if (!rest.items || cordon_policy_new(&p)) {
         free(rest.items);
         return print_failure("out of memory");

@@ -252,6 +252,25 @@ static int choose_cwd(struct settings *s)
     return 0;
 }
 
+/* What a person may have meant by a folder that is not there; NULL if nothing comes to mind. */
+static const char *folder_hint(struct settings *s, struct str given)
+{
+    struct path path = {0};
+    struct disk_facts facts;
+    char *copy = (char *)arena_copy(&s->arena, given).p;
+    if (str_has_char(given, ','))
+        return "give --root once for each folder";
+    if (str_starts(given, STR("\xE2\x80\x9C")) || str_starts(given, STR("'")))
+        return "its quotes are not those of this shell; type \"…\"";
+    if (disk_dialect() != PATH_POSIX || !copy || !str_has_char(given, '\\'))
+        return NULL;
+    for (size_t i = 0; i < given.n; i++)
+        copy[i] = copy[i] == '\\' ? '/' : copy[i];
+    bool there = settings_path(s, (struct str){copy, given.n}, &path) == 0 &&
+                 disk_look(&s->arena, path.text, &facts) == 0 && facts.exists;
+    return there ? "folders are separated by / here" : NULL;
+}
+
 /* A root must exist; its final path is what everything is compared with. */
 static int resolve_root(struct settings *s, struct policy_entry *root)
 {
@@ -262,10 +281,12 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
                     STR_ARG(root->given));
     if (s->foreign)
         return 0;
-    if (disk_look(&s->arena, path.text, &facts) || !facts.exists)
-        return fail(s, CORDON_E_VALUE,
-                    "%.*s %.*s: there is no such folder; make it first, or name another",
-                    STR_ARG(root->from), STR_ARG(root->given));
+    if (disk_look(&s->arena, path.text, &facts) || !facts.exists) {
+        const char *hint = folder_hint(s, root->given);
+        return fail(s, CORDON_E_VALUE, "%.*s %.*s: there is no such folder; %s",
+                    STR_ARG(root->from), STR_ARG(root->given),
+                    hint ? hint : "make it first, or name another");
+    }
     if (!facts.directory)
         return fail(s, CORDON_E_VALUE, "%.*s %.*s: this is a file; a root is a folder",
                     STR_ARG(root->from), STR_ARG(root->given));
@@ -378,6 +399,8 @@ static int resolve(struct settings *s)
     bool current = p->roots.count == 0 || (s->codex && p->mode == POLICY_WORKSPACE_WRITE);
     if (current && p->paths.cwd.n)
         rc = add(s, &p->roots, STR("."), STR("the current directory"));
+    for (size_t i = 0; i < s->extra_roots.count && rc == 0; i++)
+        rc = add(s, &p->roots, s->extra_roots.items[i].given, s->extra_roots.items[i].from);
     for (size_t i = 0; i < p->roots.count && rc == 0; i++)
         rc = resolve_root(s, &p->roots.items[i]);
     resolve_entries(s, &p->deny_write);
@@ -387,9 +410,25 @@ static int resolve(struct settings *s)
     return rc ? rc : choose_temp(s);
 }
 
+int settings_map_roots(struct settings *s,
+                       bool (*map)(void *context, struct arena *arena, struct str given,
+                                   struct str *out),
+                       void *context)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->options[i].id == OPTION_ROOT &&
+            !map(context, &s->arena, s->options[i].value, &s->options[i].value))
+            return CORDON_E_VALUE;
+    return 0;
+}
+
 int settings_compile(struct settings *s, struct str hint, struct policy **out)
 {
     int rc = choose_dialect(s, hint);
+    /* Only a run makes a folder; a question may be about another system. */
+    if (rc == 0 && s->foreign && s->make_temp)
+        return fail(s, CORDON_E_VALUE,
+                    "the roots are paths of another system; name folders of this one");
     if (rc == 0)
         rc = choose_cwd(s);
     if (rc)

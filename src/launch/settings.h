@@ -27,6 +27,8 @@ struct settings {
     struct str *pairs; /* KEY=VALUE of Codex */
     size_t pair_count, pair_capacity;
 
+    struct policy_list extra_roots; /* can be changed beside the roots; do not count as one */
+
     struct settings_option *options; /* as set, applied by settings_compile */
     size_t count, capacity;
 };
@@ -60,6 +62,13 @@ int settings_copy(const struct settings *from, struct settings *to, const struct
 
 /* True if the option was taken. */
 bool settings_has(const struct settings *s, struct str name);
+
+/* Roots that were written for another system: map gives the path here, or false if there is none.
+   What it leaves alone stays. CORDON_E_VALUE. */
+int settings_map_roots(struct settings *s,
+                       bool (*map)(void *context, struct arena *arena, struct str given,
+                                   struct str *out),
+                       void *context);
 
 /* Keeps a file of Cordon's own from being changed by the run, even inside a root. */
 int settings_protect(struct settings *s, struct str path);

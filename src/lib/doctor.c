@@ -8,15 +8,13 @@
 
 void doctor_layer(struct doctor *d, const char *name, bool live, const char *how, ...)
 {
-    if (d->layer_count == DOCTOR_LAYERS)
-        return;
-    struct doctor_layer *layer = &d->layers[d->layer_count++];
+    struct doctor_layer layer = {.name = name, .live = live};
     va_list args;
     va_start(args, how);
-    vsnprintf(layer->how, sizeof layer->how, how, args);
+    vsnprintf(layer.how, sizeof layer.how, how, args);
     va_end(args);
-    layer->name = name;
-    layer->live = live;
+    if (d->layer_count < DOCTOR_LAYERS)
+        d->layers[d->layer_count++] = layer;
 }
 
 void doctor_finding(struct doctor *d, const char *id, bool must, const char *text, const char *fix)

@@ -177,6 +177,8 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
         set_value(&b, temps[i], settings->temp_path);
     if (plan->stubs.n)
         put_stubs(&b, settings, plan->stubs);
+    for (size_t i = 0; i < plan->set_count; i++)
+        set(&b, plan->set[i]);
     add(&b, NULL);
     return b.failed ? NULL : b.items;
 }

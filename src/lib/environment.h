@@ -9,8 +9,11 @@ struct environment_plan {
     const char *const *inherited; /* NAME=VALUE, NULL at the end */
     const char *const *unset;     /* names; a trailing * matches */
     size_t unset_count;
-    bool ignore_case;  /* of names, as on Windows */
-    struct str stubs;  /* a folder for PATH, before its first entry that is in no root; may be empty */
+    bool ignore_case;       /* of names, as on Windows */
+    const char *const *set; /* NAME=VALUE, after all others */
+    size_t set_count;
+    struct str
+        stubs; /* a folder for PATH, before its first entry that is in no root; may be empty */
     const char *proxy; /* URL of the proxy that is the only way out; NULL: none */
 };
 

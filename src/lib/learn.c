@@ -408,8 +408,9 @@ static void lay_out(struct buf *out, struct str compact)
     buf_char(out, '\n');
 }
 
-static void write_policy(const struct policy_settings *s, enum policy_temp temp, struct str session,
-                         struct buf *out)
+/* given is s before compiling, where @credentials is still one word. */
+static void write_policy(const struct policy_settings *s, const struct policy_settings *given,
+                         enum policy_temp temp, struct str session, struct buf *out)
 {
     static const char *const modes[] = {"read-only", "workspace-write", "full-access"};
     auto_buf struct buf compact = {0}, id = {0};
@@ -419,7 +420,7 @@ static void write_policy(const struct policy_settings *s, enum policy_temp temp,
     json_put(&w, STR("mode"), str_of(modes[s->mode]));
     put_list(&w, s, "roots", &s->roots, true);
     put_list(&w, s, "denyWrite", &s->deny_write, true);
-    put_list(&w, s, "denyRead", &s->deny_read, true);
+    put_list(&w, s, "denyRead", &given->deny_read, true);
     put_list(&w, s, "allowRead", &s->allow_read, true);
     json_put(&w, STR("git"), s->git == POLICY_GIT_COMMIT ? STR("commit") : STR("protect"));
     put_list(&w, s, "unprotect", &s->unprotect, false);
@@ -454,7 +455,8 @@ int learn_finish(struct learn *l, struct cordon_policy *base, struct buf *option
     for (size_t i = 0; rc == 0 && i < l->count; i++)
         l->denials[i].helped = is_allowed(p, &l->denials[i]);
     if (rc == 0)
-        write_policy(policy_settings_of(p->policy), s->temp, s->temp_session, policy);
+        write_policy(policy_settings_of(p->policy), &p->settings.policy, s->temp, s->temp_session,
+                     policy);
     cordon_policy_free(p);
     arena_free(&w.arena);
     if (rc == 0 && (options->failed || policy->failed))

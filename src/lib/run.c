@@ -83,6 +83,7 @@ void run_describe(struct buf *out)
 void run_finish(struct cordon_policy *p, struct run_result *result)
 {
     const struct policy_settings *s = &p->settings.policy;
+    system_finish(p);
     if (s->temp == POLICY_TEMP_PRIVATE && s->temp_path.n)
         result->temp_had_files = temp_remove(s->temp_path.p);
 }
@@ -94,7 +95,7 @@ int run_prepare(struct cordon_policy *p, const struct run_options *o)
     int rc = system_own_path(&self) ? settings_protect(&p->settings, buf_str(&self)) : 0;
     if (rc == 0 && o->audit)
         rc = settings_protect(&p->settings, str_of(o->audit));
-    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : 0;
+    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : system_prepare(p, o);
 }
 
 static void start_event(struct run *run)

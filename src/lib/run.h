@@ -14,9 +14,14 @@ struct run_options {
     bool audit_all, audit_raw;
     bool require_kernel;                   /* refuse where the kernel does not confine */
     bool medium_integrity, allow_elevated; /* Windows: weakenings that were asked for */
+    const char *wine_prefix; /* Linux: the prefix of a Windows program; NULL: a private one */
+    bool trusted;            /* a command of Cordon's own: nobody judges what it starts */
+    const char *const *set;  /* NAME=VALUE, for the environment */
+    size_t set_count;
     const char *const *unset; /* names of environment variables; a trailing * matches */
     size_t unset_count;
-    const int *stdio;    /* descriptors for its stdout and stderr; NULL: those of this process */
+    const intptr_t
+        *stdio; /* descriptors or handles for its stdout and stderr; NULL: those of this process */
     cordon_event *event; /* gets every line of the audit; NULL: nobody does */
     void *event_context;
     struct learn *learn; /* takes what is denied; NULL: nobody wants to know */

@@ -42,6 +42,10 @@ void system_append_close(intptr_t file);
 /* The path of this program; false if it cannot be had. */
 bool system_own_path(struct buf *out);
 
+/* What the system adds to the policy before it is compiled, and takes away at the end. */
+int system_prepare(struct cordon_policy *p, const struct run_options *o);
+void system_finish(struct cordon_policy *p);
+
 /* What cannot be held here and so is refused, in words; NULL if everything can. */
 const char *system_lacks(const struct policy_settings *s);
 
@@ -59,7 +63,7 @@ int system_run(struct run *run);
 struct system_guest;
 int system_guest_open(cordon_output *output, void *context, struct system_guest **out,
                       const char **why);
-const int *system_guest_stdio(const struct system_guest *guest);
+const intptr_t *system_guest_stdio(const struct system_guest *guest);
 
 /* Waits until all of the output was handed over. */
 void system_guest_close(struct system_guest *guest);

@@ -139,6 +139,24 @@ static int add_path(struct compiler *c, const char *what, enum image_kind kind,
     return rc;
 }
 
+/* Whoever names a file of the built-in list in allow-read wants it back: that is no contradiction,
+   as it is with a path that the same person has put under deny-read. */
+static bool is_lifted(const struct compiler *c, struct str path)
+{
+    const struct policy_list *allow = &c->given->allow_read;
+    bool windows = c->given->paths.dialect == PATH_WINDOWS;
+    for (size_t i = 0; i < allow->count; i++) {
+        const struct policy_entry *e = &allow->items[i];
+        struct path named;
+        if (path_normalize(&c->given->paths, e->path.n ? e->path : e->given, c->room,
+                           PATH_MAX_BYTES, &named))
+            continue;
+        if (windows ? str_eqi(named.text, path) : str_eq(named.text, path))
+            return true;
+    }
+    return false;
+}
+
 static int add_credentials(struct compiler *c, struct policy_entry entry)
 {
     static const char *const below[] = {
@@ -161,6 +179,8 @@ static int add_credentials(struct compiler *c, struct policy_entry entry)
         if (path.failed)
             return CORDON_E_NOMEM;
         entry.path = buf_str(&path);
+        if (is_lifted(c, entry.path))
+            continue;
         int rc = add_path(c, "deny-read", IMAGE_DENY_READ, &c->policy->settings.deny_read, entry);
         if (rc)
             return rc;

@@ -482,6 +482,10 @@ int policy_load(struct arena *arena, const struct policy_source *source, struct 
     /* Editors on Windows like to begin with a byte order mark. */
     if (str_starts(text, STR("\xEF\xBB\xBF")))
         text = str_from(text, 3);
+    /* So does > of Windows PowerShell, in an encoding that JSON has not. */
+    if (str_starts(text, STR("\xFF\xFE")) || str_starts(text, STR("\xFE\xFF")))
+        return fail(&l, CORDON_E_ENCODING, (struct json_place){1, 1},
+                    "the file is UTF-16; save it as UTF-8");
     int rc = json_read(arena, text, &root, &json);
     if (rc)
         return fail(&l, rc, json.place, "%s", json.what);

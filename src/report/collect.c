@@ -273,6 +273,12 @@ static void decided(struct report *r, const struct json_value *e, enum report_ki
                              .fix = text_of(e, STR("fix")),
                              .image = text_of(e, STR("image")),
                              .count = count ? count : 1};
+    /* Known harmless writes that programs make at start are counted and not shown, as in the
+       summary of a run. */
+    if (kind == REPORT_DENY && quiet && quiet->type == JSON_TRUE) {
+        r->quiet += t.count;
+        return;
+    }
     r->totals[kind] += t.count;
     mark(r, kind, at_ms, t.count);
     if (kind == REPORT_ALLOW) {
@@ -281,8 +287,6 @@ static void decided(struct report *r, const struct json_value *e, enum report_ki
             tally(r, &r->files, &t);
         return;
     }
-    if (quiet && quiet->type == JSON_TRUE)
-        r->quiet += t.count;
     struct report_process *p = process_of(r, number_of(e, STR("pid")));
     if (p && kind == REPORT_DENY)
         p->denied += t.count;

@@ -122,7 +122,7 @@ static void put_totals(const struct report *r, struct buf *out)
     if (r->quiet) {
         add(out, "<p class=\"dim\">");
         report_number(out, r->quiet);
-        add(out, " of the denials are known harmless writes that programs make at start.</p>\n");
+        add(out, " more denials are known harmless writes that programs make at start.</p>\n");
     }
     if (r->malformed) {
         add(out, "<p class=\"deny\">");

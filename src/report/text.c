@@ -88,6 +88,8 @@ void report_text(const struct report *r, struct str source, struct buf *out)
     report_clean(out, source);
     buf_char(out, '\n');
     line(out, "denied", r->totals[REPORT_DENY]);
+    if (r->quiet)
+        line(out, "known harmless", r->quiet);
     line(out, "for a person", r->totals[REPORT_ASK]);
     line(out, "allowed (listed)", r->totals[REPORT_ALLOW]);
     line(out, "programs started", r->spawned);
@@ -218,6 +220,7 @@ void report_json(const struct report *r, struct str source, struct buf *out)
     put_number(&w, "malformed", r->malformed);
     json_put_bool(&w, STR("cut"), r->cut);
     put_number(&w, "denied", r->totals[REPORT_DENY]);
+    put_number(&w, "quiet", r->quiet);
     put_number(&w, "asked", r->totals[REPORT_ASK]);
     put_number(&w, "allowed", r->totals[REPORT_ALLOW]);
     put_number(&w, "spawned", r->spawned);

@@ -23,6 +23,7 @@ enum {
     WIRE_SLOTS = 8,
     WIRE_NUMBERS = 8,
     WIRE_TEXTS = 2,
+    WIRE_SID = 72,         /* room for the longest SID */
     WIRE_MAX_TEXT = 65534, /* bytes: the longest name of NT, 32,767 units */
     WIRE_MAX_MESSAGE = 160 + WIRE_TEXTS * (WIRE_MAX_TEXT + 2)
 };
@@ -117,6 +118,7 @@ struct wire_shared {
     uint64_t requests; /* semaphore; handles are those of the sandboxed process */
     uint64_t freed;    /* event: a slot became free while somebody waited */
     uint64_t answered[WIRE_SLOTS];
+    unsigned char run_sid[WIRE_SID], user_sid[WIRE_SID]; /* for objects that the tree makes */
     uint64_t image; /* address of the policy image, read only; 0: none */
     uint64_t image_size;
     struct wire_slot slot[WIRE_SLOTS];

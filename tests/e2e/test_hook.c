@@ -116,6 +116,8 @@ static void test_settings(void)
 
 int main(void)
 {
+    forget_variable("CLAUDE_PROJECT_DIR");
+    forget_variable("CORDON");
     test_events();
     test_settings();
 #ifndef _WIN32

@@ -726,6 +726,32 @@ static int do_pipe_inside(void)
                   text[0] == 'p');
 }
 
+/* The number of entries in the access list of an event that was made with none, and whether it can
+   be opened by its name. */
+static int do_object(void)
+{
+    SECURITY_DESCRIPTOR given;
+    SECURITY_ATTRIBUTES attributes = {sizeof attributes, &given, FALSE};
+    union {
+        ACL list;
+        unsigned char bytes[64];
+    } empty;
+    unsigned char back[1024];
+    DWORD size;
+    InitializeSecurityDescriptor(&given, SECURITY_DESCRIPTOR_REVISION);
+    InitializeAcl(&empty.list, sizeof empty, ACL_REVISION);
+    SetSecurityDescriptorDacl(&given, TRUE, &empty.list, FALSE);
+    HANDLE event = CreateEventW(&attributes, FALSE, FALSE, word(0));
+    BOOL present, defaulted;
+    ACL *list = NULL;
+    if (!event ||
+        !GetKernelObjectSecurity(event, DACL_SECURITY_INFORMATION, back, sizeof back, &size) ||
+        !GetSecurityDescriptorDacl(back, &present, &list, &defaulted))
+        return last_error();
+    printf("entries %u\n", list ? list->AceCount : 999);
+    return 0;
+}
+
 static bool winsock(void)
 {
     WSADATA data;
@@ -931,6 +957,7 @@ static const struct {
     {L"pipe-client", do_pipe_client},
     {L"pipe-server", do_pipe_server},
     {L"pipe-inside", do_pipe_inside},
+    {L"object", do_object},
     {L"tcp", do_tcp},
     {L"tcp-inside", do_tcp_inside},
     {L"udp", do_udp},

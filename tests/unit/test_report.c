@@ -45,6 +45,8 @@ static void test_counts(void)
     feed(r, HEAD("exit", "100") "\"pid\":6,\"code\":2}");
     feed(r, HEAD("spawn", "200") "\"pid\":6,\"ppid\":5,\"image\":\"/bin/again\"}");
     feed(r, HEAD("exit", "300") "\"pid\":6,\"code\":0}");
+    feed(r, HEAD("deny", "310") "\"pid\":6,\"op\":\"registry.write\",\"target\":\"HKCU\",\"rule\":"
+                                "\"registry.write\",\"quiet\":true,\"count\":5}");
     feed(r, "not json");
     feed(r, "[]");
     feed(r, "");
@@ -52,6 +54,7 @@ static void test_counts(void)
     report_line(r, STR("{\"v\":1,\"ru"), true);
     report_finish(r);
     ok(r->totals[REPORT_DENY] == 42, "a count counts");
+    ok(r->quiet == 5, "known harmless writes are counted apart");
     ok(r->totals[REPORT_ASK] == 1 && r->totals[REPORT_ALLOW] == 2, "asked and allowed");
     ok(r->malformed == 2 && r->cut, "malformed lines and a cut one");
     ok(r->process_count == 3 && r->processes[1].parent == 1 && r->processes[2].parent == 1 &&

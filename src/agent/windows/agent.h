@@ -107,6 +107,12 @@ typedef NTSTATUS NTAPI NtQueryKey_t(HANDLE, int, void *, ULONG, ULONG *);
 typedef NTSTATUS NTAPI NtCreateNamedPipeFile_t(HANDLE *, ULONG, OBJECT_ATTRIBUTES *,
                                                IO_STATUS_BLOCK *, ULONG, ULONG, ULONG, ULONG, ULONG,
                                                ULONG, ULONG, ULONG, ULONG, LARGE_INTEGER *);
+typedef NTSTATUS NTAPI NtCreateSection_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *,
+                                         LARGE_INTEGER *, ULONG, ULONG, HANDLE);
+typedef NTSTATUS NTAPI NtCreateEvent_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, int, BOOLEAN);
+typedef NTSTATUS NTAPI NtCreateMutant_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, BOOLEAN);
+typedef NTSTATUS NTAPI NtCreateSemaphore_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, LONG, LONG);
+typedef NTSTATUS NTAPI NtCreateDirectoryObject_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *);
 typedef NTSTATUS NTAPI NtCreateProcess_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, HANDLE,
                                          BOOLEAN, HANDLE, HANDLE, HANDLE);
 typedef NTSTATUS NTAPI NtCreateProcessEx_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, HANDLE,

@@ -37,7 +37,7 @@ enum { BROKER_MOST_EXPECTED = 1024 };
 
 struct broker {
     const struct policy *policy;
-    struct guard *guard;
+    struct guard *guard; /* NULL: commands are not judged */
     int listener;
     const struct secrets *secrets; /* what deny-read rules name */
     bool judges_reads;             /* there are some: every open arrives here */

@@ -223,6 +223,15 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
     return 0;
 }
 
+/* The name of a thread of this run: programs name their threads, and the kernel lets only them. */
+static bool is_thread_name(struct broker *b, const char *path)
+{
+    int pid, thread, n = 0;
+    bool found = (sscanf(path, "/proc/%d/task/%d/comm%n", &pid, &thread, &n) == 2 && n > 0) ||
+                 (sscanf(path, "/proc/%d/comm%n", &pid, &n) == 1 && n > 0);
+    return found && path[n] == '\0' && broker_in_run(b, pid);
+}
+
 /* One try; -EAGAIN if the place changed meanwhile. */
 static int try_open(struct broker *b, struct request *r, int dirfd, const char *path, int flags,
                     mode_t mode)
@@ -252,6 +261,10 @@ static int try_open(struct broker *b, struct request *r, int dirfd, const char *
         return -ENOTDIR;
     if (!S_ISREG(where.st.st_mode))
         return open_other(b, r, &where, flags);
+    if (flags_write(flags) && is_thread_name(b, where.path)) {
+        open_special(r, &where, flags & ~O_TRUNC);
+        return 0;
+    }
     rc = open_object(b, r, &where, flags);
     if (rc == -EINPROGRESS) {
         open_special(r, &where, flags);

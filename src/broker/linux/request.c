@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,39 +76,63 @@ void request_continue(struct request *r)
     answer(r, &(struct seccomp_notif_resp){.id = r->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE});
 }
 
+bool request_takes_turns;
+pthread_t request_server;
+
 /*
  * Handing over a descriptor wakes the caller and then the broker, and the kernel would put each on
  * the next idle CPU, which costs more than all the rest. Both are kept on this one for that moment.
  */
 struct turn {
-    bool held, own_held;
-    cpu_set_t own, caller;
+    bool held;
+    cpu_set_t caller;
 };
+
+/* While one caller goes on asking, the broker stays where it is. Of the thread that serves. */
+static cpu_set_t own_before;
+static pid_t turns_with;
+static int own_cpu = -1;
+
+void request_end_turns(void)
+{
+    if (own_cpu >= 0)
+        sched_setaffinity(0, sizeof own_before, &own_before);
+    own_cpu = -1;
+    turns_with = 0;
+}
+
+static bool stay_on(const struct request *r, int cpu, const cpu_set_t *here)
+{
+    if (own_cpu == cpu && turns_with == r->pid)
+        return true;
+    request_end_turns();
+    if (sched_getaffinity(0, sizeof own_before, &own_before) ||
+        sched_setaffinity(0, sizeof *here, here))
+        return false;
+    own_cpu = cpu;
+    turns_with = r->pid;
+    return true;
+}
 
 static void turn_begin(const struct request *r, struct turn *turn)
 {
     cpu_set_t here;
     int cpu = sched_getcpu();
-    *turn = (struct turn){0};
-    if (!request_takes_turns || cpu < 0 || sched_getaffinity(0, sizeof turn->own, &turn->own) ||
+    turn->held = false;
+    if (!request_takes_turns || !pthread_equal(pthread_self(), request_server) || cpu < 0 ||
         sched_getaffinity(r->pid, sizeof turn->caller, &turn->caller) ||
         CPU_COUNT(&turn->caller) < 2 || !CPU_ISSET(cpu, &turn->caller))
         return;
     CPU_ZERO(&here);
     CPU_SET(cpu, &here);
-    turn->own_held = sched_setaffinity(0, sizeof here, &here) == 0;
-    turn->held = turn->own_held && sched_setaffinity(r->pid, sizeof here, &here) == 0;
+    turn->held = stay_on(r, cpu, &here) && sched_setaffinity(r->pid, sizeof here, &here) == 0;
 }
 
 static void turn_end(const struct request *r, const struct turn *turn)
 {
     if (turn->held)
         sched_setaffinity(r->pid, sizeof turn->caller, &turn->caller);
-    if (turn->own_held)
-        sched_setaffinity(0, sizeof turn->own, &turn->own);
 }
-
-bool request_takes_turns;
 
 void request_give(struct request *r, int fd, bool close_on_exec)
 {

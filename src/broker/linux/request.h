@@ -3,6 +3,7 @@
 #define CORDON_BROKER_LINUX_REQUEST_H
 
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sys/types.h>
 
 #include "base/str.h"
@@ -31,8 +32,12 @@ void request_succeed(struct request *r, int64_t value);
 void request_continue(struct request *r);
 void request_give(struct request *r, int fd, bool close_on_exec); /* fd stays the broker's */
 
-/* Caller and broker share a CPU (kernel 6.6 and later). */
+/* Caller and broker share a CPU (kernel 6.6 and later); the thread that serves. */
 extern bool request_takes_turns;
+extern pthread_t request_server;
+
+/* Another caller is next, or none: the broker may move again. */
+void request_end_turns(void);
 
 /* The caller's process and umask, read at once; false if it is gone. */
 struct request_status {

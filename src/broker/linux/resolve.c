@@ -152,6 +152,18 @@ static int step(const struct request *r, int base, char *work, struct resolved *
     return 0;
 }
 
+/* Here /proc/self would be the broker's; where a path begins with it, it is the caller's. */
+static bool name_self(const struct request *r, char *work, size_t capacity)
+{
+    static const char self[] = "/proc/self";
+    const size_t n = sizeof self - 1;
+    char rest[PATH_MAX];
+    if (strncmp(work, self, n) != 0 || (work[n] && work[n] != '/'))
+        return true;
+    snprintf(rest, sizeof rest, "%s", work + n);
+    return snprintf(work, capacity, "/proc/%d%s", (int)r->pid, rest) < (int)capacity;
+}
+
 int resolve(const struct request *r, int dirfd, const char *path, bool follow, struct resolved *out)
 {
     char work[PATH_MAX];
@@ -166,6 +178,10 @@ int resolve(const struct request *r, int dirfd, const char *path, bool follow, s
     int rc = -ELOOP;
     for (int links = 0; links < MOST_LINKS; links++) {
         struct resolved found = {.parent = -1};
+        if (!name_self(r, work, sizeof work)) {
+            close(base);
+            return -ENAMETOOLONG;
+        }
         rc = step(r, base, work, &found);
         close(base);
         base = -1;

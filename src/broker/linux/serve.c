@@ -63,6 +63,8 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
     uint64_t last_tick = elapsed_ms();
     int rc = 0;
     mode_t own = umask(077);
+    request_server = pthread_self();
+    pid_t last = 0;
     request_forget_umask();
     /* Caller and broker take turns, so they share a CPU; kernels before 6.6 do not know that. */
     request_takes_turns =
@@ -73,6 +75,9 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
             rc = CORDON_E_CONFINE;
         if (watch[0].revents & POLLIN)
             rc = serve_one(b, call, size);
+        if (!(watch[0].revents & POLLIN) || (pid_t)call->pid != last)
+            request_end_turns();
+        last = (pid_t)call->pid;
         if (watch[1].revents || (watch[0].revents & (POLLHUP | POLLERR)))
             break;
         uint64_t now = elapsed_ms();
@@ -81,6 +86,7 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
             last_tick = now;
         }
     }
+    request_end_turns();
     umask(own);
     free(call);
     return rc;

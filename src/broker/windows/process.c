@@ -7,6 +7,7 @@
 #include "base/utf.h"
 #include "broker/windows/broker.h"
 #include "launch/windows/job.h"
+#include "launch/windows/version.h"
 
 enum { LONGEST_COMMAND = 32767, GRACE_MS = 10000 };
 
@@ -84,6 +85,7 @@ static bool tool_refused(struct request *r, const struct program *p)
         called = str_slice(called, 1, called.n - (called.p[called.n - 1] == '"'));
     struct policy_program program = {.name = called,
                                      .path = {.class = PATH_FILE, .text = p->path, .base = p->path},
+                                     .original = version_original_name(&r->arena, p->path),
                                      .seen = true};
     struct policy_answer answer = {0};
     policy_tool_decide(r->broker->policy, &program, &answer);

@@ -73,7 +73,7 @@ __attribute__((noreturn)) static void become_command(const struct spawn_plan *pl
     struct report report = {0};
     const char *step = "working directory";
     int listener = -1;
-    if (plan->stdio && (dup2(plan->stdio[0], 1) < 0 || dup2(plan->stdio[1], 2) < 0))
+    if (plan->stdio && (dup2((int)plan->stdio[0], 1) < 0 || dup2((int)plan->stdio[1], 2) < 0))
         _exit(125);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (plan->cwd && chdir(plan->cwd))

@@ -12,7 +12,7 @@
 #include "launch/linux/limits.h"
 
 struct spawn_plan {
-    const int *stdio;           /* for stdout and stderr; NULL: those of this process */
+    const intptr_t *stdio;      /* for stdout and stderr; NULL: those of this process */
     const char *program;        /* as exec takes it */
     const char *const *argv;    /* NULL at the end */
     const char *const *environ; /* NULL at the end */

@@ -99,8 +99,8 @@ static void write_jump(unsigned char *stub, uint64_t hook)
 
 /* ---- the run's policy image ---- */
 
-int inject_plan_make(struct str policy_image, bool check_reads, struct inject_plan *out,
-                     struct launch_failure *f)
+int inject_plan_make(struct str policy_image, bool check_reads, const struct token_run *who,
+                     struct inject_plan *out, struct launch_failure *f)
 {
     HANDLE section = CreateFileMappingW(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0,
                                         (DWORD)(policy_image.n ? policy_image.n : 1), NULL);
@@ -113,7 +113,7 @@ int inject_plan_make(struct str policy_image, bool check_reads, struct inject_pl
     }
     memcpy(view, policy_image.p, policy_image.n);
     UnmapViewOfFile(view);
-    *out = (struct inject_plan){section, policy_image.n, check_reads, NULL};
+    *out = (struct inject_plan){section, policy_image.n, check_reads, who, NULL};
     return 0;
 }
 
@@ -184,6 +184,8 @@ static int make_wire(HANDLE process, const struct inject_plan *plan, struct inje
     s->magic = WIRE_MAGIC;
     s->slots = WIRE_SLOTS;
     s->process = GetProcessId(process);
+    CopySid(WIRE_SID, s->run_sid, (PSID)plan->who->sid);
+    CopySid(WIRE_SID, s->user_sid, (PSID)plan->who->user);
     if (plan->check_reads) {
         s->flags |= WIRE_CHECK_READS;
         s->image = (uint64_t)(uintptr_t)map_there(process, plan->image, PAGE_READONLY);

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "launch/windows/failure.h"
+#include "launch/windows/token.h"
 #include "wire/wire.h"
 
 #include <windows.h>
@@ -17,11 +18,12 @@ struct inject_plan {
     HANDLE image; /* section with the policy image */
     size_t image_size;
     bool check_reads; /* there are deny-read rules */
-    void *address;    /* where the agent went the first time: it should be the same everywhere */
+    const struct token_run *who;
+    void *address; /* where the agent went the first time: it should be the same everywhere */
 };
 
-int inject_plan_make(struct str policy_image, bool check_reads, struct inject_plan *out,
-                     struct launch_failure *f);
+int inject_plan_make(struct str policy_image, bool check_reads, const struct token_run *who,
+                     struct inject_plan *out, struct launch_failure *f);
 void inject_plan_free(struct inject_plan *plan);
 
 /* The launcher's side of one process's wire. */

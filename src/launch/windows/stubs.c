@@ -63,13 +63,15 @@ static DWORD WINAPI fill(void *context)
 
 void stubs_make(struct stubs *s, struct arena *arena, const struct policy *policy)
 {
-    wchar_t temp[MAX_PATH + 1], name[MAX_PATH + 40];
+    wchar_t temp[MAX_PATH + 1], name[MAX_PATH + 60];
     ULONG random[2];
     DWORD n = GetTempPathW(MAX_PATH, temp);
     *s = (struct stubs){.policy = policy};
     if (n == 0 || n > MAX_PATH || !RtlGenRandom(random, sizeof random))
         return;
-    swprintf(name, MAX_PATH + 40, L"%lscordon-stubs-%08lx%08lx", temp, random[0], random[1]);
+    /* Named like the temp folders of runs: the next run removes what a killed one left. */
+    swprintf(name, MAX_PATH + 60, L"%lscordon-run-%lu-stubs%08lx%08lx", temp, GetCurrentProcessId(),
+             random[0], random[1]);
     if (!CreateDirectoryW(name, NULL))
         return;
     s->folder = wide_narrow(arena, name, wcslen(name));

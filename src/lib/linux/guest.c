@@ -15,7 +15,8 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 struct system_guest {
     cordon_output *output;
     void *context;
-    int read[2], write[2]; /* stdout, stderr; -1: none */
+    int read[2]; /* stdout, stderr; -1: none */
+    intptr_t write[2];
     pthread_t thread;
     bool reading;
     struct sigaction before[SIGNALS];
@@ -42,13 +43,10 @@ static void *read_output(void *context)
     return NULL;
 }
 
-static void close_pair(int pair[2])
+static void close_one(intptr_t fd)
 {
-    for (int i = 0; i < 2; i++) {
-        if (pair[i] >= 0)
-            close(pair[i]);
-        pair[i] = -1;
-    }
+    if (fd >= 0)
+        close((int)fd);
 }
 
 static bool open_pipes(struct system_guest *g)
@@ -88,17 +86,19 @@ int system_guest_open(cordon_output *output, void *context, struct system_guest 
     return 0;
 }
 
-const int *system_guest_stdio(const struct system_guest *g)
+const intptr_t *system_guest_stdio(const struct system_guest *g)
 {
     return g->output ? g->write : NULL;
 }
 
 void system_guest_close(struct system_guest *g)
 {
-    close_pair(g->write);
+    close_one(g->write[0]);
+    close_one(g->write[1]);
     if (g->reading)
         pthread_join(g->thread, NULL);
-    close_pair(g->read);
+    close_one(g->read[0]);
+    close_one(g->read[1]);
     for (int i = 0; i < SIGNALS; i++)
         sigaction(signals[i], &g->before[i], NULL);
     free(g);

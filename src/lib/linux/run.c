@@ -19,6 +19,7 @@
 #include "broker/linux/proxy_serve.h"
 #include "launch/linux/spawn.h"
 #include "lib/environment.h"
+#include "lib/linux/wine.h"
 #include "lib/system.h"
 #include "policy/narrow.h"
 
@@ -68,8 +69,12 @@ static pthread_mutex_t events = PTHREAD_MUTEX_INITIALIZER;
 
 static void event(void *context, const struct audit_event *event)
 {
+    const struct run *run = context;
+    struct audit_event copy = *event;
+    /* What Wine tries at every start and does without. */
+    copy.quiet = copy.quiet || (run->policy->wine.argv && wine_is_harmless(event));
     pthread_mutex_lock(&events);
-    run_event(context, event);
+    run_event(context, &copy);
     pthread_mutex_unlock(&events);
 }
 
@@ -85,6 +90,16 @@ const char *system_boundary(char *detail, size_t capacity)
 {
     snprintf(detail, capacity, "Landlock ABI %d", confine_landlock_abi());
     return "kernel";
+}
+
+int system_prepare(struct cordon_policy *p, const struct run_options *o)
+{
+    return wine_prepare(p, o);
+}
+
+void system_finish(struct cordon_policy *p)
+{
+    wine_finish(p);
 }
 
 const char *system_lacks(const struct policy_settings *s)
@@ -186,7 +201,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     struct cordon_policy *p = run->policy;
     struct run_result *result = run->result;
     struct broker broker = {.policy = p->policy,
-                            .guard = p->guard,
+                            .guard = run->options->trusted ? NULL : p->guard,
                             .listener = s->listener,
                             .secrets = plan->confine.secrets,
                             .granted = str_of(plan->confine.granted),
@@ -309,6 +324,8 @@ int system_run(struct run *run)
     char program[4096];
     struct way_out way = {0};
     struct secrets secrets;
+    const struct wine_run *wine = &p->wine;
+    const char *const *command = wine->argv ? wine->argv : o->argv;
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     struct str cwd = arena_copy(&arena, p->settings.cwd);
     if (!argv || !cwd.p || !secrets_find(&arena, settings, &secrets))
@@ -317,8 +334,8 @@ int system_run(struct run *run)
         argv[i] = str_of(o->argv[i]);
     if (!run_guard(run, &(struct guard_question){.argv = argv, .argc = o->argc}))
         return 0;
-    if (!find_program(o->argv[0], program, sizeof program))
-        return run_not_found(run, o->argv[0]);
+    if (!find_program(command[0], program, sizeof program))
+        return run_not_found(run, command[0]);
     bool confined = settings->mode != POLICY_FULL_ACCESS;
 #ifdef CORDON_TEST_OPEN
     confined = false; /* a program of the tests: the selftest must notice */
@@ -330,10 +347,12 @@ int system_run(struct run *run)
     struct environment_plan variables = {.inherited = (const char *const *)environ,
                                          .unset = o->unset,
                                          .unset_count = o->unset_count,
+                                         .set = wine->argv ? wine->set : o->set,
+                                         .set_count = wine->argv ? wine->set_count : o->set_count,
                                          .proxy = way.url[0] ? way.url : NULL};
     struct spawn_plan plan = {.program = program,
                               .stdio = o->stdio,
-                              .argv = o->argv,
+                              .argv = command,
                               .environ = environment_make(&arena, settings, &variables),
                               .cwd = cwd.p,
                               .unconfined = !confined || inside,

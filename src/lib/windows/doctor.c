@@ -83,8 +83,9 @@ static void examine_user(struct doctor *d)
         return;
     if (GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size) &&
         elevation.TokenIsElevated)
-        doctor_finding(d, "user.elevated", false, "cordon was started elevated",
-                       "start it from an ordinary shell: then a mistake in it costs less");
+        doctor_finding(d, "user.elevated", !wine_is_always_elevated(),
+                       "cordon was started elevated",
+                       "start it from an ordinary console, or give run --allow-elevated");
     CloseHandle(token);
 }
 

@@ -16,10 +16,22 @@
 #include "launch/windows/stdio.h"
 #include "launch/windows/stubs.h"
 #include "launch/windows/token.h"
+#include "launch/windows/version.h"
 #include "launch/windows/wide.h"
 #include "launch/windows/wine.h"
 #include "lib/environment.h"
 #include "lib/system.h"
+
+int system_prepare(struct cordon_policy *p, const struct run_options *o)
+{
+    (void)p, (void)o;
+    return 0;
+}
+
+void system_finish(struct cordon_policy *p)
+{
+    (void)p;
+}
 
 const char *system_lacks(const struct policy_settings *s)
 {
@@ -79,6 +91,13 @@ static void launch_close(struct launch *l)
 }
 #define auto_launch __attribute__((cleanup(launch_close)))
 
+static int open_stdio(const intptr_t *given, struct stdio *s, struct launch_failure *f)
+{
+    HANDLE own[] = {GetStdHandle(STD_INPUT_HANDLE), given ? (HANDLE)given[0] : NULL,
+                    given ? (HANDLE)given[1] : NULL};
+    return given ? stdio_open_handles(s, own, f) : stdio_open(s, f);
+}
+
 /* The only way out, where there is one: somebody else's proxy or an own one. */
 static int open_way_out(struct run *run, struct launch *l, struct launch_failure *f)
 {
@@ -128,7 +147,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
     if (rc == 0)
         rc = job_make(&settings->limits, &l->job, &l->port, f);
     if (rc == 0)
-        rc = stdio_open(&l->stdio, f);
+        rc = open_stdio(run->options->stdio, &l->stdio, f);
     l->end = CreateEventW(NULL, TRUE, FALSE, NULL);
     if (rc == 0)
         rc = l->end ? stdio_watch_console(l->end) : launch_fail(f, "cannot make an event");
@@ -142,7 +161,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
                                 .context = run,
                                 .now = system_now_ms};
     if (rc == 0)
-        rc = inject_plan_make(policy_image(policy), true, &l->broker.inject, f);
+        rc = inject_plan_make(policy_image(policy), true, &l->who, &l->broker.inject, f);
     if (rc == 0 && broker_start(&l->broker))
         rc = launch_fail(f, "cannot start the broker (CreateThread)");
     l->serving = rc == 0;
@@ -242,6 +261,26 @@ static void wait_for(struct run *run, struct launch *l, HANDLE process)
     }
 }
 
+/* True if a tool rule refuses the first program: reported, 126. */
+static bool tool_refused(struct run *run, struct arena *arena, const struct lookup *found)
+{
+    const struct policy *policy = run->policy->policy;
+    const wchar_t *file = found->script ? found->script : found->image;
+    struct str path = wide_narrow(arena, file, wcslen(file));
+    struct policy_program program = {.name = str_of(run->options->argv[0]),
+                                     .path = {.class = PATH_FILE, .text = path, .base = path},
+                                     .original = version_original_name(arena, path),
+                                     .seen = true};
+    struct policy_answer answer = {0};
+    auto_buf struct buf why = {0}, fix = {0};
+    policy_tool_decide(policy, &program, &answer);
+    if (answer.verdict == CORDON_ALLOW)
+        return false;
+    policy_tool_explain(policy, &program, &answer, &why, &fix);
+    run_refuse(run, str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix), path);
+    return true;
+}
+
 int system_run(struct run *run)
 {
     auto_arena struct arena arena = {0};
@@ -252,8 +291,12 @@ int system_run(struct run *run)
     struct lookup found;
     struct str path = STR_NONE, extensions = STR_NONE;
     wchar_t *block = NULL, *cwd = wide_of(&arena, p->settings.cwd);
-    struct environment_plan variables = {block_read(&arena), o->unset, o->unset_count, true,
-                                         STR_NONE,           NULL};
+    struct environment_plan variables = {.inherited = block_read(&arena),
+                                         .unset = o->unset,
+                                         .unset_count = o->unset_count,
+                                         .ignore_case = true,
+                                         .set = o->set,
+                                         .set_count = o->set_count};
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     if (!variables.inherited || !argv || !cwd)
         return handle_fail(p, CORDON_E_NOMEM, "out of memory");
@@ -269,6 +312,8 @@ int system_run(struct run *run)
         return run_not_found(run, o->argv[0]);
     if (rc)
         return handle_fail(p, rc, buf_cstr(&error));
+    if (tool_refused(run, &arena, &found))
+        return 0;
     if (token_is_elevated() && !o->allow_elevated && !wine_is_always_elevated())
         return handle_fail(
             p, CORDON_E_REFUSED,

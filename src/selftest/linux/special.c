@@ -504,8 +504,8 @@ bool special_try(struct selftest_world *w, unsigned n, struct selftest_line *lin
     static const char *const own[] = {
         "bash -c 'cat <(echo a) | tr a b; exec 3<<<x; cat <&3; flock lock echo locked'",
         "node -e \"require('child_process').exec('echo a',(e,o)=>console.log(o))\"",
-        "python3 -c \"import subprocess,threading,tempfile; l=threading.Lock(); l.acquire(); "
-        "print(subprocess.check_output(['echo','a'])); tempfile.TemporaryFile()\""};
+        ("python3 -c \"import subprocess,threading,tempfile; l=threading.Lock(); l.acquire(); "
+         "print(subprocess.check_output(['echo','a'])); tempfile.TemporaryFile()\"")};
     switch (n) {
     case 22: try_same(w, line, tools, versions, 4); return true;
     case 28: try_link_root(w, line, "../link-to-ws", "../ws"); return true;

@@ -104,6 +104,9 @@ static void test_kinds(void)
     ok(says(&out, "--allow-tool ssh") && says(&file, "\"allowTools\": [\"ssh\"]"), "a tool");
     learn("", "echo x > \"../other/a \\$b/c\"", &out);
     ok(again("echo x > \"../other/a \\$b/c\"", &out) == 0, "blanks and $ in a folder's name");
+    learn("--deny-read @credentials --deny-read sub", "true", &out);
+    read_back(path, &file);
+    ok(says(&file, "\"denyRead\": [\"@credentials\", \"/"), "a list of ours stays one word");
     learn("--timeout 50 --deny-write sub", "true", &out);
     read_back(path, &file);
     ok(says(&out, "nothing was denied") && says(&file, "\"timeout\": 50") &&

@@ -189,6 +189,8 @@ static const struct attempt allowed[] = {
      "grep -q ok got", "--temp=private --root ."},
     {"through a link in the private temp folder", "ln -s $PWD $TMPDIR/w && echo ok > $TMPDIR/w/got",
      "grep -q ok got", "--temp=private --root ."},
+    {"naming a thread", "echo name > /proc/self/task/$$/comm && cat /proc/$$/comm > got",
+     "test -s got", NULL},
     {"forks among signals", "i=0; while [ $i -lt 60 ]; do echo x >> got & i=$((i+1)); done; wait",
      "test $(wc -l < got) = 60", NULL},
     {"a unix socket of its own", "\"$P\" unix-pair s && echo ok > got", "grep -q ok got", NULL},

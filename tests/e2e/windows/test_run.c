@@ -417,6 +417,20 @@ static void test_ends(void)
     ok(confined(NULL, "cmd /c start https://example.com", &out) == 126 && has(&out, "launch.url"),
        "126: a URL for the shell");
     buf_reset(&out);
+    ok(confined("--deny-tool probe", "%P% write new", &out) == 126 && has(&out, "tool.denied") &&
+           holds("-ws\\new"),
+       "37 126: a denied tool as the command itself");
+    buf_reset(&out);
+    ok(confined(NULL, "cmd /c ssh host", &out) == 126 && has(&out, "tool.ssh"),
+       "37 a stub says why ssh does not run");
+    /* regedit carries its name in its version resource, under Wine as on Windows. */
+    if (run("cmd /c copy %SystemRoot%\\regedit.exe mine.exe", NULL) == 0) {
+        buf_reset(&out);
+        ok(confined("--deny-tool regedit", "cmd /c mine.exe /?", &out) != 0 &&
+               has(&out, "tool.denied"),
+           "37 a denied tool by a renamed copy");
+    }
+    buf_reset(&out);
     confined(NULL, "cmd /v:on /c \"set a=start&& set b=https://example.com&& !a! !b!\"", &out);
     ok(has(&out, "launch."), "44 a URL that only a child puts together");
     buf_reset(&out);
@@ -468,6 +482,11 @@ static void test_doors(void)
     ok(confined(NULL, "%P% device NUL", &out) == 0, "NUL can be opened for writing");
     ok(confined(NULL, "%P% pipe-inside \\\\.\\pipe\\cordon-inside", &out) == 0,
        "31 a pipe inside the tree");
+    buf_reset(&out);
+    auto_buf struct buf control = {0};
+    ok(confined(NULL, "%P% object cordon-event", &out) == 0 && has(&out, "entries 1") &&
+           run("%P% object cordon-event", &control) == 0 && has(&control, "entries 0"),
+       "66 an access list that a program gives its own event gets an entry for the run");
     buf_reset(&out);
     HANDLE pipe = CreateNamedPipeA("\\\\.\\pipe\\cordon-outside", PIPE_ACCESS_DUPLEX,
                                    PIPE_TYPE_BYTE, 4, 4096, 4096, 0, NULL);

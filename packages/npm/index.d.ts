@@ -1,0 +1,104 @@
+/// <reference types="node" />
+import { EventEmitter } from 'events';
+import { Readable, Writable } from 'stream';
+
+export type Verdict = 'allow' | 'ask' | 'deny';
+
+/** Options of the command line; `denyWrite` is `--deny-write`. Lists may be given as arrays. */
+export interface PolicyOptions {
+  mode?: 'read-only' | 'workspace-write' | 'full-access';
+  root?: string | string[];
+  denyWrite?: string | string[];
+  denyRead?: string | string[];
+  allowRead?: string | string[];
+  git?: 'protect' | 'commit';
+  unprotect?: string | string[];
+  net?: string;
+  temp?: string;
+  allowTool?: string | string[];
+  denyTool?: string | string[];
+  strict?: boolean;
+  policy?: string;
+  timeout?: number;
+  maxProcs?: number;
+  maxMemory?: string;
+  [option: string]: unknown;
+}
+
+export interface Finding {
+  rule: string;
+  verdict: Verdict;
+  start: number;
+  end: number;
+  text: string;
+  resolved: string;
+  why: string;
+  fix: string;
+}
+
+export interface CheckAnswer {
+  verdict: Verdict;
+  cmdline?: string;
+  findings: Finding[];
+}
+
+export interface WhyAnswer {
+  verdict: Verdict;
+  rule: string;
+  why: string;
+  fix?: string;
+  path?: string;
+  given?: string;
+  facts?: 'seen' | 'assumed';
+}
+
+export interface Denial {
+  op: string;
+  target: string;
+  rule: string;
+  fix: string;
+  count: number;
+}
+
+export interface Summary {
+  type: 'summary';
+  reason: 'exited' | 'signal' | 'timeout' | 'refused' | 'failed';
+  exit: number;
+  boundary?: 'kernel' | 'interposed';
+  duration_ms?: number;
+  denied: number;
+  denials: Denial[];
+}
+
+export interface AuditEvent {
+  type: 'start' | 'deny' | 'allow' | 'ask' | 'spawn' | 'exit' | 'end';
+  time: string;
+  seq: number;
+  [member: string]: unknown;
+}
+
+export interface Run extends EventEmitter {
+  pid: number | undefined;
+  stdin: Writable | null;
+  stdout: Readable;
+  stderr: Readable;
+  /** Ends with the summary; read stdout and stderr, or it waits for you. */
+  done: Promise<Summary>;
+  kill(signal?: string): boolean;
+  on(name: 'event', listener: (event: AuditEvent) => void): this;
+}
+
+export interface RunOptions extends PolicyOptions {
+  cwd?: string;
+  env?: Record<string, string | undefined>;
+  stdin?: 'pipe' | 'inherit' | 'ignore';
+}
+
+export function check(command: string[] | { shell: 'powershell' | 'cmd' | 'bash'; script: string },
+                      options?: PolicyOptions): Promise<CheckAnswer>;
+export function why(action: 'read' | 'write' | 'create' | 'delete' | 'rename' | 'link' | 'run' | 'connect',
+                    what: string | string[], options?: PolicyOptions): Promise<WhyAnswer>;
+export function run(argv: string[], options?: RunOptions): Run;
+
+/** The path of the program. */
+export const program: string;

@@ -1,0 +1,162 @@
+// Cordon for agents written in JavaScript: judge a command, ask the policy, run confined.
+'use strict';
+const { spawn } = require('child_process');
+const { EventEmitter } = require('events');
+const fs = require('fs');
+const os = require('os');
+const path = require('path');
+const { StringDecoder } = require('string_decoder');
+const { Transform } = require('stream');
+
+const program = path.join(__dirname, 'bin', process.platform === 'win32' ? 'cordon.exe' : 'cordon');
+const EVENTS_EVERY_MS = 50;
+const SUMMARY = '{"type":"summary"';
+
+/** { root: ['.'], net: 'off', strict: true } as --root=. --net=off --strict */
+function optionWords(options = {}) {
+  const words = [];
+  for (const [key, value] of Object.entries(options)) {
+    const name = key.replace(/[A-Z]/g, (letter) => '-' + letter.toLowerCase());
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one === true) words.push(`--${name}`);
+      else if (one !== false && one !== undefined && one !== null) words.push(`--${name}=${one}`);
+    }
+  }
+  return words;
+}
+
+/** The object that a question is answered with; exit codes 0, 3 and 126 are answers. */
+function ask(words) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
+    const parts = { out: [], err: [] };
+    child.stdout.on('data', (data) => parts.out.push(data));
+    child.stderr.on('data', (data) => parts.err.push(data));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      const said = Buffer.concat(parts.err).toString().replace(/^cordon: /, '').trim();
+      if (code !== 0 && code !== 3 && code !== 126) return reject(new Error(said || `cordon ended with ${code}`));
+      try {
+        resolve(JSON.parse(Buffer.concat(parts.out).toString()));
+      } catch (error) {
+        reject(new Error(said || error.message));
+      }
+    });
+  });
+}
+
+/** What would this command do? An array is a program with its arguments; { shell, script } is text. */
+function check(command, options) {
+  const words = ['check', '--json', ...optionWords(options)];
+  return Array.isArray(command)
+    ? ask([...words, '--', ...command.map(String)])
+    : ask([...words, '--shell', command.shell, '--', String(command.script)]);
+}
+
+/** Would a run allow this? why('write', 'a.txt', { root: ['.'] }), why('rename', ['a', 'b']) */
+function why(action, what, options) {
+  const list = (Array.isArray(what) ? what : [what]).map(String);
+  return ask(['why', '--json', ...optionWords(options), action, '--', ...list]);
+}
+
+/** Passes the command's stderr on and keeps back the last line, which is Cordon's. */
+class Tail extends Transform {
+  constructor() {
+    super();
+    this.kept = Buffer.alloc(0);
+  }
+  _transform(data, encoding, done) {
+    this.kept = Buffer.concat([this.kept, data]);
+    // Only a line that is the summary, or may still become it, is held; the rest goes on at once.
+    const mark = this.kept.lastIndexOf(SUMMARY);
+    const end = this.kept[this.kept.length - 1] === 10 ? this.kept.length - 2 : undefined;
+    const line = this.kept.lastIndexOf(10, end) + 1;
+    const begun = SUMMARY.startsWith(this.kept.subarray(line, line + SUMMARY.length).toString('latin1'));
+    const whole = mark >= 0 && (mark === 0 || this.kept[mark - 1] === 10);
+    const keep = whole ? mark : begun ? line : this.kept.length;
+    this.push(this.kept.subarray(0, keep));
+    this.kept = this.kept.subarray(keep);
+    done();
+  }
+  _flush(done) {
+    const text = this.kept.toString();
+    try {
+      this.summary = text.startsWith(SUMMARY) ? JSON.parse(text) : undefined;
+    } catch (error) {
+      this.summary = undefined;
+    }
+    if (!this.summary && this.kept.length) this.push(this.kept);
+    done();
+  }
+}
+
+/** Reads events out of the audit file while it grows. */
+function follow(file, emit) {
+  const decoder = new StringDecoder('utf8');
+  const chunk = Buffer.alloc(65536);
+  let fd = -1;
+  let rest = '';
+  const read = () => {
+    try {
+      if (fd < 0) fd = fs.openSync(file, 'r');
+      for (let n; (n = fs.readSync(fd, chunk, 0, chunk.length, null)) > 0; ) {
+        const lines = (rest + decoder.write(chunk.subarray(0, n))).split('\n');
+        rest = lines.pop();
+        for (const line of lines) if (line) emit(JSON.parse(line));
+      }
+    } catch (error) {
+      if (error.code !== 'ENOENT') throw error;
+    }
+  };
+  const timer = setInterval(read, EVENTS_EVERY_MS);
+  return () => {
+    clearInterval(timer);
+    read();
+    if (fd >= 0) fs.closeSync(fd);
+  };
+}
+
+/**
+ * Runs a command confined. The result has stdin, stdout and stderr, emits 'event' for every event and
+ * has the promise `done`, which ends with the summary; reason is exited, signal, timeout, refused or
+ * failed.
+ */
+function run(argv, options = {}) {
+  const { cwd, env, stdin, ...policy } = options;
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cordon-node-'));
+  const audit = path.join(folder, 'audit.jsonl');
+  const words = ['run', '--json', `--audit=${audit}`, ...optionWords(policy), '--', ...argv.map(String)];
+  const child = spawn(program, words, {
+    cwd,
+    env,
+    stdio: [stdin === 'inherit' ? 'inherit' : stdin === 'ignore' ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+  const result = new EventEmitter();
+  const tail = new Tail();
+  const stop = follow(audit, (event) => result.emit('event', event));
+  result.pid = child.pid;
+  result.stdin = child.stdin;
+  result.stdout = child.stdout;
+  result.stderr = child.stderr.pipe(tail);
+  result.kill = (signal) => child.kill(signal);
+  result.done = new Promise((resolve, reject) => {
+    let code;
+    const finish = (error) => {
+      stop();
+      fs.rmSync(folder, { recursive: true, force: true });
+      if (error) reject(error);
+      else resolve(tail.summary || { type: 'summary', reason: 'failed', exit: code, denied: 0, denials: [] });
+    };
+    child.on('error', finish);
+    child.on('exit', (exit) => (code = exit === null ? 125 : exit));
+    tail.on('end', () => {
+      if (code === undefined) child.on('exit', () => finish());
+      else finish();
+    });
+  });
+  result.done.catch(() => {});
+  return result;
+}
+
+module.exports = { check, why, run, program };

@@ -1,0 +1,55 @@
+/* What people mistype, and what to type instead. */
+#include "cli/cli.h"
+#include "launch/disk.h"
+
+int mistake_dashes(const struct arguments *args, const char *name)
+{
+    const char *word = args->items[args->next];
+    const char *more = args->count - args->next > 1 ? " \xE2\x80\xA6" : "";
+    /* An option's value in front of it: two halves of one path, perhaps. */
+    const char *before = args->next > 1 ? args->items[args->next - 1] : "";
+    const char *option = args->next > 2 ? args->items[args->next - 2] : "";
+    if (before[0] != '-' && option[0] == '-' && option[1] == '-')
+        return print_failure(
+            "put -- in front of the command: cordon %s \xE2\x80\xA6 -- %s%s; or, if "
+            "%s belongs to %s, put both in quotes: %s \"%s %s\"",
+            name, word, more, word, option, option, before, word);
+    return print_failure("put -- in front of the command: cordon %s -- %s%s", name, word, more);
+}
+
+/* Words that a shell knows and that are no programs. */
+static bool is_builtin(struct str name)
+{
+    static const char *const posix[] = {"alias", "cd",     "eval", "exec",   "export", "pushd",
+                                        "set",   "source", "type", "ulimit", "umask",  "unset"};
+    static const char *const windows[] = {
+        "assoc",  "cd",   "cls", "copy", "date",  "del", "dir",   "echo", "erase", "md",  "mkdir",
+        "mklink", "move", "rd",  "ren",  "rmdir", "set", "start", "time", "type",  "ver", "vol"};
+    bool here = disk_dialect() == PATH_WINDOWS;
+    const char *const *list = here ? windows : posix;
+    size_t count = here ? sizeof windows / sizeof *windows : sizeof posix / sizeof *posix;
+    for (size_t i = 0; i < count; i++)
+        if (str_eqi(name, str_of(list[i])))
+            return true;
+    return false;
+}
+
+const char *mistake_program(const char *program)
+{
+    struct str name = str_of(program);
+    bool windows = disk_dialect() == PATH_WINDOWS;
+    if (name.n && name.p[0] == '\'')
+        return "cmd takes only \"\xE2\x80\xA6\" for quotes";
+    if (is_builtin(name))
+        return windows ? "it is built into cmd: cordon run -- cmd /c \xE2\x80\xA6"
+                       : "it is built into the shell: cordon run -- sh -c '\xE2\x80\xA6'";
+    if (strpbrk(program, "|&;<>"))
+        return windows ? "that is for a shell: cordon run -- cmd /c \"\xE2\x80\xA6\""
+                       : "that is for a shell: cordon run -- sh -c '\xE2\x80\xA6'";
+    if (str_has_char(name, '=') && !str_has_char(name, '/'))
+        return windows ? "set variables before cordon"
+                       : "set variables with env: -- env NAME=VALUE \xE2\x80\xA6";
+    if (str_has_char(name, ' ') && !str_has_char(name, '/') && !str_has_char(name, '\\'))
+        return "if these are several words, leave out the quotes around them";
+    return "";
+}

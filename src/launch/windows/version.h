@@ -1,0 +1,10 @@
+/* The name that a program's maker gave it: a copy under another name still has it. */
+#ifndef CORDON_LAUNCH_WINDOWS_VERSION_H
+#define CORDON_LAUNCH_WINDOWS_VERSION_H
+
+#include "base/arena.h"
+
+/* OriginalFilename of its version resource; empty if it has none. */
+struct str version_original_name(struct arena *arena, struct str path);
+
+#endif

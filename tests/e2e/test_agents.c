@@ -1,0 +1,154 @@
+/*
+ * The policy files for a whole agent inside: its state can be written, what it obeys cannot, its
+ * API can be reached and nothing else, and its own hook does not wrap twice. Decisions are asked
+ * for on both systems; on Linux a stand-in for the agent also runs.
+ */
+#include "e2e/program.h"
+
+static char home[2048];
+
+struct question {
+    const char *agent, *action, *what; /* ~ is the home folder */
+    bool allowed;
+};
+
+static const struct question questions[] = {
+    {"claude", "write", "~/.claude/projects/p/s.jsonl", true},
+    {"claude", "write", "~/.claude/.claude.json", true},
+    {"claude", "write", "~/.claude/settings.json", false},
+    {"claude", "write", "~/.claude/hooks/x", false},
+    {"claude", "write", "~/.claude/commands/x.md", false},
+    {"claude", "write", "~/.profile", false},
+    {"claude", "write", "src.c", true},
+    {"claude", "write", ".claude/settings.json", false},
+    {"claude", "write", ".mcp.json", false},
+    {"claude", "write", ".git/hooks/pre-commit", false},
+    {"claude", "write", ".git/index", true},
+    {"claude", "read", "~/.claude/.credentials.json", true},
+    {"claude", "read", "~/.ssh/id_ed25519", false},
+    {"claude", "read", "~/.codex/auth.json", false},
+    {"claude", "connect", "api.anthropic.com:443", true},
+    {"claude", "connect", "example.com:443", false},
+    {"codex", "write", "~/.codex/sessions/s.jsonl", true},
+    {"codex", "write", "~/.codex/config.toml", false},
+    {"codex", "write", "~/.codex/hooks.json", false},
+    {"codex", "write", ".codex/config.toml", false},
+    {"codex", "read", "~/.codex/auth.json", true},
+    {"codex", "read", "~/.aws/credentials", false},
+    {"codex", "connect", "api.openai.com:443", true},
+    {"codex", "connect", "example.com:443", false},
+    {"gemini", "write", "~/.gemini/tmp/x", true},
+    {"gemini", "write", "~/.gemini/settings.json", false},
+    {"gemini", "write", ".gemini/settings.json", false},
+    {"gemini", "read", "~/.gemini/oauth_creds.json", true},
+    {"gemini", "read", "~/.ssh/config", false},
+    {"gemini", "connect", "generativelanguage.googleapis.com:443", true},
+    {"gemini", "connect", "example.com:443", false},
+};
+
+static void test_questions(void)
+{
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        const struct question *q = &questions[i];
+        char line[8192];
+        bool in_home = q->what[0] == '~', net = strcmp(q->action, "connect") == 0;
+        snprintf(line, sizeof line,
+                 "why %s \"%s%s\" --policy examples/policies/%s.json --root build/e2e-agent/ws%s",
+                 q->action,
+                 in_home ? home
+                 : net   ? ""
+                         : "build/e2e-agent/ws/",
+                 in_home ? q->what + 1 : q->what, q->agent, net ? "" : " --temp=private");
+        auto_buf struct buf out = {0};
+        int code = program_run(line, NULL, &out);
+        if (!ok(code == (q->allowed ? 0 : 126), "%s inside: %s %s is %s", q->agent, q->action,
+                q->what, q->allowed ? "allowed" : "denied"))
+            note("%d %s", code, buf_cstr(&out));
+    }
+}
+
+#define EVENT                                                                       \
+    "{\"session_id\":\"s\",\"cwd\":\"/ws\",\"tool_name\":\"Bash\",\"tool_input\":{" \
+    "\"command\":\"npm test\"}}"
+
+static void test_once(void)
+{
+    auto_buf struct buf out = {0};
+    program_run("hook claude --wrap", EVENT, &out);
+    ok(says(&out, "updatedInput"), "the control: outside a hook wraps");
+#ifdef _WIN32
+    _putenv("CORDON=1");
+#else
+    setenv("CORDON", "1", 1);
+#endif
+    int code = program_run("hook claude --wrap", EVENT, &out);
+    ok(code == 0 && out.n == 0, "inside it does not wrap twice");
+#ifdef _WIN32
+    _putenv("CORDON=");
+#else
+    unsetenv("CORDON");
+#endif
+}
+
+#ifndef _WIN32
+static void test_stand_in(void)
+{
+    auto_buf struct buf out = {0};
+    char line[4096];
+    snprintf(line, sizeof line,
+             "run --policy examples/policies/claude.json --root build/e2e-agent/ws -- sh -c '"
+             "cd build/e2e-agent/ws; echo state > \"$HOME/.claude/state\" && echo work > work; "
+             "echo no > \"$HOME/.claude/settings.json\"; mkdir .claude; echo no > "
+             "\"$HOME/outside\"; echo \"CORDON is $CORDON\"'");
+    int code = program_run(line, NULL, &out);
+    if (code == 125 && says(&out, "not built yet")) {
+        skip("a stand-in for the agent runs inside", "--net=allow is not built yet");
+        return;
+    }
+    bool effects = system("test -e build/e2e-agent/home/.claude/state && test -e "
+                          "build/e2e-agent/ws/work && ! test -e build/e2e-agent/ws/.claude && "
+                          "! test -e build/e2e-agent/home/outside && "
+                          "! test -e build/e2e-agent/home/.claude/settings.json") == 0;
+    if (!ok(says(&out, "CORDON is 1") && effects, "a stand-in for the agent runs inside"))
+        note("%d %s", code, buf_cstr(&out));
+}
+#endif
+
+int main(void)
+{
+    char cwd[1024] = "";
+    forget_variable("CLAUDE_PROJECT_DIR");
+    forget_variable("CORDON");
+#ifdef _WIN32
+    FILE *pwd = popen("cd", "r");
+    (void)!system("mkdir build\\e2e-agent\\home\\.claude build\\e2e-agent\\home\\.codex "
+                  "build\\e2e-agent\\home\\.gemini build\\e2e-agent\\ws 2>nul");
+#else
+    FILE *pwd = popen("pwd", "r");
+    (void)!system("rm -rf build/e2e-agent; mkdir -p build/e2e-agent/home/.claude "
+                  "build/e2e-agent/home/.codex build/e2e-agent/home/.gemini build/e2e-agent/ws");
+#endif
+    if (!pwd || !fgets(cwd, sizeof cwd, pwd))
+        return 1;
+    pclose(pwd);
+    cwd[strcspn(cwd, "\r\n")] = '\0';
+    snprintf(home, sizeof home, "%s/build/e2e-agent/home", cwd);
+#ifdef _WIN32
+    static char variable[2100];
+    snprintf(variable, sizeof variable, "USERPROFILE=%s", home);
+    for (char *p = variable; *p; p++)
+        if (*p == '/')
+            *p = '\\';
+    _putenv(variable);
+#else
+    setenv("HOME", home, 1);
+    setenv("TMPDIR", "/tmp", 1);
+#endif
+    test_questions();
+    test_once();
+#ifndef _WIN32
+    test_stand_in();
+    (void)!system("rm -rf build/e2e-agent");
+#endif
+    return tap_done();
+}

@@ -1,0 +1,166 @@
+/*
+ * What a new user gets wrong in the first five minutes: each message says what is wrong and what to
+ * type instead. The arguments are what arrives after cmd, PowerShell or bash have read the line.
+ */
+#include "e2e/program.h"
+
+struct mistake {
+    const char *what, *arguments;
+    int code;
+    const char *words;
+    const char *also; /* NULL: nothing more */
+};
+
+static const struct mistake mistakes[] = {
+    {"run without --", "run npm test", 125, "cordon run -- npm", NULL},
+    {"run without -- behind a switch", "run --quiet npm test", 125, "cordon run -- npm", NULL},
+    {"check without --", "check git status", 125, "cordon check -- git", NULL},
+    {"no command at all", "run --", 125, "cordon run -- PROGRAM", NULL},
+    {"no subcommand", "npm test", 125, "cordon run -- npm", NULL},
+    {"no subcommand, with --", "-- npm test", 125, "cordon run -- npm", NULL},
+    {"options first", "--root . -- npm test", 125, "cordon run --root", NULL},
+    {"-h", "run -h", 0, "Example:", NULL},
+    {"a word from elsewhere for --root", "run --allow-write . -- npm test", 125,
+     "did you mean --root?", NULL},
+    {"a word from elsewhere for --net", "run --network=off -- npm test", 125, "did you mean --net?",
+     NULL},
+    {"a word from elsewhere for --mode", "run --read-only -- npm test", 125,
+     "did you mean --mode read-only?", NULL},
+    {"mistyped", "run --rot . -- npm test", 125, "did you mean --root?", NULL},
+    {"one dash", "run -root . -- npm test", 125, "two dashes", NULL},
+    {"an underscore", "run --mode=workspace_write -- npm test", 125, "workspace-write", NULL},
+    {"a network mode that is none", "run --net=none -- npm test", 125, "off, loopback", NULL},
+    {"seconds with a unit", "run --timeout=10s -- npm test", 125, "whole number", NULL},
+    {"a size in words", "run --max-memory=4GB -- npm test", 125, "4G", NULL},
+
+    {"a root that is not there", "run --root build/nowhere -- npm test", 125,
+     "there is no such folder", "make it first"},
+    {"a root that is a file", "run --root README.md -- npm test", 125, "a root is a folder", NULL},
+    {"several roots in one", "run --root=src,tests -- npm test", 125, "once for each folder", NULL},
+    {"a path with a blank, without quotes", "run --root build/e2e mis -- npm test", 125,
+     "put both in quotes", "--root \"build/e2e mis\""},
+    {"text in pieces", "check --shell powershell Start-Process x", 125, "put it in quotes",
+     "\"TEXT\""},
+    {"single quotes in cmd", "run -- \"'npm\" \"test'\"", 127, "takes only \"", NULL},
+    {"a whole line in quotes", "run -- \"npm-of-nobody test\"", 127, "leave out the quotes", NULL},
+    {"a pipe in quotes", "run -- \"dir-of-nobody | more\"", 127, "that is for a shell", NULL},
+    {"a program that is not there", "run -- no-such-program-here", 127, "there is no such program",
+     NULL},
+
+    {"a comma at the end of an object", "why write x --policy build/e2e-mis/comma.json", 125,
+     "comma.json:3:1: there is a comma before }; take it out", NULL},
+    {"a comma at the end of a list", "why write x --policy build/e2e-mis/list.json", 125,
+     "list.json:1:15: there is a comma before ]; take it out", NULL},
+    {"a comment", "why write x --policy build/e2e-mis/comment.json", 125, "no comments", NULL},
+    {"single quotes", "why write x --policy build/e2e-mis/single.json", 125, "double quotes", NULL},
+    {"one backslash", "why write x --policy build/e2e-mis/back.json", 125,
+     "a backslash is written \\\\", NULL},
+    {"UTF-16, as > of PowerShell 5.1 writes", "why write x --policy build/e2e-mis/utf16.json", 125,
+     "save it as UTF-8", NULL},
+    {"a byte order mark is no mistake", "why write x --policy build/e2e-mis/bom.json", 0, "allow",
+     NULL},
+    {"a key that is not known", "why write x --policy build/e2e-mis/key.json", 125, "key.json:1:2",
+     "did you mean \"roots\"?"},
+    {"one string for a list", "why write x --policy build/e2e-mis/type.json", 125, "must be a list",
+     NULL},
+    {"an empty file", "why write x --policy build/e2e-mis/empty.json", 125, "empty.json:1:1", NULL},
+    {"a wildcard", "why write x --policy build/e2e-mis/star.json", 125, "name the folder", NULL},
+    {"a variable that is not set", "why write x --policy build/e2e-mis/variable.json", 125,
+     "is not set", NULL},
+    {"a policy file that is not there", "run --policy build/nope.json -- npm test", 125,
+     "build/nope.json", NULL},
+
+    {"quotes that PowerShell 5.1 strips, a string",
+     "sandbox -c sandbox_mode=workspace-write --no-such", 125, "there is no option --no-such",
+     NULL},
+    {"quotes that PowerShell 5.1 strips, a list",
+     "sandbox -c sandbox_workspace_write.writable_roots=[C:\\ws] -- npm test", 125,
+     "the shell took them", "['C:/ws']"},
+    {"install without dashes", "hook install claude", 2, "cordon hook --install claude", NULL},
+    {"an agent that is not known", "hook --install copilot", 125, "claude, codex or gemini", NULL},
+    {"a report of nothing", "report build/nope.jsonl", 125, "build/nope.jsonl", NULL},
+};
+
+#ifndef _WIN32
+static const struct mistake here[] = {
+    {"the slashes of Windows", "run --root '.\\src' -- true", 125, "separated by /", NULL},
+    {"a drive of Windows", "run --root 'C:\\ws' -- true", 125, "another system", NULL},
+    {"the whole disk", "run --root / -- true", 125, "the whole file system", "--allow-broad-root"},
+    {"a word of the shell", "run -- cd src", 127, "built into the shell", "sh -c"},
+    {"a variable in front", "run -- A=1 true", 127, "env NAME=VALUE", NULL},
+    {"a long dash", "run \xE2\x80\x94root . -- true", 125, "type two: --root", NULL},
+    {"quotes of a word processor", "run --root \xE2\x80\x9Csrc\xE2\x80\x9D -- true", 125,
+     "not those of this shell", NULL},
+    {"an audit in no folder", "run --audit build/no/such/a.jsonl -- true", 125,
+     "build/no/such/a.jsonl", NULL},
+    {"blanks and umlauts are no mistake",
+     "why write 'build/e2e-mis/a b/\xC3\xA4/x' --root 'build/e2e-mis/a b/\xC3\xA4'", 0, "allow",
+     NULL},
+    {"and outside of them", "why write 'build/x' --root 'build/e2e-mis/a b/\xC3\xA4'", 126,
+     "--root \"build/e2e-mis/a b/\xC3\xA4\"", NULL},
+};
+#else
+static const struct mistake here[] = {
+    {"forward slashes are no mistake", "why write build/e2e-mis/x --root build/e2e-mis", 0, "allow",
+     NULL},
+    {"backslashes neither", "why write build\\e2e-mis\\x --root build\\e2e-mis", 0, "allow", NULL},
+    {"blanks neither", "why write \"build\\e2e-mis\\a b\\x\" --root \"build\\e2e-mis\\a b\"", 0,
+     "allow", NULL},
+    {"a word of cmd", "run -- dir", 127, "built into cmd", "cmd /c"},
+};
+#endif
+
+static void write_files(void)
+{
+    static const struct {
+        const char *name;
+        struct str text;
+    } files[] = {{"comma", STR("{\n  \"roots\": [\".\"],\n}\n")},
+                 {"list", STR("{\"roots\":[\".\",]}")},
+                 {"comment", STR("{\n  // here\n  \"roots\": [\".\"]\n}\n")},
+                 {"single", STR("{'roots': ['.']}")},
+                 {"back", STR("{\"roots\": [\"C:\\ws\"]}")},
+                 {"utf16", STR("\xFF\xFE{\0}\0")},
+                 {"bom", STR("\xEF\xBB\xBF{\"roots\": [\"../..\"]}")},
+                 {"key", STR("{\"root\": [\".\"]}")},
+                 {"type", STR("{\"roots\": \".\"}")},
+                 {"empty", STR("")},
+                 {"star", STR("{\"roots\": [\"src/*\"]}")},
+                 {"variable", STR("{\"roots\": [\"$NO_SUCH_VARIABLE/x\"]}")}};
+#ifdef _WIN32
+    (void)!system("mkdir build\\e2e-mis \"build\\e2e-mis\\a b\" 2>nul");
+#else
+    (void)!system("mkdir -p 'build/e2e-mis/a b/\xC3\xA4'");
+#endif
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "build/e2e-mis/%s.json", files[i].name);
+        write_file(path, files[i].text);
+    }
+}
+
+static void run_all(const struct mistake *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct mistake *m = &list[i];
+        auto_buf struct buf out = {0};
+        int code = program_run(m->arguments, NULL, &out);
+        bool said = says(&out, m->words) && (!m->also || says(&out, m->also));
+        /* A mistake is answered in one line. */
+        bool short_answer = code != 125 || str_find_char(buf_str(&out), '\n', 0) + 2 >= out.n;
+        if (!ok(code == m->code && said && short_answer, "%s", m->what))
+            note("exit code %d, expected %d and \"%s\"; output: %s", code, m->code, m->words,
+                 buf_cstr(&out));
+    }
+}
+
+int main(void)
+{
+    write_files();
+    run_all(mistakes, sizeof mistakes / sizeof *mistakes);
+    run_all(here, sizeof here / sizeof *here);
+#ifndef _WIN32
+    (void)!system("rm -rf build/e2e-mis");
+#endif
+    return tap_done();
+}

@@ -1,0 +1,93 @@
+// The npm package as it is installed: node test.js FOLDER-OF-THE-PACKAGE WORKSPACE. TAP.
+'use strict';
+const fs = require('fs');
+const path = require('path');
+const { spawnSync } = require('child_process');
+
+const [, , folder, workspace] = process.argv;
+const cordon = require(folder);
+const windows = process.platform === 'win32';
+let number = 0;
+let failed = 0;
+
+function ok(passed, what, more) {
+  console.log(`${passed ? '' : 'not '}ok ${++number} - npm: ${what}`);
+  if (!passed) {
+    failed++;
+    if (more !== undefined) console.log('# ' + JSON.stringify(more).slice(0, 600));
+  }
+}
+
+function skip(what, why) {
+  console.log(`ok ${++number} - npm: ${what} # SKIP ${why}`);
+}
+
+async function collect(stream) {
+  const parts = [];
+  for await (const part of stream) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+async function judge() {
+  const deny = await cordon.check(['cmd', '/c', 'start', 'https://example.com']);
+  ok(deny.verdict === 'deny' && deny.findings[0].rule === 'launch.url', 'check denies', deny);
+  const allow = await cordon.check(['git', 'log', '--oneline']);
+  ok(allow.verdict === 'allow' && allow.findings.length === 0, 'check allows', allow);
+  const text = await cordon.check({ shell: 'powershell', script: "Start-Process 'https://example.com'" });
+  ok(text.verdict === 'deny', 'check of text', text);
+  const dash = await cordon.check(['echo', '--json', '--', 'a "b" c']);
+  ok(dash.verdict === 'allow', 'arguments that look like options are arguments', dash);
+  const inside = await cordon.why('write', path.join(workspace, 'a.txt'), { root: [workspace] });
+  ok(inside.verdict === 'allow', 'why allows', inside);
+  const git = await cordon.why('write', path.join(workspace, '.git', 'config'), { root: [workspace] });
+  ok(git.verdict === 'deny' && git.rule === 'protected.git', 'why denies', git);
+  const net = await cordon.why('connect', 'a.example.com:443', { net: 'allow=*.example.com' });
+  ok(net.verdict === 'allow', 'options have values', net);
+  let message = '';
+  await cordon.why('write', 'x', { root: ['no-such-folder'] }).catch((error) => (message = error.message));
+  ok(message.includes('no such folder'), 'a mistake is an error with its sentence', message);
+}
+
+async function confine() {
+  const outside = path.join(workspace, '..', 'npm-outside.txt');
+  const script = `const fs=require('fs');console.log('out');console.error('err');fs.writeFileSync('inside.txt','x');` +
+    `try{fs.writeFileSync(${JSON.stringify(outside)},'x')}catch(e){console.error(e.code)};` +
+    `process.stdin.on('data',d=>process.stdout.write(d)).on('end',()=>process.exit(7))`;
+  fs.rmSync(outside, { force: true });
+  const job = cordon.run([process.execPath, '-e', script], { cwd: workspace, root: ['.'], temp: 'private' });
+  const events = [];
+  job.on('event', (event) => events.push(event));
+  job.stdin.end('typed\n');
+  const [stdout, stderr, summary] = await Promise.all([collect(job.stdout), collect(job.stderr), job.done]);
+  if (summary.reason === 'failed') return skip('run', stderr.trim() || 'this machine cannot confine');
+  ok(summary.reason === 'exited' && summary.exit === 7, 'run: how it ended', { summary, stderr });
+  ok(stdout.replace(/\r/g, '') === 'out\ntyped\n', 'run: stdin and stdout are its own', stdout);
+  ok(stderr.includes('err') && !stderr.includes('"summary"'), 'run: stderr without our line', stderr);
+  ok(fs.existsSync(path.join(workspace, 'inside.txt')) && !fs.existsSync(outside), 'run: inside and not outside');
+  ok(summary.denied > 0 && summary.denials.some((d) => d.rule === 'roots.outside'), 'run: denials', summary);
+  ok(events.some((e) => e.type === 'start') && events.some((e) => e.type === 'deny') && events.some((e) => e.type === 'end'),
+    'run: events', events);
+  const refused = cordon.run(['explorer', 'https://example.com'], { cwd: workspace, root: ['.'] });
+  const [, , end] = await Promise.all([collect(refused.stdout), collect(refused.stderr), refused.done]);
+  ok(end.reason === 'refused' && end.exit === 126, 'run: refused', end);
+}
+
+function command() {
+  const run = (...words) => spawnSync(process.execPath, [path.join(folder, 'cordon.js'), ...words]);
+  const version = run('--version');
+  const expected = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'))).version;
+  ok(version.status === 0 && version.stdout.toString().trim() === `cordon ${expected}`, 'the command, and one version',
+    version.stdout && version.stdout.toString());
+  ok(run('check', '--', 'explorer', 'https://x.test').status === 126, 'its exit codes pass through');
+}
+
+(async () => {
+  await judge();
+  await confine();
+  command();
+  console.log(`1..${number}`);
+  process.exitCode = failed ? 1 : 0;
+})().catch((error) => {
+  console.log(`not ok ${++number} - npm: ${error.stack}`);
+  process.exitCode = 1;
+});
