@@ -271,10 +271,19 @@ BED void fresh(void)
     static const char *const folders[] = {
         "ws",  "ws\\sub",   "ws\\repo", "ws\\repo\\.git", "ws\\repo\\.git\\hooks",
         "out", "out\\empty"};
-    remove_tree(path_of("ws"));
-    remove_tree(path_of("out"));
+    /* A process that is just ending may hold a folder for a moment. */
+    for (int tries = 0; tries < 100; tries++) {
+        remove_tree(path_of("ws"));
+        remove_tree(path_of("out"));
+        if (!exists("ws") && !exists("out"))
+            break;
+        Sleep(20);
+    }
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        CreateDirectoryA(path_of(folders[i]), NULL);
+        for (int tries = 0; tries < 100 && !CreateDirectoryA(path_of(folders[i]), NULL) &&
+                            GetLastError() != ERROR_ALREADY_EXISTS;
+             tries++)
+            Sleep(20);
     put("ws\\file", "old");
     put("out\\file", "old");
     put("out\\secret", "secret");
