@@ -199,25 +199,33 @@ BED bool holds(const char *effect)
 }
 
 /* Links are removed, never followed. */
-BED void remove_tree(const char *path)
+BED void remove_wide(const wchar_t *path)
 {
-    WIN32_FIND_DATAA found;
-    char name[2 * MAX_PATH];
-    snprintf(name, sizeof name, "%s\\*", path);
-    HANDLE find = FindFirstFileA(name, &found);
+    WIN32_FIND_DATAW found;
+    wchar_t name[2 * MAX_PATH];
+    swprintf(name, 2 * MAX_PATH, L"%ls\\*", path);
+    HANDLE find = FindFirstFileW(name, &found);
     if (find != INVALID_HANDLE_VALUE) {
         do {
-            if (strcmp(found.cFileName, ".") == 0 || strcmp(found.cFileName, "..") == 0)
+            if (wcscmp(found.cFileName, L".") == 0 || wcscmp(found.cFileName, L"..") == 0)
                 continue;
-            snprintf(name, sizeof name, "%s\\%s", path, found.cFileName);
-            SetFileAttributesA(name, FILE_ATTRIBUTE_NORMAL);
-            if (!DeleteFileA(name) && !RemoveDirectoryA(name) &&
+            swprintf(name, 2 * MAX_PATH, L"%ls\\%ls", path, found.cFileName);
+            SetFileAttributesW(name, FILE_ATTRIBUTE_NORMAL);
+            if (!DeleteFileW(name) && !RemoveDirectoryW(name) &&
                 !(found.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT))
-                remove_tree(name);
-        } while (FindNextFileA(find, &found));
+                remove_wide(name);
+        } while (FindNextFileW(find, &found));
         FindClose(find);
     }
-    RemoveDirectoryA(path);
+    RemoveDirectoryW(path);
+}
+
+/* Names of any letters: a hostile program makes some. */
+BED void remove_tree(const char *path)
+{
+    wchar_t wide[2 * MAX_PATH];
+    swprintf(wide, 2 * MAX_PATH, L"\\\\?\\%hs", path);
+    remove_wide(wide);
 }
 
 /* Every file below a folder as a line "name size hash", sorted by walking order of the names. */
