@@ -224,7 +224,7 @@ BED void remove_wide(const wchar_t *path)
 BED void remove_tree(const char *path)
 {
     wchar_t wide[2 * MAX_PATH];
-    swprintf(wide, 2 * MAX_PATH, L"\\\\?\\%hs", path);
+    swprintf(wide, 2 * MAX_PATH, L"%hs", path);
     remove_wide(wide);
 }
 
