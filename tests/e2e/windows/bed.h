@@ -280,7 +280,7 @@ BED void fresh(void)
         "ws",  "ws\\sub",   "ws\\repo", "ws\\repo\\.git", "ws\\repo\\.git\\hooks",
         "out", "out\\empty"};
     /* A process that is just ending may hold a folder for a moment. */
-    for (int tries = 0; tries < 100; tries++) {
+    for (int tries = 0; tries < 3; tries++) {
         remove_tree(path_of("ws"));
         remove_tree(path_of("out"));
         if (!exists("ws") && !exists("out"))
