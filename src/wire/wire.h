@@ -72,7 +72,7 @@ enum wire_net {
 };
 
 /* Of PIPE. */
-enum wire_pipe { WIRE_PIPE_MADE = 1, WIRE_PIPE_CONNECT };
+enum wire_pipe { WIRE_PIPE_MADE = 1, WIRE_PIPE_CONNECT, WIRE_PIPE_MAKE };
 
 /* Flags of an answer. */
 enum {

@@ -38,7 +38,8 @@ static void put64(size_t at, uint64_t value)
 /* op, sequence | eight numbers | two sizes | texts, each padded to four bytes */
 static void build(uint32_t op, uint32_t sequence, unsigned numbers, uint32_t first, uint32_t second)
 {
-    memset(buffer, 0, sizeof buffer);
+    size_t used = HEAD + (size_t)first + second + 64;
+    memset(buffer, 0, used < sizeof buffer ? used : sizeof buffer);
     put32(0, op);
     put32(4, sequence);
     for (unsigned i = 0; i < numbers && i < WIRE_NUMBERS; i++)

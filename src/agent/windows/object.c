@@ -130,10 +130,15 @@ NTSTATUS NTAPI hook_NtCreateNamedPipeFile(HANDLE *pipe, ULONG access, OBJECT_ATT
 {
     struct described own;
     struct wire_answer answer = {0};
+    struct piece name = agent_name(object);
+    if (name.n) {
+        NTSTATUS may = agent_ask(WIRE_PIPE, NUMBERS(WIRE_PIPE_MAKE), name, NO_PIECE, &answer);
+        if (may == STATUS_ACCESS_DENIED)
+            return may;
+    }
     NTSTATUS status = REAL(NtCreateNamedPipeFile)(pipe, access, describe(object, true, &own), io,
                                                   share, disposition, options, type, read_mode,
                                                   completion, instances, in, out, timeout);
-    struct piece name = agent_name(object);
     if (status >= 0 && name.n)
         agent_ask(WIRE_PIPE, NUMBERS(WIRE_PIPE_MADE), name, NO_PIECE, &answer);
     return status;

@@ -4,6 +4,7 @@
 
 #include "base/utf.h"
 #include "broker/windows/broker.h"
+#include "launch/windows/wide.h"
 
 enum { MOST_PIPES = 1 << 20 };
 
@@ -49,6 +50,16 @@ static bool remember(struct broker *b, struct str name)
     return good;
 }
 
+/*
+ * One more instance of a pipe that somebody outside serves would make the name ours, and the next
+ * client could be given to either. Asking does not make us a client.
+ */
+static bool is_taken(struct request *r, struct str path)
+{
+    wchar_t *name = wide_of(&r->arena, path);
+    return !name || WaitNamedPipeW(name, 1) || GetLastError() != ERROR_FILE_NOT_FOUND;
+}
+
 void pipe_handle(struct request *r)
 {
     struct path path;
@@ -63,8 +74,15 @@ void pipe_handle(struct request *r)
                                                          : STATUS_INSUFFICIENT_RESOURCES);
         return;
     }
+    if (r->wire.numbers[0] == WIRE_PIPE_MAKE &&
+        (pipe_is_ours(r->broker, path.text) || !is_taken(r, path.text))) {
+        request_answer(r, STATUS_SUCCESS);
+        return;
+    }
     struct policy_request question = {.path = path, .access = POLICY_WRITE};
     question.facts.created_by_run = pipe_is_ours(r->broker, path.text);
-    if (request_allows(r, &question, AUDIT_PIPE_CONNECT))
+    if (request_allows(r, &question,
+                       r->wire.numbers[0] == WIRE_PIPE_MAKE ? AUDIT_PIPE_CREATE
+                                                            : AUDIT_PIPE_CONNECT))
         request_answer(r, STATUS_SUCCESS);
 }

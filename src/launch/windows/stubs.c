@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "launch/windows/token.h"
 #include "launch/windows/wide.h"
 
 /* The program of src/stub, as it was linked. */
@@ -63,14 +64,19 @@ static DWORD WINAPI fill(void *context)
 
 void stubs_make(struct stubs *s, struct arena *arena, const struct policy *policy)
 {
-    wchar_t temp[MAX_PATH + 1], name[MAX_PATH + 40];
+    wchar_t temp[MAX_PATH + 1], name[MAX_PATH + 60];
     ULONG random[2];
+    struct token_descriptor own;
+    struct launch_failure failure;
     DWORD n = GetTempPathW(MAX_PATH, temp);
     *s = (struct stubs){.policy = policy};
     if (n == 0 || n > MAX_PATH || !RtlGenRandom(random, sizeof random))
         return;
-    swprintf(name, MAX_PATH + 40, L"%lscordon-stubs-%08lx%08lx", temp, random[0], random[1]);
-    if (!CreateDirectoryW(name, NULL))
+    /* Named like the temp folders of runs: the next run removes what a killed one left. */
+    swprintf(name, MAX_PATH + 60, L"%lscordon-run-%lu-stubs%08lx%08lx", temp, GetCurrentProcessId(),
+             random[0], random[1]);
+    if (token_describe_own(FILE_ALL_ACCESS, &own, &failure) ||
+        !CreateDirectoryW(name, &own.attributes))
         return;
     s->folder = wide_narrow(arena, name, wcslen(name));
     s->maker = s->folder.p ? CreateThread(NULL, 0, fill, s, 0, NULL) : NULL;

@@ -6,6 +6,7 @@
 
 #include <aclapi.h>
 
+#include "base/utf.h"
 #include "launch/windows/failure.h"
 #include "launch/windows/token.h"
 #include "launch/windows/wide.h"
@@ -145,6 +146,55 @@ static int make(struct settings *s, struct str path, bool session, bool *taken)
                     : "it exists already");
 }
 
+/* Whether the process that made a folder, by the number in its name, has ended since. */
+static bool is_orphan(const WIN32_FIND_DATAW *folder)
+{
+    FILETIME begin, ignored;
+    wchar_t *end;
+    DWORD pid = wcstoul(folder->cFileName + wcslen(L"cordon-run-"), &end, 10);
+    if (pid == 0 || *end != L'-' || !(folder->dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) ||
+        (folder->dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT))
+        return false;
+    HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid);
+    if (!process)
+        return GetLastError() == ERROR_INVALID_PARAMETER;
+    /* Numbers are used again: a process that is younger than the folder did not make it. */
+    DWORD code;
+    bool orphan = (GetExitCodeProcess(process, &code) && code != STILL_ACTIVE) ||
+                  (GetProcessTimes(process, &begin, &ignored, &ignored, &ignored) &&
+                   CompareFileTime(&begin, &folder->ftCreationTime) > 0);
+    CloseHandle(process);
+    return orphan;
+}
+
+/* A launcher that was killed could not remove its folder: the next one does. */
+static void remove_orphans(struct str shared)
+{
+    enum { MOST = 16 };
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf text = {0};
+    WIN32_FIND_DATAW found;
+    buf_fmt(&text, "%.*s\\cordon-run-*", STR_ARG(shared));
+    wchar_t *pattern = long_path(&arena, buf_str(&text));
+    HANDLE find = pattern ? FindFirstFileW(pattern, &found) : INVALID_HANDLE_VALUE;
+    if (find == INVALID_HANDLE_VALUE)
+        return;
+    int removed = 0;
+    do {
+        if (!is_orphan(&found))
+            continue;
+        buf_reset(&text);
+        buf_fmt(&text, "%.*s\\", STR_ARG(shared));
+        utf_from16(&text, (const uint16_t *)found.cFileName, wcslen(found.cFileName));
+        wchar_t *name = long_path(&arena, buf_str(&text));
+        if (name && is_own_folder(name)) {
+            temp_remove(buf_cstr(&text));
+            removed++;
+        }
+    } while (removed < MOST && FindNextFileW(find, &found));
+    FindClose(find);
+}
+
 int temp_make(struct settings *s, struct str shared, struct str *out)
 {
     bool session = s->policy.temp == POLICY_TEMP_SESSION, taken = true;
@@ -156,6 +206,8 @@ int temp_make(struct settings *s, struct str shared, struct str *out)
                     "an id has letters, digits, inner dots, dashes and underscores, at most 64");
     while (shared.n && (shared.p[shared.n - 1] == '\\' || shared.p[shared.n - 1] == '/'))
         shared.n--;
+    if (!session)
+        remove_orphans(shared);
     for (int i = 0; i < MOST_TRIES && taken; i++) {
         uint32_t random = 0;
         if (!session && !system_random(&random, sizeof random))
@@ -165,7 +217,7 @@ int temp_make(struct settings *s, struct str shared, struct str *out)
         if (session)
             buf_fmt(&path, "session-%.*s", STR_ARG(id));
         else
-            buf_fmt(&path, "%08x", (unsigned)random);
+            buf_fmt(&path, "run-%lu-%08x", (unsigned long)GetCurrentProcessId(), (unsigned)random);
         if (path.failed)
             return CORDON_E_NOMEM;
         rc = make(s, buf_str(&path), session, &taken);

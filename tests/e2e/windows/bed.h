@@ -167,26 +167,65 @@ BED bool is_text(const char *name, const char *text)
     return n == strlen(text) && memcmp(found, text, n) == 0;
 }
 
-/* Links are removed, never followed. */
-BED void remove_tree(const char *path)
+/* An effect: + it exists, - it does not, = it holds the text behind |, ! it is read-only, < it is
+   from before 2010, K the key below HKCU exists. */
+BED bool holds(const char *effect)
 {
-    WIN32_FIND_DATAA found;
-    char name[2 * MAX_PATH];
-    snprintf(name, sizeof name, "%s\\*", path);
-    HANDLE find = FindFirstFileA(name, &found);
+    char name[256], text[512] = "";
+    const char *bar = strchr(effect, '|');
+    WIN32_FILE_ATTRIBUTE_DATA data = {0};
+    HKEY key;
+    snprintf(name, sizeof name, "%.*s", (int)(bar ? bar - effect - 1 : (int)strlen(effect) - 1),
+             effect + 1);
+    if (effect[0] == 'K') {
+        bool there = RegOpenKeyExA(HKEY_CURRENT_USER, name, 0, KEY_READ, &key) == 0;
+        if (there)
+            RegCloseKey(key);
+        return there;
+    }
+    bool there = GetFileAttributesExA(path_of(name), GetFileExInfoStandard, &data);
+    FILE *f = effect[0] == '=' ? fopen(path_of(name), "rb") : NULL;
+    if (f) {
+        fread(text, 1, sizeof text - 1, f);
+        fclose(f);
+    }
+    switch (effect[0]) {
+    case '+': return there;
+    case '-': return !there;
+    case '!': return there && data.dwFileAttributes & FILE_ATTRIBUTE_READONLY;
+    case '<': return there && data.ftLastWriteTime.dwHighDateTime < 0x01CA8A00;
+    default: return f && bar && strstr(text, bar + 1);
+    }
+}
+
+/* Links are removed, never followed. */
+BED void remove_wide(const wchar_t *path)
+{
+    WIN32_FIND_DATAW found;
+    wchar_t name[2 * MAX_PATH];
+    swprintf(name, 2 * MAX_PATH, L"%ls\\*", path);
+    HANDLE find = FindFirstFileW(name, &found);
     if (find != INVALID_HANDLE_VALUE) {
         do {
-            if (strcmp(found.cFileName, ".") == 0 || strcmp(found.cFileName, "..") == 0)
+            if (wcscmp(found.cFileName, L".") == 0 || wcscmp(found.cFileName, L"..") == 0)
                 continue;
-            snprintf(name, sizeof name, "%s\\%s", path, found.cFileName);
-            SetFileAttributesA(name, FILE_ATTRIBUTE_NORMAL);
-            if (!DeleteFileA(name) && !RemoveDirectoryA(name) &&
+            swprintf(name, 2 * MAX_PATH, L"%ls\\%ls", path, found.cFileName);
+            SetFileAttributesW(name, FILE_ATTRIBUTE_NORMAL);
+            if (!DeleteFileW(name) && !RemoveDirectoryW(name) &&
                 !(found.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT))
-                remove_tree(name);
-        } while (FindNextFileA(find, &found));
+                remove_wide(name);
+        } while (FindNextFileW(find, &found));
         FindClose(find);
     }
-    RemoveDirectoryA(path);
+    RemoveDirectoryW(path);
+}
+
+/* Names of any letters: a hostile program makes some. */
+BED void remove_tree(const char *path)
+{
+    wchar_t wide[2 * MAX_PATH];
+    swprintf(wide, 2 * MAX_PATH, L"%hs", path);
+    remove_wide(wide);
 }
 
 /* Every file below a folder as a line "name size hash", sorted by walking order of the names. */
@@ -240,10 +279,19 @@ BED void fresh(void)
     static const char *const folders[] = {
         "ws",  "ws\\sub",   "ws\\repo", "ws\\repo\\.git", "ws\\repo\\.git\\hooks",
         "out", "out\\empty"};
-    remove_tree(path_of("ws"));
-    remove_tree(path_of("out"));
+    /* A process that is just ending may hold a folder for a moment. */
+    for (int tries = 0; tries < 3; tries++) {
+        remove_tree(path_of("ws"));
+        remove_tree(path_of("out"));
+        if (!exists("ws") && !exists("out"))
+            break;
+        Sleep(20);
+    }
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        CreateDirectoryA(path_of(folders[i]), NULL);
+        for (int tries = 0; tries < 100 && !CreateDirectoryA(path_of(folders[i]), NULL) &&
+                            GetLastError() != ERROR_ALREADY_EXISTS;
+             tries++)
+            Sleep(20);
     put("ws\\file", "old");
     put("out\\file", "old");
     put("out\\secret", "secret");

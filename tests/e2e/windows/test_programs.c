@@ -252,12 +252,14 @@ static void test_dotnet(void)
     for (size_t i = 0; i < sizeof denied / sizeof *denied; i++) {
         buf_reset(&out);
         plain();
-        confined(denied[i].options, denied[i].line, &out);
+        int code = confined(denied[i].options, denied[i].line, &out);
         bool stopped = !exists(denied[i].effect) && has(&out, "sandbox denied");
         plain();
         run(denied[i].line, NULL);
-        if (!ok(stopped && exists(denied[i].effect), ".NET, denied: %s", denied[i].what))
+        if (!ok(stopped && exists(denied[i].effect), ".NET, denied: %s", denied[i].what)) {
+            note("code %d, stopped %d", code, stopped);
             note_output(&out);
+        }
     }
     plain();
     ok(confined(NULL, NET "bytes new", NULL) == 0 && is_text("ws\\new", "x"),

@@ -12,5 +12,6 @@ while (time() < $end && ($turns < $count || !-e $stop)) {
     $turns++;
     usleep(150) if $turns % 3 == 0;
 }
+unlink $link; # Wine would remove what it leads to
 open(my $out, '>', "$stop.turns");
 print $out "$turns\n";

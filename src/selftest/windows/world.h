@@ -1,0 +1,66 @@
+/* Folders, servers and a process outside, for the attempts; how they are run and looked at. */
+#ifndef CORDON_SELFTEST_WINDOWS_WORLD_H
+#define CORDON_SELFTEST_WINDOWS_WORLD_H
+
+#include <winsock2.h>
+
+#include <windows.h>
+
+#include "selftest/selftest.h"
+
+enum { WORLD_PATH = 600 };
+
+/*
+ * top\ws is the workspace and the current directory of every attempt; out, extra and host lie
+ * beside it. All are made anew by world_fresh.
+ */
+struct selftest_world {
+    char top[WORLD_PATH], self[WORLD_PATH], temp[WORLD_PATH]; /* temp: as it was before */
+    SOCKET tcp, udp;                                          /* servers outside */
+    unsigned port, udp_port;
+    HANDLE pipe;     /* a named pipe's server outside */
+    HANDLE outsider; /* a process that only waits */
+    DWORD outsider_pid;
+    bool keep, links; /* links: this system lets us make one */
+    bool kernel;      /* the token confines, not only the agent */
+};
+
+void world_fresh(const struct selftest_world *w);
+
+/* Runs a probe's script without the sandbox; its exit code. */
+int world_run_free(const struct selftest_world *w, const char *script);
+
+/* The same with it. *escaped is set if the script could write outside, which it tries first. */
+int world_run(const struct selftest_world *w, const char *options, const char *script,
+              bool *escaped);
+
+/* A command line instead of the probe; options NULL: without the sandbox. */
+int world_line(const struct selftest_world *w, const char *options, const char *line);
+
+/* Starts a script in the sandbox and does not wait; the launcher, NULL if it did not start. */
+HANDLE world_start(const struct selftest_world *w, const char *options, const char *script);
+
+/* Starts any command line in ws with these standard handles; NULL: none of them. */
+HANDLE world_spawn(const struct selftest_world *w, const char *line, HANDLE in, HANDLE out);
+int world_wait(HANDLE process);
+
+/* The path of a name in the world: "ws\\file". Four may be in use at once. */
+const char *world_path(const struct selftest_world *w, const char *name);
+
+/* A link to a folder; false where links cannot be made. */
+bool world_link(const struct selftest_world *w, const char *link, const char *target);
+
+/*
+ * Looks at the machine: exists P · absent P · holds P TEXT · read-only P · old P · count P N ·
+ * key K · tcp · udp (somebody spoke to the server since the last look) · same P TEXT. Paths as the
+ * attempts'.
+ */
+bool world_check(const struct selftest_world *w, const char *effect);
+
+/* True if the files outside are as they were made. */
+bool world_outside_unchanged(const struct selftest_world *w);
+
+/* True if a program of this name is found along PATH. */
+bool world_has_tool(const char *name);
+
+#endif
