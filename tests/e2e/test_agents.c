@@ -126,7 +126,8 @@ int main(void)
 #else
     FILE *pwd = popen("pwd", "r");
     (void)!system("rm -rf build/e2e-agent; mkdir -p build/e2e-agent/home/.claude "
-                  "build/e2e-agent/home/.codex build/e2e-agent/home/.gemini build/e2e-agent/ws");
+                  "build/e2e-agent/home/.codex build/e2e-agent/home/.gemini build/e2e-agent/ws "
+                  "build/e2e-agent/temp");
 #endif
     if (!pwd || !fgets(cwd, sizeof cwd, pwd))
         return 1;
@@ -142,7 +143,9 @@ int main(void)
     _putenv(variable);
 #else
     setenv("HOME", home, 1);
-    setenv("TMPDIR", "/tmp", 1);
+    static char temp[2100];
+    snprintf(temp, sizeof temp, "%s/build/e2e-agent/temp", cwd);
+    setenv("TMPDIR", temp, 1);
 #endif
     test_questions();
     test_once();
