@@ -86,7 +86,7 @@ static NTSTATUS look_at(const struct place *place, bool follow, HANDLE *out)
                    NULL, out);
 }
 
-/* Hands a copy with reduced rights to the process; the file itself is closed in any case. */
+/* Hands a copy with reduced rights to the process. */
 static void give(struct request *r, const struct wish *w, HANDLE file, bool directory,
                  ULONG_PTR information)
 {
@@ -94,7 +94,7 @@ static void give(struct request *r, const struct wish *w, HANDLE file, bool dire
     ACCESS_MASK access =
         w->access & ~(ACCESS_MASK)(directory ? NEVER_GIVEN_OF_FOLDERS : NEVER_GIVEN);
     if (!DuplicateHandle(GetCurrentProcess(), file, r->client->process, &there, access,
-                         w->flags & WIRE_INHERIT ? TRUE : FALSE, DUPLICATE_CLOSE_SOURCE)) {
+                         w->flags & WIRE_INHERIT ? TRUE : FALSE, 0)) {
         request_answer(r, STATUS_ACCESS_DENIED);
         return;
     }
@@ -194,6 +194,7 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
     if (answer.rule == RULE_TEMP_PROBE)
         remember(r, &r->broker->probes, file);
     give(r, w, file, folder, FILE_CREATED);
+    NtClose(file);
     return STATUS_SUCCESS;
 }
 
@@ -244,6 +245,7 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, bool
              !overwrites                        ? FILE_OPENED
              : w->disposition == FILE_SUPERSEDE ? FILE_SUPERSEDED
                                                 : FILE_OVERWRITTEN);
+        NtClose(file);
     } else {
         request_answer(r, status);
     }
@@ -399,10 +401,8 @@ static bool open_below_root(struct request *r, struct wish *w, const struct path
             (struct policy_request){.path = {.class = PATH_FILE, .text = where, .base = where}};
         facts_apply(r, file, &facts, &question);
         question.facts.created_by_run = facts_created_by_run(r, file, where);
-        if (allows_existing(r, w, &question, false)) {
+        if (allows_existing(r, w, &question, false))
             give(r, w, file, facts.directory, FILE_OPENED);
-            return true;
-        }
     }
     NtClose(file);
     return judged;
@@ -423,6 +423,7 @@ static void open_nul(struct request *r, struct wish *w)
         return;
     }
     give(r, w, file, false, FILE_OPENED);
+    NtClose(file);
 }
 
 static void open_other(struct request *r, struct wish *w, const struct path *path)
