@@ -323,8 +323,12 @@ BED size_t read_done(char *text, size_t size)
             Sleep(10);
     }
     text[n] = 0;
-    while (exists("ws\\done") && !DeleteFileA(path_of("ws\\done")))
-        Sleep(5);
+    /* A hostile child may have made it read-only. */
+    for (int tries = 0; tries < 500 && exists("ws\\done"); tries++) {
+        SetFileAttributesA(path_of("ws\\done"), FILE_ATTRIBUTE_NORMAL);
+        if (!DeleteFileA(path_of("ws\\done")))
+            Sleep(5);
+    }
     return n;
 }
 
