@@ -95,16 +95,17 @@ static void test_stand_in(void)
 {
     auto_buf struct buf out = {0};
     char line[4096];
+    if (program_run("run --quiet -- true", NULL, &out) != 0) {
+        skip("a stand-in for the agent runs inside", "this machine cannot confine");
+        return;
+    }
+    buf_reset(&out);
     snprintf(line, sizeof line,
              "run --policy examples/policies/claude.json --root build/e2e-agent/ws -- sh -c '"
              "cd build/e2e-agent/ws; echo state > \"$HOME/.claude/state\" && echo work > work; "
              "echo no > \"$HOME/.claude/settings.json\"; mkdir .claude; echo no > "
              "\"$HOME/outside\"; echo \"CORDON is $CORDON\"'");
     int code = program_run(line, NULL, &out);
-    if (code == 125 && says(&out, "not built yet")) {
-        skip("a stand-in for the agent runs inside", "--net=allow is not built yet");
-        return;
-    }
     bool effects = system("test -e build/e2e-agent/home/.claude/state && test -e "
                           "build/e2e-agent/ws/work && ! test -e build/e2e-agent/ws/.claude && "
                           "! test -e build/e2e-agent/home/outside && "
