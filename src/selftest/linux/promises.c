@@ -1,32 +1,11 @@
-/*
- * The promises that are an attempt and its effect. A denied one must have its effect without the
- * sandbox (the control) and none with it; an allowed one must have it with the options given, and
- * none with those of its control. What needs more is in special.c.
- */
-#include <stdio.h>
-#include <string.h>
+/* The promises that are an attempt and its effect; what needs more is in special.c. */
+#include "selftest/attempt.h"
 
-#include "lib/run.h"
-#include "selftest/linux/special.h"
-#include "selftest/linux/world.h"
-
-enum kind { DENIED, ALLOWED };
-
-struct row {
-    unsigned n;
-    enum kind kind;
-    const char *options, *script, *effect;
-    const char *control; /* options of the control; NULL: without the sandbox (DENIED), read-only */
-    const char *tool;    /* who does it where it is found; NULL: the probe */
-    const char *line;    /* what it does, for sh */
-};
-
-#define RO "--mode read-only"
 #define PWSH "pwsh", "pwsh -NoProfile -Command \"Set-Content -Path new -Value x\""
 #define PYTHON "python3", "python3 -c \"open('new','w').write('x')\""
 #define NODE "node", "node -e \"require('fs').writeFileSync('new','x')\""
 
-static const struct row rows[] = {
+const struct selftest_row selftest_rows[] = {
     {1, DENIED, RO, "write new", "exists new", NULL, NULL, NULL},
     {2, ALLOWED, "", "write new", "exists new", NULL, NULL, NULL},
     {3, DENIED, "", "write ../out/new", "exists ../out/new", NULL, NULL, NULL},
@@ -130,84 +109,4 @@ static const struct row rows[] = {
     {74, DENIED, "", "mode file 4755", "mode file 4755", NULL, NULL, NULL},
 };
 
-static int run_row(const struct selftest_world *w, const struct row *row, const char *options,
-                   bool tool, bool *escaped)
-{
-    if (options)
-        return tool ? world_sh(w, options, row->line, escaped)
-                    : world_run(w, options, row->script, escaped);
-    return tool ? world_sh_free(w, row->line) : world_run_free(w, row->script);
-}
-
-static void try_row(const struct selftest_world *w, const struct row *row, bool tool,
-                    struct selftest_line *line)
-{
-    const char *control = row->control ? row->control : row->kind == ALLOWED ? RO : NULL;
-    bool escaped = false, free_escape = false;
-    const char *words = tool ? row->line : row->script;
-    world_fresh(w);
-    world_check(w, "tcp");
-    world_check(w, "udp");
-    bool before = world_check(w, row->effect);
-    run_row(w, row, control, tool, row->kind == ALLOWED ? &escaped : &free_escape);
-    bool controlled = world_check(w, row->effect) == (row->kind == DENIED);
-    world_fresh(w);
-    run_row(w, row, row->options, tool, &escaped);
-    bool effect = world_check(w, row->effect);
-    snprintf(line->attempt, sizeof line->attempt, "%s: %s", row->options[0] ? row->options : "run",
-             words);
-    snprintf(line->control, sizeof line->control, "%s: %s",
-             control ? control[0] ? control : "run" : "without", words);
-    if (escaped || free_escape) {
-        line->result = SELFTEST_FAIL;
-        snprintf(line->why, sizeof line->why, "the run was not confined: it could write outside");
-    } else if (before || !controlled) {
-        line->result = SELFTEST_NOT_PROVEN;
-        snprintf(line->why, sizeof line->why, "control failed: %.300s", line->control);
-    } else if (effect != (row->kind == ALLOWED) ||
-               (row->kind == DENIED && !world_outside_unchanged(w))) {
-        line->result = SELFTEST_FAIL;
-        snprintf(line->why, sizeof line->why, "%.300s: %s", line->attempt,
-                 row->kind == ALLOWED ? "it had no effect" : "it had its effect");
-    } else {
-        line->result = SELFTEST_PASS;
-    }
-}
-
-void selftest_try(struct selftest_world *w, unsigned n, struct selftest_line *line)
-{
-    if (special_try(w, n, line))
-        return;
-    bool tried = false;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].n != n)
-            continue;
-        struct selftest_line one = *line;
-        bool tool = rows[i].tool && world_has_tool(rows[i].tool);
-        /* Two tools for one promise: a missing one leaves it to the other. */
-        if (tried && rows[i].tool && !tool)
-            continue;
-        try_row(w, &rows[i], tool, &one);
-        if (one.result != SELFTEST_PASS || !tried)
-            *line = one;
-        if (tool)
-            snprintf(line->by, sizeof line->by, "%s", rows[i].tool);
-        else if (!tried || one.result != SELFTEST_PASS)
-            snprintf(line->by, sizeof line->by, rows[i].tool ? "probe: no %s" : "probe",
-                     rows[i].tool ? rows[i].tool : "");
-        tried = true;
-        if (one.result != SELFTEST_PASS)
-            return;
-    }
-    if (!tried) {
-        line->result = SELFTEST_NOT_TRIED;
-        snprintf(line->why, sizeof line->why, "not built yet");
-    }
-}
-
-const char *selftest_boundary(void)
-{
-    auto_buf struct buf text = {0};
-    run_describe(&text);
-    return str_starts(buf_str(&text), STR("kernel")) ? "kernel" : "interposed";
-}
+const size_t selftest_row_count = sizeof selftest_rows / sizeof *selftest_rows;

@@ -187,11 +187,6 @@ int world_run(const struct selftest_world *w, const char *options, const char *s
     return finish(w, start_confined(w, options, script, false), escaped);
 }
 
-int world_sh(const struct selftest_world *w, const char *options, const char *line, bool *escaped)
-{
-    return finish(w, start_confined(w, options, line, true), escaped);
-}
-
 pid_t world_start(const struct selftest_world *w, const char *options, const char *script)
 {
     return start_confined(w, options, script, false);
@@ -204,9 +199,11 @@ int world_run_free(const struct selftest_world *w, const char *script)
     return world_wait(start(w, (const char *const[]){w->self, "selftest", "--probe", text, NULL}));
 }
 
-int world_sh_free(const struct selftest_world *w, const char *line)
+int world_tool(const struct selftest_world *w, const char *options, const char *line, bool *escaped)
 {
     char text[2048];
+    if (options)
+        return finish(w, start_confined(w, options, line, true), escaped);
     fill_in(w, line, text, sizeof text);
     return world_wait(start(w, (const char *const[]){"sh", "-c", text, NULL}));
 }

@@ -1,40 +1,10 @@
 /* Each function is one promise, or the same kind of attempt for several. */
-#include "selftest/windows/special.h"
+#include "selftest/windows/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tlhelp32.h>
-
-#define RO "--mode read-only"
-
-static void say(struct selftest_line *line, const char *attempt, const char *control)
-{
-    snprintf(line->attempt, sizeof line->attempt, "%s", attempt);
-    snprintf(line->control, sizeof line->control, "%s", control);
-    if (!line->by[0])
-        snprintf(line->by, sizeof line->by, "probe");
-}
-
-/* What follows from the control, the attempt, and the write outside that each run tries. */
-static void conclude(struct selftest_line *line, bool escaped, bool controlled, bool kept,
-                     const char *why)
-{
-    line->result = escaped || (controlled && !kept) ? SELFTEST_FAIL
-                   : !controlled                    ? SELFTEST_NOT_PROVEN
-                                                    : SELFTEST_PASS;
-    if (escaped)
-        why = "the run was not confined: it could write outside";
-    else if (!controlled)
-        why = "control failed";
-    snprintf(line->why, sizeof line->why, "%s", line->result == SELFTEST_PASS ? "" : why);
-}
-
-static void not_tried(struct selftest_line *line, const char *why)
-{
-    line->result = SELFTEST_NOT_TRIED;
-    snprintf(line->why, sizeof line->why, "%s", why);
-}
 
 /* 22 and 66: programs that are there start and end well; else the probe's own. */
 static void try_tools(struct selftest_world *w, struct selftest_line *line,
@@ -50,13 +20,13 @@ static void try_tools(struct selftest_world *w, struct selftest_line *line,
         snprintf(line->by + used, sizeof line->by - used, "%s%s", used ? ", " : "", tools[i]);
         world_fresh(w);
         snprintf(command, sizeof command, "%s --version", tools[i]);
-        same = same && world_line(w, NULL, command) == world_line(w, "", command);
+        same = same && world_tool(w, NULL, command, NULL) == world_tool(w, "", command, NULL);
     }
     world_fresh(w);
-    say(line, script, "the same without the sandbox");
+    attempt_say(line, script, "the same without the sandbox");
     bool control = world_run_free(w, script) == 0;
     same = same && world_run(w, "", script, &escaped) == 0;
-    conclude(line, escaped, control, same, "it ended otherwise than without the sandbox");
+    attempt_conclude(line, escaped, control, same, "it ended otherwise than without the sandbox");
 }
 
 /* 28 and 40: a root that is a link is refused; the folder itself is not. */
@@ -64,17 +34,17 @@ static void try_link_root(struct selftest_world *w, struct selftest_line *line, 
 {
     bool escaped = false;
     if (!w->links) {
-        not_tried(line, "this system makes no links");
+        attempt_not_tried(line, "this system makes no links");
         return;
     }
     world_fresh(w);
     bool made = world_link(w, world_path(w, "root-link"), target);
-    say(line, "--root ..\\root-link: write new", "--root .: write new");
+    attempt_say(line, "--root ..\\root-link: write new", "--root .: write new");
     int refused = world_run(w, "--root ..\\root-link", "write new", &escaped);
     bool written = world_check(w, "exists new");
     int control = world_run(w, "--root .", "write new", &escaped);
-    conclude(line, escaped, made && control == 0 && world_check(w, "exists new"),
-             refused == 125 && !written, "it was not refused");
+    attempt_conclude(line, escaped, made && control == 0 && world_check(w, "exists new"),
+                     refused == 125 && !written, "it was not refused");
 }
 
 /* 29, 39, 42: through a link in the workspace. */
@@ -85,7 +55,7 @@ static void try_through_link(struct selftest_world *w, struct selftest_line *lin
     char file[2 * WORLD_PATH];
     bool escaped = false;
     if (!w->links) {
-        not_tried(line, "this system makes no links");
+        attempt_not_tried(line, "this system makes no links");
         return;
     }
     world_fresh(w);
@@ -93,13 +63,13 @@ static void try_through_link(struct selftest_world *w, struct selftest_line *lin
         CreateDirectoryA(world_path(w, folder), NULL);
     bool made = world_link(w, world_path(w, link), target);
     snprintf(file, sizeof file, "%s\\new", target);
-    say(line, script, "the same without the sandbox");
+    attempt_say(line, script, "the same without the sandbox");
     world_run_free(w, script);
     bool control = made && GetFileAttributesA(file) != INVALID_FILE_ATTRIBUTES;
     DeleteFileA(file);
     world_run(w, "", script, &escaped);
-    conclude(line, escaped, control, GetFileAttributesA(file) == INVALID_FILE_ATTRIBUTES,
-             "it was written");
+    attempt_conclude(line, escaped, control, GetFileAttributesA(file) == INVALID_FILE_ATTRIBUTES,
+                     "it was written");
     DeleteFileA(file);
 }
 
@@ -124,7 +94,7 @@ static void try_other_drive(struct selftest_world *w, struct selftest_line *line
         RemoveDirectoryA(target);
         return;
     }
-    not_tried(line, "there is no other drive that this user can write to");
+    attempt_not_tried(line, "there is no other drive that this user can write to");
 }
 
 static void try_device(struct selftest_world *w, struct selftest_line *line)
@@ -133,7 +103,8 @@ static void try_device(struct selftest_world *w, struct selftest_line *line)
     bool escaped = false, control = false, opened = false;
     char script[80];
     world_fresh(w);
-    say(line, "device \\\\.\\PhysicalDrive0", "the same device for reading, without the sandbox");
+    attempt_say(line, "device \\\\.\\PhysicalDrive0",
+                "the same device for reading, without the sandbox");
     for (size_t i = 0; i < 2; i++) {
         snprintf(script, sizeof script, "device %s reading", devices[i]);
         control = world_run_free(w, script) == 0 || control;
@@ -141,22 +112,22 @@ static void try_device(struct selftest_world *w, struct selftest_line *line)
         opened = world_run(w, "", script, &escaped) == 0 || opened;
     }
     if (!control)
-        not_tried(line, "this user cannot open a disk, with or without Cordon");
+        attempt_not_tried(line, "this user cannot open a disk, with or without Cordon");
     else
-        conclude(line, escaped, control, !opened, "a disk was opened");
+        attempt_conclude(line, escaped, control, !opened, "a disk was opened");
 }
 
 static void try_pipes(struct selftest_world *w, struct selftest_line *line)
 {
     bool escaped = false;
     world_fresh(w);
-    say(line, "pipe \\\\.\\pipe\\cordon-selftest-@ME",
-        "the same without the sandbox; a pipe of the tree's own inside");
+    attempt_say(line, "pipe \\\\.\\pipe\\cordon-selftest-@ME",
+                "the same without the sandbox; a pipe of the tree's own inside");
     bool own = world_run(w, "", "objects", &escaped) == 0;
     bool reached = world_run(w, "", "pipe \\\\.\\pipe\\cordon-selftest-@ME", &escaped) == 0;
     bool control = world_run_free(w, "pipe \\\\.\\pipe\\cordon-selftest-@ME") == 0;
     DisconnectNamedPipe(w->pipe);
-    conclude(line, escaped, control && own, !reached, "a server outside was reached");
+    attempt_conclude(line, escaped, control && own, !reached, "a server outside was reached");
 }
 
 /* 37: the tool is this program under another name. */
@@ -165,8 +136,8 @@ static void try_shim(struct selftest_world *w, struct selftest_line *line)
     static const char *const ways[] = {"run ..\\host\\ssh.exe host-ran",
                                        "child 2; run ..\\host\\ssh.exe host-ran"};
     bool escaped = false, ran = false, control = true;
-    say(line, "ssh by its name, by its path",
-        "the same without the sandbox, and with --allow-tool");
+    attempt_say(line, "ssh by its name, by its path",
+                "the same without the sandbox, and with --allow-tool");
     world_fresh(w);
     CopyFileA(w->self, world_path(w, "ws\\bin\\ssh.exe"), FALSE);
     world_run(w, "", "run bin\\ssh.exe shim-ran", &escaped);
@@ -182,8 +153,8 @@ static void try_shim(struct selftest_world *w, struct selftest_line *line)
     }
     world_run(w, "--allow-tool ssh", ways[0], &escaped);
     control = control && world_check(w, "exists host-ran");
-    conclude(line, escaped, control, shim && !ran,
-             shim ? "the host's ssh ran" : "the shim did not run");
+    attempt_conclude(line, escaped, control, shim && !ran,
+                     shim ? "the host's ssh ran" : "the shim did not run");
 }
 
 /* 38: turned by a native helper under Wine, where alone a link can be turned in one step. */
@@ -224,29 +195,29 @@ static bool write_while_turning(struct selftest_world *w, bool confined, bool *e
 static void try_turning(struct selftest_world *w, struct selftest_line *line)
 {
     bool escaped = false, able = false;
-    say(line, "many turn 800, again and again while the link turns 10,000 times",
-        "the same without the sandbox");
+    attempt_say(line, "many turn 800, again and again while the link turns 10,000 times",
+                "the same without the sandbox");
     bool control = write_while_turning(w, false, &escaped, &able);
     if (!able) {
-        not_tried(line, "no helper here can turn a link in one step");
+        attempt_not_tried(line, "no helper here can turn a link in one step");
         return;
     }
     bool changed = write_while_turning(w, true, &escaped, &able);
-    conclude(line, escaped, control, !changed, "something was written outside");
+    attempt_conclude(line, escaped, control, !changed, "something was written outside");
 }
 
 static void try_timeout(struct selftest_world *w, struct selftest_line *line)
 {
     bool escaped = false;
     world_fresh(w);
-    say(line, "--timeout 1: child 1; wait 2500; write late", "the same without a time-out");
+    attempt_say(line, "--timeout 1: child 1; wait 2500; write late", "the same without a time-out");
     world_run(w, "", "child 1; wait 300; write in-time", &escaped);
     bool control = world_check(w, "exists in-time");
     int code = world_run(w, "--timeout 1", "child 1; wait 3000; write late", &escaped);
     Sleep(2500);
-    conclude(line, escaped, control,
-             code == 124 && !world_check(w, "exists late") && world_outside_unchanged(w),
-             "the tree went on, or the code is not 124");
+    attempt_conclude(line, escaped, control,
+                     code == 124 && !world_check(w, "exists late") && world_outside_unchanged(w),
+                     "the tree went on, or the code is not 124");
 }
 
 /* Running programs of this name. */
@@ -281,17 +252,17 @@ static void try_url(struct selftest_world *w, struct selftest_line *line)
 {
     bool escaped = false;
     world_fresh(w);
-    say(line, "shell https://cordon.test/; cmd /c start https://cordon.test/",
-        "the shell starts this program without the sandbox");
+    attempt_say(line, "shell https://cordon.test/; cmd /c start https://cordon.test/",
+                "the shell starts this program without the sandbox");
     world_run_free(w, "shell @SELF opened");
     bool control = world_check(w, "exists opened");
     unsigned before = count_browsers();
     bool handed = world_run(w, "", "shell https://cordon.test/", &escaped) == 0;
     handed = world_run(w, "", "child 2; shell https://cordon.test/", &escaped) == 0 || handed;
-    handed = world_line(w, "", "cmd /c start https://cordon.test/") != 126 || handed;
+    handed = world_tool(w, "", "cmd /c start https://cordon.test/", NULL) != 126 || handed;
     Sleep(200);
     unsigned after = count_browsers();
-    conclude(line, escaped, control, !handed && after <= before, "the URL was handed over");
+    attempt_conclude(line, escaped, control, !handed && after <= before, "the URL was handed over");
 }
 
 static void try_registry(struct selftest_world *w, struct selftest_line *line)
@@ -302,13 +273,14 @@ static void try_registry(struct selftest_world *w, struct selftest_line *line)
     snprintf(script, sizeof script, "registry %s", key);
     snprintf(effect, sizeof effect, "key %s", key);
     world_fresh(w);
-    say(line, script, "the same without the sandbox, a key of its own that is removed again");
+    attempt_say(line, script,
+                "the same without the sandbox, a key of its own that is removed again");
     world_run(w, "", script, &escaped);
     bool made = world_check(w, effect);
     world_run_free(w, script);
     bool control = world_check(w, effect);
     RegDeleteKeyA(HKEY_CURRENT_USER, key);
-    conclude(line, escaped, control, !made, "a key was made");
+    attempt_conclude(line, escaped, control, !made, "a key was made");
 }
 
 static void try_udp(struct selftest_world *w, struct selftest_line *line)
@@ -316,7 +288,7 @@ static void try_udp(struct selftest_world *w, struct selftest_line *line)
     static const char *const scripts[] = {"udp @UDP", "udp @UDP 6", "raw-socket"};
     bool escaped = false, sent = false;
     world_fresh(w);
-    say(line, "udp, udp over IPv6, a raw socket", "udp without the sandbox arrives");
+    attempt_say(line, "udp, udp over IPv6, a raw socket", "udp without the sandbox arrives");
     world_check(w, "udp");
     for (size_t i = 0; i < 3; i++)
         sent = world_run(w, "", scripts[i], &escaped) == 0 || sent;
@@ -325,7 +297,7 @@ static void try_udp(struct selftest_world *w, struct selftest_line *line)
     bool control = world_run_free(w, scripts[0]) == 0;
     Sleep(50);
     control = control && world_check(w, "udp");
-    conclude(line, escaped, control, !sent, "a datagram or a raw socket got out");
+    attempt_conclude(line, escaped, control, !sent, "a datagram or a raw socket got out");
 }
 
 static uint64_t written_at(const struct selftest_world *w)
@@ -347,7 +319,8 @@ static uint64_t written_at(const struct selftest_world *w)
 static void try_killed(struct selftest_world *w, struct selftest_line *line)
 {
     world_fresh(w);
-    say(line, "child 1; many sub 1000000; the launcher is killed", "before that, writes happen");
+    attempt_say(line, "child 1; many sub 1000000; the launcher is killed",
+                "before that, writes happen");
     HANDLE launcher = world_start(w, "", "child 1; many sub 1000000");
     Sleep(700);
     uint64_t one = written_at(w);
@@ -359,21 +332,22 @@ static void try_killed(struct selftest_world *w, struct selftest_line *line)
     Sleep(900);
     uint64_t three = written_at(w);
     Sleep(700);
-    conclude(line, escaped, one && two > one, three == written_at(w), "the tree went on writing");
+    attempt_conclude(line, escaped, one && two > one, three == written_at(w),
+                     "the tree went on writing");
 }
 
 static void try_garbage(struct selftest_world *w, struct selftest_line *line)
 {
     bool escaped = false;
     world_fresh(w);
-    say(line, "a child sends a broken request and writes; then its parent writes",
-        "without the broken request the child writes");
+    attempt_say(line, "a child sends a broken request and writes; then its parent writes",
+                "without the broken request the child writes");
     bool control = world_run(w, "", "child 1; write alone", &escaped) == 0;
-    world_line(w, "", "cmd /c \"@SELF selftest --probe garbage & echo x> after\"");
+    world_tool(w, "", "cmd /c \"@SELF selftest --probe garbage & echo x> after\"", NULL);
     bool lived = world_run(w, "", "garbage; write too-late", &escaped) == 0;
-    conclude(line, escaped, control && world_check(w, "exists alone"),
-             !lived && !world_check(w, "exists too-late") && world_check(w, "exists after"),
-             lived ? "the sender lived on" : "its parent was not served any more");
+    attempt_conclude(line, escaped, control && world_check(w, "exists alone"),
+                     !lived && !world_check(w, "exists too-late") && world_check(w, "exists after"),
+                     lived ? "the sender lived on" : "its parent was not served any more");
 }
 
 struct feeder {
@@ -418,7 +392,8 @@ static void try_streams(struct selftest_world *w, struct selftest_line *line)
     bool escaped = false;
     unsigned char *all = malloc(PIECE);
     world_fresh(w);
-    say(line, "100 MB through a run, 42 as exit code", "the sum of the bytes that were sent");
+    attempt_say(line, "100 MB through a run, 42 as exit code",
+                "the sum of the bytes that were sent");
     CreatePipe(&in, &feed_end, &inherit, PIECE);
     CreatePipe(&read_end, &out, &inherit, PIECE);
     SetHandleInformation(feed_end, HANDLE_FLAG_INHERIT, 0);
@@ -446,8 +421,8 @@ static void try_streams(struct selftest_world *w, struct selftest_line *line)
     free(all);
     bool ended = world_wait(process) == 0;
     bool code = world_run(w, "", "code 42", &escaped) == 42;
-    conclude(line, escaped, f.left == 0, ended && total == SIZE && sum == f.sum && code,
-             "bytes or the exit code changed");
+    attempt_conclude(line, escaped, f.left == 0, ended && total == SIZE && sum == f.sum && code,
+                     "bytes or the exit code changed");
 }
 
 static void list_world(const struct selftest_world *w, char *out, size_t capacity)
@@ -490,8 +465,8 @@ static void try_nothing_left(struct selftest_world *w, struct selftest_line *lin
     if (!before)
         return;
     world_fresh(w);
-    say(line, "a run that writes, with a private temp folder and a child left behind",
-        "a file made by hand is seen");
+    attempt_say(line, "a run that writes, with a private temp folder and a child left behind",
+                "a file made by hand is seen");
     list_world(w, before, ROOM);
     world_run(w, "", "write new; write %TEMP%\\left; child 1 detached leave; wait 30000", &escaped);
     Sleep(200);
@@ -499,8 +474,8 @@ static void try_nothing_left(struct selftest_world *w, struct selftest_line *lin
     bool wrote = world_check(w, "exists new");
     world_run_free(w, "write ..\\extra\\seen");
     list_world(w, changed, ROOM);
-    conclude(line, escaped, wrote && strcmp(after, changed) != 0, strcmp(before, after) == 0,
-             "something was left");
+    attempt_conclude(line, escaped, wrote && strcmp(after, changed) != 0,
+                     strcmp(before, after) == 0, "something was left");
     free(before);
 }
 
@@ -523,12 +498,12 @@ static void try_launch_time(struct selftest_world *w, struct selftest_line *line
 {
     bool escaped = false;
     world_fresh(w);
-    say(line, "launch with 5,000 files in the workspace", "launch with a few");
+    attempt_say(line, "launch with 5,000 files in the workspace", "launch with a few");
     double small = fastest(w, &escaped);
     world_run_free(w, "files many 5000");
     double big = fastest(w, &escaped);
-    conclude(line, escaped, world_check(w, "count many 50"), big < 1.5 * small + 0.02,
-             "it takes longer with many files");
+    attempt_conclude(line, escaped, world_check(w, "count many 50"), big < 1.5 * small + 0.02,
+                     "it takes longer with many files");
 }
 
 static void try_subst(struct selftest_world *w, struct selftest_line *line)
@@ -542,18 +517,18 @@ static void try_subst(struct selftest_world *w, struct selftest_line *line)
         if (!(drives >> (letter - 'A') & 1))
             drive[0] = letter, drive[1] = ':';
     if (!drive[0]) {
-        not_tried(line, "no drive letter is free");
+        attempt_not_tried(line, "no drive letter is free");
         return;
     }
     snprintf(script, sizeof script, "subst %s %s", drive, world_path(w, "out"));
-    say(line, script, "the same without the sandbox; it is taken back");
+    attempt_say(line, script, "the same without the sandbox; it is taken back");
     world_run(w, "", script, &escaped);
     bool changed = QueryDosDeviceA(drive, target, sizeof target) > 0;
     DefineDosDeviceA(DDD_REMOVE_DEFINITION, drive, NULL);
     world_run_free(w, script);
     bool control = QueryDosDeviceA(drive, target, sizeof target) > 0;
     DefineDosDeviceA(DDD_REMOVE_DEFINITION, drive, NULL);
-    conclude(line, escaped, control, !changed, "the drive letter changed");
+    attempt_conclude(line, escaped, control, !changed, "the drive letter changed");
 }
 
 /* 65: one run reaches for another's process and temp folder. */
@@ -563,8 +538,8 @@ static void try_two_runs(struct selftest_world *w, struct selftest_line *line)
     unsigned long pid = 0;
     bool escaped = false;
     world_fresh(w);
-    say(line, "a second run ends the first one's process and writes into its temp folder",
-        "the same without the sandbox");
+    attempt_say(line, "a second run ends the first one's process and writes into its temp folder",
+                "the same without the sandbox");
     HANDLE first = world_start(w, "", "own who; wait 20000");
     for (int i = 0; i < 500 && !world_check(w, "holds who \\"); i++)
         Sleep(10);
@@ -584,7 +559,7 @@ static void try_two_runs(struct selftest_world *w, struct selftest_line *line)
                            WaitForSingleObject(first, 3000) == WAIT_OBJECT_0);
     TerminateProcess(first, 9);
     world_wait(first);
-    conclude(line, escaped, control, alive && !planted, "one run reached into the other");
+    attempt_conclude(line, escaped, control, alive && !planted, "one run reached into the other");
 }
 
 /* 36: besides the rows about the audit file. */
@@ -592,23 +567,24 @@ static void try_launcher(struct selftest_world *w, struct selftest_line *line)
 {
     bool escaped = false;
     world_fresh(w);
-    say(line, "reach @PID: a process outside; --audit log: write log",
-        "the same without the sandbox");
+    attempt_say(line, "reach @PID: a process outside; --audit log: write log",
+                "the same without the sandbox");
     bool control = world_run_free(w, "reach @PID") == 0;
     bool reached = world_run(w, "", "reach @PID", &escaped) == 0 ||
                    world_run(w, "", "kill @PID", &escaped) == 0;
     world_run(w, "--audit log", "write log tampered", &escaped);
     bool tampered = world_check(w, "holds log tampered") || !world_check(w, "holds log start");
     bool lives = WaitForSingleObject(w->outsider, 0) == WAIT_TIMEOUT;
-    conclude(line, escaped, control, !reached && !tampered && lives, "it could be reached");
+    attempt_conclude(line, escaped, control, !reached && !tampered && lives, "it could be reached");
 }
 
 static void try_kernel_only(struct selftest_world *w, struct selftest_line *line, unsigned n)
 {
     (void)w;
-    not_tried(line, n == 62 ? "there is no console here whose shell waits outside"
-                            : "this system keeps neither restricting SIDs nor labels: nothing but "
-                              "the agent confines, and code can step around that");
+    attempt_not_tried(
+        line, n == 62 ? "there is no console here whose shell waits outside"
+                      : "this system keeps neither restricting SIDs nor labels: nothing but "
+                        "the agent confines, and code can step around that");
 }
 
 bool special_try(struct selftest_world *w, unsigned n, struct selftest_line *line)
@@ -631,7 +607,9 @@ bool special_try(struct selftest_world *w, unsigned n, struct selftest_line *lin
         try_through_link(w, line, "ws\\deep", "ws\\deep\\b", "write deep\\b\\new", out);
         return true;
     case 40: try_link_root(w, line, "C:\\"); return true;
-    case 41: not_tried(line, "there is no server of files here for a UNC path"); return true;
+    case 41:
+        attempt_not_tried(line, "there is no server of files here for a UNC path");
+        return true;
     case 42: try_other_drive(w, line); return true;
     case 43: try_timeout(w, line); return true;
     case 44: try_url(w, line); return true;

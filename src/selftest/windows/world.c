@@ -169,8 +169,9 @@ int world_run_free(const struct selftest_world *w, const char *script)
     return world_wait(world_spawn(w, line, NULL, NULL));
 }
 
-int world_line(const struct selftest_world *w, const char *options, const char *line)
+int world_tool(const struct selftest_world *w, const char *options, const char *line, bool *escaped)
 {
+    (void)escaped; /* the line is a tool's own: nothing is tried before it */
     char text[LONGEST_LINE], body[2500];
     fill_in(w, line, body, sizeof body);
     if (options)

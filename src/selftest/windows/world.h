@@ -6,7 +6,7 @@
 
 #include <windows.h>
 
-#include "selftest/selftest.h"
+#include "selftest/attempt.h"
 
 enum { WORLD_PATH = 600 };
 
@@ -25,18 +25,6 @@ struct selftest_world {
     bool kernel;      /* the token confines, not only the agent */
 };
 
-void world_fresh(const struct selftest_world *w);
-
-/* Runs a probe's script without the sandbox; its exit code. */
-int world_run_free(const struct selftest_world *w, const char *script);
-
-/* The same with it. *escaped is set if the script could write outside, which it tries first. */
-int world_run(const struct selftest_world *w, const char *options, const char *script,
-              bool *escaped);
-
-/* A command line instead of the probe; options NULL: without the sandbox. */
-int world_line(const struct selftest_world *w, const char *options, const char *line);
-
 /* Starts a script in the sandbox and does not wait; the launcher, NULL if it did not start. */
 HANDLE world_start(const struct selftest_world *w, const char *options, const char *script);
 
@@ -51,16 +39,8 @@ const char *world_path(const struct selftest_world *w, const char *name);
 bool world_link(const struct selftest_world *w, const char *link, const char *target);
 
 /*
- * Looks at the machine: exists P · absent P · holds P TEXT · read-only P · old P · count P N ·
- * key K · tcp · udp (somebody spoke to the server since the last look) · same P TEXT. Paths as the
- * attempts'.
+ * What world_check looks for on the machine: exists P · absent P · holds P TEXT · read-only P · old
+ * P · count P N · key K · tcp · udp (somebody spoke to the server since the last look) · same P
+ * TEXT. Paths as the attempts'.
  */
-bool world_check(const struct selftest_world *w, const char *effect);
-
-/* True if the files outside are as they were made. */
-bool world_outside_unchanged(const struct selftest_world *w);
-
-/* True if a program of this name is found along PATH. */
-bool world_has_tool(const char *name);
-
 #endif
