@@ -636,10 +636,12 @@ static int try_fork_storm(const char *path, const char *other)
     (void)path, (void)other;
     /* Each has a child and ends, with 40 such lines at once: nobody stays where he was seen. */
     for (int line = 0; line < 40; line++)
-        if (fork() == 0)
+        if (fork() == 0) {
             for (time_t end = time(NULL) + 20; time(NULL) < end;)
-                if (fork() > 0)
+                if (fork() != 0)
                     _exit(0);
+            _exit(0);
+        }
     sleep(20);
     return 1;
 }

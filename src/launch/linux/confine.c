@@ -230,6 +230,19 @@ static int apply_landlock(const struct confine_plan *plan)
     return rc;
 }
 
+bool confine_signals(void)
+{
+    struct kernel_ruleset attr = {.scoped = KERNEL_SCOPE_SIGNAL};
+    if (confine_landlock_abi() < 6 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        return false;
+    int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+    if (ruleset < 0)
+        return false;
+    long rc = syscall(SYS_landlock_restrict_self, ruleset, 0);
+    close(ruleset);
+    return rc == 0;
+}
+
 /* Of root's capabilities only those that make files behave as root expects stay. */
 static const uint32_t keep = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH |
                              1u << CAP_FOWNER | 1u << CAP_FSETID;

@@ -23,6 +23,12 @@ void confine_lower_supervisor(bool lower);
 /* The kernel's Landlock ABI, 0 if it has none. */
 int confine_landlock_abi(void);
 
+/*
+ * From here on this process reaches no others with a signal than itself and those it starts; false:
+ * this kernel (Landlock before ABI 6) cannot do that.
+ */
+bool confine_signals(void);
+
 /* True for a device of the list that Landlock leaves open. */
 bool confine_allows_device(const char *path);
 

@@ -194,16 +194,19 @@ static bool kill_children(int list)
 
 /*
  * Ends every descendant. Orphans of the killed become our children, so in the end nothing is left
- * to wait for. A tree that forks as fast as it can is caught by being faster: nothing but a short
- * list is read between two rounds, and it is not waited for.
+ * to wait for. Where our signals reach the tree alone (scoped), one call kills all of it, and no fork
+ * slips through. On older kernels a tree that forks as fast as it can is caught by being faster:
+ * nothing but a short list is read between two rounds, and it is not waited for.
  */
-static void kill_tree(void)
+static void kill_tree(bool scoped)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     int list = open(path, O_RDONLY | O_CLOEXEC);
     setpriority(PRIO_PROCESS, 0, -20);
     for (unsigned round = 0; has_children(); round++) {
+        if (scoped)
+            kill(-1, SIGKILL);
         bool listed = kill_children(list);
         if (!listed || round % 1024 == 1023)
             signal_tree(SIGKILL);
@@ -243,6 +246,7 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     sigaddset(&children, SIGCHLD);
     sigprocmask(SIG_BLOCK, &children, NULL);
     int ended = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    bool scoped = !plan->unconfined && confine_signals();
     /* It shares this memory until its exec and nothing here runs meanwhile: half the price of fork.
      */
     pid_t command = ended < 0 ? -1 : vfork();
@@ -275,7 +279,7 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     if (has_children()) {
         (void)!write(control, &end,
                      sizeof end); /* so that no call of theirs is answered any more */
-        kill_tree();
+        kill_tree(scoped);
     }
     end.last = true;
     (void)!write(control, &end, sizeof end);
