@@ -59,6 +59,7 @@ struct broker {
     } pipes; /* that the tree made */
     struct path_map maps[26];
     char map_text[26][80];
+    bool map_opens[26]; /* files can be opened by the prefix, without a letter */
     size_t map_count;
     struct str stubs;  /* the folder of stubs: what lies there only speaks */
     char way_host[64]; /* the proxy that is the only way out; empty: none */
@@ -184,7 +185,10 @@ void id_set_drop(struct id_set *set, struct file_id id);
 
 /* ---- security.c ---- */
 
-/* Gives an open file the access list of a SECURITY request, without what the run could use. */
+/* Makes a descriptor of the access list in a text of the request (none: everybody), without what the
+   run could use. False if it is no list. */
+bool security_make(struct request *r, unsigned text, SECURITY_DESCRIPTOR *out);
+/* Gives an open file the access list of a SECURITY request. */
 NTSTATUS security_set(struct request *r, HANDLE file);
 
 /* ---- the handlers, by request ---- */

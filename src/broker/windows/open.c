@@ -22,7 +22,8 @@ struct wish {
     ULONG share, disposition, options, attributes;
     uint64_t flags;
     LARGE_INTEGER allocation;
-    bool maximum; /* MAXIMUM_ALLOWED: what is refused is left out */
+    SECURITY_DESCRIPTOR *security; /* of a new file; NULL: as its folder says */
+    bool maximum;                  /* MAXIMUM_ALLOWED: what is refused is left out */
 };
 
 static ACCESS_MASK without_generic(ACCESS_MASK access)
@@ -70,7 +71,7 @@ static NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access,
     IO_STATUS_BLOCK io;
     LARGE_INTEGER allocation = w ? w->allocation : (LARGE_INTEGER){0};
     ULONG case_flag = w && w->flags & WIRE_CASE_SENSITIVE ? 0 : OBJ_CASE_INSENSITIVE;
-    InitializeObjectAttributes(&object, leaf, case_flag, folder, NULL);
+    InitializeObjectAttributes(&object, leaf, case_flag, folder, w ? w->security : NULL);
     return NtCreateFile(out, access, &object, &io, allocation.QuadPart ? &allocation : NULL,
                         w ? w->attributes : 0, share, disposition,
                         options | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
@@ -471,6 +472,14 @@ void open_handle(struct request *r)
     if (w.flags & WIRE_HAS_EA) {
         request_answer(r, STATUS_EAS_NOT_SUPPORTED);
         return;
+    }
+    SECURITY_DESCRIPTOR security;
+    if (w.flags & WIRE_HAS_LIST) {
+        if (!security_make(r, 1, &security)) {
+            request_answer(r, STATUS_INVALID_SECURITY_DESCR);
+            return;
+        }
+        w.security = &security;
     }
     if (path.class == PATH_FILE && open_below_root(r, &w, &path))
         return;

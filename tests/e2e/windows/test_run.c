@@ -385,6 +385,21 @@ static void test_statuses(void)
        (unsigned)rows);
 }
 
+/* An access list that a new file is made with is the one it gets. */
+static void test_listed(void)
+{
+    auto_buf struct buf plain = {0}, without = {0}, with = {0};
+    fresh();
+    run("%P% listed plain", &plain);
+    run("%P% listed one yes", &without);
+    confined("--quiet", "%P% listed two yes", &with);
+    ok(!str_eq(buf_str(&plain), buf_str(&without)), "control: the list makes a difference");
+    ok(with.n > 0 && str_eq(buf_str(&with), buf_str(&without)),
+       "a new file has the access list that it was made with");
+    if (!str_eq(buf_str(&with), buf_str(&without)))
+        note("%s instead of %s", buf_cstr(&with), buf_cstr(&without));
+}
+
 static void test_handles(void)
 {
     auto_buf struct buf with = {0}, without = {0};
@@ -579,6 +594,7 @@ int main(void)
     CopyFileA(CORDON_PROBE, probe, FALSE);
     test_attempts();
     test_statuses();
+    test_listed();
     test_handles();
     test_ends();
     test_doors();
