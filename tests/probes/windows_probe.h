@@ -14,6 +14,9 @@ int last_error(void);
 int result(BOOL good);
 int status_result(NTSTATUS status);
 
+int do_rights(void);
+int do_hold(void);
+int do_pipe_who(void);
 int do_hostile(void);
 int do_serve_lines(void);
 int do_storm(void);
