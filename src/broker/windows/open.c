@@ -507,6 +507,20 @@ void open_handle(struct request *r)
     request_answer(r, STATUS_ACCESS_DENIED);
 }
 
+/* What is not there is no secret: whoever looks for it learns just that. */
+static bool is_missing(struct request *r, const struct path *path)
+{
+    HANDLE file;
+    auto_place struct place place = {0};
+    NTSTATUS status = place_find(r, path, &place);
+    if (status >= 0)
+        status = look_at(&place, true, &file);
+    if (status >= 0)
+        NtClose(file);
+    request_answer(r, status);
+    return status == STATUS_OBJECT_NAME_NOT_FOUND || status == STATUS_OBJECT_PATH_NOT_FOUND;
+}
+
 void open_handle_read(struct request *r)
 {
     struct path path;
@@ -517,9 +531,16 @@ void open_handle_read(struct request *r)
         return;
     }
     struct policy_request question = {.path = path, .access = POLICY_READ};
+    struct policy_answer answer = {0};
+    enum audit_op op = path.class == PATH_PIPE ? AUDIT_PIPE_CONNECT : AUDIT_FILE_READ;
     if (path.class == PATH_PIPE)
         question.facts.created_by_run = pipe_is_ours(r->broker, path.text);
-    if (request_allows(r, &question,
-                       path.class == PATH_PIPE ? AUDIT_PIPE_CONNECT : AUDIT_FILE_READ))
+    policy_decide(r->broker->policy, &question, &answer);
+    if (answer.verdict == CORDON_ALLOW) {
+        request_grant(r, op, &question, &answer);
         request_answer(r, STATUS_SUCCESS);
+    } else if (answer.rule != RULE_READ_DENIED || path.class != PATH_FILE ||
+               !is_missing(r, &path)) {
+        request_deny(r, op, &question, &answer, STR_NONE);
+    }
 }

@@ -409,6 +409,10 @@ static void test_doors(void)
        "60 deny-read: another case");
     ok(confined("--deny-read ..\\out\\secret", "cmd /c %P% read ..\\out\\secret", NULL) != 0,
        "60 deny-read: a child");
+    buf_reset(&out);
+    ok(confined("--deny-read ..\\out\\nothing", "%P% read ..\\out\\nothing", &out) == 2 &&
+           !has(&out, "sandbox denied"),
+       "60 deny-read: what is not there is just that");
     ok(confined("--deny-read sub\\s",
                 "cmd /c \"echo x> sub\\s & %P% rename sub\\s t & %P% read t\"", NULL) != 0,
        "60 deny-read: renamed");
