@@ -253,13 +253,13 @@ void bench_system(struct bench *bench)
     clean();
     add_ratio(bench, "launch.ratio", "cmd /c exit, 50 times, in turns with a plain CreateProcess",
               50, WHOLE, "cmd /c exit", CONFINED "cmd /c exit");
+    add_ratio(bench, "launch.ratio_floor",
+              "the same by a program that starts it and confines nothing", 50, WHOLE, "cmd /c exit",
+              WORK("start", "1"));
     if (is_there("big"))
-        add_ratio(bench, "launch.ratio_floor",
-                  "the same by a program that starts it and confines nothing", 50, WHOLE,
-                  "cmd /c exit", WORK("start", "1"));
-    add_ratio(bench, "launch.ratio_big_workspace", "a root with 100,000 files against an empty one",
-              30, WHOLE, CONFINED "cmd /c exit",
-              ".\\cordon.exe run --quiet --root big -- cmd /c exit");
+        add_ratio(bench, "launch.ratio_big_workspace",
+                  "a root with 100,000 files against an empty one", 30, WHOLE,
+                  CONFINED "cmd /c exit", ".\\cordon.exe run --quiet --root big -- cmd /c exit");
     add_memory(bench);
     add_ratio(bench, "open.ratio_cached", "an existing file opened for writing again, 2,000 times",
               9, 0, WORK("open", "2000"), CONFINED WORK("open", "2000"));
