@@ -24,6 +24,7 @@
 /* What the command's process says before its exec. */
 struct report {
     int error; /* errno; 0: confined, the listener comes along */
+    pid_t pid;
     char step[64];
 };
 
@@ -70,7 +71,7 @@ static int receive_report(int socket, struct report *report, int *fd)
 /* The command's own process: confined, then exec. Does not return. */
 __attribute__((noreturn)) static void become_command(const struct spawn_plan *plan, int socket)
 {
-    struct report report = {0};
+    struct report report = {.pid = getpid()};
     const char *step = "working directory";
     int listener = -1;
     if (plan->stdio && (dup2((int)plan->stdio[0], 1) < 0 || dup2((int)plan->stdio[1], 2) < 0))
@@ -313,7 +314,7 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
     close(control[1]);
     close(socket[1]);
     struct report report = {.error = ECHILD, .step = "the command's process died early"};
-    struct spawn s = {reaper, -1, control[0]};
+    struct spawn s = {.reaper = reaper, .listener = -1, .control = control[0]};
     if (reaper < 0) {
         report.error = error;
         snprintf(report.step, sizeof report.step, "fork");
@@ -329,6 +330,7 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
         spawn_close(&s);
         return fail(message, capacity, report.step, report.error);
     }
+    s.command = report.pid;
     *out = s;
     return 0;
 }

@@ -24,7 +24,7 @@ struct spawn_plan {
 };
 
 struct spawn {
-    pid_t reaper;
+    pid_t reaper, command;
     int listener; /* -1 if unconfined */
     int control;  /* closing it ends the tree; how the command ended comes out of it */
 };

@@ -134,9 +134,10 @@ static void on_end(int signal)
     shutdown(control_of_handler, SHUT_WR);
 }
 
-static void wait_for_end(struct spawn *s, struct run_result *result)
+/* How the command ended, as wait tells it. */
+static int wait_for_end(struct spawn *s, struct run_result *result)
 {
-    struct spawn_end end;
+    struct spawn_end end = {0};
     spawn_refuse_calls(s);
     if (!spawn_result(s, &end)) {
         result->reason = "failed";
@@ -144,6 +145,7 @@ static void wait_for_end(struct spawn *s, struct run_result *result)
     } else if (end.timed_out) {
         result->reason = "timeout";
         result->exit = 124;
+        end.status = SIGKILL;
     } else if (WIFSIGNALED(end.status)) {
         result->reason = "signal";
         result->exit = 128 + (uint32_t)WTERMSIG(end.status);
@@ -151,6 +153,22 @@ static void wait_for_end(struct spawn *s, struct run_result *result)
         result->reason = "exited";
         result->exit = (uint32_t)WEXITSTATUS(end.status);
     }
+    return end.status;
+}
+
+/* Where nobody serves the tree, the audit has its first program only. */
+static void tell_of_command(struct broker *b, const struct spawn *s, const struct spawn_plan *plan)
+{
+    auto_arena struct arena arena = {0};
+    char image[PATH_MAX];
+    size_t count = 0;
+    while (plan->argv[count])
+        count++;
+    struct str *words = ARENA_ARRAY(&arena, count, struct str);
+    for (size_t i = 0; words && i < count; i++)
+        words[i] = str_of(plan->argv[i]);
+    process_began(b, s->command, 0, str_of(realpath(plan->program, image) ? image : plan->program),
+                  words, words ? count : 0);
 }
 
 /* The only way out, where there is one: somebody else's proxy or an own one. */
@@ -221,12 +239,16 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     sigaction(SIGQUIT, &ignore, NULL);
     int rc = way->server ? proxy_start(way->server, event, run, system_now_ms) : 0;
     confine_lower_supervisor(true);
+    if (run->options->audit || run->options->event)
+        processes_open(&broker.processes);
     if (rc == 0 && s->listener >= 0)
         rc = broker_serve(&broker, s->control, tick);
+    else if (rc == 0)
+        tell_of_command(&broker, s, plan);
     confine_lower_supervisor(false);
-    if (rc == 0)
-        wait_for_end(s, result);
+    int status = rc == 0 ? wait_for_end(s, result) : SIGKILL;
     spawn_close(s);
+    processes_close(&broker, s->command, status);
     broker_free(&broker);
     return rc;
 }
