@@ -67,6 +67,7 @@ struct broker {
     struct broker_processes processes;
     uint64_t (*now)(void); /* milliseconds since 1970 */
     struct str granted; /* a folder where Landlock allows everything; NUL-terminated, empty: none */
+    struct str stubs;   /* the folder of stubs: what lies there only speaks; may be empty */
     bool granted_mixed; /* something from elsewhere came into it */
     struct sockaddr_storage proxy; /* of --net=proxy and --net=allow: the one that can be reached */
 };

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cordon.h"
+#include "launch/linux/stubs.h"
 
 /* What the command's process says before its exec. */
 struct report {
@@ -195,9 +196,9 @@ static bool kill_children(int list)
 
 /*
  * Ends every descendant. Orphans of the killed become our children, so in the end nothing is left
- * to wait for. Where our signals reach the tree alone (scoped), one call kills all of it, and no fork
- * slips through. On older kernels a tree that forks as fast as it can is caught by being faster:
- * nothing but a short list is read between two rounds, and it is not waited for.
+ * to wait for. Where our signals reach the tree alone (scoped), one call kills all of it, and no
+ * fork slips through. On older kernels a tree that forks as fast as it can is caught by being
+ * faster: nothing but a short list is read between two rounds, and it is not waited for.
  */
 static void kill_tree(bool scoped)
 {
@@ -284,6 +285,8 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     }
     end.last = true;
     (void)!write(control, &end, sizeof end);
+    if (plan->stubs)
+        stubs_remove(plan->stubs);
     _exit(0);
 }
 
@@ -313,6 +316,9 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
     int error = errno;
     close(control[1]);
     close(socket[1]);
+    /* Nobody looks for a tool before the command runs, and that waits until it is served. */
+    if (plan->stubs && reaper > 0)
+        stubs_make(plan->stubs, plan->policy);
     struct report report = {.error = ECHILD, .step = "the command's process died early"};
     struct spawn s = {.reaper = reaper, .listener = -1, .control = control[0]};
     if (reaper < 0) {
@@ -328,6 +334,8 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
             close(s.listener);
         s.listener = -1;
         spawn_close(&s);
+        if (plan->stubs)
+            stubs_remove(plan->stubs); /* the reaper may have looked before they were there */
         return fail(message, capacity, report.step, report.error);
     }
     s.command = report.pid;

@@ -18,6 +18,7 @@
 #include "broker/linux/broker.h"
 #include "broker/linux/proxy_serve.h"
 #include "launch/linux/spawn.h"
+#include "launch/linux/stubs.h"
 #include "lib/environment.h"
 #include "lib/linux/wine.h"
 #include "lib/system.h"
@@ -92,9 +93,30 @@ const char *system_boundary(char *detail, size_t capacity)
     return "kernel";
 }
 
+/* A descriptor of what the run around this one allows; -1: there is none around. For writing,
+   because only such an open arrives at a broker; elsewhere there is no such file. */
+static int outer_policy(void)
+{
+    return open(BROKER_POLICY, O_RDWR | O_CLOEXEC);
+}
+
+/* The tree must not change the stubs; inside another run, that one has its own. */
+static int prepare_stubs(struct cordon_policy *p)
+{
+    char folder[STUBS_LONGEST];
+    int outer = outer_policy();
+    if (outer >= 0)
+        close(outer);
+    if (outer >= 0 || !stubs_name(folder, sizeof folder))
+        return 0;
+    p->stubs = arena_copy(&p->settings.arena, str_of(folder)).p;
+    return p->stubs ? settings_protect(&p->settings, str_of(p->stubs)) : CORDON_E_NOMEM;
+}
+
 int system_prepare(struct cordon_policy *p, const struct run_options *o)
 {
-    return wine_prepare(p, o);
+    int rc = prepare_stubs(p);
+    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : wine_prepare(p, o);
 }
 
 void system_finish(struct cordon_policy *p)
@@ -224,6 +246,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
                             .listener = s->listener,
                             .secrets = plan->confine.secrets,
                             .granted = str_of(plan->confine.granted),
+                            .stubs = str_of(plan->stubs),
                             .judges_reads = plan->confine.secrets->count > 0,
                             .landlock_abi = confine_landlock_abi(),
                             .reaper = s->reaper,
@@ -292,9 +315,7 @@ static void report_limit(struct run *run, enum policy_rule rule, const char *why
 static int look_around(struct run *run, bool *inside)
 {
     auto_buf struct buf outline = {0}, why = {0}, text = {0};
-    /* For writing, because only such an open arrives at a broker; elsewhere there is no such file.
-     */
-    int fd = open(BROKER_POLICY, O_RDWR | O_CLOEXEC);
+    int fd = outer_policy();
     *inside = fd >= 0;
     if (fd < 0)
         return 0;
@@ -312,6 +333,28 @@ static int look_around(struct run *run, bool *inside)
             "this runs inside another run of Cordon, which cannot be made narrower from within: %s",
             buf_cstr(&why));
     return handle_fail(run->policy, CORDON_E_CONFINE, buf_cstr(&text));
+}
+
+/* True if a tool rule refuses the first program: reported, 126. */
+static bool tool_refused(struct run *run, const char *found)
+{
+    char path[PATH_MAX];
+    if (!realpath(found, path))
+        return false;
+    const struct policy *policy = run->policy->policy;
+    struct policy_program program = {
+        .name = str_of(run->options->argv[0]),
+        .path = {.class = PATH_FILE, .text = str_of(path), .base = str_of(path)},
+        .seen = true};
+    struct policy_answer answer = {0};
+    auto_buf struct buf why = {0}, fix = {0};
+    policy_tool_decide(policy, &program, &answer);
+    if (answer.verdict == CORDON_ALLOW)
+        return false;
+    policy_tool_explain(policy, &program, &answer, &why, &fix);
+    run_refuse(run, str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix),
+               str_of(path));
+    return true;
 }
 
 static int start(struct run *run, struct spawn_plan *plan, const struct way_out *way)
@@ -360,6 +403,8 @@ int system_run(struct run *run)
     if (!find_program(command[0], program, sizeof program))
         return run_not_found(run, command[0]);
     bool confined = settings->mode != POLICY_FULL_ACCESS;
+    if (confined && tool_refused(run, program))
+        return 0;
 #ifdef CORDON_TEST_OPEN
     confined = false; /* a program of the tests: the selftest must notice */
 #endif
@@ -372,6 +417,7 @@ int system_run(struct run *run)
                                          .unset_count = o->unset_count,
                                          .set = wine->argv ? wine->set : o->set,
                                          .set_count = wine->argv ? wine->set_count : o->set_count,
+                                         .stubs = str_of(confined && !inside ? p->stubs : NULL),
                                          .proxy = way.url[0] ? way.url : NULL};
     struct spawn_plan plan = {.program = program,
                               .stdio = o->stdio,
@@ -380,6 +426,8 @@ int system_run(struct run *run)
                               .cwd = cwd.p,
                               .unconfined = !confined || inside,
                               .timeout_ms = settings->limits.timeout_ms,
+                              .stubs = confined && !inside ? p->stubs : NULL,
+                              .policy = p->policy,
                               .confine = {.landlock_abi = confine_landlock_abi(),
                                           .tcp_off = false,
                                           .secrets = &secrets,
