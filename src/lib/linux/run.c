@@ -293,15 +293,15 @@ static const char *granted_folder(struct arena *arena, const struct policy_setti
 }
 
 /* What a limit ended is hard to understand without a word about it. */
-static void report_limit(struct run *run, enum policy_rule rule, const char *why,
+static void report_limit(struct run *run, enum policy_rule rule, const char *what, const char *why,
                          const char *option)
 {
     auto_buf struct buf fix = {0};
-    buf_fmt(&fix, "a higher %s", option);
+    buf_fmt(&fix, "take a higher %s", option);
     event(run, &(struct audit_event){.type = AUDIT_DENY,
                                      .op = AUDIT_PROCESS_START,
                                      .time = system_now_ms(),
-                                     .target = str_of(option),
+                                     .target = str_of(what),
                                      .rule = str_of(policy_rule_id(rule)),
                                      .why = str_of(why),
                                      .fix = buf_str(&fix)});
@@ -373,10 +373,11 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
     rc = rc ? handle_fail(run->policy, rc, message) : serve(run, &s, plan, way);
     limits_close(&limits, &reached);
     if (reached.processes)
-        report_limit(run, RULE_LIMIT_PROCESSES, "no more processes could be started",
-                     "--max-procs");
+        report_limit(run, RULE_LIMIT_PROCESSES, "one more process",
+                     "as many ran as --max-procs allows", "--max-procs");
     if (reached.memory)
-        report_limit(run, RULE_LIMIT_MEMORY, "the kernel ended a process of the run",
+        report_limit(run, RULE_LIMIT_MEMORY, "a process that takes more memory",
+                     "the kernel ended a process when all of --max-memory was used",
                      "--max-memory");
     return rc;
 }
