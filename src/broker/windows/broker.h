@@ -203,6 +203,7 @@ void process_started(struct request *r);
 void process_reach(struct request *r);
 void network_handle(struct request *r);
 void pipe_handle(struct request *r);
+void service_handle(struct request *r);
 
 /* True if a pipe of this name was made by the tree. */
 bool pipe_is_ours(struct broker *b, struct str name);
