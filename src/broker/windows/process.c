@@ -407,7 +407,9 @@ static void end_unasked(struct broker *b, const struct newcomer *n)
 static bool is_settled(struct broker *b, const struct newcomer *n)
 {
     bool starting;
-    if (WaitForSingleObject(n->process, 0) == WAIT_OBJECT_0 || is_known(b, n->pid, &starting))
+    DWORD code; /* a process without threads yet may count as ended, but has no code */
+    if (is_known(b, n->pid, &starting) ||
+        (GetExitCodeProcess(n->process, &code) && code != STILL_ACTIVE))
         return true;
     bool waits = starting && GetTickCount64() - n->since < GRACE_MS && !is_running(n->process);
     if (waits && !b->stopping)
