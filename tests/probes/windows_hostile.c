@@ -7,7 +7,10 @@
  *   hostile requests N SEED OUT    N well-formed requests with hostile content, each answered
  *   hostile race N OUT             names exchanged in the slot while the broker reads it
  *   hostile replay N               old messages again, states turned around, the semaphore flooded
- *   hostile family KINDS OUT       starts one child per kind of broken message and works meanwhile
+ *   hostile unasked HOW OUT        a child without the agent's knowledge, that would write OUT
+ * late; HOW: asked (START, then never STARTED), silent (not even that), resumed (made suspended and
+ * let go), behind (one that stands still first, to keep the broker waiting) hostile family KINDS
+ * OUT       starts one child per kind of broken message and works meanwhile
  */
 #include "wire/windows/nt.h"
 
@@ -441,6 +444,47 @@ static int replay(unsigned count)
     return 0;
 }
 
+/* ---- children of one's own ---- */
+
+static bool ask_start(const wchar_t *image, const wchar_t *line)
+{
+    wchar_t name[700];
+    uint64_t numbers[WIRE_NUMBERS] = {0};
+    swprintf(name, 700, L"\\??\\%ls", image);
+    compose(FIRST_SLOT, WIRE_START, numbers, name, 2 * (uint32_t)wcslen(name), line,
+            2 * (uint32_t)wcslen(line));
+    raise_hand(FIRST_SLOT);
+    return wait_answer(FIRST_SLOT) && (int32_t)wire->slot[FIRST_SLOT].answer.status >= 0;
+}
+
+/* Exits with 0 if the child was made; whether it came to write is looked up on the disk. */
+static int unasked(const wchar_t *how, const wchar_t *out)
+{
+    wchar_t self[600], line[1400];
+    STARTUPINFOW startup = {.cb = sizeof startup};
+    PROCESS_INFORMATION decoy, child;
+    GetModuleFileNameW(NULL, self, 600);
+    swprintf(line, 1400, L"\"%ls\" late-write 1000 %ls", self, out);
+    bool resumed = wcscmp(how, L"resumed") == 0, behind = wcscmp(how, L"behind") == 0;
+    if (!take_hook_away("NtCreateUserProcess") ||
+        (wire && wcscmp(how, L"silent") != 0 && !ask_start(self, line)))
+        return 2;
+    if (behind && !CreateProcessW(NULL, line, NULL, NULL, FALSE, CREATE_SUSPENDED, NULL, NULL,
+                                  &startup, &decoy))
+        return last_error();
+    if (!CreateProcessW(NULL, line, NULL, NULL, FALSE, resumed ? CREATE_SUSPENDED : 0, NULL, NULL,
+                        &startup, &child))
+        return last_error();
+    if (resumed) {
+        Sleep(100); /* while the broker waits for it to get its agent */
+        ResumeThread(child.hThread);
+    }
+    WaitForSingleObject(child.hProcess, 5000);
+    if (behind)
+        TerminateProcess(decoy.hProcess, 0);
+    return 0;
+}
+
 /* ---- a family ---- */
 
 /* Each child dies of its message; this process is served all the while. */
@@ -479,7 +523,13 @@ int do_hostile(void)
 {
     const wchar_t *what = word(0);
     unsigned count = (unsigned)_wtoi(word(1));
-    if (!find_wire()) {
+    bool found = find_wire();
+    if (wcscmp(what, L"unasked") == 0) {
+        if (found)
+            take_slots();
+        return unasked(word(1), word(2)); /* without the sandbox, too: the control */
+    }
+    if (!found) {
         printf("no wire\n");
         return 2;
     }

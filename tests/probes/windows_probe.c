@@ -1024,6 +1024,7 @@ static const struct {
     {L"pipe-second", do_pipe_second},
     {L"pipe-call", do_pipe_call},
     {L"unhook", do_unhook},
+    {L"late-write", do_late_write},
     {L"fresh", do_fresh},
     {L"trampoline", do_trampoline},
 };

@@ -163,6 +163,15 @@ typedef NTSTATUS NTAPI NtCreatePagingFile_t(UNICODE_STRING *, LARGE_INTEGER *, L
 typedef NTSTATUS NTAPI NtLoadDriver_t(UNICODE_STRING *);
 typedef NTSTATUS NTAPI NtSetSystemInformation_t(int, void *, ULONG);
 
+typedef NTSTATUS NTAPI NtAlpcConnectPort_t(HANDLE *, UNICODE_STRING *, OBJECT_ATTRIBUTES *, void *,
+                                           ULONG, void *, void *, SIZE_T *, void *, void *,
+                                           LARGE_INTEGER *);
+typedef NTSTATUS NTAPI NtAlpcConnectPortEx_t(HANDLE *, OBJECT_ATTRIBUTES *, OBJECT_ATTRIBUTES *,
+                                             void *, ULONG, void *, void *, SIZE_T *, void *,
+                                             void *, LARGE_INTEGER *);
+typedef NTSTATUS NTAPI NtAlpcSendWaitReceivePort_t(HANDLE, ULONG, void *, void *, void *, SIZE_T *,
+                                                   void *, LARGE_INTEGER *);
+
 /* The hooks: called instead of the calls of the same name. */
 #define HOOK(name, needed) name##_t hook_##name;
 #include "wire/hooks.def"

@@ -201,14 +201,17 @@ static void read_maps(struct broker *b)
 static DWORD WINAPI watch(void *context)
 {
     struct broker *b = context;
-    DWORD message;
+    DWORD message, pause = INFINITE;
     ULONG_PTR key;
     OVERLAPPED *value;
-    while (GetQueuedCompletionStatus(b->port, &message, &key, &value, INFINITE) &&
-           message != JOB_OBJECT_MSG_ACTIVE_PROCESS_ZERO && !b->stopping)
-        if (message == JOB_OBJECT_MSG_NEW_PROCESS && !b->unconfined)
-            process_watch(b, (DWORD)(uintptr_t)value);
-    return 0;
+    for (;;) {
+        BOOL news = GetQueuedCompletionStatus(b->port, &message, &key, &value, pause);
+        if (news ? message == JOB_OBJECT_MSG_ACTIVE_PROCESS_ZERO || b->stopping
+                 : GetLastError() != WAIT_TIMEOUT)
+            return 0;
+        bool new = news &&message == JOB_OBJECT_MSG_NEW_PROCESS && !b->unconfined;
+        pause = process_watch(b, new ? (DWORD)(uintptr_t)value : 0);
+    }
 }
 
 static bool open_root(struct broker *b, struct str path)
