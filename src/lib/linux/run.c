@@ -134,14 +134,15 @@ static void on_end(int signal)
     shutdown(control_of_handler, SHUT_WR);
 }
 
-static void wait_for_end(struct spawn *s, struct run_result *result)
+static int wait_for_end(struct spawn *s, struct run *run)
 {
-    struct spawn_end end;
+    struct run_result *result = run->result;
+    struct spawn_end end = {0};
     spawn_refuse_calls(s);
-    if (!spawn_result(s, &end)) {
-        result->reason = "failed";
-        result->exit = 125;
-    } else if (end.timed_out) {
+    if (!spawn_result(s, &end) || end.error)
+        return handle_fail(run->policy, CORDON_E_CONFINE,
+                           "the process that ends the tree could not go on; the tree was ended");
+    if (end.timed_out) {
         result->reason = "timeout";
         result->exit = 124;
     } else if (WIFSIGNALED(end.status)) {
@@ -151,6 +152,7 @@ static void wait_for_end(struct spawn *s, struct run_result *result)
         result->reason = "exited";
         result->exit = (uint32_t)WEXITSTATUS(end.status);
     }
+    return 0;
 }
 
 /* The only way out, where there is one: somebody else's proxy or an own one. */
@@ -199,7 +201,6 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
                  const struct way_out *way)
 {
     struct cordon_policy *p = run->policy;
-    struct run_result *result = run->result;
     struct broker broker = {.policy = p->policy,
                             .report_grants = run->options->audit_all,
                             .guard = run->options->trusted ? NULL : p->guard,
@@ -225,7 +226,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
         rc = broker_serve(&broker, s->control, tick);
     confine_lower_supervisor(false);
     if (rc == 0)
-        wait_for_end(s, result);
+        rc = wait_for_end(s, run);
     spawn_close(s);
     broker_free(&broker);
     return rc;
