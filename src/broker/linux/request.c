@@ -56,9 +56,13 @@ static void answer(struct request *r, const struct seccomp_notif_resp *response)
     if (r->answered)
         return;
     r->answered = true;
-    /* ENOENT: the caller died meanwhile, nobody waits for this. */
-    while (ioctl(r->listener, SECCOMP_IOCTL_NOTIF_SEND, response) && errno == EINTR)
+    int rc;
+    while ((rc = ioctl(r->listener, SECCOMP_IOCTL_NOTIF_SEND, response)) && errno == EINTR)
         ;
+    /* ENOENT: the caller died meanwhile, nobody waits for this. Else it would wait for ever. */
+    if (rc && errno != ENOENT)
+        ioctl(r->listener, SECCOMP_IOCTL_NOTIF_SEND,
+              &(struct seccomp_notif_resp){.id = r->id, .error = -EPERM});
 }
 
 void request_fail(struct request *r, int error)

@@ -84,14 +84,14 @@ __attribute__((noreturn)) static void become_command(const struct spawn_plan *pl
         report.error = errno ? errno : EINVAL;
     else if (!plan->unconfined && confine_self(&plan->confine, &listener, &step))
         report.error = errno ? errno : EINVAL;
+    /* What was open here before is nobody's business inside, but for the three that are given. */
+    else if (step = "descriptors", close_range(3, ~0U, CLOSE_RANGE_CLOEXEC))
+        report.error = errno ? errno : EINVAL;
     snprintf(report.step, sizeof report.step, "%s", step);
     if (send_report(socket, &report, report.error ? -1 : listener) || report.error)
         _exit(125);
     if (listener >= 0)
         close(listener);
-    /* What was open here before is nobody's business inside, but for the three that are given. */
-    if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC))
-        _exit(125);
     /* The socket is close-on-exec: its end tells the supervisor that the program began. */
     execve(plan->program, (char *const *)plan->argv, (char *const *)plan->environ);
     report.error = errno;
@@ -242,7 +242,7 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     static const int from_terminal[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
     sigset_t children;
     uint64_t begin = elapsed_ms();
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    bool adopts = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
     prctl(PR_SET_NAME, "cordon-reaper", 0, 0, 0);
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
@@ -251,7 +251,7 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     bool scoped = !plan->unconfined && confine_signals();
     /* It shares this memory until its exec and nothing here runs meanwhile: half the price of fork.
      */
-    pid_t command = ended < 0 ? -1 : vfork();
+    pid_t command = ended < 0 || !adopts ? -1 : vfork();
     if (command == 0) {
         sigprocmask(SIG_UNBLOCK, &children, NULL);
         close(control);
@@ -266,7 +266,8 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
         struct pollfd watch[] = {{control, POLLIN, 0}, {ended, POLLIN, 0}};
         int ready = poll(watch, 2, time_left(plan, begin));
         end.timed_out = ready == 0;
-        if ((ready < 0 && errno != EINTR) || end.timed_out || (ready > 0 && watch[0].revents))
+        end.error = ready < 0 && errno != EINTR ? errno : 0;
+        if (end.error || end.timed_out || (ready > 0 && watch[0].revents))
             break; /* the supervisor closed it or died, or the time is over */
         struct signalfd_siginfo info;
         while (read(ended, &info, sizeof info) > 0)

@@ -33,6 +33,7 @@ struct spawn {
 
 struct spawn_end {
     int status;     /* as wait tells it */
+    int error;      /* errno: the reaper could not go on and ended it; 0: it could */
     bool timed_out; /* the reaper ended it */
     bool last;      /* false: it begins to end the tree; true: all of it is gone */
 };

@@ -156,15 +156,16 @@ static void on_end(int signal)
     shutdown(control_of_handler, SHUT_WR);
 }
 
-/* How the command ended, as wait tells it. */
-static int wait_for_end(struct spawn *s, struct run_result *result)
+/* How the command ended, as wait tells it, goes to *status. */
+static int wait_for_end(struct spawn *s, struct run *run, int *status)
 {
+    struct run_result *result = run->result;
     struct spawn_end end = {0};
     spawn_refuse_calls(s);
-    if (!spawn_result(s, &end)) {
-        result->reason = "failed";
-        result->exit = 125;
-    } else if (end.timed_out) {
+    if (!spawn_result(s, &end) || end.error)
+        return handle_fail(run->policy, CORDON_E_CONFINE,
+                           "the process that ends the tree could not go on; the tree was ended");
+    if (end.timed_out) {
         result->reason = "timeout";
         result->exit = 124;
         end.status = SIGKILL;
@@ -175,7 +176,8 @@ static int wait_for_end(struct spawn *s, struct run_result *result)
         result->reason = "exited";
         result->exit = (uint32_t)WEXITSTATUS(end.status);
     }
-    return end.status;
+    *status = end.status;
+    return 0;
 }
 
 /* Where nobody serves the tree, the audit has its first program only. */
@@ -239,7 +241,6 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
                  const struct way_out *way)
 {
     struct cordon_policy *p = run->policy;
-    struct run_result *result = run->result;
     struct broker broker = {.policy = p->policy,
                             .report_grants = run->options->audit_all,
                             .guard = run->options->trusted ? NULL : p->guard,
@@ -269,7 +270,9 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     else if (rc == 0)
         tell_of_command(&broker, s, plan);
     confine_lower_supervisor(false);
-    int status = rc == 0 ? wait_for_end(s, result) : SIGKILL;
+    int status = SIGKILL;
+    if (rc == 0)
+        rc = wait_for_end(s, run, &status);
     spawn_close(s);
     processes_close(&broker, s->command, status);
     broker_free(&broker);
@@ -406,9 +409,6 @@ int system_run(struct run *run)
     bool confined = settings->mode != POLICY_FULL_ACCESS;
     if (confined && tool_refused(run, program))
         return 0;
-#ifdef CORDON_TEST_OPEN
-    confined = false; /* a program of the tests: the selftest must notice */
-#endif
     bool inside = false;
     int rc = confined ? look_around(run, &inside) : 0;
     if (rc == 0 && confined && !inside)

@@ -16,7 +16,9 @@ struct selftest_world {
     int tcp, udp, local, abstract; /* servers outside */
     uint16_t port, udp_port;
     char abstract_name[64];
-    pid_t outsider; /* a process that only waits */
+    pid_t outsider;     /* a process that only waits; it removes what a killed selftest leaves */
+    int alive;          /* its end tells the outsider that this process is gone */
+    char elsewhere[64]; /* a folder of ours on another file system, where there is one */
     bool keep;
 };
 
