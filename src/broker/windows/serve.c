@@ -276,12 +276,9 @@ void broker_stop(struct broker *b)
     for (size_t i = 0; i < b->root_count; i++)
         CloseHandle(b->roots[i].folder);
     free(b->roots);
-    free(b->linked.items);
-    free(b->linked.counts);
-    free(b->repositories.items);
-    free(b->repositories.counts);
-    free(b->probes.items);
-    free(b->probes.counts);
+    id_set_free(&b->linked);
+    id_set_free(&b->repositories);
+    id_set_free(&b->probes);
     free(b->pipes.hashes);
     if (!left)
         DeleteCriticalSection(&b->lock);
