@@ -46,7 +46,7 @@ struct broker {
 
     CRITICAL_SECTION lock; /* of event, guard, clients and the sets below */
     struct client *clients;
-    HANDLE empty;               /* event: the last client is gone */
+    volatile LONG threads;      /* that may touch this; each counts itself off as its last act */
     struct id_set linked;       /* files that this run gave another name */
     struct id_set repositories; /* .git folders that this run made */
     struct id_set probes;       /* PowerShell's test files, where temp is not writable */
