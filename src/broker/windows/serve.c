@@ -5,6 +5,7 @@
 #include "base/utf.h"
 #include "broker/windows/broker.h"
 #include "launch/windows/wide.h"
+#include "launch/windows/wine.h"
 
 enum { WORKER_WAIT_MS = 1000 };
 
@@ -201,7 +202,7 @@ static void read_maps(struct broker *b)
             continue;
         map->prefix = str_of(storage);
         map->drive = (struct str){storage + text.n + 1, 2};
-        b->map_opens[b->map_count] = opens_by_device(target, letter);
+        b->map_opens[b->map_count] = !wine_lacks_device_paths() && opens_by_device(target, letter);
         b->map_count++;
     }
 }
