@@ -32,7 +32,8 @@ static const struct attempt urls[] = {
      SEEN},
     {"Shell.Application", "%P% com-shell %U%", SEEN},
     {"a .url file",
-     "cmd /c >l.url echo [InternetShortcut]&>>l.url echo URL=%U%&%P% shell-plain l.url", SEEN},
+     "cmd /c >l.url echo [InternetShortcut]&>>l.url echo URL=%U%&%P% shell-plain %T%\\ws\\l.url",
+     SEEN},
     {"a .url file by start",
      "cmd /c >l.url echo [InternetShortcut]&>>l.url echo URL=%U%&start l.url & %P% sleep 500",
      SEEN},
@@ -80,12 +81,19 @@ static const struct attempt began[] = {
     {"the host's ssh: by its path", "%T%\\host\\ssh.exe opened %T%\\ws\\seen x", SEEN},
     {"the host's ssh: from another folder", "cmd /c cd %T%\\host & ssh.exe opened %T%\\ws\\seen x",
      SEEN},
-    {"the host's ssh: by the shell's own way", "%P% shell ssh.exe \"opened %T%\\ws\\seen x\"",
+    {"the host's ssh: by a child of a child", "cmd /c cmd /c cmd /c ssh opened %T%\\ws\\seen x",
      SEEN},
     {"the host's ssh: by a script", "cmd /c >s.cmd echo @ssh opened %T%\\ws\\seen x&s.cmd", SEEN},
 };
 
-static const char *url, *scheme;
+static const char scheme[] = "cordon-test", url[] = "cordon-test://cordon.test/x";
+
+/* Wine reads the machine's classes only. */
+static HKEY classes(void)
+{
+    return GetProcAddress(GetModuleHandleA("ntdll"), "wine_get_version") ? HKEY_LOCAL_MACHINE
+                                                                         : HKEY_CURRENT_USER;
+}
 
 static void fill_in(const char *line, struct buf *out)
 {
@@ -106,7 +114,7 @@ static void set_class(const char *name, const char *value)
     HKEY made;
     snprintf(key, sizeof key, CLASSES "%s", name);
     expand(&text, value);
-    if (RegCreateKeyExA(HKEY_CURRENT_USER, key, 0, NULL, 0, KEY_WRITE, NULL, &made, NULL))
+    if (RegCreateKeyExA(classes(), key, 0, NULL, 0, KEY_WRITE, NULL, &made, NULL))
         return;
     RegSetValueExA(made, NULL, 0, REG_SZ, (const BYTE *)buf_cstr(&text), (DWORD)text.n + 1);
     if (!strchr(name, '\\') && name[0] != '.')
@@ -132,7 +140,7 @@ static void drop_classes(void)
     char key[200];
     for (size_t i = 0; i < 5; i++) {
         snprintf(key, sizeof key, CLASSES "%s", i < 4 ? names[i] : scheme);
-        RegDeleteTreeA(HKEY_CURRENT_USER, key);
+        RegDeleteTreeA(classes(), key);
     }
 }
 
@@ -195,9 +203,6 @@ int main(void)
 {
     bed_make("shell");
     auto_buf struct buf path = {0};
-    bool wine = GetProcAddress(GetModuleHandleA("ntdll"), "wine_get_version") != NULL;
-    scheme = wine ? "https" : "cordon-test";
-    url = wine ? "https://cordon.test/x" : "cordon-test://cordon.test/x";
     CreateDirectoryA(path_of("host"), NULL);
     CopyFileA(probe, path_of("host\\firefox.exe"), FALSE);
     CopyFileA(probe, path_of("host\\ssh.exe"), FALSE);
@@ -205,11 +210,19 @@ int main(void)
     buf_fmt(&path, "%s\\ws\\bin;%s\\host;%s", top, top, old ? old : "");
     SetEnvironmentVariableA("PATH", buf_cstr(&path));
     set_classes();
+    bare();
+    /* Wine starts its desktop for the first window, in whatever job that is: here it is nobody's.
+     */
+    struct command window = command_start("%P% window-server cordon-shell ..\\out\\told");
+    for (int i = 0; i < 250 && !exists("out\\told.ready"); i++)
+        Sleep(20);
     try_denied("a URL", urls, COUNT(urls));
     try_denied("opened", outside, COUNT(outside));
     try_denied("as it began", began, COUNT(began));
     try_allowed();
     try_shim();
     drop_classes();
+    TerminateProcess(window.process, 0);
+    command_end(&window, 1000, NULL);
     return bed_done();
 }
