@@ -193,6 +193,27 @@ NTSYSAPI NTSTATUS NTAPI NtCreateSymbolicLinkObject(HANDLE *, ACCESS_MASK, OBJECT
                                                    UNICODE_STRING *);
 NTSYSAPI NTSTATUS NTAPI NtSystemDebugControl(int, void *, ULONG, void *, ULONG, ULONG *);
 
+NTSYSAPI NTSTATUS NTAPI NtOpenDirectoryObject(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *);
+NTSYSAPI NTSTATUS NTAPI NtCreateDirectoryObject(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *);
+
+/* directory HOW NAME: an object directory, open (of somebody), make (and opened again), hold. */
+int do_directory(void)
+{
+    UNICODE_STRING name;
+    OBJECT_ATTRIBUTES object;
+    HANDLE made, opened;
+    RtlInitUnicodeString(&name, word(1));
+    InitializeObjectAttributes(&object, &name, OBJ_CASE_INSENSITIVE | OBJ_OPENIF, NULL, NULL);
+    NTSTATUS status = STATUS_SUCCESS;
+    if (wcscmp(word(0), L"open") != 0)
+        status = NtCreateDirectoryObject(&made, 0xF, &object);
+    if (status >= 0)
+        status = NtOpenDirectoryObject(&opened, 0xF, &object);
+    if (status >= 0 && wcscmp(word(0), L"hold") == 0)
+        Sleep(INFINITE);
+    return status_result(status);
+}
+
 /* debug-control: the kernel's own state. */
 int do_debug_control(void)
 {

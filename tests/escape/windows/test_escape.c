@@ -335,6 +335,8 @@ int main(void)
     snprintf(sleeper, sizeof sleeper, "%lu", (unsigned long)other.pid);
     /* From the beginning: Wine starts its desktop for the first window, in whatever job that is. */
     struct command window = command_start("%P% window-server cordon-escape ..\\out\\told");
+    struct command holder =
+        command_start("%P% directory hold \\BaseNamedObjects\\msys-2.0S5-cordon");
     Sleep(1000);
     try_all();
     try_inherited();
@@ -346,6 +348,8 @@ int main(void)
     ok(WaitForSingleObject(other.process, 0) == WAIT_TIMEOUT, "the process outside lives");
     TerminateProcess(window.process, 0);
     command_end(&window, 1000, NULL);
+    TerminateProcess(holder.process, 0);
+    command_end(&holder, 1000, NULL);
     TerminateProcess(other.process, 0);
     command_end(&other, 1000, NULL);
     RegDeleteKeyA(HKEY_CURRENT_USER, "Software\\CordonEscape");
