@@ -194,9 +194,9 @@ static bool kill_children(int list)
 
 /*
  * Ends every descendant. Orphans of the killed become our children, so in the end nothing is left
- * to wait for. Where our signals reach the tree alone (scoped), one call kills all of it, and no fork
- * slips through. On older kernels a tree that forks as fast as it can is caught by being faster:
- * nothing but a short list is read between two rounds, and it is not waited for.
+ * to wait for. Where our signals reach the tree alone (scoped), one call kills all of it, and no
+ * fork slips through. On older kernels a tree that forks as fast as it can is caught by being
+ * faster: nothing but a short list is read between two rounds, and it is not waited for.
  */
 static void kill_tree(bool scoped)
 {
