@@ -272,8 +272,9 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
         while (read(ended, &info, sizeof info) > 0)
             ;
         int found;
+        /* A child that asks to be traced stops, and its parent is told; that is no end. */
         for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG)) > 0;)
-            if (pid == command) {
+            if (pid == command && !WIFSTOPPED(found)) {
                 end.status = found;
                 running = false;
             }
