@@ -44,5 +44,8 @@ int do_pipe_call(void);
 int do_unhook(void);
 int do_fresh(void);
 int do_trampoline(void);
+int do_overwrite_agent(void);
+int do_linux(void);
+int do_syscall(void);
 
 #endif

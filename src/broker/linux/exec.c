@@ -45,6 +45,28 @@ static int read_arguments(const struct request *r, uint64_t address, struct aren
     return 0;
 }
 
+/*
+ * Wine's console (wine64 …\\conhost.exe --unix --width 80 --server 0x38): starts nothing. With any
+ * other word it could, and the guard has its say.
+ */
+static bool is_console_server(const struct str *words, size_t count)
+{
+    static const struct str known[] = {STR("--server"), STR("--unix"),   STR("--headless"),
+                                       STR("--width"),  STR("--height"), STR("--signal")};
+    bool serves = false;
+    if (count < 3 || !str_endsi(words[1], STR("\\conhost.exe")))
+        return false;
+    for (size_t i = 2; i < count; i++) {
+        bool harmless = words[i].n && ascii_is_digit(words[i].p[0]);
+        for (size_t j = 0; j < sizeof known / sizeof *known; j++)
+            harmless = harmless || str_eq(words[i], known[j]);
+        if (!harmless)
+            return false;
+        serves = serves || str_eq(words[i], known[0]);
+    }
+    return serves;
+}
+
 /* Reports what the guard found; true if the program must not start. */
 static bool guard_refuses(struct broker *b, struct request *r, const struct str *argv, size_t count)
 {
@@ -53,7 +75,7 @@ static bool guard_refuses(struct broker *b, struct request *r, const struct str 
     struct guard_answer answer;
     char cwd[PATH_MAX];
     auto_resolved struct resolved here = {.parent = -1};
-    if (!b->guard)
+    if (!b->guard || is_console_server(argv, count))
         return false;
     if (resolve(r, AT_FDCWD, ".", true, &here) == 0) {
         snprintf(cwd, sizeof cwd, "%s", here.path);
