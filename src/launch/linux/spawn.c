@@ -287,7 +287,7 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     end.last = true;
     (void)!write(control, &end, sizeof end);
     if (plan->stubs)
-        stubs_remove(plan->stubs);
+        stubs_remove(plan->stubs, plan->policy);
     _exit(0);
 }
 
@@ -336,7 +336,8 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
         s.listener = -1;
         spawn_close(&s);
         if (plan->stubs)
-            stubs_remove(plan->stubs); /* the reaper may have looked before they were there */
+            stubs_remove(plan->stubs,
+                         plan->policy); /* the reaper may have looked before they were there */
         return fail(message, capacity, report.step, report.error);
     }
     s.command = report.pid;
