@@ -28,6 +28,7 @@ struct audit {
     struct buf line;
     struct repeat repeats[AUDIT_REPEATS];
     size_t next;               /* the slot that is taken next: the oldest is forgotten */
+    size_t used;               /* slots that ever were: memory behind them is never touched */
     uint16_t buckets[BUCKETS]; /* index + 1 into repeats */
 };
 
@@ -51,7 +52,7 @@ void audit_free(struct audit *a)
 {
     if (!a)
         return;
-    for (size_t i = 0; i < AUDIT_REPEATS; i++)
+    for (size_t i = 0; i < a->used; i++)
         free(a->repeats[i].strings);
     buf_free(&a->line);
     free(a);
@@ -182,6 +183,8 @@ static void remember(struct audit *a, const struct audit_event *e, uint64_t hash
     r->event.why = keep(&p, e->why);
     r->event.fix = keep(&p, e->fix);
     a->buckets[bucket_of(a, hash, &r->event)] = (uint16_t)(a->next + 1);
+    if (a->used < AUDIT_REPEATS)
+        a->used++;
     a->next = (a->next + 1) % AUDIT_REPEATS;
 }
 
@@ -223,14 +226,14 @@ void audit_add(struct audit *a, const struct audit_event *event)
 
 void audit_tick(struct audit *a, uint64_t now_ms)
 {
-    for (size_t i = 0; i < AUDIT_REPEATS; i++)
+    for (size_t i = 0; i < a->used; i++)
         if (a->repeats[i].pending && now_ms >= a->repeats[i].written + TICK_MS)
             write_pending(a, &a->repeats[i], now_ms);
 }
 
 void audit_end(struct audit *a, const struct audit_event *end)
 {
-    for (size_t i = 0; i < AUDIT_REPEATS; i++)
+    for (size_t i = 0; i < a->used; i++)
         write_pending(a, &a->repeats[i], end->time);
     write_line(a, end, 0, 0);
 }

@@ -53,9 +53,12 @@ static void add_roots(const struct policy_settings *s, struct buf *fix)
 {
     if (s->mode == POLICY_READ_ONLY)
         add_option(fix, "--mode", STR("workspace-write"));
-    for (size_t i = 0; i < s->roots.count; i++)
-        add_option(fix, "--root",
-                   s->roots.items[i].given.n ? s->roots.items[i].given : s->roots.items[i].path);
+    for (size_t i = 0; i < s->roots.count; i++) {
+        const struct policy_entry *root = &s->roots.items[i];
+        /* Wine's own folders are no roots that anybody typed. */
+        if (!str_eq(root->from, STR("--wine-prefix")))
+            add_option(fix, "--root", root->given.n ? root->given : root->path);
+    }
 }
 
 /* In read-only mode another option alone would not help. */
@@ -83,6 +86,10 @@ static struct str root_for(const struct policy *policy, const struct policy_requ
     const struct policy_machine *m = &s->machine;
     if (is_inside(s, m->windows, path) || is_inside(s, m->program_files, path) ||
         is_inside(s, m->program_files_x86, path))
+        return STR_NONE;
+    /* Processes and the kernel's settings are no folders to work in. */
+    if (dialect == PATH_POSIX &&
+        (is_inside(s, STR("/proc"), path) || is_inside(s, STR("/sys"), path)))
         return STR_NONE;
     /* A root would not help where a protected name stands in the way. */
     struct path_cursor cursor = {.dialect = dialect, .path = path};

@@ -220,8 +220,10 @@ static void spawned(struct report *r, const struct json_value *e, uint64_t at_ms
         r->processes_left_out++;
         return;
     }
-    const struct report_process *parent = process_of(r, ppid);
-    /* A number that is used again belongs to the new process from here on. */
+    /* On Linux a program may give its process to another one: that stands below it. A number that
+       is used again belongs to the new process from here on. */
+    const struct report_process *before = process_of(r, pid);
+    const struct report_process *parent = before && !before->ended ? before : process_of(r, ppid);
     size_t bucket = process_bucket(r, r->current, (uint32_t)pid);
     struct str image = text_of(e, STR("image"));
     r->processes[r->process_count] =
@@ -232,6 +234,18 @@ static void spawned(struct report *r, const struct json_value *e, uint64_t at_ms
                                 .cmdline = keep(r, text_of(e, STR("cmdline"))),
                                 .start = at_ms};
     r->process_buckets[bucket] = (uint16_t)++r->process_count;
+}
+
+/* With it end the programs that had the process before. */
+static void ended(struct report *r, struct report_process *p, uint64_t at_ms, long long code)
+{
+    while (p && !p->ended) {
+        p->ended = true;
+        p->end = at_ms;
+        p->code = code;
+        struct report_process *above = p->parent ? &r->processes[p->parent - 1] : NULL;
+        p = above && above->pid == p->pid ? above : NULL;
+    }
 }
 
 /* ---- the time line ---- */
@@ -319,12 +333,8 @@ static void take_event(struct report *r, const struct json_value *e)
         mark(r, REPORT_PROCESS, at_ms, 1);
         spawned(r, e, at_ms);
     } else if (str_eq(type, STR("exit"))) {
-        struct report_process *p = process_of(r, number_of(e, STR("pid")));
-        if (p) {
-            p->ended = true;
-            p->end = at_ms;
-            p->code = (long long)number_of(e, STR("code"));
-        }
+        ended(r, process_of(r, number_of(e, STR("pid"))), at_ms,
+              (long long)number_of(e, STR("code")));
     } else if (str_eq(type, STR("start")) && run) {
         start_run(r, run, e);
     } else if (str_eq(type, STR("end")) && run) {

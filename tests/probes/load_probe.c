@@ -3,7 +3,9 @@
  *   load_probe threads N M FOLDER    N threads make, write and read back M files each
  *   load_probe processes N FOLDER    N times fork and exec, 8 at once; each makes one file
  *   load_probe signals N FOLDER      N folders made under a rain of signals: no call fails
- *   load_probe descriptors FOLDER    opens until none is left; the error must be EMFILE
+ *   load_probe every N FOLDER        every call that goes to the broker N times, under the same
+ * rain load_probe execs N FOLDER        N programs started while signals arrive; each makes one
+ * file load_probe descriptors FOLDER    opens until none is left; the error must be EMFILE
  *   load_probe full FILE             writes until the disk is full; the error must be ENOSPC
  *   load_probe kills N FOLDER        children that write, killed at any moment
  * Exit code 0: as it should be.
@@ -17,8 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +116,95 @@ static int do_signals(int count)
     return failed;
 }
 
+/* What a signal interrupts may be asked again, but must not have been done already. */
+#define AGAIN(call)                                              \
+    do {                                                         \
+        int rc;                                                  \
+        while ((rc = (int)(call)) < 0 && errno == EINTR)         \
+            ;                                                    \
+        if (rc < 0) {                                            \
+            fprintf(stderr, "%s: %s\n", #call, strerror(errno)); \
+            return 1;                                            \
+        }                                                        \
+    } while (0)
+
+static int every_call(int i)
+{
+    char a[512], b[512], c[512];
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = -1, s = -1;
+    snprintf(a, sizeof a, "%s/a%d", folder, i);
+    snprintf(b, sizeof b, "%s/b%d", folder, i);
+    snprintf(c, sizeof c, "%s/c%d", folder, i);
+    snprintf(address.sun_path, sizeof address.sun_path, "s%d", i);
+    AGAIN(fd = open(a, O_RDWR | O_CREAT | O_EXCL, 0644));
+    AGAIN(fchmod(fd, 0640));
+    AGAIN(fchown(fd, getuid(), (gid_t)-1));
+    AGAIN(futimens(fd, NULL));
+    AGAIN(close(fd));
+    AGAIN(fd = open(a, O_WRONLY | O_TRUNC));
+    AGAIN(close(fd));
+    AGAIN(chmod(a, 0600));
+    AGAIN(truncate(a, 3));
+    AGAIN(utimensat(AT_FDCWD, a, NULL, 0));
+    AGAIN(rename(a, b));
+    AGAIN(link(b, c));
+    AGAIN(unlink(c));
+    AGAIN(symlink(b, c));
+    AGAIN(unlink(c));
+    AGAIN(mkdir(c, 0755));
+    AGAIN(rmdir(c));
+    AGAIN(mkfifo(c, 0600));
+    AGAIN(unlink(c));
+    AGAIN(umask(022));
+    AGAIN(s = socket(AF_UNIX, SOCK_STREAM, 0));
+    AGAIN(bind(s, (struct sockaddr *)&address, sizeof address));
+    AGAIN(listen(s, 1));
+    AGAIN(fd = socket(AF_UNIX, SOCK_STREAM, 0));
+    AGAIN(connect(fd, (struct sockaddr *)&address, sizeof address));
+    AGAIN(close(fd));
+    AGAIN(close(s));
+    AGAIN(unlink(address.sun_path));
+    return 0;
+}
+
+static int do_every(int count)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval often = {{0, 150}, {0, 150}};
+    int failed = 0;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int i = 0; i < count; i++)
+        failed += every_call(i);
+    return failed;
+}
+
+/* A signal that a program without a handler does not notice. */
+static int do_execs(int count, const char *self)
+{
+    int failed = 0, status;
+    for (int i = 0; i < count; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/e%d", folder, i);
+        pid_t pid = fork();
+        if (pid == 0) {
+            struct sigaction action = {.sa_handler = on_alarm};
+            sigaction(SIGWINCH, &action, NULL);
+            do
+                execl(self, self, "one", path, (char *)NULL);
+            while (errno == EINTR);
+            _exit(1);
+        }
+        while (waitpid(pid, &status, WNOHANG) == 0) {
+            kill(pid, SIGWINCH);
+            usleep(50);
+        }
+        failed += status != 0;
+    }
+    return failed;
+}
+
 static int do_descriptors(void)
 {
     struct rlimit few = {32, 32};
@@ -171,6 +264,10 @@ int main(int argc, char **argv)
         return do_processes(count, argv[0]) != 0;
     if (strcmp(argv[1], "signals") == 0)
         return do_signals(count) != 0;
+    if (strcmp(argv[1], "every") == 0)
+        return do_every(count) != 0;
+    if (strcmp(argv[1], "execs") == 0)
+        return do_execs(count, argv[0]) != 0;
     if (strcmp(argv[1], "kills") == 0)
         return do_kills(count);
     if (strcmp(argv[1], "descriptors") == 0)

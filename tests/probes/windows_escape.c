@@ -308,41 +308,100 @@ int do_late_write(void)
     return put(word(1), GENERIC_WRITE);
 }
 
-/* fresh PATH: a second ntdll, mapped and called. */
-int do_fresh(void)
+/* NtCreateFile as the file on disk has it, copied to memory of our own and called. */
+static int call_copy(unsigned char *code, DWORD protection, ULONG disposition)
 {
     wchar_t full[600], name[700];
     const unsigned char *image = fresh_ntdll();
-    unsigned char *code = VirtualAlloc(NULL, 4096, MEM_COMMIT, PAGE_EXECUTE_READWRITE);
+    DWORD before;
     if (!image || !code)
         return 2;
     memcpy(code, image + stub_at("NtCreateFile"), 32);
+    VirtualProtect(code, 4096, protection, &before);
     GetFullPathNameW(word(0), 600, full, NULL);
     swprintf(name, 700, L"\\??\\%ls", full);
-    return status_result(nt_write((NtCreateFile_t *)(void *)code, name, NULL, FILE_OPEN_IF));
+    return status_result(nt_write((NtCreateFile_t *)(void *)code, name, NULL, disposition));
 }
 
-/* trampoline PATH: the agent's own copy of the stub, found behind the jump. */
-int do_trampoline(void)
+/* fresh PATH: a second ntdll, mapped and called. */
+int do_fresh(void)
 {
-    wchar_t full[600], name[700];
+    return call_copy(VirtualAlloc(NULL, 4096, MEM_COMMIT, PAGE_EXECUTE_READWRITE),
+                     PAGE_EXECUTE_READWRITE, FILE_OPEN_IF);
+}
+
+/*
+ * syscall PATH: a stub of our own, in memory that is never writable and executable at once. Under
+ * Wine nothing but the Linux box stops this; on Windows the token does.
+ */
+int do_syscall(void)
+{
+    return call_copy(VirtualAlloc(NULL, 4096, MEM_COMMIT, PAGE_READWRITE), PAGE_EXECUTE_READ,
+                     FILE_OVERWRITE_IF);
+}
+
+/* The agent's own copy of NtCreateFile's stub, found behind the jump to its hook; NULL: none. */
+static const unsigned char *find_trampoline(unsigned char **hook)
+{
     const unsigned char *stub = (const unsigned char *)(void *)GetProcAddress(
         GetModuleHandleW(L"ntdll.dll"), "NtCreateFile");
-    const unsigned char *hook;
     MEMORY_BASIC_INFORMATION m;
     if (stub[0] != 0x48 || stub[1] != 0xB8)
-        return 2;
-    memcpy(&hook, stub + 2, sizeof hook);
-    VirtualQuery(hook, &m, sizeof m);
+        return NULL;
+    memcpy(hook, stub + 2, sizeof *hook);
+    VirtualQuery(*hook, &m, sizeof m);
     /* mov r10,rcx; mov eax,N: the first trampoline is NtCreateFile's. */
     static const unsigned char head[] = {0x4C, 0x8B, 0xD1, 0xB8};
-    const unsigned char *at = m.AllocationBase, *end = hook;
+    const unsigned char *at = m.AllocationBase, *end = *hook;
     at += 4096; /* its headers are not mapped for execution */
     while (at < end && memcmp(at, head, sizeof head) != 0)
         at++;
+    return at < end ? at : NULL;
+}
+
+/* trampoline PATH: the agent's own way to the system call. */
+int do_trampoline(void)
+{
+    wchar_t full[600], name[700];
+    unsigned char *hook;
+    const unsigned char *at = find_trampoline(&hook);
     GetFullPathNameW(word(0), 600, full, NULL);
     swprintf(name, 700, L"\\??\\%ls", full);
-    return at < end
-               ? status_result(nt_write((NtCreateFile_t *)(void *)at, name, NULL, FILE_OPEN_IF))
-               : 2;
+    return at ? status_result(nt_write((NtCreateFile_t *)(void *)at, name, NULL, FILE_OPEN_IF)) : 2;
+}
+
+/* linux PATH: under Wine the kernel below is Linux, and a program can call it by itself. The path
+   is Z:\\…, which is the Unix file system. */
+int do_linux(void)
+{
+    enum { OPENAT = 257, WRITE_CREATE_TRUNCATE = 01101, CWD = -100 };
+    char path[600];
+    int n = WideCharToMultiByte(CP_UTF8, 0, word(0), -1, path, sizeof path, NULL, NULL);
+    for (int i = 0; i < n; i++)
+        if (path[i] == '\\')
+            path[i] = '/';
+    const char *name = n > 2 && path[1] == ':' ? path + 2 : path;
+    long long result;
+    register long long mode __asm__("r10") = 0644;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"((long long)OPENAT), "D"((long long)CWD), "S"(name),
+                       "d"((long long)WRITE_CREATE_TRUNCATE), "r"(mode)
+                     : "rcx", "r11", "memory");
+    return result >= 0 ? 0 : 1;
+}
+
+/* overwrite-agent PATH: the agent's hook made to go straight on, then a plain write. */
+int do_overwrite_agent(void)
+{
+    unsigned char *hook, jump[] = {0x48, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xE0};
+    const unsigned char *at = find_trampoline(&hook);
+    DWORD before;
+    if (!at)
+        return 2;
+    memcpy(jump + 2, &at, sizeof at);
+    if (!VirtualProtect(hook, sizeof jump, PAGE_EXECUTE_READWRITE, &before))
+        return last_error();
+    memcpy(hook, jump, sizeof jump);
+    return put(word(0), GENERIC_WRITE);
 }

@@ -763,42 +763,6 @@ int do_service(void)
     return result(manager != NULL);
 }
 
-/*
- * Around the agent: the number of the call from ntdll's file on disk, and a stub of our own. Under
- * Wine nothing but the Linux box stops this; on Windows the token does.
- */
-int do_syscall(void)
-{
-    wchar_t full[1024], name[1100], path[300];
-    unsigned char *code = VirtualAlloc(NULL, 4096, MEM_COMMIT, PAGE_READWRITE);
-    DWORD before;
-    GetSystemDirectoryW(path, 200);
-    wcscat(path, L"\\ntdll.dll");
-    HANDLE file = open_file(path, GENERIC_READ, OPEN_EXISTING, 0);
-    HANDLE map = CreateFileMappingW(file, NULL, PAGE_READONLY | SEC_IMAGE, 0, 0, NULL);
-    const unsigned char *image = map ? MapViewOfFile(map, FILE_MAP_READ, 0, 0, 0) : NULL;
-    if (!image)
-        return last_error();
-    size_t at = (size_t)((unsigned char *)(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"),
-                                                                 "NtCreateFile") -
-                         (unsigned char *)(void *)GetModuleHandleW(L"ntdll.dll"));
-    memcpy(code, image + at, 32);
-    VirtualProtect(code, 4096, PAGE_EXECUTE_READ, &before);
-    NTSTATUS(NTAPI * create)
-    (HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, IO_STATUS_BLOCK *, LARGE_INTEGER *, ULONG, ULONG,
-     ULONG, ULONG, void *, ULONG) = (void *)code;
-    UNICODE_STRING text;
-    OBJECT_ATTRIBUTES object;
-    IO_STATUS_BLOCK io;
-    GetFullPathNameW(word(0), 1024, full, NULL);
-    swprintf(name, 1100, L"\\??\\%ls", full);
-    RtlInitUnicodeString(&text, name);
-    InitializeObjectAttributes(&object, &text, OBJ_CASE_INSENSITIVE, NULL, NULL);
-    return status_result(create(&file, GENERIC_WRITE | SYNCHRONIZE, &object, &io, NULL, 0,
-                                SHARE_ALL, FILE_OVERWRITE_IF, FILE_SYNCHRONOUS_IO_NONALERT, NULL,
-                                0));
-}
-
 /* Copies standard input to standard output, byte for byte. */
 int do_cat(void)
 {

@@ -112,7 +112,7 @@ bool grant_covers_argument(const struct broker *b, const struct request *r, int 
 /* A link, or a file with names elsewhere, appears at this path. */
 void grant_mix(struct broker *b, const char *path);
 
-/* Starts and ends are told from here on. */
+/* Starts and ends are told from here on; p is all zero. */
 void processes_open(struct broker_processes *p);
 
 /* A program begins in this process; parent 0: that is not the tree's. */

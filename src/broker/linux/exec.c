@@ -45,6 +45,28 @@ static int read_arguments(const struct request *r, uint64_t address, struct aren
     return 0;
 }
 
+/*
+ * Wine's console (wine64 …\\conhost.exe --unix --width 80 --server 0x38): starts nothing. With any
+ * other word it could, and the guard has its say.
+ */
+static bool is_console_server(const struct str *words, size_t count)
+{
+    static const struct str known[] = {STR("--server"), STR("--unix"),   STR("--headless"),
+                                       STR("--width"),  STR("--height"), STR("--signal")};
+    bool serves = false;
+    if (count < 3 || !str_endsi(words[1], STR("\\conhost.exe")))
+        return false;
+    for (size_t i = 2; i < count; i++) {
+        bool harmless = words[i].n && ascii_is_digit(words[i].p[0]);
+        for (size_t j = 0; j < sizeof known / sizeof *known; j++)
+            harmless = harmless || str_eq(words[i], known[j]);
+        if (!harmless)
+            return false;
+        serves = serves || str_eq(words[i], known[0]);
+    }
+    return serves;
+}
+
 /* Reports what the guard found; true if the program must not start. */
 static bool guard_refuses(struct broker *b, struct request *r, const struct str *argv, size_t count)
 {
@@ -53,7 +75,7 @@ static bool guard_refuses(struct broker *b, struct request *r, const struct str 
     struct guard_answer answer;
     char cwd[PATH_MAX];
     auto_resolved struct resolved here = {.parent = -1};
-    if (!b->guard)
+    if (!b->guard || is_console_server(argv, count))
         return false;
     if (resolve(r, AT_FDCWD, ".", true, &here) == 0) {
         snprintf(cwd, sizeof cwd, "%s", here.path);
@@ -296,8 +318,10 @@ static int program_of(struct request *r, int dirfd, const char *given, int flags
 
 /*
  * "#! interpreter [argument]": the words that the kernel makes of it, in front of those of the
- * call. Returns the interpreter as a descriptor, or -1 if it is no script.
+ * call. Returns the interpreter as a descriptor, NO_SCRIPT, or UNREADABLE.
  */
+enum { NO_SCRIPT = -1, UNREADABLE = -2 };
+
 static int read_script(struct request *r, int program, const char *given, struct arena *arena,
                        struct str *words, size_t *count)
 {
@@ -305,10 +329,13 @@ static int read_script(struct request *r, int program, const char *given, struct
     snprintf(own, sizeof own, "/proc/self/fd/%d", program);
     int fd = open(own, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     ssize_t n = fd < 0 ? -1 : pread(fd, line, sizeof line - 1, 0);
+    int error = errno;
     if (fd >= 0)
         close(fd);
+    else if (error == EACCES)
+        return UNREADABLE;
     if (n < 3 || line[0] != '#' || line[1] != '!' || *count + 2 > MOST_ARGUMENTS)
-        return -1;
+        return NO_SCRIPT;
     line[n] = '\0';
     line[strcspn(line, "\n")] = '\0';
     char *begin = line + 2 + strspn(line + 2, " \t");
@@ -319,7 +346,7 @@ static int read_script(struct request *r, int program, const char *given, struct
     snprintf(path, sizeof path, "%.*s", (int)length, begin);
     int interpreter = program_of(r, AT_FDCWD, path, 0);
     if (interpreter < 0)
-        return -1;
+        return NO_SCRIPT;
     size_t extra = argument[0] ? 2 : 1;
     memmove(words + 1 + extra, words + 1, (*count - 1) * sizeof *words);
     words[0] = arena_copy(arena, str_of(path));
@@ -380,7 +407,16 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
     if (count == 0)
         words[count++] = STR_NONE;
     bool good = allowed(b, r, program, words, count, &st, image);
-    int interpreter = good ? read_script(r, program, given, &arena, words, &count) : -1;
+    int interpreter = good ? read_script(r, program, given, &arena, words, &count) : NO_SCRIPT;
+    /* The kernel hides the memory of such a program, and with it what its calls ask for. */
+    if (interpreter == UNREADABLE) {
+        broker_report_text(b, r, AUDIT_PROCESS_START, str_of(image), AUDIT_DENY,
+                           str_of(policy_rule_id(RULE_TOOL_UNREADABLE)),
+                           STR("a program that can be started but not read cannot be served"),
+                           STR("make it readable (chmod +r)"));
+        request_fail(r, EACCES);
+        good = false;
+    }
     if (interpreter >= 0) {
         good = allowed(b, r, interpreter, words, count, &st, image);
         close(interpreter);

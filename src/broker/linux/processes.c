@@ -24,7 +24,8 @@ enum {
 void processes_open(struct broker_processes *p)
 {
     struct rlimit descriptors;
-    *p = (struct broker_processes){.told = true, .ends = epoll_create1(EPOLL_CLOEXEC)};
+    p->told = true;
+    p->ends = epoll_create1(EPOLL_CLOEXEC);
     /* Most descriptors are for the calls that are served. */
     if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0)
         p->most_watched = descriptors.rlim_cur / 4 < MOST_WATCHED ? (size_t)descriptors.rlim_cur / 4
@@ -177,7 +178,7 @@ void processes_close(struct broker *b, pid_t command, int status)
         forget(p, &p->items[p->count - 1]);
     if (p->ends >= 0)
         close(p->ends);
-    *p = (struct broker_processes){0};
+    p->told = false;
 }
 
 uint32_t process_caller(struct broker *b, const struct request *r)

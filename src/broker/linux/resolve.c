@@ -59,10 +59,18 @@ static int open_parent(int base, const char *path)
     return fd < 0 ? -errno : fd;
 }
 
+/* The questions about /proc cost more than all the rest of a path that is not there. */
+static bool in_proc(const char *path)
+{
+    return strncmp(path, "/proc/", 6) == 0;
+}
+
 /* In the broker /proc/self is the broker: such a path is read as the caller's. */
 static bool own_proc(const char *path, const char **rest)
 {
     char own[32];
+    if (!in_proc(path))
+        return false;
     int n = snprintf(own, sizeof own, "/proc/%d", (int)getpid());
     if (strncmp(path, own, (size_t)n) != 0 || (path[n] && path[n] != '/'))
         return false;
@@ -137,7 +145,7 @@ static int step(const struct request *r, int base, char *work, struct resolved *
             return -errno;
         snprintf(place, sizeof place, "%s", caller);
     }
-    out->descriptor = is_descriptor_folder(place);
+    out->descriptor = in_proc(place) && is_descriptor_folder(place);
     int n = out->leaf[0] ? snprintf(out->path, sizeof out->path, "%s%s%s", place,
                                     strcmp(place, "/") == 0 ? "" : "/", out->leaf)
                          : snprintf(out->path, sizeof out->path, "%s", place);

@@ -273,8 +273,9 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
         while (read(ended, &info, sizeof info) > 0)
             ;
         int found;
+        /* A child that asks to be traced stops, and its parent is told; that is no end. */
         for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG)) > 0;)
-            if (pid == command) {
+            if (pid == command && !WIFSTOPPED(found)) {
                 end.status = found;
                 running = false;
             }
@@ -287,7 +288,7 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     end.last = true;
     (void)!write(control, &end, sizeof end);
     if (plan->stubs)
-        stubs_remove(plan->stubs);
+        stubs_remove(plan->stubs, plan->policy);
     _exit(0);
 }
 
@@ -336,7 +337,8 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
         s.listener = -1;
         spawn_close(&s);
         if (plan->stubs)
-            stubs_remove(plan->stubs); /* the reaper may have looked before they were there */
+            stubs_remove(plan->stubs,
+                         plan->policy); /* the reaper may have looked before they were there */
         return fail(message, capacity, report.step, report.error);
     }
     s.command = report.pid;

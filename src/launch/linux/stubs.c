@@ -1,7 +1,6 @@
 /* Made while the command's process confines itself, gone at the end of the run; see stubs.h. */
 #include "launch/linux/stubs.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
@@ -90,25 +89,27 @@ void stubs_make(const char *folder, const struct policy *policy)
 {
     struct filling f = {.policy = policy, .folder = -1};
     if (mkdir(folder, 0700) == 0)
-        f.folder = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        f.folder = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (f.folder < 0)
         return;
     policy_tool_names(policy, add_stub, &f);
     close(f.folder);
 }
 
-void stubs_remove(const char *folder)
+static void remove_stub(void *context, struct str tool)
 {
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *names = fd < 0 ? NULL : fdopendir(fd);
-    if (fd < 0)
+    const struct filling *f = context;
+    char name[NAME_MAX + 1];
+    if (snprintf(name, sizeof name, "%.*s", STR_ARG(tool)) < (int)sizeof name)
+        unlinkat(f->folder, name, 0);
+}
+
+void stubs_remove(const char *folder, const struct policy *policy)
+{
+    struct filling f = {.folder = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    if (f.folder < 0)
         return;
-    for (struct dirent *entry; names && (entry = readdir(names));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(fd, entry->d_name, 0);
-    if (names)
-        closedir(names);
-    else
-        close(fd);
+    policy_tool_names(policy, remove_stub, &f);
+    close(f.folder);
     rmdir(folder);
 }

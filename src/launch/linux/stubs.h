@@ -19,6 +19,6 @@ bool stubs_name(char *out, size_t capacity);
 void stubs_make(const char *folder, const struct policy *policy);
 
 /* Removes it with all that is in it. */
-void stubs_remove(const char *folder);
+void stubs_remove(const char *folder, const struct policy *policy);
 
 #endif

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -241,20 +242,27 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
                  const struct way_out *way)
 {
     struct cordon_policy *p = run->policy;
-    struct broker broker = {.policy = p->policy,
-                            .report_grants = run->options->audit_all,
-                            .guard = run->options->trusted ? NULL : p->guard,
-                            .listener = s->listener,
-                            .secrets = plan->confine.secrets,
-                            .granted = str_of(plan->confine.granted),
-                            .stubs = str_of(plan->stubs),
-                            .judges_reads = plan->confine.secrets->count > 0,
-                            .landlock_abi = confine_landlock_abi(),
-                            .reaper = s->reaper,
-                            .event = event,
-                            .context = run,
-                            .now = system_now_ms,
-                            .proxy = way->address};
+    /* Large, and most of it stays as it is: memory that nobody has touched costs nothing. */
+    struct broker *broker =
+        mmap(NULL, sizeof *broker, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (broker == MAP_FAILED) {
+        spawn_close(s);
+        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+    }
+    broker->policy = p->policy;
+    broker->report_grants = run->options->audit_all;
+    broker->guard = run->options->trusted ? NULL : p->guard;
+    broker->listener = s->listener;
+    broker->secrets = plan->confine.secrets;
+    broker->granted = str_of(plan->confine.granted);
+    broker->stubs = str_of(plan->stubs);
+    broker->judges_reads = plan->confine.secrets->count > 0;
+    broker->landlock_abi = plan->confine.landlock_abi;
+    broker->reaper = s->reaper;
+    broker->event = event;
+    broker->context = run;
+    broker->now = system_now_ms;
+    broker->proxy = way->address;
     struct sigaction end = {.sa_handler = on_end}, ignore = {.sa_handler = SIG_IGN};
     control_of_handler = s->control;
     sigaction(SIGTERM, &end, NULL);
@@ -264,18 +272,19 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     int rc = way->server ? proxy_start(way->server, event, run, system_now_ms) : 0;
     confine_lower_supervisor(true);
     if (run->options->audit || run->options->event)
-        processes_open(&broker.processes);
+        processes_open(&broker->processes);
     if (rc == 0 && s->listener >= 0)
-        rc = broker_serve(&broker, s->control, tick);
+        rc = broker_serve(broker, s->control, tick);
     else if (rc == 0)
-        tell_of_command(&broker, s, plan);
+        tell_of_command(broker, s, plan);
     confine_lower_supervisor(false);
     int status = SIGKILL;
     if (rc == 0)
         rc = wait_for_end(s, run, &status);
     spawn_close(s);
-    processes_close(&broker, s->command, status);
-    broker_free(&broker);
+    processes_close(broker, s->command, status);
+    broker_free(broker);
+    munmap(broker, sizeof *broker);
     return rc;
 }
 

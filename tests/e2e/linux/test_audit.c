@@ -86,6 +86,12 @@ static void test_report(void)
           cordon) == 0,
        "with children right below their parent");
     ok(sh(".",
+          "'%s' report --text a.jsonl | grep -A 1 '^    env --unset' | tail -n 1 | grep -q '^      "
+          "sh "
+          "two.*exit code 0'",
+          cordon) == 0,
+       "and a program below the one whose process it got");
+    ok(sh(".",
           "'%s' report a.jsonl > page && tr -d '\\n' < page | grep -q 'sh one two</code><ul><li>'",
           cordon) == 0,
        "so does the page");

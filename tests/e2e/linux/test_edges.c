@@ -227,6 +227,37 @@ static void test_sessions(void)
        "one that is in use stays, and no link is followed");
 }
 
+/* Traps of the kernel that were met once. */
+static void test_traps(void)
+{
+    fresh();
+    ok(sh("ws",
+          "'%s' run -- python3 -c 'import os; f = os.open(\"file\", os.O_PATH | os.O_RDWR); "
+          "os.readlink(\"/proc/self/fd/%%d\" %% f)'",
+          cordon) == 0,
+       "a path as a descriptor is given, whatever else its flags say");
+    sh("ws", "cp '%s' hidden; chmod 111 hidden", probe);
+    if (getuid() == 0) {
+        skip("a program that cannot be read", "root reads everything");
+    } else {
+        ok(sh("ws", "./hidden creat ../out/new && rm ../out/new") == 0,
+           "control: a program that can be started and not read runs");
+        ok(sh("ws", "'%s' run -- ./hidden creat new 2> ../said", cordon) == 126 &&
+               sh("ws", "test ! -e new && grep -q 'tool.unreadable.*chmod +r' ../said") == 0,
+           "inside it is refused, with the reason");
+    }
+    if (sh(".", "command -v setfacl && cd ws && setfacl -d -m u::rwx,g::rwx,o::rwx .") == 0) {
+        sh("ws", "umask 077; : > plain; stat -c %%a plain > ../want");
+        ok(sh("ws",
+              "rm plain; '%s' run -- sh -c 'umask 077; : > plain'; stat -c %%a plain | cmp - "
+              "../want",
+              cordon) == 0,
+           "a folder's default list decides the mode, not the umask");
+    } else {
+        skip("a folder's default list", "setfacl is not installed or the disk has no lists");
+    }
+}
+
 /* A tree that forks as fast as it can is gone within a second. */
 static void test_storm(void)
 {
@@ -253,6 +284,7 @@ int main(void)
     test_leases();
     test_nested();
     test_sessions();
+    test_traps();
     test_storm();
     return box_done();
 }

@@ -37,6 +37,22 @@ static void test_descriptors(void)
           "test $(ls n* | wc -l) = 8",
           cordon) == 0,
        "a supervisor with few descriptors serves all the same");
+    /* With fewer still it works, or says why not; it neither hangs nor lets anything out. */
+    int wrong = 0, worked = 0, said = 0;
+    for (int most = 3; most < 20; most += 2) {
+        fresh();
+        int code = sh("ws",
+                      "(ulimit -n %d; exec timeout 20 '%s' run --audit ../a -- sh -c 'echo x > in; "
+                      "echo x > ../out/new; true') 2> ../said; c=$?; exit $c",
+                      most, cordon);
+        bool made = sh("ws", "test -s in") == 0;
+        wrong += code == 124 || sh("out", "test -e new") == 0;
+        worked += made;
+        said += !made && sh(".", "grep -qi 'too many open files\\|error 24\\|shared' said") == 0;
+    }
+    ok(wrong == 0 && worked > 0 && worked + said == 9,
+       "a supervisor with next to none works or says why not (%d worked, %d said why)", worked,
+       said);
 }
 
 static void test_full_disk(void)
@@ -51,6 +67,20 @@ static void test_full_disk(void)
     ok(sh("full", "'%s' run -- sh -c 'rm x && echo y > z' && test -s z", cordon) == 0,
        "and what is removed can be used again");
     sh(".", "umount full");
+    /* No room for one more name: here it is the broker that meets the error. */
+    static const char fill[] = "i=0; while true > f$i && mkdir d$i && ln -s x l$i; do "
+                               "i=$((i+1)); done 2> ../out/error; ls | wc -l > ../out/count; grep "
+                               "-q \"No space left\" ../out/error";
+    if (sh(".", "mount -t tmpfs -o size=1m,nr_inodes=40 none full") != 0)
+        return;
+    fresh();
+    int control =
+        sh("full", "sh -c '%s'; c=$?; mv ../out/count ../want; rm -rf ./*; exit $c", fill);
+    int inside = sh("full", "'%s' run --quiet --root . --root ../out -- sh -c '%s'", cordon, fill);
+    if (!ok(control == 0 && inside == 0 && sh("out", "cmp count ../want") == 0,
+            "no room for one more name gives the error that it would have given"))
+        note("without %d, inside %d", control, inside);
+    sh(".", "umount full");
 }
 
 /* Many at once, each killed at another moment; a second later nobody writes. */
@@ -61,18 +91,18 @@ static void test_killed(int rounds)
         fresh();
         sh("ws",
            "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do mkdir d$i; (cd d$i; '%s' run --quiet -- sh -c "
-           "'while :; do echo x >> log; (echo y >> log2; sleep 0.01) & echo z > ../../out/file; "
+           "'while :; do echo x >> log; (echo y >> log2; sleep 0.01) & echo z%d > ../../out/file; "
            "done' & "
            "s=$!; sleep 0.$(printf %%03d $((i * 41 + %d)));  kill -9 $s) & done; wait; sleep 1; "
            "cat d*/log* | "
            "wc -c > ../one; sleep 0.3; cat d*/log* | wc -c > ../two",
-           cordon, round % 37);
+           cordon, (int)getpid(), round % 37);
         failed += sh(".", "cmp one two") != 0 || sh("out", "test \"$(cat file)\" = old") != 0;
         started += sh("ws", "test -s d12/log") == 0;
     }
     ok(failed == 0 && started > 0,
        "the supervisor killed at any moment, %d times: the tree is gone", 12 * rounds);
-    ok(sh(".", "! ps -eo args | grep -q '[e]cho z > ../../out/file'") == 0,
+    ok(sh(".", "! ps -eo args | grep -q '[e]cho z%d > '", (int)getpid()) == 0,
        "and no process is left");
 }
 
@@ -89,6 +119,10 @@ int main(int argc, char **argv)
     test_same("short processes", factor > 1 ? 10000 : 2000, arguments);
     snprintf(arguments, sizeof arguments, "signals %d", 1000 * factor);
     test_same("signals during calls", 1000 * factor, arguments);
+    snprintf(arguments, sizeof arguments, "every %d", 100 * factor);
+    test_same("signals during every call", 100 * factor, arguments);
+    snprintf(arguments, sizeof arguments, "execs %d", 50 * factor);
+    test_same("signals during the start of programs", 50 * factor, arguments);
     snprintf(arguments, sizeof arguments, "kills %d", 200 * factor);
     fresh();
     ok(sh("ws", "timeout 250 '%s' run --quiet -- '%s' %s .", cordon, load, arguments) == 0 &&

@@ -366,52 +366,6 @@ static void test_flips(void)
     ok(sh("out", "! ls | grep -q w") == 0, "and none outside");
 }
 
-/* Programs that people use, with the same result as without. */
-static void test_programs(void)
-{
-    static const struct {
-        const char *program, *script;
-    } rows[] = {
-        {"git", "git init -q g && cd g && git config user.email a@b.test && git config user.name n "
-                "&& echo 1 > f && git add f && git commit -qm one && git branch b && git gc -q && "
-                "git clone -q . ../h && git -C ../h log --format=%s > ../got"},
-        {"python3",
-         "python3 -c \"import sqlite3,json; c=sqlite3.connect(\\\"d.db\\\"); "
-         "c.execute(\\\"pragma journal_mode=wal\\\"); c.execute(\\\"create table t(a)\\\"); "
-         "c.commit(); open(\\\"got\\\",\\\"w\\\").write(\\\"ok\\\")\""},
-        {"gcc",
-         "printf \"int main(void){return 0;}\" > m.c && gcc -o m m.c && ./m && echo ok > got"},
-        {"make",
-         "printf \"got: m1 m2\\n\\tcat m1 m2 > got\\nm1 m2:\\n\\techo \\$@ > \\$@\\n\" > Makefile "
-         "&& make -s -j2"},
-        {"node", "node -e \"require(\\\"fs\\\").writeFileSync(\\\"got\\\",\\\"ok\\\")\""},
-        {"tar",
-         "mkdir -p t/u && echo 1 > t/u/v && tar czf t.tgz t && mkdir x && tar xzf t.tgz -C x && "
-         "cat x/t/u/v > got"},
-        {"rsync", "mkdir s && echo 1 > s/a && rsync -a s/ d/ && cat d/a > got"},
-        {"sed", "echo a > got && sed -i s/a/b/ got"},
-        {"cp", "cp -a file copy && mv copy got"},
-        {"flock", "flock l sh -c \"echo ok > got\""},
-        {"perl", "perl -e \"open(F,q(>got));print F 1\""},
-        {"patch", "printf \"a\\n\" > got && printf \"%s\\n\" \"--- got\" \"+++ got\" \"@@ -1 +1 "
-                  "@@\" \"-a\" \"+b\" "
-                  "| patch -s -p0"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (sh(".", "command -v %s", rows[i].program) != 0) {
-            skip(rows[i].program, "the program is not installed");
-            continue;
-        }
-        fresh();
-        unconfined(rows[i].script);
-        int control = sh("ws", "cp got ../want");
-        fresh();
-        confined("", rows[i].script);
-        ok(control == 0 && sh("ws", "cmp got ../want") == 0, "%s does the same inside",
-           rows[i].program);
-    }
-}
-
 static void test_tables(void)
 {
     for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
@@ -441,6 +395,5 @@ int main(void)
     test_inherited();
     test_killed();
     test_flips();
-    test_programs();
     return box_done();
 }

@@ -44,6 +44,15 @@ int main(void)
     ok(sh("ws", "'%s' run -- cmd.exe /c exit 7", cordon) == 7, "and its exit code");
     ok(sh("ws", "'%s' run -- cmd.exe /c exit 2>&1 | grep -c denied | grep -qx 0", cordon) == 0,
        "what Wine itself tries at the start is not in the summary");
+    if (sh(".", "command -v script") == 0)
+        ok(sh("ws",
+              "script -qec \"'%s' run -- cmd.exe /c echo hello\" /dev/null > said < /dev/null; "
+              "grep "
+              "-q hello said && ! grep -q denied said",
+              cordon) == 0,
+           "on a terminal it has a console");
+    else
+        skip("a console on a terminal", "script is not installed");
     ok(sh("home", "test $(ls .cache/cordon | wc -l) = 1") == 0, "private prefixes are removed");
     ok(sh(".",
           "! ls -d /tmp/wine-* 2>/dev/null | while read d; do test -O $d && ls $d | grep -q "

@@ -29,6 +29,7 @@ static const struct attempt around[] = {
     {"agent", "a stub from a second ntdll", "%P% fresh ..\\out\\new", MADE, NULL},
     {"agent", "the hooks taken away", "%P% unhook ..\\out\\new", MADE, NULL},
     {"agent", "the agent's own trampoline", "%P% trampoline ..\\out\\new", MADE, NULL},
+    {"agent", "the agent's code overwritten", "%P% overwrite-agent ..\\out\\new", MADE, NULL},
 };
 
 static char sleeper[20];
