@@ -142,11 +142,9 @@ static void remove_below(int top, int folder, int depth, unsigned *moved)
         close(copy);
 }
 
-bool temp_remove(const char *path)
+static bool remove_inside(const char *path)
 {
     unsigned moved = 0, before;
-    if (rmdir(path) == 0)
-        return false;
     int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (top < 0)
         return false;
@@ -158,6 +156,14 @@ bool temp_remove(const char *path)
             break;
     }
     close(top);
-    rmdir(path);
     return true;
+}
+
+bool temp_remove(const char *path)
+{
+    enum { MOST_TRIES = 3 }; /* what fails for want of descriptors may work a moment later */
+    bool had_files = false;
+    for (int i = 0; i < MOST_TRIES && rmdir(path) && errno != ENOENT; i++)
+        had_files = remove_inside(path) || had_files;
+    return had_files;
 }
