@@ -53,16 +53,38 @@ int main(void)
     ok(narrow(base, s) && !narrow(s, base), "--git=protect is narrower");
     s = base, s.deny_write = list_sub;
     ok(narrow(s, base) && !narrow(base, s), "deny-write is narrower");
+    ok(narrow(s, s), "the same deny-write");
     s = base, s.deny_write = list_beside;
     ok(narrow(base, s), "deny-write of what cannot be written anyway changes nothing");
     s = base, s.deny_read = list_sub;
     ok(narrow(s, base) && !narrow(base, s), "deny-read is narrower");
+    ok(narrow(s, s), "the same deny-read");
+    struct policy_settings more = s;
+    more.allow_read = list_sub;
+    s.deny_read = list_w, more.deny_read = list_w;
+    ok(narrow(s, more) && !narrow(more, s) && narrow(more, more), "without allow-read is narrower");
     s = base, s.self = list_sub;
     ok(narrow(s, base) && !narrow(base, s), "Cordon's own files count");
     s = base, s.temp_path = STR("/tmp"), s.temp = POLICY_TEMP_SHARED;
     ok(narrow(base, s) && !narrow(s, base), "no temp folder is narrower");
     s = base, s.strict = true;
     ok(narrow(s, base) && !narrow(base, s), "strict is narrower");
+
+    struct policy_entry ssh = entry("ssh"), curl = entry("curl"), a = entry("a.test"),
+                        b = entry("b.test");
+    struct policy_entry both[] = {a, b};
+    struct policy_list list_ssh = {&ssh, 1, 1}, list_curl = {&curl, 1, 1}, list_a = {&a, 1, 1},
+                       list_both = {both, 2, 2};
+    s = base, s.deny_tools = list_ssh, more = base, more.deny_tools = list_curl;
+    ok(narrow(s, base) && !narrow(base, s) && narrow(s, s) && !narrow(s, more), "denied tools");
+    s = base, s.allow_tools = list_ssh, more = base, more.allow_tools = list_curl;
+    ok(narrow(base, s) && !narrow(s, base) && narrow(s, s) && !narrow(s, more), "allowed tools");
+    s = base, s.net = POLICY_NET_ALLOW, s.net_allow = list_a;
+    more = s, more.net_allow = list_both;
+    ok(narrow(s, more) && !narrow(more, s) && narrow(more, more), "fewer hosts are narrower");
+    s = base, s.net = POLICY_NET_PROXY, s.proxy = STR("127.0.0.1:1");
+    more = s, more.proxy = STR("127.0.0.1:2");
+    ok(narrow(s, s) && !narrow(s, more), "the same proxy");
 
     struct policy *policy = compile(&base);
     static const char *const bad[] = {

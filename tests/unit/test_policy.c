@@ -456,6 +456,32 @@ static void test_list(void)
     policy_free(policy);
 }
 
+/* What a broker hands over was read from an address, not from a text. */
+static void test_peers(void)
+{
+    auto_arena struct arena arena = {0};
+    struct policy_settings settings = workspace(&arena);
+    settings.net = POLICY_NET_ON;
+    struct policy *policy = compile(&settings);
+    static const struct {
+        const char *host;
+        uint16_t port;
+        enum cordon_verdict verdict;
+    } rows[] = {{"127.0.0.1", 80, CORDON_ALLOW},
+                {"127.0.0.1", 0, CORDON_DENY},
+                {"", 80, CORDON_DENY},
+                {"a b", 80, CORDON_DENY},
+                {"a.test", 65535, CORDON_ALLOW}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct policy_answer answer = {0};
+        policy_net_decide(policy,
+                          &(struct policy_peer){.host = str_of(rows[i].host), .port = rows[i].port},
+                          &answer);
+        ok(answer.verdict == rows[i].verdict, "a peer \"%s\", port %u", rows[i].host, rows[i].port);
+    }
+    policy_free(policy);
+}
+
 int main(void)
 {
     test_spellings();
@@ -467,5 +493,6 @@ int main(void)
     test_image();
     test_crafted();
     test_list();
+    test_peers();
     return tap_done();
 }

@@ -254,6 +254,30 @@ static void test_public(void)
     }
 }
 
+/* A name may not lead to a private address; an address that the policy writes out may. */
+static void test_dial(void)
+{
+    static const struct {
+        const char *address;
+        bool by_name, written;
+    } rows[] = {{"8.8.8.8", true, true},       {"10.1.2.3", false, true},
+                {"172.16.0.1", false, true},   {"172.31.255.255", false, true},
+                {"172.15.0.1", true, true},    {"172.32.0.1", true, true},
+                {"192.168.0.1", false, true},  {"192.0.2.1", false, false},
+                {"198.18.0.1", false, false},  {"169.254.169.254", false, false},
+                {"100.64.16.1", false, false}, {"127.0.0.1", false, false},
+                {"127.16.0.1", false, false},  {"224.168.0.1", false, false},
+                {"fc00::1", false, true},      {"fdff::1", false, true},
+                {"fe80::1", false, false},     {"::1", false, false},
+                {"2606:4700::1", true, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct net_host host = net_read_host(str_of(rows[i].address));
+        ok(net_may_dial(&host, false) == rows[i].by_name &&
+               net_may_dial(&host, true) == rows[i].written,
+           "%s by a name and written out", rows[i].address);
+    }
+}
+
 int main(void)
 {
     test_requests();
@@ -261,5 +285,6 @@ int main(void)
     test_limits();
     test_socks_answers();
     test_public();
+    test_dial();
     return tap_done();
 }
