@@ -185,6 +185,18 @@ void policy_net_decide(const struct policy *policy, const struct policy_peer *pe
 void policy_net_explain(const struct policy *policy, const struct policy_peer *peer,
                         const struct policy_answer *answer, struct buf *why, struct buf *fix);
 
+/* Questions about services outside the run that are called by RPC (interfaces.def). */
+
+struct policy_service {
+    unsigned char id[16]; /* of the interface, a GUID in memory */
+    uint32_t procedure;   /* where single procedures may be called */
+};
+
+void policy_service_decide(const struct policy *policy, const struct policy_service *service,
+                           struct policy_answer *answer);
+void policy_service_explain(const struct policy_service *service,
+                            const struct policy_answer *answer, struct buf *why, struct buf *fix);
+
 /* Questions about programs (`why run`, and the broker for every child). */
 
 struct policy_program {
@@ -199,7 +211,8 @@ void policy_tool_decide(const struct policy *policy, const struct policy_program
 void policy_tool_explain(const struct policy *policy, const struct policy_program *program,
                          const struct policy_answer *answer, struct buf *why, struct buf *fix);
 
-/* Every program name that the policy blocks, without an ending: "ssh". */
+/* Every program name that the policy blocks and that is found on its system, without an ending:
+   "ssh". */
 void policy_tool_names(const struct policy *policy, void (*each)(void *context, struct str name),
                        void *context);
 

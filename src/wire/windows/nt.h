@@ -81,6 +81,7 @@ struct nt_thread_basic {
     LONG priority, base_priority;
 };
 
+NTSYSAPI NTSTATUS NTAPI NtGetNextThread(HANDLE, HANDLE, ACCESS_MASK, ULONG, ULONG, HANDLE *);
 NTSYSAPI NTSTATUS NTAPI NtDeleteFile(OBJECT_ATTRIBUTES *);
 
 #endif

@@ -44,6 +44,32 @@ static void test_broken(void)
     ok(run("%P% hostile family", NULL) == 2, "54 control: without the sandbox there is no wire");
 }
 
+/* Children that nobody brings the agent into: ended before they do anything. */
+static void test_unasked(void)
+{
+    static const char *const ways[][2] = {
+        {"asked", "asked for and never said to be made"},
+        {"silent", "not even asked for"},
+        {"resumed", "made suspended, then let go"},
+        {"behind", "behind another that keeps the broker waiting"},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        auto_buf struct buf out = {0}, line = {0};
+        buf_fmt(&line, "%%P%% hostile unasked %s ..\\out\\new", ways[i][0]);
+        fresh();
+        confined(NULL, buf_cstr(&line), &out);
+        Sleep(1200);
+        bool stopped = !exists("out\\new"), said = has(&out, "process.unasked");
+        fresh();
+        run(buf_cstr(&line), NULL);
+        bool happens = exists("out\\new");
+        if (!ok(stopped && said && happens, "54 a child %s", ways[i][1])) {
+            note("stopped %d, said %d, happens without the sandbox %d", stopped, said, happens);
+            note_output(&out);
+        }
+    }
+}
+
 /* Two hostile processes and an honest one in one run; sizes after the first part and at the end. */
 static void test_requests(unsigned rounds, unsigned each)
 {
@@ -132,6 +158,7 @@ int main(void)
     bed_make("hostile");
     bool soak = bed_soak();
     test_broken();
+    test_unasked();
     test_requests(soak ? 100 : 5, soak ? 10000 : 20000);
     test_race(soak ? 100000 : 5000);
     test_storm(soak ? 50 : 2);
