@@ -87,9 +87,15 @@ int main(void)
     ok(narrow(s, s) && !narrow(s, more), "the same proxy");
 
     struct policy *policy = compile(&base);
-    static const char *const bad[] = {
-        "",       "mode 1\n",   "mode x\n", "what 1\n",
-        "mode 1", "root %zz\n", "root %\n", "mode 1\ngit 0\nnet 0\nstrict 0\nnew 1\n"};
+    static const char *const bad[] = {"mode 10\ngit 0\nnet 0\nstrict 0\n",
+                                      "",
+                                      "mode 1\n",
+                                      "mode x\n",
+                                      "what 1\n",
+                                      "mode 1",
+                                      "root %zz\n",
+                                      "root %\n",
+                                      "mode 1\ngit 0\nnet 0\nstrict 0\nnew 1\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         auto_buf struct buf why = {0};
         ok(!policy_is_narrow(str_of(bad[i]), policy, &why) && why.n, "what is not understood, %zu",

@@ -254,6 +254,12 @@ static void test_long(void)
     ok(path_normalize(&here, (struct str){given, 32767}, out, PATH_MAX_BYTES, &path) == 0 &&
            path.class == PATH_FILE && path.text.n == 32767,
        "32,767 units");
+    ok(path_normalize(&here, (struct str){given + 3, 32767 - 7}, out, PATH_MAX_BYTES, &path) == 0 &&
+           path.class == PATH_FILE && path.text.n == 32767 &&
+           path_normalize(&here, (struct str){given + 3, 32767 - 6}, out, PATH_MAX_BYTES, &path) ==
+               0 &&
+           path.class == PATH_MALFORMED,
+       "with the current directory in front they count, too");
     ok(path_normalize(&here, (struct str){given, 32768}, out, PATH_MAX_BYTES, &path) == 0 &&
            path.class == PATH_MALFORMED,
        "32,768 units are malformed");
