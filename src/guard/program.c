@@ -158,10 +158,6 @@ static void judge_wrapper(struct guard *g, const struct guard_call *call,
         while (i < call->count && str_has_char(call->words[i].text, '='))
             i++;
     i += wrapper->skip;
-    if (i >= call->count) {
-        if (str_eqi(wrapper->name, STR("busybox")) || call->input.text.p == NULL)
-            return;
-    }
     if (!str_eqi(wrapper->name, STR("xargs"))) {
         judge_rest(g, call, i);
         return;
