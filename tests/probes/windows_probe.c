@@ -999,6 +999,8 @@ static const struct {
     {L"hostile", do_hostile},
     {L"serve-lines", do_serve_lines},
     {L"storm", do_storm},
+    {L"crowd", do_crowd},
+    {L"short", do_short},
     {L"race", do_race},
     {L"churn", do_churn},
     {L"killer", do_killer},

@@ -24,6 +24,8 @@ bool take_hook_away(const char *name);
 int do_hostile(void);
 int do_serve_lines(void);
 int do_storm(void);
+int do_crowd(void);
+int do_short(void);
 int do_race(void);
 int do_churn(void);
 int do_killer(void);
