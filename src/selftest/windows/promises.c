@@ -93,6 +93,11 @@ const struct selftest_row selftest_rows[] = {
      "holds got SECRET", NULL, NULL, NULL},
     {61, DENIED, "", "raw write ..\\out\\new", "exists ..\\out\\new", NULL, NULL, NULL},
     {61, DENIED, "", "raw delete ..\\out\\file", "absent ..\\out\\file", NULL, NULL, NULL},
+    {64, DENIED, "", "turn rename file .git", "exists .git", NULL, NULL, NULL},
+    {64, DENIED, "", "turn rename file sub:s", "exists sub:s", NULL, NULL, NULL},
+    {64, DENIED, "", "turn rename file ..\\out\\new", "exists ..\\out\\new", NULL, NULL, NULL},
+    {64, DENIED, "", "turn junction in ..\\out; write in\\new", "exists ..\\out\\new", NULL, NULL,
+     NULL},
 };
 
 const size_t selftest_row_count = sizeof selftest_rows / sizeof *selftest_rows;
