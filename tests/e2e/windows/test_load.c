@@ -68,6 +68,23 @@ static void work(const char *what, const char *line, unsigned files)
     }
 }
 
+/* One run that works for so many seconds. */
+static void steady(unsigned seconds)
+{
+    auto_buf struct buf line = {0};
+    struct size size = {0};
+    fresh();
+    buf_fmt(&line, "%%P%% churn sub %u000", seconds);
+    struct command c = confined_start("--quiet", buf_cstr(&line));
+    unsigned looks = 0;
+    for (; WaitForSingleObject(c.process, 1000) == WAIT_TIMEOUT && looks < seconds + 60; looks++)
+        look(c.pid, &size, looks < 10);
+    int code = command_end(&c, 1000, NULL);
+    ok(code == 0 && looks + 20 >= seconds && is_flat(&size) && is_text("out\\file", "old"),
+       "%u s of work: handles %u, at most %u, memory %u KiB, at most %u", seconds, size.handles,
+       size.most_handles, (unsigned)(size.memory >> 10), (unsigned)(size.most_memory >> 10));
+}
+
 struct feeder {
     HANDLE to;
     uint64_t left, sum;
@@ -159,6 +176,11 @@ int main(void)
 {
     bool soak = bed_soak();
     bed_make("load");
+    const char *seconds = getenv("CORDON_STEADY");
+    if (seconds) {
+        steady((unsigned)atoi(seconds));
+        return bed_done();
+    }
     work("200 processes and 1,000 threads that ask at once", "%P% crowd sub 200 5", 1000);
     if (soak) {
         work("2,000 short processes", "%P% short sub 2000", 2000);
