@@ -54,6 +54,8 @@ static const struct row {
     {&kernel, "\\DosDevices\\C:\\a", "C:\\a", PATH_FILE},
     {&kernel, "\\DosDevices", "\\DosDevices", PATH_DEVICE},
     {&kernel, "\\DosDevices\\", "\\DosDevices\\", PATH_DEVICE},
+    {&kernel, "\\Device", "\\Device", PATH_DEVICE},
+    {&kernel, "\\Device\\", "\\Device\\", PATH_DEVICE},
     {&kernel, "\\SystemRoot\\x", "\\SystemRoot\\x", PATH_DEVICE},
     {&kernel, "\\??\\C:\\a", "C:\\a", PATH_FILE},
 
