@@ -304,7 +304,7 @@ static DWORD WINAPI one_of_many(void *context)
 /* crowd FOLDER NAME THREADS [PROCESSES]: threads that ask at once, in so many processes. */
 static bool do_crowd(const struct command *c)
 {
-    enum { MOST = 64 };
+    enum { MOST = 200 };
     HANDLE all[MOST];
     struct crowd crowd[MOST];
     int threads = atoi(c->words[3]), processes = atoi(c->words[4]), made = 0;

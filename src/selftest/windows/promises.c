@@ -75,7 +75,6 @@ const struct selftest_row selftest_rows[] = {
     {50, DENIED, "", "child 1 breakaway; write ..\\out\\new", "exists ..\\out\\new", NULL, NULL,
      NULL},
     {52, DENIED, "", "udp @UDP", "udp", NULL, NULL, NULL},
-    {55, ALLOWED, "", "mkdir d; crowd d all 25 40", "count d 1000", NULL, NULL, NULL},
     {59, DENIED, "--git=commit", "write repo\\.git\\hooks\\pre-commit",
      "exists repo\\.git\\hooks\\pre-commit", NULL, NULL, NULL},
     {59, DENIED, "--git=commit", "write repo\\.git\\config", "holds repo\\.git\\config new", NULL,

@@ -346,6 +346,18 @@ static void try_garbage(struct selftest_world *w, struct selftest_line *line)
                      lived ? "the sender lived on" : "its parent was not served any more");
 }
 
+static void try_crowd(struct selftest_world *w, struct selftest_line *line)
+{
+    bool escaped = false;
+    attempt_say(line, "mkdir d; crowd d all 5 200", RO ": mkdir d; crowd d all 5 4");
+    world_fresh(w);
+    world_run(w, RO, "mkdir d; crowd d all 5 4", &escaped);
+    bool control = !world_check(w, "exists d");
+    int code = world_run(w, "", "mkdir d; crowd d all 5 200", &escaped);
+    attempt_conclude(line, escaped, control, code == 0 && world_check(w, "count d 1000"),
+                     "it had no effect");
+}
+
 struct feeder {
     HANDLE to;
     uint64_t left, sum;
@@ -680,6 +692,7 @@ bool special_try(struct selftest_world *w, unsigned n, struct selftest_line *lin
     case 52: try_udp(w, line); return true;
     case 53: try_killed(w, line); return true;
     case 54: try_garbage(w, line); return true;
+    case 55: try_crowd(w, line); return true;
     case 56: try_streams(w, line); return true;
     case 57: try_nothing_left(w, line); return true;
     case 58: try_launch_time(w, line); return true;
