@@ -7,21 +7,12 @@
 #include "audit/event.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "broker/id_set.h"
 #include "broker/linux/request.h"
 #include "broker/linux/resolve.h"
 #include "guard/guard.h"
 #include "launch/linux/secrets.h"
 #include "policy/rules.h"
-
-/* Files and sockets of this run, by device and inode. */
-struct inode_set {
-    struct inode_entry {
-        dev_t device;
-        ino_t inode;
-        uint32_t count;
-    } * items;
-    size_t count, capacity;
-};
 
 /* A program that was judged and may begin: which, with what words, and what ran before. */
 struct broker_expected {
@@ -58,10 +49,10 @@ struct broker {
     bool report_grants;            /* --audit-all */
     void (*event)(void *context, const struct audit_event *event);
     void *context;
-    struct inode_set linked;       /* names that this run made of files that had one */
-    struct inode_set sockets;      /* unix sockets that this run bound */
-    struct inode_set listeners;    /* internet sockets that this run bound; no device */
-    struct inode_set repositories; /* .git folders that this run made */
+    struct id_set linked;       /* names that this run made of files that had one */
+    struct id_set sockets;      /* unix sockets that this run bound */
+    struct id_set listeners;    /* internet sockets that this run bound; no device */
+    struct id_set repositories; /* .git folders that this run made */
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
     struct broker_processes processes;
@@ -80,9 +71,7 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context));
 
 /* ---- for the handlers ---- */
 
-/* Adds one to the entry's count and returns it; 0 without memory. */
-uint32_t inode_add(struct inode_set *set, const struct stat *st);
-uint32_t inode_count(const struct inode_set *set, const struct stat *st);
+struct file_id id_of(const struct stat *st);
 
 /* A name of this object went away: its number may soon be somebody else's. */
 void broker_forget(struct broker *b, const struct stat *st);

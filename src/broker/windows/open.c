@@ -226,7 +226,8 @@ static NTSTATUS overwrite(const struct wish *w, HANDLE file)
 }
 
 /* Opens anew what was judged: the same file, by an empty name relative to it. */
-static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, bool directory)
+static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen,
+                            const struct facts *facts)
 {
     HANDLE file;
     UNICODE_STRING itself = {0};
@@ -242,7 +243,9 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, bool
             NtClose(file);
     }
     if (status >= 0) {
-        give(r, w, file, directory,
+        if (w->options & FILE_DELETE_ON_CLOSE)
+            facts_unlinked(r, file, facts);
+        give(r, w, file, facts->directory,
              !overwrites                        ? FILE_OPENED
              : w->disposition == FILE_SUPERSEDE ? FILE_SUPERSEDED
                                                 : FILE_OVERWRITTEN);
@@ -254,13 +257,14 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, bool
 }
 
 /* A refused MAXIMUM_ALLOWED: what reading allows. */
-static void open_for_reading(struct request *r, struct wish *w, HANDLE seen, bool directory)
+static void open_for_reading(struct request *r, struct wish *w, HANDLE seen,
+                             const struct facts *facts)
 {
     w->access = (w->access & ~(ACCESS_MASK)(WRITES | NEVER_GIVEN)) | FILE_GENERIC_READ |
                 FILE_GENERIC_EXECUTE;
     w->disposition = FILE_OPEN;
     w->options &= ~(ULONG)FILE_DELETE_ON_CLOSE;
-    open_judged(r, w, seen, directory);
+    open_judged(r, w, seen, facts);
 }
 
 /*
@@ -318,9 +322,9 @@ static NTSTATUS open_existing(struct request *r, struct wish *w, const struct pl
             status = w->options & FILE_NON_DIRECTORY_FILE ? STATUS_FILE_IS_A_DIRECTORY
                                                           : STATUS_OBJECT_NAME_COLLISION;
         else
-            status = open_judged(r, w, seen, facts.directory);
+            status = open_judged(r, w, seen, &facts);
     } else if (w->maximum) {
-        open_for_reading(r, w, seen, facts.directory);
+        open_for_reading(r, w, seen, &facts);
         status = STATUS_SUCCESS;
     } else {
         status = STATUS_ACCESS_DENIED;

@@ -5,6 +5,7 @@
 #include "base/utf.h"
 #include "broker/windows/broker.h"
 #include "launch/windows/wide.h"
+#include "launch/windows/wine.h"
 
 enum { WORKER_WAIT_MS = 1000 };
 
@@ -52,15 +53,24 @@ static bool is_asked(struct client *c, unsigned index)
     return __atomic_load_n(&c->wire.shared->slot[index].state, __ATOMIC_ACQUIRE) == WIRE_ASKED;
 }
 
-static bool start_worker(struct client *c)
+static bool start_thread(struct broker *b, LPTHREAD_START_ROUTINE run, void *context)
 {
-    InterlockedIncrement(&c->workers);
-    HANDLE thread = CreateThread(NULL, 0, work, c, 0, NULL);
+    InterlockedIncrement(&b->threads);
+    HANDLE thread = CreateThread(NULL, 0, run, context, 0, NULL);
     if (thread)
         CloseHandle(thread);
     else
-        InterlockedDecrement(&c->workers);
+        InterlockedDecrement(&b->threads);
     return thread != NULL;
+}
+
+static bool start_worker(struct client *c)
+{
+    InterlockedIncrement(&c->workers);
+    bool started = start_thread(c->broker, work, c);
+    if (!started)
+        InterlockedDecrement(&c->workers);
+    return started;
 }
 
 /* Takes the slots that ask, each by one worker. */
@@ -99,18 +109,16 @@ static void leave(struct client *c)
             *at = c->next;
             break;
         }
-    bool last = b->clients == NULL;
+    LeaveCriticalSection(&b->lock);
     injected_free(&c->wire);
     CloseHandle(c->process);
     free(c);
-    if (last)
-        SetEvent(b->empty); /* under the lock: whoever waits for it takes the lock before the end */
-    LeaveCriticalSection(&b->lock);
 }
 
 static DWORD WINAPI work(void *context)
 {
     struct client *c = context;
+    struct broker *b = c->broker;
     unsigned char *copy = malloc(WIRE_MAX_MESSAGE);
     HANDLE events[] = {c->wire.requests, c->process};
     while (copy) {
@@ -125,6 +133,7 @@ static DWORD WINAPI work(void *context)
         end_process(c, "there is no memory left to serve the program");
     free(copy);
     leave(c);
+    InterlockedDecrement(&b->threads);
     return 0;
 }
 
@@ -193,7 +202,7 @@ static void read_maps(struct broker *b)
             continue;
         map->prefix = str_of(storage);
         map->drive = (struct str){storage + text.n + 1, 2};
-        b->map_opens[b->map_count] = opens_by_device(target, letter);
+        b->map_opens[b->map_count] = !wine_lacks_device_paths() && opens_by_device(target, letter);
         b->map_count++;
     }
 }
@@ -208,10 +217,12 @@ static DWORD WINAPI watch(void *context)
         BOOL news = GetQueuedCompletionStatus(b->port, &message, &key, &value, pause);
         if (news ? message == JOB_OBJECT_MSG_ACTIVE_PROCESS_ZERO || b->stopping
                  : GetLastError() != WAIT_TIMEOUT)
-            return 0;
-        bool new = news &&message == JOB_OBJECT_MSG_NEW_PROCESS && !b->unconfined;
-        pause = process_watch(b, new ? (DWORD)(uintptr_t)value : 0);
+            break;
+        bool begins = news && message == JOB_OBJECT_MSG_NEW_PROCESS && !b->unconfined;
+        pause = process_watch(b, begins ? (DWORD)(uintptr_t)value : 0);
     }
+    InterlockedDecrement(&b->threads);
+    return 0;
 }
 
 static bool open_root(struct broker *b, struct str path)
@@ -246,43 +257,26 @@ static bool open_roots(struct broker *b)
 int broker_start(struct broker *b)
 {
     InitializeCriticalSection(&b->lock);
-    b->empty = CreateEventW(NULL, TRUE, FALSE, NULL);
     read_maps(b);
-    if (!b->empty || !open_roots(b))
-        return CORDON_E_CONFINE;
-    HANDLE thread = b->port ? CreateThread(NULL, 0, watch, b, 0, NULL) : NULL;
-    if (!thread)
-        return CORDON_E_CONFINE;
-    CloseHandle(thread);
-    return 0;
+    return open_roots(b) && b->port && start_thread(b, watch, b) ? 0 : CORDON_E_CONFINE;
 }
 
 void broker_stop(struct broker *b)
 {
-    bool left = true;
+    enum { PATIENCE_MS = 1000 };
     b->stopping = true;
     PostQueuedCompletionStatus(b->port, 0, 0, NULL);
-    for (int i = 0; left && i < 20; i++) {
-        EnterCriticalSection(&b->lock);
-        left = b->clients != NULL;
-        if (left)
-            ResetEvent(b->empty);
-        LeaveCriticalSection(&b->lock);
-        if (left)
-            WaitForSingleObject(b->empty, 50);
-    }
-    CloseHandle(b->empty);
+    /* The tree is dead: each worker finds that out at once. */
+    for (int ms = 0; b->threads > 0 && ms < PATIENCE_MS; ms++)
+        Sleep(1);
     inject_plan_free(&b->inject);
     for (size_t i = 0; i < b->root_count; i++)
         CloseHandle(b->roots[i].folder);
     free(b->roots);
-    free(b->linked.items);
-    free(b->linked.counts);
-    free(b->repositories.items);
-    free(b->repositories.counts);
-    free(b->probes.items);
-    free(b->probes.counts);
+    id_set_free(&b->linked);
+    id_set_free(&b->repositories);
+    id_set_free(&b->probes);
     free(b->pipes.hashes);
-    if (!left)
+    if (b->threads == 0)
         DeleteCriticalSection(&b->lock);
 }
