@@ -37,7 +37,7 @@ int main(void)
                         beside = entry("/wide");
     struct policy_list list_w = {&w, 1, 1}, list_sub = {&sub, 1, 1}, list_odd = {&odd, 1, 1},
                        list_beside = {&beside, 1, 1};
-    struct policy_settings base = {.mode = POLICY_WORKSPACE_WRITE, .roots = list_w}, s;
+    struct policy_settings base = {.mode = POLICY_WORKSPACE_WRITE, .roots = list_w}, s, more;
     ok(narrow(base, base), "the same policy");
     s = base, s.mode = POLICY_READ_ONLY;
     ok(narrow(s, base) && !narrow(base, s), "read-only is narrower");
@@ -47,6 +47,11 @@ int main(void)
     ok(!narrow(s, base) && !narrow(base, s), "another root with the same beginning is not");
     s = base, s.roots = list_odd;
     ok(narrow(s, s) && narrow(s, base), "names with line breaks survive");
+    struct policy_entry all = entry("/");
+    struct policy_list list_all = {&all, 1, 1};
+    s = base, s.deny_read = list_all;
+    more = base, more.deny_read = list_sub;
+    ok(narrow(s, more) && !narrow(more, s), "what denies everything denies a part");
     s = base, s.net = POLICY_NET_ON;
     ok(narrow(base, s) && !narrow(s, base), "the network off is narrower");
     s = base, s.git = POLICY_GIT_COMMIT;
@@ -59,7 +64,7 @@ int main(void)
     s = base, s.deny_read = list_sub;
     ok(narrow(s, base) && !narrow(base, s), "deny-read is narrower");
     ok(narrow(s, s), "the same deny-read");
-    struct policy_settings more = s;
+    more = s;
     more.allow_read = list_sub;
     s.deny_read = list_w, more.deny_read = list_w;
     ok(narrow(s, more) && !narrow(more, s) && narrow(more, more), "without allow-read is narrower");

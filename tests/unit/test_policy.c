@@ -483,6 +483,16 @@ static void test_peers(void)
                    {"*.a.test", "a.test", false},   {"*.a.test", "ba.test", false},
                    {"*.x.t.t", "b.x.t.t", true},    {"10.0.0.1", "10.0.0.1", true},
                    {"10.0.0.1", "10.0.0.2", false}, {"*.0.0.1", "10.0.0.1", false}};
+    /* In buffers of exactly their size. */
+    static const char *const incomplete[] = {"[::1]", "[::1", "a", "", "[", "a:", "[]:1", "a:1x"};
+    for (size_t i = 0; i < sizeof incomplete / sizeof *incomplete; i++) {
+        size_t n = strlen(incomplete[i]);
+        char *copy = malloc(n ? n : 1);
+        struct policy_peer peer;
+        memcpy(copy, incomplete[i], n);
+        ok(policy_parse_peer((struct str){copy, n}, &peer) != 0, "no peer: \"%s\"", incomplete[i]);
+        free(copy);
+    }
     for (size_t i = 0; i < sizeof covered / sizeof *covered; i++) {
         struct net_host host = net_read_host(str_of(covered[i].host));
         ok(net_covers(str_of(covered[i].pattern), &host) == covered[i].covers, "%s and %s",

@@ -1,5 +1,7 @@
 /* The proxy's protocol: what comes in, what goes out, who is asked for; and which addresses are
  * public. */
+#include <stdlib.h>
+
 #include "broker/proxy.h"
 #include "policy/net.h"
 #include "tap.h"
@@ -99,6 +101,7 @@ static void test_requests(void)
          STR("\5\1\2"
              "\1\6cordon\0"),
          PROXY_FAILED, "", 0, "\5\2\1\1"},
+        {"SOCKS without any method", STR("\5\0"), PROXY_FAILED, "", 0, "\5\377"},
         {"SOCKS bind",
          STR("\5\1\2"
              "\1\6cordon\6s3cret"
@@ -174,6 +177,30 @@ static void test_limits(void)
         ok(more ? p.state == PROXY_FAILED : p.state == PROXY_ASKS && strcmp(p.host, host) == 0,
            "a host of %d letters", LONGEST_NAME + more);
     }
+}
+
+/* A body is as long as its head says. */
+static bool is_whole(struct str out)
+{
+    size_t body = str_find(out, STR("\r\n\r\n"), 0), at = str_find(out, STR("Content-Length: "), 0);
+    return at < body && body < out.n && (size_t)atoi(out.p + at + 16) == out.n - body - 4;
+}
+
+static void test_http_answers(void)
+{
+    static char reason[700];
+    memset(reason, 'w', sizeof reason);
+    static const size_t lengths[] = {0, 10, 499, 500, 501, 700};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (int reachable = 0; reachable < 2; reachable++) {
+            feed(STR("CONNECT a.test:443 HTTP/1.1\r\n" AUTH "\r\n"), 1000);
+            proxy_answer(&p, reachable ? PROXY_REFUSED : PROXY_UNREACHABLE,
+                         (struct str){reason, lengths[i]});
+            struct str out = {p.output, p.output_n};
+            ok(p.state == PROXY_FAILED && is_whole(out) &&
+                   str_starts(out, reachable ? STR("HTTP/1.1 403 ") : STR("HTTP/1.1 502 ")),
+               "%s with %u letters of reason", reachable ? "403" : "502", (unsigned)lengths[i]);
+        }
 }
 
 static void test_socks_answers(void)
@@ -286,6 +313,7 @@ int main(void)
     test_requests();
     test_rest();
     test_limits();
+    test_http_answers();
     test_socks_answers();
     test_public();
     test_dial();
