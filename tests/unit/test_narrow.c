@@ -72,6 +72,10 @@ int main(void)
     ok(narrow(s, base) && !narrow(base, s), "Cordon's own files count");
     s = base, s.temp_path = STR("/tmp"), s.temp = POLICY_TEMP_SHARED;
     ok(narrow(base, s) && !narrow(s, base), "no temp folder is narrower");
+    struct policy_entry vscode = entry(".vscode");
+    struct policy_list list_vscode = {&vscode, 1, 1};
+    s = base, s.unprotect = list_vscode;
+    ok(narrow(base, s) && !narrow(s, base) && narrow(s, s), "what is protected is narrower");
     s = base, s.strict = true;
     ok(narrow(s, base) && !narrow(base, s), "strict is narrower");
 

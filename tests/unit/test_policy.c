@@ -482,7 +482,9 @@ static void test_peers(void)
                    {"*.a.test", "b.a.test", true},  {"*.a.test.", "b.a.test", true},
                    {"*.a.test", "a.test", false},   {"*.a.test", "ba.test", false},
                    {"*.x.t.t", "b.x.t.t", true},    {"10.0.0.1", "10.0.0.1", true},
-                   {"10.0.0.1", "10.0.0.2", false}, {"*.0.0.1", "10.0.0.1", false}};
+                   {"10.0.0.1", "10.0.0.2", false}, {"*.0.0.1", "10.0.0.1", false},
+                   {"0.0.0.0", "a.test", false},    {"a.test", "0.0.0.0", false},
+                   {"::", "a.test", false},         {"::", "0.0.0.0", false}};
     /* In buffers of exactly their size. */
     static const char *const incomplete[] = {"[::1]", "[::1", "a", "", "[", "a:", "[]:1", "a:1x"};
     for (size_t i = 0; i < sizeof incomplete / sizeof *incomplete; i++) {

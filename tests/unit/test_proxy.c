@@ -154,6 +154,13 @@ static void test_rest(void)
     ok(p.state == PROXY_FAILED &&
            str_starts((struct str){p.output, p.output_n}, STR("HTTP/1.1 431")),
        "a head without an end is refused");
+    static char longer[PROXY_MOST_INPUT + 1];
+    proxy_init(&p, STR(SECRET));
+    proxy_feed(&p, (struct str){longer, sizeof longer});
+    ok(p.state == PROXY_FAILED, "more than there is room for is refused");
+    feed(STR("CONNECT a.test:443 HTTP/1.1\r\n" AUTH "\r\n"), 1000);
+    proxy_feed(&p, STR("CONNECT b.test:443 HTTP/1.1\r\n" AUTH "\r\n"));
+    ok(p.state == PROXY_FAILED, "nothing is read while it asks");
     proxy_init(&p, STR_NONE);
     ok(p.state == PROXY_FAILED, "there is no proxy without a secret");
 }
