@@ -71,11 +71,56 @@ static void print_screen(const struct doctor *d)
         }
 }
 
+static void print_object(void *context, const struct doctor_object *object)
+{
+    (void)context;
+    printf("%s (%s)\n  %s\n", object->name, object->where,
+           object->sddl.n ? buf_cstr((struct buf *)&object->sddl) : object->error);
+}
+
+static void add_object(void *context, const struct doctor_object *object)
+{
+    struct json_writer *w = context;
+    json_open(w, '{');
+    json_put(w, STR("name"), str_of(object->name));
+    json_put(w, STR("where"), str_of(object->where));
+    if (object->sddl.n)
+        json_put(w, STR("sddl"), buf_str(&object->sddl));
+    else
+        json_put(w, STR("error"), str_of(object->error));
+    json_close(w, '}');
+}
+
+static int print_objects(bool json)
+{
+    auto_buf struct buf out = {0};
+    struct json_writer w = {.out = &out};
+    bool any;
+    if (json) {
+        json_open(&w, '{');
+        json_key(&w, STR("objects"));
+        json_open(&w, '[');
+        any = doctor_objects(add_object, &w);
+        json_close(&w, ']');
+        json_close(&w, '}');
+        buf_char(&out, '\n');
+    } else {
+        any = doctor_objects(print_object, NULL);
+    }
+    if (!any)
+        return print_failure("security descriptors are a thing of Windows; leave out --objects");
+    return out.failed || !print_out(buf_str(&out))
+               ? print_failure("the answer could not be written")
+               : 0;
+}
+
 int cmd_doctor(struct arguments *args)
 {
     static struct doctor doctor; /* too large for some stacks */
-    bool json = false, help = false;
-    const struct option own[] = {{.name = "json", .flag = &json}, {.name = "help", .flag = &help}};
+    bool json = false, objects = false, help = false;
+    const struct option own[] = {{.name = "json", .flag = &json},
+                                 {.name = "objects", .flag = &objects},
+                                 {.name = "help", .flag = &help}};
     int rc = options_take(args, own, sizeof own / sizeof *own, NULL, NULL);
     if (rc)
         return rc;
@@ -83,6 +128,8 @@ int cmd_doctor(struct arguments *args)
         return cli_help("doctor");
     if (args->next < args->count)
         return print_failure("doctor takes no words; leave out %s", args->items[args->next]);
+    if (objects)
+        return print_objects(json);
     doctor_examine(&doctor);
     if (json) {
         auto_buf struct buf out = {0};

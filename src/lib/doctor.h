@@ -44,6 +44,16 @@ void doctor_examine(struct doctor *d);
 /* True if something must be fixed. */
 bool doctor_must(const struct doctor *d);
 
+/* The security descriptor of one object of objects.def. */
+struct doctor_object {
+    const char *name, *where;
+    struct buf sddl; /* empty: error says why */
+    char error[80];
+};
+
+/* False where there are no such objects. */
+bool doctor_objects(void (*each)(void *context, const struct doctor_object *object), void *context);
+
 /* ---- for linux/ and windows/ ---- */
 
 void doctor_system(struct doctor *d);

@@ -46,7 +46,30 @@ static void test_shape(void)
     expect("a word too many", "doctor now", NULL, 125, "leave out now");
 }
 
-#ifndef _WIN32
+#ifdef _WIN32
+static void test_objects(void)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf out = {0};
+    struct json_value v = {0};
+    struct json_error error;
+    size_t described = 0;
+    int code = program_run("doctor --objects --json", NULL, &out);
+    const struct json_value *objects = NULL;
+    if (json_read(&arena, buf_str(&out), &v, &error) == 0)
+        objects = json_get(&v, STR("objects"));
+    for (size_t i = 0; objects && i < objects->count; i++) {
+        const struct json_value *sddl = json_get(&objects->items[i], STR("sddl"));
+        described += sddl && str_starts(sddl->text, STR("O:")) &&
+                     str_find(sddl->text, STR("D:"), 0) < sddl->text.n;
+        ok(json_get(&objects->items[i], STR("name")) &&
+               (sddl || json_get(&objects->items[i], STR("error"))),
+           "object %u has a descriptor, or says why not", (unsigned)i);
+    }
+    ok(code == 0 && described >= 7, "%u objects are described", (unsigned)described);
+    expect("the same for people", "doctor --objects", NULL, 0, "a file in the profile (%TEMP%)");
+}
+#else
 static void test_noticed(void)
 {
     auto_buf struct buf out = {0};
@@ -85,8 +108,11 @@ static void test_noticed(void)
 int main(void)
 {
     test_shape();
-#ifndef _WIN32
+#ifdef _WIN32
+    test_objects();
+#else
     test_noticed();
+    expect("objects of Windows", "doctor --objects", NULL, 125, "a thing of Windows");
 #endif
     return tap_done();
 }

@@ -87,6 +87,26 @@ static void test_rows(void)
     }
 }
 
+/* What `doctor --objects` shows of a machine is what the model is about, and can be read by it. */
+static void test_shown(void)
+{
+    static const struct {
+        const char *name, *sddl;
+    } shown[] = {
+#define OBJECT(id, kind, name, where) {name, id},
+#include "lib/objects.def"
+    };
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        struct model_object o = {0};
+        const char *where;
+        bool used = false;
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+            used = used || strcmp(rows[r].sddl, shown[i].sddl) == 0;
+        ok(used && model_read(&arena, MODEL_FILE, filled(shown[i].sddl), &o, &where),
+           "doctor shows %s, which the model judges", shown[i].name);
+    }
+}
+
 /* Each part of the token is there for a reason: without it something opens. */
 static void test_parts(void)
 {
@@ -163,6 +183,7 @@ int main(void)
 {
     test_facts();
     test_rows();
+    test_shown();
     test_parts();
     arena_free(&arena);
     return tap_done();

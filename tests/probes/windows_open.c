@@ -1,6 +1,7 @@
 /* What opened handles can do, and who opened them. */
 #include "wire/windows/nt.h"
 
+#include <sddl.h>
 #include <stdio.h>
 
 #include "windows_probe.h"
@@ -51,5 +52,29 @@ int do_pipe_who(void)
     if (end == INVALID_HANDLE_VALUE || !GetNamedPipeClientProcessId(server, &client))
         return last_error();
     printf("client is %s\n", client == GetCurrentProcessId() ? "the program" : "somebody else");
+    return 0;
+}
+
+/* Makes a file, with an access list for Administrators alone if a second word says so, and prints
+   the one it has then. */
+int do_listed(void)
+{
+    PSECURITY_DESCRIPTOR back = NULL;
+    SECURITY_ATTRIBUTES attributes = {.nLength = sizeof attributes};
+    unsigned char bytes[1024];
+    char *text = NULL;
+    DWORD size;
+    if (word(1)[0])
+        ConvertStringSecurityDescriptorToSecurityDescriptorW(
+            L"D:P(A;;FA;;;BA)", SDDL_REVISION_1, &attributes.lpSecurityDescriptor, NULL);
+    HANDLE file =
+        CreateFileW(word(0), GENERIC_READ | GENERIC_WRITE, 0, &attributes, CREATE_NEW, 0, NULL);
+    back = bytes;
+    if (file == INVALID_HANDLE_VALUE ||
+        !GetKernelObjectSecurity(file, DACL_SECURITY_INFORMATION, back, sizeof bytes, &size) ||
+        !ConvertSecurityDescriptorToStringSecurityDescriptorA(
+            back, SDDL_REVISION_1, DACL_SECURITY_INFORMATION, &text, NULL))
+        return last_error();
+    printf("%s\n", text);
     return 0;
 }

@@ -9,7 +9,6 @@
 #include "wire/windows/nt.h"
 
 #include <io.h>
-#include <sddl.h>
 #include <shellapi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -89,68 +88,68 @@ static NTSTATUS nt_open(const wchar_t *path, ACCESS_MASK access, ULONG dispositi
 
 /* ---- files ---- */
 
-static int do_write(void)
+int do_write(void)
 {
     return put(word(0), GENERIC_WRITE, OPEN_ALWAYS);
 }
-static int do_create(void)
+int do_create(void)
 {
     return put(word(0), GENERIC_WRITE, CREATE_NEW);
 }
-static int do_overwrite(void)
+int do_overwrite(void)
 {
     return put(word(0), GENERIC_WRITE, CREATE_ALWAYS);
 }
-static int do_truncate(void)
+int do_truncate(void)
 {
     return put(word(0), GENERIC_WRITE, TRUNCATE_EXISTING);
 }
-static int do_append(void)
+int do_append(void)
 {
     return put(word(0), FILE_APPEND_DATA, OPEN_ALWAYS);
 }
-static int do_open_all(void)
+int do_open_all(void)
 {
     return put(word(0), GENERIC_ALL, OPEN_EXISTING);
 }
-static int do_maximum(void)
+int do_maximum(void)
 {
     return put(word(0), MAXIMUM_ALLOWED, OPEN_EXISTING);
 }
-static int do_delete(void)
+int do_delete(void)
 {
     return result(DeleteFileW(word(0)));
 }
-static int do_mkdir(void)
+int do_mkdir(void)
 {
     return result(CreateDirectoryW(word(0), NULL));
 }
-static int do_rmdir(void)
+int do_rmdir(void)
 {
     return result(RemoveDirectoryW(word(0)));
 }
-static int do_rename(void)
+int do_rename(void)
 {
     return result(MoveFileW(word(0), word(1)));
 }
-static int do_replace(void)
+int do_replace(void)
 {
     return result(MoveFileExW(word(0), word(1), MOVEFILE_REPLACE_EXISTING));
 }
-static int do_copy(void)
+int do_copy(void)
 {
     return result(CopyFileW(word(0), word(1), FALSE));
 }
-static int do_link(void)
+int do_link(void)
 {
     return result(CreateHardLinkW(word(0), word(1), NULL));
 }
-static int do_read_only(void)
+int do_read_only(void)
 {
     return result(SetFileAttributesW(word(0), FILE_ATTRIBUTE_READONLY));
 }
 
-static int do_read(void)
+int do_read(void)
 {
     char text[64];
     DWORD n = 0;
@@ -164,7 +163,7 @@ static int do_read(void)
 }
 
 /* Reading by a mapping, by a handle relative to the folder, with the name in another spelling. */
-static int do_read_map(void)
+int do_read_map(void)
 {
     HANDLE file = open_file(word(0), GENERIC_READ | GENERIC_EXECUTE, OPEN_EXISTING, 0);
     HANDLE map = file == INVALID_HANDLE_VALUE
@@ -177,7 +176,7 @@ static int do_read_map(void)
     return 0;
 }
 
-static int do_read_relative(void)
+int do_read_relative(void)
 {
     HANDLE file, folder = open_file(word(0), FILE_LIST_DIRECTORY | SYNCHRONIZE, OPEN_EXISTING,
                                     FILE_FLAG_BACKUP_SEMANTICS);
@@ -195,7 +194,7 @@ static int do_read_relative(void)
     return 0;
 }
 
-static int do_times(void)
+int do_times(void)
 {
     FILETIME old = {0xD53E8000, 0x01C295C4}; /* 2002 */
     HANDLE file =
@@ -208,7 +207,7 @@ static int do_times(void)
 }
 
 /* Attributes through a handle that was opened for nothing but waiting. */
-static int do_basic(void)
+int do_basic(void)
 {
     HANDLE file;
     IO_STATUS_BLOCK io;
@@ -221,7 +220,7 @@ static int do_basic(void)
     return status_result(status);
 }
 
-static int do_security(void)
+int do_security(void)
 {
     SECURITY_DESCRIPTOR descriptor;
     InitializeSecurityDescriptor(&descriptor, SECURITY_DESCRIPTOR_REVISION);
@@ -230,7 +229,7 @@ static int do_security(void)
 }
 
 /* A file that was opened for reading: its end, a rename, a deletion through that handle. */
-static int do_end_of_read_only(void)
+int do_end_of_read_only(void)
 {
     HANDLE file = open_file(word(0), GENERIC_READ, OPEN_EXISTING, 0);
     LARGE_INTEGER end = {0};
@@ -259,25 +258,25 @@ static int set_name(HANDLE file, const wchar_t *to, int class, HANDLE root)
         NtSetInformationFile(file, &io, &buffer, sizeof buffer, (FILE_INFORMATION_CLASS) class));
 }
 
-static int do_rename_read_only(void)
+int do_rename_read_only(void)
 {
     return set_name(open_file(word(0), GENERIC_READ, OPEN_EXISTING, 0), word(1), NT_RENAME, NULL);
 }
 
-static int do_rename_granted(void)
+int do_rename_granted(void)
 {
     return set_name(open_file(word(0), GENERIC_WRITE | DELETE, OPEN_EXISTING, 0), word(1),
                     NT_RENAME, NULL);
 }
 
-static int do_rename_relative(void)
+int do_rename_relative(void)
 {
     HANDLE folder =
         open_file(word(1), FILE_LIST_DIRECTORY, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
     return set_name(open_file(word(0), DELETE, OPEN_EXISTING, 0), word(2), NT_RENAME, folder);
 }
 
-static int do_delete_read_only(void)
+int do_delete_read_only(void)
 {
     HANDLE file = open_file(word(0), GENERIC_READ, OPEN_EXISTING, 0);
     BOOLEAN yes = TRUE;
@@ -286,7 +285,7 @@ static int do_delete_read_only(void)
         NtSetInformationFile(file, &io, &yes, sizeof yes, (FILE_INFORMATION_CLASS)NT_DISPOSITION));
 }
 
-static int do_delete_on_close(void)
+int do_delete_on_close(void)
 {
     HANDLE file = open_file(word(0), DELETE, OPEN_EXISTING, FILE_FLAG_DELETE_ON_CLOSE);
     if (file == INVALID_HANDLE_VALUE)
@@ -295,7 +294,7 @@ static int do_delete_on_close(void)
     return 0;
 }
 
-static int do_nt_delete(void)
+int do_nt_delete(void)
 {
     wchar_t full[1024], name[1100];
     UNICODE_STRING text;
@@ -308,7 +307,7 @@ static int do_nt_delete(void)
 }
 
 /* A stream by a name relative to the file itself, and a file relative to its folder. */
-static int do_relative(void)
+int do_relative(void)
 {
     HANDLE file, root = open_file(word(0), GENERIC_READ, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS);
     IO_STATUS_BLOCK io;
@@ -318,7 +317,7 @@ static int do_relative(void)
                                  FILE_SYNCHRONOUS_IO_NONALERT, root, &file, &io));
 }
 
-static int do_junction(void)
+int do_junction(void)
 {
     struct {
         ULONG tag;
@@ -338,7 +337,7 @@ static int do_junction(void)
     return result(DeviceIoControl(folder, 0x900A4, &data, 8u + data.size, NULL, 0, &n, NULL));
 }
 
-static int do_ea(void)
+int do_ea(void)
 {
     unsigned char ea[] = {0, 0, 0, 0, 0, 1, 1, 0, 'A', 0, 'b', 0};
     HANDLE file = open_file(word(0), GENERIC_WRITE, OPEN_EXISTING, 0);
@@ -346,7 +345,7 @@ static int do_ea(void)
     return status_result(NtSetEaFile(file, &io, ea, sizeof ea));
 }
 
-static int do_device(void)
+int do_device(void)
 {
     HANDLE file = open_file(word(0), GENERIC_READ | GENERIC_WRITE, OPEN_EXISTING, 0);
     if (file == INVALID_HANDLE_VALUE)
@@ -355,7 +354,7 @@ static int do_device(void)
     return 0;
 }
 
-static int do_mailslot(void)
+int do_mailslot(void)
 {
     return result(CreateMailslotW(word(0), 0, 0, NULL) != INVALID_HANDLE_VALUE);
 }
@@ -389,7 +388,7 @@ static void fresh_targets(const wchar_t *top)
     RemoveDirectoryW(path);
 }
 
-static int do_table(void)
+int do_table(void)
 {
     static const wchar_t *const names[] = {L"file",    L"new",     L"folder",
                                            L"none\\x", L"file\\x", L"full",
@@ -455,7 +454,7 @@ static DWORD WINAPI many_files(void *context)
     return (DWORD)wrong;
 }
 
-static int do_threads(void)
+int do_threads(void)
 {
     HANDLE threads[64];
     int count = _wtoi(word(1)), wrong = 0;
@@ -472,7 +471,7 @@ static int do_threads(void)
 }
 
 /* Overlapped writes, locks, mappings, notifications, inheritance, share modes on granted files. */
-static int do_handles(void)
+int do_handles(void)
 {
     wchar_t path[600];
     DWORD n;
@@ -542,32 +541,32 @@ static int start_with(DWORD flags)
     return start(flags, &startup);
 }
 
-static int do_child(void)
+int do_child(void)
 {
     return start_with(0);
 }
-static int do_child_suspended(void)
+int do_child_suspended(void)
 {
     return start_with(CREATE_SUSPENDED);
 }
-static int do_child_detached(void)
+int do_child_detached(void)
 {
     return start_with(DETACHED_PROCESS);
 }
-static int do_child_console(void)
+int do_child_console(void)
 {
     return start_with(CREATE_NEW_CONSOLE);
 }
-static int do_child_breakaway(void)
+int do_child_breakaway(void)
 {
     return start_with(CREATE_BREAKAWAY_FROM_JOB);
 }
-static int do_child_group(void)
+int do_child_group(void)
 {
     return start_with(CREATE_NEW_PROCESS_GROUP);
 }
 
-static int do_child_parent(void)
+int do_child_parent(void)
 {
     STARTUPINFOEXW startup = {.StartupInfo = {.cb = sizeof startup}};
     SIZE_T size = 0;
@@ -582,7 +581,7 @@ static int do_child_parent(void)
     return start(EXTENDED_STARTUPINFO_PRESENT, &startup.StartupInfo);
 }
 
-static int do_child_as_user(void)
+int do_child_as_user(void)
 {
     wchar_t line[2000];
     HANDLE token;
@@ -597,7 +596,7 @@ static int do_child_as_user(void)
     return 0;
 }
 
-static int do_many_children(void)
+int do_many_children(void)
 {
     HANDLE children[64];
     int count = _wtoi(word(1)), bad = 0;
@@ -619,7 +618,7 @@ static int do_many_children(void)
     return bad ? 1 : 0;
 }
 
-static int do_shell(void)
+int do_shell(void)
 {
     SHELLEXECUTEINFOW info = {.cbSize = sizeof info,
                               .fMask =
@@ -634,38 +633,38 @@ static int do_shell(void)
     return 0;
 }
 
-static int do_open_process(void)
+int do_open_process(void)
 {
     return result(OpenProcess(PROCESS_ALL_ACCESS, FALSE, (DWORD)_wtoi(word(0))) != NULL);
 }
 
-static int do_kill(void)
+int do_kill(void)
 {
     HANDLE process = OpenProcess(PROCESS_TERMINATE, FALSE, (DWORD)_wtoi(word(0)));
     return result(process && TerminateProcess(process, 9));
 }
 
-static int do_pid(void)
+int do_pid(void)
 {
     printf("%lu\n", (unsigned long)GetCurrentProcessId());
     Sleep((DWORD)_wtoi(word(0)));
     return 0;
 }
 
-static int do_sleep(void)
+int do_sleep(void)
 {
     Sleep((DWORD)_wtoi(word(0)));
     return 0;
 }
 
-static int do_exit(void)
+int do_exit(void)
 {
     return _wtoi(word(0));
 }
 
 /* ---- other doors ---- */
 
-static int do_registry(void)
+int do_registry(void)
 {
     HKEY key;
     DWORD value = 1;
@@ -677,14 +676,14 @@ static int do_registry(void)
     return result(status == 0);
 }
 
-static int do_registry_delete(void)
+int do_registry_delete(void)
 {
     LSTATUS status = RegDeleteKeyW(HKEY_CURRENT_USER, word(0));
     SetLastError((DWORD)status);
     return result(status == 0);
 }
 
-static int do_registry_read(void)
+int do_registry_read(void)
 {
     HKEY key;
     DWORD value = 0, size = sizeof value;
@@ -695,14 +694,14 @@ static int do_registry_read(void)
     return result(status == 0);
 }
 
-static int do_pipe_client(void)
+int do_pipe_client(void)
 {
     HANDLE pipe =
         CreateFileW(word(0), GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
     return result(pipe != INVALID_HANDLE_VALUE);
 }
 
-static int do_pipe_server(void)
+int do_pipe_server(void)
 {
     HANDLE pipe =
         CreateNamedPipeW(word(0), PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 4, 4096, 4096, 0, NULL);
@@ -714,7 +713,7 @@ static int do_pipe_server(void)
     return 0;
 }
 
-static int do_pipe_inside(void)
+int do_pipe_inside(void)
 {
     HANDLE server =
         CreateNamedPipeW(word(0), PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, 1, 4096, 4096, 0, NULL);
@@ -729,7 +728,7 @@ static int do_pipe_inside(void)
 
 /* The number of entries in the access list of an event that was made with none, and whether it can
    be opened by its name. */
-static int do_object(void)
+int do_object(void)
 {
     SECURITY_DESCRIPTOR given;
     SECURITY_ATTRIBUTES attributes = {sizeof attributes, &given, FALSE};
@@ -753,121 +752,12 @@ static int do_object(void)
     return 0;
 }
 
-/* Makes a file, with an access list for Administrators alone if a second word says so, and prints
-   the one it has then. */
-static int do_listed(void)
-{
-    PSECURITY_DESCRIPTOR back = NULL;
-    SECURITY_ATTRIBUTES attributes = {.nLength = sizeof attributes};
-    unsigned char bytes[1024];
-    char *text = NULL;
-    DWORD size;
-    if (word(1)[0])
-        ConvertStringSecurityDescriptorToSecurityDescriptorW(
-            L"D:P(A;;FA;;;BA)", SDDL_REVISION_1, &attributes.lpSecurityDescriptor, NULL);
-    HANDLE file =
-        CreateFileW(word(0), GENERIC_READ | GENERIC_WRITE, 0, &attributes, CREATE_NEW, 0, NULL);
-    back = bytes;
-    if (file == INVALID_HANDLE_VALUE ||
-        !GetKernelObjectSecurity(file, DACL_SECURITY_INFORMATION, back, sizeof bytes, &size) ||
-        !ConvertSecurityDescriptorToStringSecurityDescriptorA(
-            back, SDDL_REVISION_1, DACL_SECURITY_INFORMATION, &text, NULL))
-        return last_error();
-    printf("%s\n", text);
-    return 0;
-}
-
-static bool winsock(void)
-{
-    WSADATA data;
-    return WSAStartup(MAKEWORD(2, 2), &data) == 0;
-}
-
-static int address(const wchar_t *host, int port, struct sockaddr_storage *out)
-{
-    struct sockaddr_in *v4 = (struct sockaddr_in *)out;
-    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)out;
-    char text[80];
-    snprintf(text, sizeof text, "%ls", host);
-    memset(out, 0, sizeof *out);
-    if (strchr(text, ':')) {
-        v6->sin6_family = AF_INET6;
-        v6->sin6_port = htons((u_short)port);
-        inet_pton(AF_INET6, text, &v6->sin6_addr);
-        return sizeof *v6;
-    }
-    v4->sin_family = AF_INET;
-    v4->sin_port = htons((u_short)port);
-    inet_pton(AF_INET, text, &v4->sin_addr);
-    return sizeof *v4;
-}
-
-static int socket_error(void)
-{
-    printf("error %d\n", WSAGetLastError());
-    return 1;
-}
-
-static int do_tcp(void)
-{
-    struct sockaddr_storage to;
-    char text[64];
-    int size = address(word(0), _wtoi(word(1)), &to);
-    SOCKET s = winsock() ? socket(to.ss_family, SOCK_STREAM, 0) : INVALID_SOCKET;
-    if (s == INVALID_SOCKET || connect(s, (struct sockaddr *)&to, size) != 0)
-        return socket_error();
-    int n = recv(s, text, sizeof text, 0);
-    printf("%.*s\n", n > 0 ? n : 0, text);
-    return 0;
-}
-
-static int do_udp(void)
-{
-    struct sockaddr_storage to;
-    int size = address(word(0), _wtoi(word(1)), &to);
-    SOCKET s = winsock() ? socket(to.ss_family, SOCK_DGRAM, 0) : INVALID_SOCKET;
-    if (s == INVALID_SOCKET || sendto(s, "udp", 3, 0, (struct sockaddr *)&to, size) != 3)
-        return socket_error();
-    return 0;
-}
-
-static int do_udp_connected(void)
-{
-    struct sockaddr_storage to;
-    int size = address(word(0), _wtoi(word(1)), &to);
-    SOCKET s = winsock() ? socket(to.ss_family, SOCK_DGRAM, 0) : INVALID_SOCKET;
-    if (s == INVALID_SOCKET || connect(s, (struct sockaddr *)&to, size) != 0 ||
-        send(s, "udp", 3, 0) != 3)
-        return socket_error();
-    return 0;
-}
-
-static int do_raw(void)
-{
-    return winsock() && socket(AF_INET, SOCK_RAW, IPPROTO_ICMP) != INVALID_SOCKET ? 0
-                                                                                  : socket_error();
-}
-
-/* A server and its client in one process, on loopback. */
-static int do_tcp_inside(void)
-{
-    struct sockaddr_storage here;
-    int size = address(word(0), 0, &here);
-    SOCKET server = winsock() ? socket(here.ss_family, SOCK_STREAM, 0) : INVALID_SOCKET;
-    SOCKET client = socket(here.ss_family, SOCK_STREAM, 0);
-    if (bind(server, (struct sockaddr *)&here, size) || listen(server, 1) ||
-        getsockname(server, (struct sockaddr *)&here, &size) ||
-        connect(client, (struct sockaddr *)&here, size))
-        return socket_error();
-    return 0;
-}
-
-static int do_subst(void)
+int do_subst(void)
 {
     return result(DefineDosDeviceW(DDD_RAW_TARGET_PATH, L"Q:", word(0)));
 }
 
-static int do_service(void)
+int do_service(void)
 {
     SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_CREATE_SERVICE);
     return result(manager != NULL);
@@ -877,7 +767,7 @@ static int do_service(void)
  * Around the agent: the number of the call from ntdll's file on disk, and a stub of our own. Under
  * Wine nothing but the Linux box stops this; on Windows the token does.
  */
-static int do_syscall(void)
+int do_syscall(void)
 {
     wchar_t full[1024], name[1100], path[300];
     unsigned char *code = VirtualAlloc(NULL, 4096, MEM_COMMIT, PAGE_READWRITE);
@@ -910,7 +800,7 @@ static int do_syscall(void)
 }
 
 /* Copies standard input to standard output, byte for byte. */
-static int do_cat(void)
+int do_cat(void)
 {
     static char block[65536];
     HANDLE in = GetStdHandle(STD_INPUT_HANDLE), out = GetStdHandle(STD_OUTPUT_HANDLE);
@@ -925,110 +815,8 @@ static const struct {
     const wchar_t *name;
     int (*run)(void);
 } actions[] = {
-    {L"write", do_write},
-    {L"create", do_create},
-    {L"overwrite", do_overwrite},
-    {L"truncate", do_truncate},
-    {L"append", do_append},
-    {L"open-all", do_open_all},
-    {L"maximum", do_maximum},
-    {L"read", do_read},
-    {L"read-map", do_read_map},
-    {L"read-relative", do_read_relative},
-    {L"delete", do_delete},
-    {L"delete-on-close", do_delete_on_close},
-    {L"delete-read-only", do_delete_read_only},
-    {L"nt-delete", do_nt_delete},
-    {L"mkdir", do_mkdir},
-    {L"rmdir", do_rmdir},
-    {L"rename", do_rename},
-    {L"rename-read-only", do_rename_read_only},
-    {L"rename-granted", do_rename_granted},
-    {L"rename-relative", do_rename_relative},
-    {L"replace", do_replace},
-    {L"copy", do_copy},
-    {L"link", do_link},
-    {L"read-only", do_read_only},
-    {L"basic", do_basic},
-    {L"times", do_times},
-    {L"security", do_security},
-    {L"listed", do_listed},
-    {L"end-of-read-only", do_end_of_read_only},
-    {L"rights", do_rights},
-    {L"hold", do_hold},
-    {L"relative", do_relative},
-    {L"junction", do_junction},
-    {L"ea", do_ea},
-    {L"device", do_device},
-    {L"mailslot", do_mailslot},
-    {L"table", do_table},
-    {L"threads", do_threads},
-    {L"handles", do_handles},
-    {L"child", do_child},
-    {L"child-suspended", do_child_suspended},
-    {L"child-detached", do_child_detached},
-    {L"child-console", do_child_console},
-    {L"child-breakaway", do_child_breakaway},
-    {L"child-group", do_child_group},
-    {L"child-parent", do_child_parent},
-    {L"child-as-user", do_child_as_user},
-    {L"many-children", do_many_children},
-    {L"shell", do_shell},
-    {L"open-process", do_open_process},
-    {L"kill", do_kill},
-    {L"pid", do_pid},
-    {L"sleep", do_sleep},
-    {L"exit", do_exit},
-    {L"registry", do_registry},
-    {L"registry-delete", do_registry_delete},
-    {L"registry-read", do_registry_read},
-    {L"pipe-client", do_pipe_client},
-    {L"pipe-server", do_pipe_server},
-    {L"pipe-inside", do_pipe_inside},
-    {L"pipe-who", do_pipe_who},
-    {L"object", do_object},
-    {L"tcp", do_tcp},
-    {L"tcp-inside", do_tcp_inside},
-    {L"udp", do_udp},
-    {L"udp-connected", do_udp_connected},
-    {L"raw", do_raw},
-    {L"subst", do_subst},
-    {L"service", do_service},
-    {L"syscall", do_syscall},
-    {L"cat", do_cat},
-    {L"hostile", do_hostile},
-    {L"serve-lines", do_serve_lines},
-    {L"storm", do_storm},
-    {L"crowd", do_crowd},
-    {L"short", do_short},
-    {L"race", do_race},
-    {L"churn", do_churn},
-    {L"killer", do_killer},
-    {L"nt-write", do_nt_write},
-    {L"nt-volume", do_nt_volume},
-    {L"short-write", do_short_write},
-    {L"unix-write", do_unix_write},
-    {L"unroot-write", do_unroot_write},
-    {L"use-handle", do_use_handle},
-    {L"reopen", do_reopen},
-    {L"relative-up", do_relative_up},
-    {L"replace-file", do_replace_file},
-    {L"reboot-move", do_reboot_move},
-    {L"reach", do_reach},
-    {L"reach-thread", do_reach_thread},
-    {L"debug", do_debug},
-    {L"winexec", do_winexec},
-    {L"system", do_system},
-    {L"with-token", do_with_token},
-    {L"env-child", do_env_child},
-    {L"registry-value", do_registry_value},
-    {L"registry-volatile", do_registry_volatile},
-    {L"pipe-second", do_pipe_second},
-    {L"pipe-call", do_pipe_call},
-    {L"unhook", do_unhook},
-    {L"late-write", do_late_write},
-    {L"fresh", do_fresh},
-    {L"trampoline", do_trampoline},
+#define ACTION(name, function) {L##name, do_##function},
+#include "windows_actions.def"
 };
 
 int wmain(int argc, wchar_t **argv);

@@ -5,6 +5,7 @@
  */
 #include "wire/windows/nt.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,4 +157,111 @@ int do_killer(void)
     GetExitCodeProcess(child.hProcess, &code);
     printf(code == 77 ? "killed\n" : "ended by %lu\n", (unsigned long)code);
     return code == 77 ? 0 : 1;
+}
+
+/* ---- exchanged during one call ---- */
+
+enum { TRIES = 1000 };
+
+static UNICODE_STRING exchanged;
+static wchar_t inside[700], outside[700];
+static volatile LONG racing = 1;
+
+static void full_name(const wchar_t *path, wchar_t *out)
+{
+    wchar_t full[600];
+    GetFullPathNameW(path, 600, full, NULL);
+    swprintf(out, 700, L"\\??\\%ls", full);
+}
+
+static DWORD WINAPI exchange(void *context)
+{
+    (void)context;
+    while (racing) {
+        exchanged.Buffer = inside;
+        for (volatile int i = 0; i < 50; i++)
+            ;
+        exchanged.Buffer = outside;
+        for (volatile int i = 0; i < 50; i++)
+            ;
+    }
+    return 0;
+}
+
+/* race-name OUTSIDE INSIDE: another thread exchanges the buffer of the name. */
+int do_race_name(void)
+{
+    full_name(word(0), outside);
+    full_name(word(1), inside);
+    exchanged = (UNICODE_STRING){(USHORT)(2 * wcslen(outside)), 1400, outside};
+    /* Both of one length, so that only the buffer changes. */
+    while (wcslen(inside) < wcslen(outside))
+        wcscat(inside, L"x");
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    InitializeObjectAttributes(&object, &exchanged, OBJ_CASE_INSENSITIVE, NULL, NULL);
+    HANDLE thread = CreateThread(NULL, 0, exchange, NULL, 0, NULL);
+    for (int i = 0; i < TRIES; i++) {
+        HANDLE file;
+        if (NtCreateFile(&file, GENERIC_WRITE | SYNCHRONIZE, &object, &io, NULL, 0, SHARE,
+                         FILE_OPEN_IF, FILE_SYNCHRONOUS_IO_NONALERT, NULL, 0) >= 0)
+            CloseHandle(file);
+    }
+    racing = 0;
+    WaitForSingleObject(thread, INFINITE);
+    return 0;
+}
+
+static const wchar_t *folder_outside;
+
+static DWORD WINAPI change_folder(void *context)
+{
+    const wchar_t *home = context;
+    while (racing) {
+        SetCurrentDirectoryW(folder_outside);
+        SetCurrentDirectoryW(home);
+    }
+    return 0;
+}
+
+/* race-folder OUTSIDE NAME: a relative name while the current folder changes. */
+int do_race_folder(void)
+{
+    wchar_t home[600], there[600];
+    GetCurrentDirectoryW(600, home);
+    GetFullPathNameW(word(0), 600, there, NULL);
+    folder_outside = there;
+    HANDLE thread = CreateThread(NULL, 0, change_folder, home, 0, NULL);
+    for (int i = 0; i < TRIES; i++)
+        write_to(word(1), OPEN_ALWAYS, 0);
+    racing = 0;
+    WaitForSingleObject(thread, INFINITE);
+    return 0;
+}
+
+static DWORD WINAPI rename_folder(void *context)
+{
+    (void)context;
+    while (racing) {
+        MoveFileW(L"sub", L"sub2");
+        MoveFileW(folder_outside, L"sub");
+        MoveFileW(L"sub", folder_outside);
+        MoveFileW(L"sub2", L"sub");
+    }
+    return 0;
+}
+
+/* race-rename OUTSIDE NAME: sub\NAME while sub is moved away and OUTSIDE takes its place. */
+int do_race_rename(void)
+{
+    wchar_t name[300];
+    swprintf(name, 300, L"sub\\%ls", word(1));
+    folder_outside = word(0);
+    HANDLE thread = CreateThread(NULL, 0, rename_folder, NULL, 0, NULL);
+    for (int i = 0; i < TRIES; i++)
+        write_to(name, OPEN_ALWAYS, 0);
+    racing = 0;
+    WaitForSingleObject(thread, INFINITE);
+    MoveFileW(L"sub", folder_outside);
+    return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "wire/shared_name.h"
 #include "wire/wire.h"
 
 enum { RANDOM_MESSAGES = 100000, HEAD = 8 + 8 * 8 + 2 * 4 };
@@ -218,11 +219,43 @@ static void test_random(void)
        right);
 }
 
+/* Names in, names of the run out; the empty one: as it was. */
+static void test_shared_names(void)
+{
+    static const char *const rows[][2] = {
+        {"\\BaseNamedObjects\\msys-2.0S5-e022582115c10879",
+         "\\BaseNamedObjects\\msys-2.0S5-e022582115c10879-1234abcd"},
+        {"\\Sessions\\1\\BaseNamedObjects\\cygwin1S5-c5e39b7a9d22bafb",
+         "\\Sessions\\1\\BaseNamedObjects\\cygwin1S5-c5e39b7a9d22bafb-1234abcd"},
+        {"MSYS-2.0S5-1", "MSYS-2.0S5-1-1234abcd"},
+        {"\\BaseNamedObjects", ""},
+        {"\\BaseNamedObjects\\msys-2.0S5-1\\shared.5", ""},
+        {"msys", ""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint16_t name[100], out[100];
+        char got[100] = "";
+        size_t n = strlen(rows[i][0]);
+        for (size_t j = 0; j < n; j++)
+            name[j] = (unsigned char)rows[i][0][j];
+        size_t units = shared_name_of_run(name, n, 0x1234ABCD, out, 100);
+        for (size_t j = 0; j < units; j++)
+            got[j] = (char)out[j];
+        ok(strcmp(got, rows[i][1]) == 0, "shared name \"%s\": \"%s\"", rows[i][0], got);
+        if (units)
+            ok(shared_name_of_run(name, n, 1, out, units - 1) == 0 &&
+                   shared_name_of_run(name, n, 1, out, units) == units,
+               "it must fit");
+    }
+}
+
 int main(void)
 {
     ok(sizeof(struct wire_message) == HEAD, "the head has %d bytes", HEAD);
     test_every_request();
     test_limits();
     test_random();
+    test_shared_names();
     return tap_done();
 }

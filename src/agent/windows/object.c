@@ -4,6 +4,7 @@
  * locks). A pipe without any list would let everybody read and nobody write: it gets one.
  */
 #include "agent/windows/agent.h"
+#include "wire/shared_name.h"
 
 enum { MOST_LIST = 1024, FULL = 0x10000000 /* GENERIC_ALL */, OLD_REVISION = 2 };
 
@@ -103,11 +104,45 @@ NTSTATUS NTAPI hook_NtCreateSemaphore(HANDLE *semaphore, ACCESS_MASK access,
     return REAL(NtCreateSemaphore)(semaphore, access, describe(object, false, &own), count, most);
 }
 
+enum { LONGEST_SHARED = 200 };
+
+/* A copy of the caller's attributes with a name of the run's own; points into itself. */
+struct renamed {
+    OBJECT_ATTRIBUTES object;
+    UNICODE_STRING name;
+    uint16_t text[LONGEST_SHARED];
+};
+
+/* The caller's own attributes, unless the name is one that programs of a user share. */
+static OBJECT_ATTRIBUTES *of_this_run(OBJECT_ATTRIBUTES *given, struct renamed *out)
+{
+    const unsigned char *sid = agent_shared->run_sid;
+    struct piece name = agent_name(given);
+    uint32_t run;
+    memcpy(&run, sid + sid_size(sid) - sizeof run, sizeof run); /* random, of this run */
+    size_t units = shared_name_of_run(name.p, name.n / 2, run, out->text, LONGEST_SHARED);
+    if (units == 0)
+        return given;
+    out->name = (UNICODE_STRING){(USHORT)(2 * units), (USHORT)(2 * units), (WCHAR *)out->text};
+    out->object = *given;
+    out->object.ObjectName = &out->name;
+    return &out->object;
+}
+
 NTSTATUS NTAPI hook_NtCreateDirectoryObject(HANDLE *directory, ACCESS_MASK access,
                                             OBJECT_ATTRIBUTES *object)
 {
     struct described own;
-    return REAL(NtCreateDirectoryObject)(directory, access, describe(object, false, &own));
+    struct renamed renamed;
+    return REAL(NtCreateDirectoryObject)(directory, access,
+                                         describe(of_this_run(object, &renamed), false, &own));
+}
+
+NTSTATUS NTAPI hook_NtOpenDirectoryObject(HANDLE *directory, ACCESS_MASK access,
+                                          OBJECT_ATTRIBUTES *object)
+{
+    struct renamed renamed;
+    return REAL(NtOpenDirectoryObject)(directory, access, of_this_run(object, &renamed));
 }
 
 /* The broker learns the names that the tree makes; connecting is judged where files are. */

@@ -346,6 +346,8 @@ static void test_doors(void)
     ok(confined(NULL, "%P% object cordon-event", &out) == 0 && has(&out, "entries 1") &&
            run("%P% object cordon-event", &control) == 0 && has(&control, "entries 0"),
        "66 an access list that a program gives its own event gets an entry for the run");
+    ok(confined(NULL, "%P% directory make \\BaseNamedObjects\\msys-2.0S5-run", NULL) == 0,
+       "66 msys2's object directory is made and found again inside");
     buf_reset(&out);
     HANDLE pipe = CreateNamedPipeA("\\\\.\\pipe\\cordon-outside", PIPE_ACCESS_DUPLEX,
                                    PIPE_TYPE_BYTE, 4, 4096, 4096, 0, NULL);
@@ -376,6 +378,10 @@ static void test_doors(void)
     ok(confined(NULL, "%P% tcp-inside ::1", NULL) == 0, "loopback inside the tree, IPv6");
     buf_reset(&out);
     ok(confined(NULL, "%P% raw", &out) != 0 && has(&out, "raw socket"), "52 raw sockets");
+    ok(confined(NULL, "%P% resolve localhost", NULL) == 0, "52 this machine has a name");
+    uint64_t asked = GetTickCount64();
+    ok(confined(NULL, "%P% resolve cordon.invalid", NULL) != 0 && GetTickCount64() - asked < 5000,
+       "52 a name of the network: an error at once");
     ok(confined("--net=on", "%P% udp 127.0.0.1 9", NULL) == 0, "52 control: --net=on");
     ok(confined("--net=proxy=127.0.0.1:9", "%P% udp 127.0.0.1 9", NULL) != 0,
        "20 only the proxy by TCP, not UDP to it");

@@ -4,9 +4,10 @@
  * test_race and test_kill. What steps around the agent is a list of its own at the end: under plain
  * Wine it gets through (nothing but the agent confines there), on Windows the token must stop it.
  *
- * An effect as in bed.h; # means that the probe's own call succeeded, where a handle is all that
- * there is to see. %S% in a line is the number of a process outside.
  */
+#include <winsock2.h>
+#include <ws2tcpip.h>
+
 #include "bed.h"
 
 struct attempt {
@@ -17,151 +18,9 @@ struct attempt {
 #define MADE "+out\\new"
 
 static const struct attempt attempts[] = {
-    /* paths */
-    {"paths", "forward slashes", "%P% write ../out/new", MADE, NULL},
-    {"paths", "another case", "%P% write ..\\OUT\\NEW", MADE, NULL},
-    {"paths", "\\\\.\\C:\\", "%P% write \\\\.\\%T%\\out\\new", MADE, NULL},
-    {"paths", "without a drive", "%P% unroot-write ..\\out\\new", MADE, NULL},
-    {"paths", "relative to the drive", "%P% write C:..\\out\\new", MADE, NULL},
-    {"paths", "a short name", "%P% short-write ..\\outside-folder new", "+outside-folder\\new",
-     NULL},
-    {"paths", "\\DosDevices", "%P% nt-write \\DosDevices\\ ..\\out\\new", MADE, NULL},
-    {"paths", "\\??\\", "%P% nt-write \\??\\ ..\\out\\new", MADE, NULL},
-    {"paths", "the Unix file system by Z:", "%P% unix-write z ..\\out new", MADE, NULL},
-    {"paths", "the Unix file system by \\\\?\\unix", "%P% unix-write unix ..\\out new", MADE, NULL},
-    {"paths", "many dots", "%P% write sub\\.\\..\\.\\..\\out\\.\\new", MADE, NULL},
-    {"paths", "dots behind a name that does not exist", "%P% write nothing\\..\\..\\out\\new", MADE,
-     NULL},
-    {"paths", "a trailing dot", "%P% write ..\\out\\new.", MADE, NULL},
-    {"paths", "a trailing blank", "%P% write \"..\\out\\new \"", MADE, NULL},
-    /* links */
-    {"links", "a hard link by cmd", "cmd /c mklink /H ..\\out\\new file", MADE, NULL},
-    {"links", "ReplaceFile outside", "%P% replace-file file ..\\out\\file", "=out\\file|old-in",
-     NULL},
-    {"links", "truncate through a hard link", "%P% truncate hard", "=out\\file|x", NULL},
-    {"links", "everything through a hard link", "%P% open-all hard", "=out\\file|x", NULL},
-    {"links", "times through a hard link", "%P% times hard", "<out\\file", NULL},
-    {"links", "a link out, relative", "%P% link ..\\out\\new sub\\..\\file", MADE, NULL},
-    /* handles */
-    {"handles", "an empty name below a read handle", "%P% reopen empty ..\\out\\file",
-     "=out\\file|x", NULL},
-    {"handles", "ReOpenFile of a read handle", "%P% reopen api ..\\out\\file", "=out\\file|x",
-     NULL},
-    {"handles", "attributes by a handle for nothing", "%P% basic ..\\out\\secret", "!out\\secret",
-     NULL},
-    {"handles", "a folder handle outside", "%P% relative ..\\out new", MADE, NULL},
-    {"handles", "rename by a read handle", "%P% rename-read-only ..\\out\\secret ..\\out\\new",
-     MADE, NULL},
-    {"handles", "a granted handle renamed to .git", "%P% rename-granted file .git", "+ws\\.git",
-     NULL},
-    {"handles", "a granted handle renamed out", "%P% rename-granted file ..\\out\\new", MADE, NULL},
-    {"handles", "handles of a process outside", "%P% reach %S% 40", "#", NULL},
-    /* processes */
-    {"processes", "memory of a process outside", "%P% reach %S% 28", "#", NULL},
-    {"processes", "a thread in a process outside", "%P% reach %S% 2", "#", NULL},
-    {"processes", "end a process outside", "%P% reach %S% 1", "#", NULL},
-    {"processes", "suspend a process outside", "%P% reach %S% 800", "#", NULL},
-    {"processes", "settings of a process outside", "%P% reach %S% 200", "#", NULL},
-    {"processes", "a child of a process outside", "%P% reach %S% 80", "#", NULL},
-    {"processes", "every right", "%P% reach %S% 1FFFFF", "#", NULL},
-    {"processes", "the rights to a process's own rights", "%P% reach %S% 40000", "#", NULL},
-    {"processes", "a thread's context", "%P% reach-thread %S% 10", "#", NULL},
-    {"processes", "a thread's suspension", "%P% reach-thread %S% 2", "#", NULL},
-    {"processes", "every right to a thread", "%P% reach-thread %S% 1FFFFF", "#", NULL},
-    {"processes", "debug a process outside", "%P% debug %S%", "#", NULL},
-    {"processes", "WinExec", "%P% winexec \"%P% write ..\\out\\new\"", MADE, NULL},
-    {"processes", "system()", "%P% system \"%P% write ..\\out\\new\"", MADE, NULL},
-    {"processes", "CreateProcessWithToken", "%P% with-token \"%P% write ..\\out\\new\"", MADE,
-     NULL},
-    {"processes", "a script made and run", "cmd /c \"echo %P% write ..\\out\\new> s.cmd & s.cmd\"",
-     MADE, NULL},
-    {"processes", "a copy of the program", "cmd /c \"copy %P% p2.exe & p2 write ..\\out\\new\"",
-     MADE, NULL},
-    {"processes", "a loop of cmd", "cmd /c for %i in (1 2) do @echo x> ..\\out\\new", MADE, NULL},
-    {"processes", "cmd within cmd within cmd", "cmd /c cmd /c \"cmd /c echo x> ..\\out\\new\"",
-     MADE, NULL},
-    {"processes", "pushd", "cmd /c \"pushd ..\\out & echo x> new\"", MADE, NULL},
-    {"processes", "cd /d", "cmd /c \"cd /d %T%\\out & echo x> new\"", MADE, NULL},
-    {"processes", "type", "cmd /c type file > ..\\out\\new", MADE, NULL},
-    {"processes", "copy", "cmd /c copy file ..\\out\\new", MADE, NULL},
-    {"processes", "xcopy", "cmd /c xcopy /y file ..\\out\\made\\", "+out\\made\\file", NULL},
-    {"processes", "md", "cmd /c md ..\\out\\made", "+out\\made", NULL},
-    {"processes", "rd", "cmd /c rd ..\\out\\empty", "-out\\empty", NULL},
-    {"processes", "ren", "cmd /c ren ..\\out\\file new", MADE, NULL},
-    {"processes", ">>", "cmd /c echo x>> ..\\out\\file", "=out\\file|x", NULL},
-    {"processes", "del of everything", "cmd /c del /q ..\\out\\*", "-out\\file", NULL},
-    /* shell */
-    {"shell", "ShellExecute", "%P% shell %P% \"write ..\\out\\new\"", MADE, NULL},
-    {"shell", "start /b", "cmd /c start /wait /b %P% write ..\\out\\new", MADE, NULL},
-    {"shell", "start in another folder", "cmd /c start /wait /b /d ..\\out %P% write new", MADE,
-     NULL},
-    {"shell", "ShellExecute of a script",
-     "cmd /c \"echo %P% write ..\\out\\new> s.bat & %P% shell "
-     "s.bat & %P% sleep 1500\"",
-     MADE, NULL},
-    /* registry */
-    {"registry", "a key", "%P% registry Software\\CordonEscape v", "KSoftware\\CordonEscape", NULL},
-    {"registry", "a volatile key", "%P% registry-volatile Software\\CordonEscape",
-     "KSoftware\\CordonEscape", NULL},
-    {"registry", "reg add", "cmd /c reg add HKCU\\Software\\CordonEscape /f",
-     "KSoftware\\CordonEscape", NULL},
-    {"registry", "a value of a key that is there", "%P% registry-value Software CordonEscape", "#",
-     NULL},
-    {"registry", "a move at the next start", "%P% reboot-move file ..\\out\\new", "#", NULL},
-    /* devices */
-    {"devices", "the first disk", "%P% device \\\\.\\PhysicalDrive0", "#", NULL},
-    {"devices", "the volume", "%P% device \\\\.\\C:", "#", NULL},
-    {"devices", "the volume by \\\\?\\", "%P% device \\\\?\\C:", "#", NULL},
-    {"devices", "a mailslot", "%P% mailslot \\\\.\\mailslot\\cordon-escape", "#", NULL},
-    /* streams */
-    {"streams", "of a file", "%P% write file:s", "+ws\\file:s", NULL},
-    {"streams", "of a new file", "%P% write fresh:s", "+ws\\fresh:s", NULL},
-    {"streams", "of a folder", "%P% write sub:s", "+ws\\sub:s", NULL},
-    {"streams", "with a type", "%P% write file:s:$DATA", "+ws\\file:s:$DATA", NULL},
-    {"streams", "by a copy", "%P% copy file file:s", "+ws\\file:s", NULL},
-    {"streams", "by appending", "%P% append fresh:s", "+ws\\fresh:s", NULL},
-    {"streams", "a folder", "%P% mkdir sub:d", "+ws\\sub:d", NULL},
-    {"streams", "by a rename", "%P% rename file fresh:s", "+ws\\fresh:s", NULL},
-    {"streams", "by a link", "%P% link fresh:s file", "+ws\\fresh:s", NULL},
-    {"streams", "relative to a folder", "%P% relative sub fresh:s", "+ws\\sub\\fresh:s", NULL},
-    {"streams", "by cmd", "cmd /c echo x> fresh:s", "+ws\\fresh:s", NULL},
-    /* names */
-    {"names", ".git", "%P% mkdir .git", "+ws\\.git", NULL},
-    {"names", ".Git by \\\\?\\", "%P% mkdir \\\\?\\%T%\\ws\\.Git", "+ws\\.Git", NULL},
-    {"names", ".git with a dot", "%P% mkdir .git.", "+ws\\.git", NULL},
-    {"names", ".git by a rename", "%P% rename sub .git", "+ws\\.git", NULL},
-    {"names", ".git by a link", "%P% link .git file", "+ws\\.git", NULL},
-    {"names", ".git by a copy", "%P% copy file .git", "+ws\\.git", NULL},
-    {"names", ".git by dots", "%P% mkdir sub\\..\\.git", "+ws\\.git", NULL},
-    {"names", ".git relative to a folder", "%P% relative . .git", "+ws\\.git", NULL},
-    {"names", ".husky", "%P% mkdir .husky", "+ws\\.husky", NULL},
-    {"names", ".githooks", "%P% mkdir .githooks", "+ws\\.githooks", NULL},
-    {"names", ".idea", "%P% mkdir sub\\.idea", "+ws\\sub\\.idea", NULL},
-    {"names", ".vscode", "cmd /c md .vscode", "+ws\\.vscode", NULL},
-    {"names", ".agents", "%P% mkdir .AGENTS", "+ws\\.agents", NULL},
-    {"names", ".gemini", "%P% mkdir .gemini", "+ws\\.gemini", NULL},
-    {"names", ".codex", "%P% mkdir .codex", "+ws\\.codex", NULL},
-    {"names", ".mcp.json", "cmd /c echo x> .MCP.json", "+ws\\.mcp.json", NULL},
-    {"names", "a nested hook", "%P% write repo\\.git\\hooks\\post-merge",
-     "+ws\\repo\\.git\\hooks\\post-merge", NULL},
-    {"names", "a nested config.worktree", "%P% write repo\\.git\\config.worktree",
-     "+ws\\repo\\.git\\config.worktree", NULL},
-    {"names", "a nested commondir", "%P% write repo\\.git\\commondir", "+ws\\repo\\.git\\commondir",
-     NULL},
-    {"names", "a nested info\\attributes",
-     "cmd /c \"md repo\\.git\\info & echo x> repo\\.git\\info\\attributes\"",
-     "+ws\\repo\\.git\\info\\attributes", NULL},
-    {"names", "the nested folder around it moved and back",
-     "cmd /c \"%P% rename repo\\.git repo\\g & echo x> repo\\g\\config & %P% rename repo\\g "
-     "repo\\.git\"",
-     "=ws\\repo\\.git\\config|x", NULL},
-    /* environment */
-    {"environment", "TEMP turned to outside",
-     "%P% env-child TEMP %T%\\out \"echo x> %TEMP%\\..\\out\\new\"", MADE, NULL},
-    {"environment", "a second cordon without a sandbox",
-     "%C% run --quiet --mode full-access -- %P% write ..\\out\\new", MADE, NULL},
-    {"environment", "a second cordon with another root",
-     "%C% run --quiet --root . --root ..\\out -- %P% write ..\\out\\new", MADE, NULL},
+#define ATTEMPT(door, what, line, effect) {door, what, line, effect, NULL},
+#define ATTEMPT_WITH(door, what, line, effect, options) {door, what, line, effect, options},
+#include "attempts.def"
 };
 
 /* Around the agent: what nothing but the token stops. */
@@ -192,9 +51,37 @@ static void bare(void)
     RegDeleteKeyA(HKEY_CURRENT_USER, "Software\\CordonEscape");
 }
 
+/* A task is a file, a service a key; neither can be seen elsewhere without asking its service. */
 static bool has_effect(const struct attempt *a, int code)
 {
-    return a->effect[0] == '#' ? code == 0 : holds(a->effect);
+    char path[600];
+    HKEY key;
+    if (a->effect[0] == '#')
+        return code == 0;
+    if (a->effect[0] == 'T') {
+        GetSystemDirectoryA(path, 300);
+        snprintf(path + strlen(path), 200, "\\Tasks\\%s", a->effect + 1);
+        return GetFileAttributesA(path) != INVALID_FILE_ATTRIBUTES;
+    }
+    if (a->effect[0] == 'S') {
+        snprintf(path, sizeof path, "System\\CurrentControlSet\\Services\\%s", a->effect + 1);
+        bool there = RegOpenKeyExA(HKEY_LOCAL_MACHINE, path, 0, KEY_READ, &key) == 0;
+        if (there)
+            RegCloseKey(key);
+        return there;
+    }
+    return holds(a->effect);
+}
+
+/* Tasks and services are removed as they were made. */
+static void take_back(const struct attempt *a)
+{
+    if (a->effect[0] == 'T' || strstr(a->line, "schtasks"))
+        run("%P% com-task CordonEscape -", NULL);
+    if (a->effect[0] == 'S') {
+        run("%P% service-create CordonEscape -", NULL);
+        RegDeleteKeyA(HKEY_LOCAL_MACHINE, "System\\CurrentControlSet\\Services\\CordonEscape");
+    }
 }
 
 static void try_all(void)
@@ -213,6 +100,7 @@ static void try_all(void)
         bare();
         code = run(line, &control);
         bool happens = has_effect(a, code);
+        take_back(a);
         if (!ok(!already && stopped && happens, "%s: %s", a->door, a->what)) {
             note("stopped %d, happens without the sandbox %d (%d)", stopped, happens, code);
             note_output(&out);
@@ -221,18 +109,160 @@ static void try_all(void)
     }
 }
 
-static void try_around(void)
+/* On the user's desktop: the token's integrity, a private desktop and the job's window limits close
+   it on Windows; Wine keeps none of them. */
+static const struct attempt on_desktop[] = {
+    {"desktop", "a message posted to a window", "%P% window-post cordon-escape posted",
+     "+out\\told", NULL},
+    {"desktop", "a message sent to a window", "%P% window-post cordon-escape sent", "+out\\told",
+     NULL},
+    {"desktop", "data sent to a window", "%P% window-post cordon-escape data", "+out\\told", NULL},
+    {"desktop", "DDE: a command to a server", "%P% dde-client cordon-escape", "+out\\told", NULL},
+    {"desktop", "a hook on the thread of a window", "%P% window-hook cordon-escape", "#", NULL},
+    {"desktop", "the clipboard", "%P% clipboard cordon", "#", NULL},
+};
+
+/* What Wine does not have, so that nothing there could be the control. */
+static const struct attempt on_windows[] = {
+    {"processes", "another account (CreateProcessWithLogon)",
+     "%P% logon \"%P% write %T%\\out\\new\"", MADE, NULL},
+    {"devices", "a drive letter of its own (DefineDosDevice)", "%P% subst \\??\\C:\\Windows", "#",
+     NULL},
+    {"devices", "the kernel's state (NtSystemDebugControl)", "%P% debug-control", "#", NULL},
+};
+
+static bool is_wine(void)
 {
-    bool wine = GetProcAddress(GetModuleHandleA("ntdll"), "wine_get_version") != NULL;
-    for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+    return GetProcAddress(GetModuleHandleA("ntdll"), "wine_get_version") != NULL;
+}
+
+static void try_around(const struct attempt *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
         auto_buf struct buf out = {0};
         bare();
-        int code = confined("--quiet", around[i].line, &out);
-        bool escaped = has_effect(&around[i], code);
-        if (!ok(escaped == wine, "%s: %s: %s", around[i].door, around[i].what,
-                wine ? "wine: gets around" : "windows: must be denied"))
+        int code = confined("--quiet", list[i].line, &out);
+        Sleep(list[i].effect[0] == '#' ? 0 : 100);
+        bool escaped = has_effect(&list[i], code);
+        if (!ok(escaped == is_wine(), "%s: %s: %s", list[i].door, list[i].what,
+                is_wine() ? "wine: gets around" : "windows: must be denied"))
             note_output(&out);
     }
+}
+
+/* A window and a DDE server outside; where no window can be made there is nothing to try. */
+static void try_desktop(void)
+{
+    enum { COUNT = sizeof on_desktop / sizeof *on_desktop };
+    bare();
+    run(on_desktop[0].line, NULL);
+    Sleep(100);
+    bool control = exists("out\\told");
+    if (control)
+        try_around(on_desktop, COUNT);
+    for (size_t i = 0; !control && i < COUNT; i++)
+        skip(on_desktop[i].what, "no window can be made here");
+}
+
+static void try_on_windows(void)
+{
+    for (size_t i = 0; i < sizeof on_windows / sizeof *on_windows; i++) {
+        if (is_wine()) {
+            skip(on_windows[i].what, "Wine does not have it");
+            continue;
+        }
+        bare();
+        int code = confined("--quiet", on_windows[i].line, NULL);
+        ok(!has_effect(&on_windows[i], code), "%s: %s", on_windows[i].door, on_windows[i].what);
+    }
+}
+
+/* ---- the network ---- */
+
+struct ear {
+    SOCKET tcp, tcp6, udp;
+    unsigned port, port6, udp_port;
+};
+
+static SOCKET listen_on(int family, int type, unsigned *port)
+{
+    struct sockaddr_storage here = {.ss_family = (short)family};
+    int size = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    u_long on = 1;
+    if (family == AF_INET)
+        ((struct sockaddr_in *)&here)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    else
+        ((struct sockaddr_in6 *)&here)->sin6_addr.s6_addr[15] = 1;
+    SOCKET s = socket(family, type, 0);
+    if (bind(s, (struct sockaddr *)&here, size) || (type == SOCK_STREAM && listen(s, 8)) ||
+        ioctlsocket(s, FIONBIO, &on) || getsockname(s, (struct sockaddr *)&here, &size))
+        return INVALID_SOCKET;
+    *port = ntohs(((struct sockaddr_in *)&here)->sin_port);
+    return s;
+}
+
+/* True if somebody came since the last look. */
+static bool heard(const struct ear *ear)
+{
+    char text[64];
+    bool any = false;
+    for (SOCKET s; (s = accept(ear->tcp, NULL, NULL)) != INVALID_SOCKET; closesocket(s))
+        any = true;
+    for (SOCKET s; (s = accept(ear->tcp6, NULL, NULL)) != INVALID_SOCKET; closesocket(s))
+        any = true;
+    while (recv(ear->udp, text, sizeof text, 0) >= 0)
+        any = true;
+    return any;
+}
+
+static void try_network(void)
+{
+    static const struct {
+        const char *what, *line; /* %u is the port */
+        char to;                 /* t, 6 or u: which */
+    } ways[] = {
+        {"TCP", "%%P%% tcp-later 127.0.0.1 %u", 't'},
+        {"TCP over IPv6", "%%P%% tcp-later ::1 %u", '6'},
+        {"TCP to an IPv4 address in IPv6", "%%P%% tcp-mapped 127.0.0.1 %u", 't'},
+        {"ConnectEx", "%%P%% tcp-ex 127.0.0.1 %u", 't'},
+        {"ConnectEx over IPv6", "%%P%% tcp-ex ::1 %u", '6'},
+        {"by name", "%%P%% tcp-name localhost %u", 't'},
+        {"by a child", "cmd /c cmd /c %%P%% tcp-later 127.0.0.1 %u", 't'},
+        {"to every address", "%%P%% tcp-later 0.0.0.0 %u", 't'},
+        {"WinHTTP", "%%P%% winhttp 127.0.0.1 %u", 't'},
+        {"URLDownloadToFile", "%%P%% urlmon 127.0.0.1 %u", 't'},
+        {"UDP", "%%P%% udp 127.0.0.1 %u", 'u'},
+        {"UDP, connected", "%%P%% udp-connected 127.0.0.1 %u", 'u'},
+        {"UDP by WSASendTo", "%%P%% udp-wsa 127.0.0.1 %u", 'u'},
+        {"UDP by WSASendMsg", "%%P%% udp-message 127.0.0.1 %u", 'u'},
+    };
+    WSADATA data;
+    struct ear ear = {0};
+    WSAStartup(MAKEWORD(2, 2), &data);
+    ear.tcp = listen_on(AF_INET, SOCK_STREAM, &ear.port);
+    ear.tcp6 = listen_on(AF_INET6, SOCK_STREAM, &ear.port6);
+    ear.udp = listen_on(AF_INET, SOCK_DGRAM, &ear.udp_port);
+    fresh();
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        auto_buf struct buf line = {0}, out = {0};
+        buf_fmt(&line, ways[i].line,
+                ways[i].to == 't'   ? ear.port
+                : ways[i].to == '6' ? ear.port6
+                                    : ear.udp_port);
+        heard(&ear);
+        confined("--timeout 10", buf_cstr(&line), &out);
+        bool inside = heard(&ear), said = has(&out, "net.off");
+        struct command c = command_start(buf_cstr(&line));
+        command_end(&c, 3000, NULL); /* nobody answers it */
+        bool control = heard(&ear);
+        if (!ok(!inside && said && control, "network: %s", ways[i].what)) {
+            note("reached inside %d, said %d, without the sandbox %d", inside, said, control);
+            note_output(&out);
+        }
+    }
+    closesocket(ear.tcp);
+    closesocket(ear.tcp6);
+    closesocket(ear.udp);
 }
 
 /* A handle for writing outside that the launcher's caller left inheritable. */
@@ -303,11 +333,23 @@ int main(void)
     CreateDirectoryA(path_of("ws"), NULL);
     struct command other = command_start("%P% sleep 300000");
     snprintf(sleeper, sizeof sleeper, "%lu", (unsigned long)other.pid);
+    /* From the beginning: Wine starts its desktop for the first window, in whatever job that is. */
+    struct command window = command_start("%P% window-server cordon-escape ..\\out\\told");
+    struct command holder =
+        command_start("%P% directory hold \\BaseNamedObjects\\msys-2.0S5-cordon");
+    Sleep(1000);
     try_all();
     try_inherited();
     try_pipes();
-    try_around();
+    try_network();
+    try_around(around, sizeof around / sizeof *around);
+    try_desktop();
+    try_on_windows();
     ok(WaitForSingleObject(other.process, 0) == WAIT_TIMEOUT, "the process outside lives");
+    TerminateProcess(window.process, 0);
+    command_end(&window, 1000, NULL);
+    TerminateProcess(holder.process, 0);
+    command_end(&holder, 1000, NULL);
     TerminateProcess(other.process, 0);
     command_end(&other, 1000, NULL);
     RegDeleteKeyA(HKEY_CURRENT_USER, "Software\\CordonEscape");
