@@ -32,7 +32,7 @@ fuzz: ## run every fuzz target for S seconds each (S=60)
 	@tools/setup test
 	@tools/fuzz $(S)
 
-soak: ## the long form: every fuzz target for ten minutes, end-to-end runs fifty times
+soak: ## the long form of load, kills, races and fuzzing, then two hours of steady work
 	@tools/setup test
 	@tools/soak
 

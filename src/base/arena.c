@@ -10,7 +10,8 @@
 #endif
 #endif
 #ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
+void __asan_poison_memory_region(const volatile void *p, size_t n);
+void __asan_unpoison_memory_region(const volatile void *p, size_t n);
 enum { GAP = 16 };
 __attribute__((noinline)) static void mark(void *p, size_t n, bool permitted)
 {

@@ -183,6 +183,48 @@ void judge_awk(struct guard *g, const struct guard_call *call)
         guard_code(g, name_program(call->words[0].text), call->words[i]);
 }
 
+/* The value of -S among env's options, itself an option or the end of several; false: none. */
+static bool split_string(const struct guard_call *call, size_t i, struct str *out)
+{
+    static const struct str name = STR("--split-string");
+    struct str arg = call->words[i].text;
+    if (str_starts(arg, name) && (arg.n == name.n || arg.p[name.n] == '=')) {
+        *out = str_from(arg, name.n + 1);
+        return true;
+    }
+    if (arg.n < 2 || arg.p[0] != '-' || arg.p[1] == '-')
+        return false;
+    size_t at = 1;
+    while (at < arg.n && arg.p[at] != 'S' && arg.p[at] != 'u' && arg.p[at] != 'C')
+        at++;
+    *out = str_from(arg, at + 1);
+    return at < arg.n && arg.p[at] == 'S';
+}
+
+/* env -S 'PROGRAM ARG…' ARG…: the words of one word, and those behind it. */
+void judge_env(struct guard *g, const struct guard_call *call)
+{
+    struct str code;
+    for (size_t i = 1; i < call->count && str_starts(call->words[i].text, STR("-")); i++) {
+        if (!split_string(call, i, &code)) {
+            i += name_is_one_of(call->words[i].text, STR("-u|--unset|-C|--chdir"));
+            continue;
+        }
+        auto_buf struct buf text = {0};
+        for (buf_add(&text, code); ++i < call->count;) {
+            buf_char(&text, ' ');
+            buf_add(&text, call->words[i].text);
+        }
+        struct word whole = call->words[1];
+        whole.text = arena_copy(guard_arena(g), buf_str(&text));
+        if (text.failed || !whole.text.p)
+            guard_limit(g, whole);
+        else
+            guard_nested(g, GUARD_BASH, whole);
+        return;
+    }
+}
+
 /* npm exec, pnpm dlx, yarn dlx … run a program; corepack runs a package manager. */
 void judge_npm(struct guard *g, const struct guard_call *call)
 {

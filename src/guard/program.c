@@ -124,17 +124,6 @@ static void judge_browser(struct guard *g, const struct guard_call *call)
     guard_find(g, GUARD_LAUNCH_BROWSER, at, name_program(call->words[0].text), NULL, NULL);
 }
 
-static bool is_assignment(struct str text)
-{
-    size_t equals = str_find_char(text, '=', 0);
-    if (equals == 0 || equals == text.n || ascii_is_digit(text.p[0]))
-        return false;
-    for (size_t i = 0; i < equals; i++)
-        if (!ascii_is_alnum(text.p[i]) && text.p[i] != '_')
-            return false;
-    return true;
-}
-
 size_t wrapped_program(const struct guard_call *call, size_t from, struct str value_options)
 {
     size_t i = from;
@@ -166,13 +155,9 @@ static void judge_wrapper(struct guard *g, const struct guard_call *call,
 {
     size_t i = wrapped_program(call, 1, wrapper->value_options);
     if (wrapper->flags & WRAP_ASSIGNS)
-        while (i < call->count && is_assignment(call->words[i].text))
+        while (i < call->count && str_has_char(call->words[i].text, '='))
             i++;
     i += wrapper->skip;
-    if (i >= call->count) {
-        if (str_eqi(wrapper->name, STR("busybox")) || call->input.text.p == NULL)
-            return;
-    }
     if (!str_eqi(wrapper->name, STR("xargs"))) {
         judge_rest(g, call, i);
         return;

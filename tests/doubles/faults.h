@@ -2,7 +2,8 @@
  * One call fails. Every place in the program that makes a call which can fail (faults.def) is noted
  * with its first call in a table that the processes of a run share; the place that is named in
  * CORDON_FAULT_AT, by its distance from the program's beginning, gets a failure for an answer, the
- * first time it asks. The real sources know nothing of it: the linker's --wrap leads the calls here.
+ * first time it asks. The real sources know nothing of it: the linker's --wrap leads the calls
+ * here.
  */
 #ifndef CORDON_TESTS_FAULTS_H
 #define CORDON_TESTS_FAULTS_H

@@ -8,6 +8,7 @@
  * file load_probe descriptors FOLDER    opens until none is left; the error must be EMFILE
  *   load_probe full FILE             writes until the disk is full; the error must be ENOSPC
  *   load_probe kills N FOLDER        children that write, killed at any moment
+ *   load_probe crowd N M FOLDER      N processes with M threads each that ask at the same moment
  * Exit code 0: as it should be.
  */
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -54,12 +56,12 @@ static void *write_many(void *context)
     return NULL;
 }
 
-static int do_threads(int count)
+static int do_threads_of(void *(*work)(void *), int count)
 {
     pthread_t threads[256];
     int failed = 0;
     for (long i = 0; i < count; i++)
-        if (pthread_create(&threads[i], NULL, write_many, (void *)i))
+        if (pthread_create(&threads[i], NULL, work, (void *)i))
             return 1;
     for (int i = 0; i < count; i++) {
         void *result;
@@ -251,6 +253,42 @@ static int do_kills(int count)
     return !write_file(path, "after");
 }
 
+struct crowd {
+    int ready, go;
+};
+static struct crowd *crowd;
+static long crowd_number;
+
+static void *ask_with_others(void *context)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/c%ld-%ld", folder, crowd_number, (long)context);
+    __atomic_add_fetch(&crowd->ready, 1, __ATOMIC_SEQ_CST);
+    while (!__atomic_load_n(&crowd->go, __ATOMIC_SEQ_CST))
+        usleep(1000);
+    bool good = write_file(path, path);
+    return good && open("../out/crowd", O_WRONLY | O_CREAT, 0644) < 0 ? NULL : (void *)1;
+}
+
+static int do_crowd(int count)
+{
+    int failed = 0, status;
+    crowd = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (crowd_number = 0; crowd_number < count; crowd_number++)
+        if (fork() == 0) {
+            int bad = do_threads_of(ask_with_others, many);
+            _exit(bad != 0);
+        }
+    for (int i = 0; i < 20000 && __atomic_load_n(&crowd->ready, __ATOMIC_SEQ_CST) < count * many;
+         i++)
+        usleep(1000);
+    failed += __atomic_load_n(&crowd->ready, __ATOMIC_SEQ_CST) != count * many;
+    __atomic_store_n(&crowd->go, 1, __ATOMIC_SEQ_CST);
+    while (wait(&status) > 0)
+        failed += status != 0;
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -259,7 +297,9 @@ int main(int argc, char **argv)
     int count = atoi(argv[2]);
     many = argc > 4 ? atoi(argv[3]) : 0;
     if (strcmp(argv[1], "threads") == 0)
-        return do_threads(count > 256 ? 256 : count) != 0;
+        return do_threads_of(write_many, count > 256 ? 256 : count) != 0;
+    if (strcmp(argv[1], "crowd") == 0)
+        return do_crowd(count) != 0;
     if (strcmp(argv[1], "processes") == 0)
         return do_processes(count, argv[0]) != 0;
     if (strcmp(argv[1], "signals") == 0)

@@ -572,8 +572,11 @@ int do_serve_lines(void)
         if (strcmp(line, "end") == 0)
             return 0;
         memcpy(last, line, sizeof last);
-        HANDLE out =
-            CreateFileW(L"done.new", GENERIC_WRITE, SHARE, &inherit, CREATE_ALWAYS, 0, NULL);
+        /* The child holds this one and may do to it what it likes; the answer is a file of ours. */
+        wchar_t said[40];
+        swprintf(said, 40, L"said-%llu", (unsigned long long)GetTickCount64());
+        HANDLE out = CreateFileW(said, GENERIC_READ | GENERIC_WRITE, SHARE, &inherit, CREATE_ALWAYS,
+                                 FILE_FLAG_DELETE_ON_CLOSE, NULL);
         STARTUPINFOA startup = {.cb = sizeof startup,
                                 .dwFlags = STARTF_USESTDHANDLES,
                                 .hStdOutput = out,
@@ -585,11 +588,17 @@ int do_serve_lines(void)
             CloseHandle(child.hProcess);
             CloseHandle(child.hThread);
         }
-        int size = snprintf(text, sizeof text, "code %lu\n", (unsigned long)code);
-        SetFilePointer(out, 0, NULL, FILE_END);
-        WriteFile(out, text, (DWORD)size, &n, NULL);
+        char back[1200];
+        DWORD length = 0;
+        SetFilePointer(out, 0, NULL, FILE_BEGIN);
+        ReadFile(out, back, sizeof back, &length, NULL);
         CloseHandle(out);
-        MoveFileW(L"done.new", L"done");
+        int size = snprintf(text, sizeof text, "code %lu\n", (unsigned long)code);
+        HANDLE done = CreateFileW(L"done.new", GENERIC_WRITE, SHARE, NULL, CREATE_ALWAYS, 0, NULL);
+        WriteFile(done, back, length, &n, NULL);
+        WriteFile(done, text, (DWORD)size, &n, NULL);
+        CloseHandle(done);
+        MoveFileExW(L"done.new", L"done", MOVEFILE_REPLACE_EXISTING);
     }
 }
 

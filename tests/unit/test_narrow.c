@@ -37,7 +37,7 @@ int main(void)
                         beside = entry("/wide");
     struct policy_list list_w = {&w, 1, 1}, list_sub = {&sub, 1, 1}, list_odd = {&odd, 1, 1},
                        list_beside = {&beside, 1, 1};
-    struct policy_settings base = {.mode = POLICY_WORKSPACE_WRITE, .roots = list_w}, s;
+    struct policy_settings base = {.mode = POLICY_WORKSPACE_WRITE, .roots = list_w}, s, more;
     ok(narrow(base, base), "the same policy");
     s = base, s.mode = POLICY_READ_ONLY;
     ok(narrow(s, base) && !narrow(base, s), "read-only is narrower");
@@ -47,27 +47,64 @@ int main(void)
     ok(!narrow(s, base) && !narrow(base, s), "another root with the same beginning is not");
     s = base, s.roots = list_odd;
     ok(narrow(s, s) && narrow(s, base), "names with line breaks survive");
+    struct policy_entry all = entry("/");
+    struct policy_list list_all = {&all, 1, 1};
+    s = base, s.deny_read = list_all;
+    more = base, more.deny_read = list_sub;
+    ok(narrow(s, more) && !narrow(more, s), "what denies everything denies a part");
     s = base, s.net = POLICY_NET_ON;
     ok(narrow(base, s) && !narrow(s, base), "the network off is narrower");
     s = base, s.git = POLICY_GIT_COMMIT;
     ok(narrow(base, s) && !narrow(s, base), "--git=protect is narrower");
     s = base, s.deny_write = list_sub;
     ok(narrow(s, base) && !narrow(base, s), "deny-write is narrower");
+    ok(narrow(s, s), "the same deny-write");
     s = base, s.deny_write = list_beside;
     ok(narrow(base, s), "deny-write of what cannot be written anyway changes nothing");
     s = base, s.deny_read = list_sub;
     ok(narrow(s, base) && !narrow(base, s), "deny-read is narrower");
+    ok(narrow(s, s), "the same deny-read");
+    more = s;
+    more.allow_read = list_sub;
+    s.deny_read = list_w, more.deny_read = list_w;
+    ok(narrow(s, more) && !narrow(more, s) && narrow(more, more), "without allow-read is narrower");
     s = base, s.self = list_sub;
     ok(narrow(s, base) && !narrow(base, s), "Cordon's own files count");
     s = base, s.temp_path = STR("/tmp"), s.temp = POLICY_TEMP_SHARED;
     ok(narrow(base, s) && !narrow(s, base), "no temp folder is narrower");
+    struct policy_entry vscode = entry(".vscode");
+    struct policy_list list_vscode = {&vscode, 1, 1};
+    s = base, s.unprotect = list_vscode;
+    ok(narrow(base, s) && !narrow(s, base) && narrow(s, s), "what is protected is narrower");
     s = base, s.strict = true;
     ok(narrow(s, base) && !narrow(base, s), "strict is narrower");
 
+    struct policy_entry ssh = entry("ssh"), curl = entry("curl"), a = entry("a.test"),
+                        b = entry("b.test");
+    struct policy_entry both[] = {a, b};
+    struct policy_list list_ssh = {&ssh, 1, 1}, list_curl = {&curl, 1, 1}, list_a = {&a, 1, 1},
+                       list_both = {both, 2, 2};
+    s = base, s.deny_tools = list_ssh, more = base, more.deny_tools = list_curl;
+    ok(narrow(s, base) && !narrow(base, s) && narrow(s, s) && !narrow(s, more), "denied tools");
+    s = base, s.allow_tools = list_ssh, more = base, more.allow_tools = list_curl;
+    ok(narrow(base, s) && !narrow(s, base) && narrow(s, s) && !narrow(s, more), "allowed tools");
+    s = base, s.net = POLICY_NET_ALLOW, s.net_allow = list_a;
+    more = s, more.net_allow = list_both;
+    ok(narrow(s, more) && !narrow(more, s) && narrow(more, more), "fewer hosts are narrower");
+    s = base, s.net = POLICY_NET_PROXY, s.proxy = STR("127.0.0.1:1");
+    more = s, more.proxy = STR("127.0.0.1:2");
+    ok(narrow(s, s) && !narrow(s, more), "the same proxy");
+
     struct policy *policy = compile(&base);
-    static const char *const bad[] = {
-        "",       "mode 1\n",   "mode x\n", "what 1\n",
-        "mode 1", "root %zz\n", "root %\n", "mode 1\ngit 0\nnet 0\nstrict 0\nnew 1\n"};
+    static const char *const bad[] = {"mode 10\ngit 0\nnet 0\nstrict 0\n",
+                                      "",
+                                      "mode 1\n",
+                                      "mode x\n",
+                                      "what 1\n",
+                                      "mode 1",
+                                      "root %zz\n",
+                                      "root %\n",
+                                      "mode 1\ngit 0\nnet 0\nstrict 0\nnew 1\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         auto_buf struct buf why = {0};
         ok(!policy_is_narrow(str_of(bad[i]), policy, &why) && why.n, "what is not understood, %zu",

@@ -54,6 +54,8 @@ static const struct row {
     {&kernel, "\\DosDevices\\C:\\a", "C:\\a", PATH_FILE},
     {&kernel, "\\DosDevices", "\\DosDevices", PATH_DEVICE},
     {&kernel, "\\DosDevices\\", "\\DosDevices\\", PATH_DEVICE},
+    {&kernel, "\\Device", "\\Device", PATH_DEVICE},
+    {&kernel, "\\Device\\", "\\Device\\", PATH_DEVICE},
     {&kernel, "\\SystemRoot\\x", "\\SystemRoot\\x", PATH_DEVICE},
     {&kernel, "\\??\\C:\\a", "C:\\a", PATH_FILE},
 
@@ -237,7 +239,7 @@ static void test_parts(void)
            path_parent(PATH_WINDOWS, STR("\\\\h\\s")).n == 0 &&
            str_eq(path_parent(PATH_WINDOWS, STR("\\\\h\\s\\a")), STR("\\\\h\\s")) &&
            str_eq(path_parent(PATH_POSIX, STR("/a")), STR("/")) &&
-           path_parent(PATH_POSIX, STR("/")).n == 0,
+           path_parent(PATH_POSIX, STR("/")).n == 0 && path_parent(PATH_POSIX, STR("a")).n == 0,
        "parents");
     ok(str_eq(path_leaf(PATH_WINDOWS, STR("C:\\a\\b")), STR("b")) &&
            path_leaf(PATH_WINDOWS, STR("C:\\")).n == 0 &&
@@ -254,6 +256,12 @@ static void test_long(void)
     ok(path_normalize(&here, (struct str){given, 32767}, out, PATH_MAX_BYTES, &path) == 0 &&
            path.class == PATH_FILE && path.text.n == 32767,
        "32,767 units");
+    ok(path_normalize(&here, (struct str){given + 3, 32767 - 7}, out, PATH_MAX_BYTES, &path) == 0 &&
+           path.class == PATH_FILE && path.text.n == 32767 &&
+           path_normalize(&here, (struct str){given + 3, 32767 - 6}, out, PATH_MAX_BYTES, &path) ==
+               0 &&
+           path.class == PATH_MALFORMED,
+       "with the current directory in front they count, too");
     ok(path_normalize(&here, (struct str){given, 32768}, out, PATH_MAX_BYTES, &path) == 0 &&
            path.class == PATH_MALFORMED,
        "32,768 units are malformed");
@@ -270,6 +278,11 @@ static void test_long(void)
     ok(path_normalize(&here, (struct str){given, 3 + 3 * 32764}, out, PATH_MAX_BYTES, &path) == 0 &&
            path.class == PATH_FILE,
        "32,767 units of three bytes");
+    for (size_t i = 3; i + 3 <= 3 + 3 * 32764; i += 3)
+        memcpy(given + i, "\xEF\xBF\xBF", 3);
+    ok(path_normalize(&here, (struct str){given, 3 + 3 * 32764}, out, PATH_MAX_BYTES, &path) == 0 &&
+           path.class == PATH_FILE,
+       "the last of the first plane is one unit");
     for (size_t i = 3; i + 4 <= 3 + 4 * 16383; i += 4)
         memcpy(given + i, "\xF0\x9F\x98\x80", 4);
     ok(path_normalize(&here, (struct str){given, 3 + 4 * 16382}, out, PATH_MAX_BYTES, &path) == 0 &&

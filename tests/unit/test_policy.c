@@ -5,6 +5,7 @@
 #include "policy/casefold.h"
 #include "policy/image.h"
 #include "policy/names.h"
+#include "policy/net.h"
 #include "policy/rules.h"
 #include "tap.h"
 
@@ -411,13 +412,15 @@ static void test_crafted(void)
     ok(!survives(block, second_entry + 4, 2), "or in place");
     ok(!survives(block, second_entry, IMAGE_KINDS), "there are so many kinds and no more");
     ok(!survives(block, second_entry + 1, 0), "an entry has a number");
-    unsigned doubled = 0;
+    unsigned doubled = 0, beyond = 0;
     for (size_t i = 0; i < h.slot_count; i++) {
         uint32_t node;
         memcpy(&node, block.p + h.slot_at + 4 * i, 4);
         doubled += node != 1 && survives(block, h.slot_at / 4 + i, 1);
+        beyond += survives(block, h.slot_at / 4 + i, h.node_count);
     }
     ok(doubled == 0, "every node stands in one slot");
+    ok(beyond == 0, "no slot holds one more than there are nodes");
     unsigned lost = 0;
     for (uint32_t i = 0; i < h.node_count; i++) {
         struct image_node node;
@@ -456,6 +459,65 @@ static void test_list(void)
     policy_free(policy);
 }
 
+/* What a broker hands over was read from an address, not from a text. */
+static void test_peers(void)
+{
+    auto_arena struct arena arena = {0};
+    struct policy_settings settings = workspace(&arena);
+    settings.net = POLICY_NET_ON;
+    struct policy *policy = compile(&settings);
+    static const struct {
+        const char *host;
+        uint16_t port;
+        enum cordon_verdict verdict;
+    } rows[] = {{"127.0.0.1", 80, CORDON_ALLOW},
+                {"127.0.0.1", 0, CORDON_DENY},
+                {"", 80, CORDON_DENY},
+                {"a b", 80, CORDON_DENY},
+                {"a.test", 65535, CORDON_ALLOW}};
+    static const struct {
+        const char *pattern, *host;
+        bool covers;
+    } covered[] = {{"a.test", "a.test", true},      {"a.test.", "A.test", true},
+                   {"*.a.test", "b.a.test", true},  {"*.a.test.", "b.a.test", true},
+                   {"*.a.test", "a.test", false},   {"*.a.test", "ba.test", false},
+                   {"*.x.t.t", "b.x.t.t", true},    {"10.0.0.1", "10.0.0.1", true},
+                   {"10.0.0.1", "10.0.0.2", false}, {"*.0.0.1", "10.0.0.1", false},
+                   {"0.0.0.0", "a.test", false},    {"a.test", "0.0.0.0", false},
+                   {"::", "a.test", false},         {"::", "0.0.0.0", false}};
+    /* In buffers of exactly their size. */
+    static const char *const incomplete[] = {"[::1]", "[::1", "a", "", "[", "a:", "[]:1", "a:1x"};
+    for (size_t i = 0; i < sizeof incomplete / sizeof *incomplete; i++) {
+        size_t n = strlen(incomplete[i]);
+        char *copy = malloc(n ? n : 1);
+        struct policy_peer peer;
+        memcpy(copy, incomplete[i], n);
+        ok(policy_parse_peer((struct str){copy, n}, &peer) != 0, "no peer: \"%s\"", incomplete[i]);
+        free(copy);
+    }
+    for (size_t i = 0; i < sizeof covered / sizeof *covered; i++) {
+        struct net_host host = net_read_host(str_of(covered[i].host));
+        ok(net_covers(str_of(covered[i].pattern), &host) == covered[i].covers, "%s and %s",
+           covered[i].pattern, covered[i].host);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct policy_answer answer = {0};
+        policy_net_decide(policy,
+                          &(struct policy_peer){.host = str_of(rows[i].host), .port = rows[i].port},
+                          &answer);
+        ok(answer.verdict == rows[i].verdict, "a peer \"%s\", port %u", rows[i].host, rows[i].port);
+    }
+    policy_free(policy);
+    settings.net = POLICY_NET_ALLOW;
+    add(&arena, &settings.net_allow, "a.test");
+    add(&arena, &settings.net_allow, "b.test");
+    policy = compile(&settings);
+    struct policy_answer answer = {0};
+    policy_net_decide(policy, &(struct policy_peer){.host = STR("b.test"), .port = 1}, &answer);
+    ok(answer.verdict == CORDON_ALLOW && answer.entry == 2, "the entry that allows it is named");
+    policy_free(policy);
+}
+
 int main(void)
 {
     test_spellings();
@@ -467,5 +529,6 @@ int main(void)
     test_image();
     test_crafted();
     test_list();
+    test_peers();
     return tap_done();
 }

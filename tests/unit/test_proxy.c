@@ -1,5 +1,7 @@
 /* The proxy's protocol: what comes in, what goes out, who is asked for; and which addresses are
  * public. */
+#include <stdlib.h>
+
 #include "broker/proxy.h"
 #include "policy/net.h"
 #include "tap.h"
@@ -63,6 +65,9 @@ static void test_requests(void)
          "HTTP/1.1 400"},
         {"a plain request", STR("GET http://a.test/x HTTP/1.1\r\n" AUTH "\r\n"), PROXY_ASKS,
          "a.test", 80, ""},
+        {"a line that is no header",
+         STR("GET http://a.test/x HTTP/1.1\r\n" AUTH "nonsense\r\n\r\n"), PROXY_FAILED, "a.test",
+         80, "HTTP/1.1 400"},
         {"a plain request with a port", STR("POST http://a.test:81 HTTP/1.1\r\n" AUTH "\r\nbody"),
          PROXY_ASKS, "a.test", 81, ""},
         {"SOCKS by name",
@@ -96,6 +101,7 @@ static void test_requests(void)
          STR("\5\1\2"
              "\1\6cordon\0"),
          PROXY_FAILED, "", 0, "\5\2\1\1"},
+        {"SOCKS without any method", STR("\5\0"), PROXY_FAILED, "", 0, "\5\377"},
         {"SOCKS bind",
          STR("\5\1\2"
              "\1\6cordon\6s3cret"
@@ -148,6 +154,13 @@ static void test_rest(void)
     ok(p.state == PROXY_FAILED &&
            str_starts((struct str){p.output, p.output_n}, STR("HTTP/1.1 431")),
        "a head without an end is refused");
+    static char longer[PROXY_MOST_INPUT + 1];
+    proxy_init(&p, STR(SECRET));
+    proxy_feed(&p, (struct str){longer, sizeof longer});
+    ok(p.state == PROXY_FAILED, "more than there is room for is refused");
+    feed(STR("CONNECT a.test:443 HTTP/1.1\r\n" AUTH "\r\n"), 1000);
+    proxy_feed(&p, STR("CONNECT b.test:443 HTTP/1.1\r\n" AUTH "\r\n"));
+    ok(p.state == PROXY_FAILED, "nothing is read while it asks");
     proxy_init(&p, STR_NONE);
     ok(p.state == PROXY_FAILED, "there is no proxy without a secret");
 }
@@ -171,6 +184,30 @@ static void test_limits(void)
         ok(more ? p.state == PROXY_FAILED : p.state == PROXY_ASKS && strcmp(p.host, host) == 0,
            "a host of %d letters", LONGEST_NAME + more);
     }
+}
+
+/* A body is as long as its head says. */
+static bool is_whole(struct str out)
+{
+    size_t body = str_find(out, STR("\r\n\r\n"), 0), at = str_find(out, STR("Content-Length: "), 0);
+    return at < body && body < out.n && (size_t)atoi(out.p + at + 16) == out.n - body - 4;
+}
+
+static void test_http_answers(void)
+{
+    static char reason[700];
+    memset(reason, 'w', sizeof reason);
+    static const size_t lengths[] = {0, 10, 499, 500, 501, 700};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (int reachable = 0; reachable < 2; reachable++) {
+            feed(STR("CONNECT a.test:443 HTTP/1.1\r\n" AUTH "\r\n"), 1000);
+            proxy_answer(&p, reachable ? PROXY_REFUSED : PROXY_UNREACHABLE,
+                         (struct str){reason, lengths[i]});
+            struct str out = {p.output, p.output_n};
+            ok(p.state == PROXY_FAILED && is_whole(out) &&
+                   str_starts(out, reachable ? STR("HTTP/1.1 403 ") : STR("HTTP/1.1 502 ")),
+               "%s with %u letters of reason", reachable ? "403" : "502", (unsigned)lengths[i]);
+        }
 }
 
 static void test_socks_answers(void)
@@ -254,12 +291,38 @@ static void test_public(void)
     }
 }
 
+/* A name may not lead to a private address; an address that the policy writes out may. */
+static void test_dial(void)
+{
+    static const struct {
+        const char *address;
+        bool by_name, written;
+    } rows[] = {{"8.8.8.8", true, true},       {"10.1.2.3", false, true},
+                {"172.16.0.1", false, true},   {"172.31.255.255", false, true},
+                {"172.15.0.1", true, true},    {"172.32.0.1", true, true},
+                {"192.168.0.1", false, true},  {"192.0.2.1", false, false},
+                {"198.18.0.1", false, false},  {"169.254.169.254", false, false},
+                {"100.64.16.1", false, false}, {"127.0.0.1", false, false},
+                {"127.16.0.1", false, false},  {"224.168.0.1", false, false},
+                {"fc00::1", false, true},      {"fdff::1", false, true},
+                {"fe80::1", false, false},     {"::1", false, false},
+                {"2606:4700::1", true, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct net_host host = net_read_host(str_of(rows[i].address));
+        ok(net_may_dial(&host, false) == rows[i].by_name &&
+               net_may_dial(&host, true) == rows[i].written,
+           "%s by a name and written out", rows[i].address);
+    }
+}
+
 int main(void)
 {
     test_requests();
     test_rest();
     test_limits();
+    test_http_answers();
     test_socks_answers();
     test_public();
+    test_dial();
     return tap_done();
 }

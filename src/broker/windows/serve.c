@@ -130,7 +130,7 @@ static DWORD WINAPI work(void *context)
         serve_slots(c, copy);
     }
     if (!copy)
-        TerminateProcess(c->process, 125);
+        end_process(c, "there is no memory left to serve the program");
     free(copy);
     leave(c);
     InterlockedDecrement(&b->threads);

@@ -29,10 +29,10 @@ int wmain(int argc, wchar_t **argv)
         utf_from16(&text, (const uint16_t *)argv[i], wcslen(argv[i]));
         args.items[args.count] = text.failed ? NULL : arena_copy(&arena, buf_str(&text)).p;
         if (!args.items[args.count++])
-            return EXIT_FAILED;
+            return print_failure("out of memory");
     }
     auto_buf struct buf line = {0};
     utf_from16(&line, (const uint16_t *)GetCommandLineW(), wcslen(GetCommandLineW()));
     args.raw = buf_cstr(&line);
-    return args.items && !line.failed ? cli_main(&args) : EXIT_FAILED;
+    return args.items && !line.failed ? cli_main(&args) : print_failure("out of memory");
 }

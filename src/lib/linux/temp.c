@@ -44,35 +44,37 @@ static int make_session(struct settings *s, const char *path)
     return 0;
 }
 
-/* Held while a run of the session lasts; the next run of this process lets it go. */
-static int session_lock = -1;
+/* The folder of the run, held while it lasts; the next run of this process lets it go. */
+static int held = -1;
 
-/* In use as long as somebody holds it, and for a day after that. */
-static void hold_session(const char *path)
+/* False if somebody is removing the folder at this moment. */
+static bool hold(const char *path)
 {
-    if (session_lock >= 0)
-        close(session_lock);
-    session_lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (session_lock < 0)
-        return;
-    flock(session_lock, LOCK_SH | LOCK_NB);
-    futimens(session_lock, NULL);
+    struct stat st;
+    if (held >= 0)
+        close(held);
+    held = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return held >= 0 && flock(held, LOCK_SH | LOCK_NB) == 0 && futimens(held, NULL) == 0 &&
+           fstat(held, &st) == 0 && st.st_nlink > 0;
 }
 
-/* Removes this user's sessions that nobody used for a day. */
-static void remove_old_sessions(const char *shared)
+/* Removes folders of this user that nobody holds: those of killed runs, and sessions that were not
+   used for a day. */
+static void remove_old(const char *shared)
 {
-    char prefix[64], path[4096];
-    int n = snprintf(prefix, sizeof prefix, "cordon-session-%u-", (unsigned)geteuid());
+    char run[64], session[64], path[4096];
+    int n = snprintf(run, sizeof run, "cordon-run-%u-", (unsigned)geteuid());
+    int m = snprintf(session, sizeof session, "cordon-session-%u-", (unsigned)geteuid());
     DIR *names = opendir(shared);
     for (struct dirent *entry; names && (entry = readdir(names));) {
         struct stat st;
-        if (strncmp(entry->d_name, prefix, (size_t)n) != 0 ||
+        bool private = strncmp(entry->d_name, run, (size_t)n) == 0;
+        if ((!private && strncmp(entry->d_name, session, (size_t)m) != 0) ||
             snprintf(path, sizeof path, "%s/%s", shared, entry->d_name) >= (int)sizeof path)
             continue;
         int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (folder >= 0 && fstat(folder, &st) == 0 && st.st_uid == geteuid() &&
-            time(NULL) - st.st_mtime > A_DAY && flock(folder, LOCK_EX | LOCK_NB) == 0)
+            (private || time(NULL) - st.st_mtime > A_DAY) && flock(folder, LOCK_EX | LOCK_NB) == 0)
             temp_remove(path);
         if (folder >= 0)
             close(folder);
@@ -91,9 +93,13 @@ int temp_make(struct settings *s, struct str shared, struct str *out)
                     "an id has letters, digits, dots, dashes and underscores, at most 64");
     int n = session ? snprintf(path, sizeof path, "%.*s/cordon-session-%u-%.*s", STR_ARG(shared),
                                (unsigned)geteuid(), STR_ARG(id))
-                    : snprintf(path, sizeof path, "%.*s/cordon-XXXXXX", STR_ARG(shared));
+                    : snprintf(path, sizeof path, "%.*s/cordon-run-%u-XXXXXX", STR_ARG(shared),
+                               (unsigned)geteuid());
     if (n >= (int)sizeof path)
         return fail(s, CORDON_E_TOOBIG, "the shared temp folder", "its path is too long");
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%.*s", STR_ARG(shared));
+    remove_old(folder);
     int rc = 0;
     if (session)
         rc = make_session(s, path);
@@ -101,11 +107,10 @@ int temp_make(struct settings *s, struct str shared, struct str *out)
         rc = fail(s, CORDON_E_OPEN, path, strerror(errno));
     if (rc)
         return rc;
-    if (session) {
-        char folder[4096];
-        hold_session(path);
-        snprintf(folder, sizeof folder, "%.*s", STR_ARG(shared));
-        remove_old_sessions(folder);
+    /* A session's folder can be used unheld, too; one that is being removed cannot. */
+    if (!hold(path) && !session) {
+        rmdir(path);
+        return fail(s, CORDON_E_OPEN, path, "it cannot be held");
     }
     *out = arena_copy(&s->arena, str_of(path));
     return out->p ? 0 : CORDON_E_NOMEM;
@@ -142,11 +147,9 @@ static void remove_below(int top, int folder, int depth, unsigned *moved)
         close(copy);
 }
 
-bool temp_remove(const char *path)
+static bool remove_inside(const char *path)
 {
     unsigned moved = 0, before;
-    if (rmdir(path) == 0)
-        return false;
     int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (top < 0)
         return false;
@@ -158,6 +161,14 @@ bool temp_remove(const char *path)
             break;
     }
     close(top);
-    rmdir(path);
     return true;
+}
+
+bool temp_remove(const char *path)
+{
+    enum { MOST_TRIES = 3 }; /* what fails for want of descriptors may work a moment later */
+    bool had_files = false;
+    for (int i = 0; i < MOST_TRIES && rmdir(path) && errno != ENOENT; i++)
+        had_files = remove_inside(path) || had_files;
+    return had_files;
 }

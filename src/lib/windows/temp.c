@@ -370,18 +370,14 @@ static void remove_all(struct removal *r, HANDLE top, const wchar_t *path, wchar
     }
 }
 
-bool temp_remove(const char *path)
+static bool remove_inside(struct arena *arena, const wchar_t *name)
 {
-    auto_arena struct arena arena = {0};
-    wchar_t *name = long_path(&arena, str_of(path));
     FILE_ATTRIBUTE_TAG_INFO tag;
-    if (!name || RemoveDirectoryW(name))
-        return false;
     HANDLE top = open_itself(name, FILE_LIST_DIRECTORY);
     if (top == INVALID_HANDLE_VALUE)
         return false;
-    struct removal *r = ARENA_NEW(&arena, struct removal);
-    wchar_t *scratch = ARENA_ARRAY(&arena, LONGEST_PATH, wchar_t);
+    struct removal *r = ARENA_NEW(arena, struct removal);
+    wchar_t *scratch = ARENA_ARRAY(arena, LONGEST_PATH, wchar_t);
     bool plain = GetFileInformationByHandleEx(top, FileAttributeTagInfo, &tag, sizeof tag) &&
                  (tag.FileAttributes & FILE_ATTRIBUTE_DIRECTORY) &&
                  !(tag.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) &&
@@ -389,7 +385,18 @@ bool temp_remove(const char *path)
     if (plain && r && scratch)
         remove_all(r, top, name, scratch);
     CloseHandle(top);
-    if (plain)
-        RemoveDirectoryW(name);
     return plain;
+}
+
+bool temp_remove(const char *path)
+{
+    enum { MOST_REMOVALS = 3 }; /* what fails for want of memory may work a moment later */
+    auto_arena struct arena arena = {0};
+    wchar_t *name = long_path(&arena, str_of(path));
+    bool had_files = false;
+    for (int i = 0; i < MOST_REMOVALS && name && !RemoveDirectoryW(name) &&
+                    GetLastError() != ERROR_FILE_NOT_FOUND;
+         i++)
+        had_files = remove_inside(&arena, name) || had_files;
+    return had_files;
 }

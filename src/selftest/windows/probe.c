@@ -304,7 +304,7 @@ static DWORD WINAPI one_of_many(void *context)
 /* crowd FOLDER NAME THREADS [PROCESSES]: threads that ask at once, in so many processes. */
 static bool do_crowd(const struct command *c)
 {
-    enum { MOST = 64 };
+    enum { MOST = 200 };
     HANDLE all[MOST];
     struct crowd crowd[MOST];
     int threads = atoi(c->words[3]), processes = atoi(c->words[4]), made = 0;
@@ -498,6 +498,84 @@ static bool do_raw_call(const struct command *c)
     return CloseHandle(file);
 }
 
+/* turn rename P NEW, turn junction P TARGET: a handle that was granted, then system calls of its
+   own on it. */
+static bool do_turn(const struct command *c)
+{
+    NTSTATUS(NTAPI * set)
+    (HANDLE, IO_STATUS_BLOCK *, void *, ULONG, int) = own_stub("NtSetInformationFile");
+    NTSTATUS(NTAPI * control)
+    (HANDLE, HANDLE, void *, void *, IO_STATUS_BLOCK *, ULONG, void *, ULONG, void *, ULONG) =
+        own_stub("NtFsControlFile");
+    enum { RENAME = 10, SET_REPARSE_POINT = 0x900A4 };
+    struct {
+        ULONG replace;
+        HANDLE root;
+        ULONG size;
+        wchar_t name[LONGEST + 8];
+    } new_name = {.replace = 1};
+    struct {
+        DWORD tag;
+        WORD size, reserved, name_at, name_size, shown_at, shown_size;
+        wchar_t path[LONGEST + 8];
+    } link = {.tag = IO_REPARSE_TAG_MOUNT_POINT};
+    char full[LONGEST];
+    IO_STATUS_BLOCK io;
+    bool renames = strcmp(c->words[1], "rename") == 0;
+    HANDLE file = CreateFileA(
+        c->words[2], renames ? DELETE | SYNCHRONIZE : GENERIC_WRITE, SHARE_ALL, NULL, OPEN_EXISTING,
+        renames ? 0 : FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
+    if (file == INVALID_HANDLE_VALUE || !set || !control)
+        return false;
+    GetFullPathNameA(c->words[3], sizeof full, full, NULL);
+    int n = 2 * swprintf(renames ? new_name.name : link.path, LONGEST + 8, L"\\??\\%hs", full);
+    new_name.size = (ULONG)n;
+    link.name_size = (WORD)n;
+    link.shown_at = (WORD)(n + 2);
+    link.size = (WORD)(8 + n + 4);
+    return (renames ? set(file, &io, &new_name, (ULONG)sizeof new_name, RENAME)
+                    : control(file, NULL, NULL, NULL, &io, SET_REPARSE_POINT, &link, 8u + link.size,
+                              NULL, 0)) >= 0;
+}
+
+/* One key into the console that this process has, or that its parent has. */
+static bool do_type(const struct command *c)
+{
+    DWORD n = 0;
+    INPUT_RECORD key = {
+        .EventType = KEY_EVENT,
+        .Event.KeyEvent = {.bKeyDown = TRUE, .wRepeatCount = 1, .uChar.AsciiChar = '~'}};
+    (void)c;
+    AttachConsole(ATTACH_PARENT_PROCESS);
+    HANDLE in = CreateFileA("CONIN$", GENERIC_READ | GENERIC_WRITE, SHARE_ALL, NULL, OPEN_EXISTING,
+                            0, NULL);
+    return WriteConsoleInputA(in, &key, 1, &n) && n == 1;
+}
+
+/* typed FILE [run]: types in this process's console, or lets a run try; makes FILE if a key came.
+ */
+static bool do_typed(const struct command *c)
+{
+    INPUT_RECORD keys[16];
+    DWORD n = 0;
+    HANDLE in = CreateFileA("CONIN$", GENERIC_READ | GENERIC_WRITE, SHARE_ALL, NULL, OPEN_EXISTING,
+                            0, NULL);
+    char line[4 * LONGEST], self[LONGEST];
+    GetModuleFileNameA(NULL, self, sizeof self);
+    snprintf(line, sizeof line,
+             c->words[2][0] ? "\"%s\" run --quiet -- \"%s\" selftest --probe \"canary; type\""
+                            : "\"%s\" selftest --probe type",
+             self, self);
+    FlushConsoleInputBuffer(in);
+    run_line(line, 0, true);
+    bool typed = false;
+    if (PeekConsoleInputA(in, keys, 16, &n))
+        for (DWORD i = 0; i < n; i++)
+            typed = typed || (keys[i].EventType == KEY_EVENT &&
+                              keys[i].Event.KeyEvent.uChar.AsciiChar == '~');
+    return typed && put(c->words[1], GENERIC_WRITE, CREATE_ALWAYS, "x");
+}
+
 /* ---- reading the script ---- */
 
 static const struct {
@@ -516,7 +594,8 @@ static const struct {
     {"connect", do_connect},     {"udp", do_udp},         {"raw-socket", do_raw},
     {"pipe", do_pipe},           {"objects", do_objects}, {"device", do_device},
     {"registry", do_registry},   {"subst", do_subst},     {"garbage", do_garbage},
-    {"raw", do_raw_call},
+    {"raw", do_raw_call},        {"turn", do_turn},       {"type", do_type},
+    {"typed", do_typed},
 };
 
 int selftest_probe(const char *script)

@@ -75,7 +75,6 @@ const struct selftest_row selftest_rows[] = {
     {50, DENIED, "", "child 1 breakaway; write ..\\out\\new", "exists ..\\out\\new", NULL, NULL,
      NULL},
     {52, DENIED, "", "udp @UDP", "udp", NULL, NULL, NULL},
-    {55, ALLOWED, "", "mkdir d; crowd d all 25 40", "count d 1000", NULL, NULL, NULL},
     {59, DENIED, "--git=commit", "write repo\\.git\\hooks\\pre-commit",
      "exists repo\\.git\\hooks\\pre-commit", NULL, NULL, NULL},
     {59, DENIED, "--git=commit", "write repo\\.git\\config", "holds repo\\.git\\config new", NULL,
@@ -93,6 +92,11 @@ const struct selftest_row selftest_rows[] = {
      "holds got SECRET", NULL, NULL, NULL},
     {61, DENIED, "", "raw write ..\\out\\new", "exists ..\\out\\new", NULL, NULL, NULL},
     {61, DENIED, "", "raw delete ..\\out\\file", "absent ..\\out\\file", NULL, NULL, NULL},
+    {64, DENIED, "", "turn rename file .git", "exists .git", NULL, NULL, NULL},
+    {64, DENIED, "", "turn rename file sub:s", "exists sub:s", NULL, NULL, NULL},
+    {64, DENIED, "", "turn rename file ..\\out\\new", "exists ..\\out\\new", NULL, NULL, NULL},
+    {64, DENIED, "", "turn junction in ..\\out; write in\\new", "exists ..\\out\\new", NULL, NULL,
+     NULL},
 };
 
 const size_t selftest_row_count = sizeof selftest_rows / sizeof *selftest_rows;

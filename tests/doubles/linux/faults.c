@@ -18,8 +18,8 @@ __attribute__((constructor)) static void start(void)
 {
     const char *file = getenv("CORDON_FAULT_FILE"), *at = getenv("CORDON_FAULT_AT");
     int fd = file && at ? open(file, O_RDWR | O_CLOEXEC) : -1;
-    void *pages = fd < 0 ? MAP_FAILED
-                         : mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *pages =
+        fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (fd >= 0)
         close(fd);
     if (pages == MAP_FAILED)

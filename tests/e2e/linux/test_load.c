@@ -1,8 +1,13 @@
 /*
- * Load and faults: many threads and processes, signals, no descriptors, a full disk, the supervisor
- * killed at any moment. The argument is a factor: 1 for the short form, more for `make soak`.
+ * Load and faults: many threads and processes, files, bytes, signals, no descriptors, a full disk,
+ * the supervisor killed at any moment; its memory and descriptors stay flat. The argument is a
+ * factor: 1 for the short form, more for `make soak`.
  */
 #include "box.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <time.h>
 
 static char load[1200];
 
@@ -23,6 +28,64 @@ static void test_same(const char *what, int count, const char *arguments)
         note("without %d, inside %d, files %d", control, inside, files);
     ok(sh("out", "test \"$(cat file)\" = old -a $(ls | wc -l) = 1") == 0,
        "%s: nothing outside changed", what);
+}
+
+/* The supervisor's resident memory in KiB and its open descriptors; false if it is gone. */
+static bool size_of(pid_t pid, unsigned *memory, unsigned *descriptors)
+{
+    char path[64], line[128];
+    *memory = *descriptors = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f))
+        sscanf(line, "VmRSS: %u", memory);
+    if (f)
+        fclose(f);
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *names = opendir(path);
+    while (names && readdir(names))
+        ++*descriptors;
+    if (names)
+        closedir(names);
+    return *memory && *descriptors;
+}
+
+/* A line of sh that ends in the supervisor (exec), watched while it runs. */
+static void test_flat(const char *what, const char *line, const char *check)
+{
+    unsigned memory, descriptors, first[2] = {0}, most[2] = {0};
+    struct timespec begin, end;
+    fresh();
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (chdir(top) || chdir("ws"))
+            _exit(1);
+        setenv("C", cordon, 1);
+        setenv("L", load, 1);
+        /* What a sanitizer keeps of freed memory is not ours. */
+        setenv("ASAN_OPTIONS", "quarantine_size_mb=0:thread_local_quarantine_size_kb=0", 1);
+        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(1);
+    }
+    int status = -1;
+    for (int i = 0; waitpid(pid, &status, WNOHANG) == 0; i++) {
+        usleep(50000);
+        if (!size_of(pid, &memory, &descriptors))
+            continue;
+        if (i < 10)
+            first[0] = memory, first[1] = descriptors;
+        most[0] = memory > most[0] ? memory : most[0];
+        most[1] = descriptors > most[1] ? descriptors : most[1];
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double seconds =
+        (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
+    if (!ok(status == 0 && sh("ws", "%s", check) == 0 && sh("out", "test \"$(ls)\" = file") == 0 &&
+                most[0] <= first[0] + 8192 && most[1] <= first[1] + 16,
+            "%s: %.1f s, memory %u KiB, at most %u, descriptors %u, at most %u", what, seconds,
+            first[0], most[0], first[1], most[1]))
+        note("status %d", status);
 }
 
 static void test_descriptors(void)
@@ -109,14 +172,43 @@ static void test_killed(int rounds)
 int main(int argc, char **argv)
 {
     int factor = argc > 1 ? atoi(argv[1]) : 1;
-    char arguments[64];
+    char arguments[64], stream[300], check[200];
     if (!box_make("load-test"))
         return box_done();
     snprintf(load, sizeof load, "%s/%s", project, LOAD_PROBE);
+    const char *seconds = getenv("CORDON_STEADY");
+    if (seconds) {
+        char what[64];
+        snprintf(what, sizeof what, "%s s of work", seconds);
+        test_flat(
+            what,
+            "exec \"$C\" run --quiet -- sh -c 'end=$(($(date +%s) + CORDON_STEADY)); mkdir d; "
+            "while [ $(date +%s) -lt $end ]; do \"$L\" threads 16 20 d || exit 1; rm d/*; done'",
+            "test -d d");
+        return box_done();
+    }
     snprintf(arguments, sizeof arguments, "threads 64 %d", 20 * factor);
     test_same("64 threads writing", 64 * 20 * factor, arguments);
     snprintf(arguments, sizeof arguments, "processes %d", factor > 1 ? 10000 : 2000);
     test_same("short processes", factor > 1 ? 10000 : 2000, arguments);
+    test_flat("200 processes and 1,000 threads that ask at once",
+              "exec \"$C\" run --quiet -- \"$L\" crowd 200 5 .", "test $(ls | wc -l) = 1000");
+    ok(sh("ws", "rm -f c*; '%s' crowd 2 2 .", load) == 1 && sh("out", "rm crowd") == 0,
+       "control: without the sandbox each of them can write outside");
+    test_flat(factor > 1 ? "50,000 files" : "5,000 files",
+              factor > 1 ? "exec \"$C\" run --quiet -- \"$L\" threads 50 1000 ."
+                         : "exec \"$C\" run --quiet -- \"$L\" threads 50 100 .",
+              factor > 1 ? "test $(ls | wc -l) = 50000" : "test $(ls | wc -l) = 5000");
+    /* Through pipes on both sides, and the sum of what came out is that of what went in. */
+    snprintf(stream, sizeof stream,
+             "mkfifo in out; seq 1 1000000000 | head -c %s > in & cksum < out > sum & "
+             "exec \"$C\" run --quiet -- cat < in > out",
+             factor > 1 ? "4000000000" : "200000000");
+    snprintf(check, sizeof check,
+             "sleep 0.5; test \"$(seq 1 1000000000 | head -c %s | cksum)\" = \"$(cat sum)\"",
+             factor > 1 ? "4000000000" : "200000000");
+    test_flat(factor > 1 ? "4 GB through stdin and stdout" : "200 MB through stdin and stdout",
+              stream, check);
     snprintf(arguments, sizeof arguments, "signals %d", 1000 * factor);
     test_same("signals during calls", 1000 * factor, arguments);
     snprintf(arguments, sizeof arguments, "every %d", 100 * factor);

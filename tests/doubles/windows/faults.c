@@ -1,0 +1,76 @@
+#include "../faults.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+
+extern char __ImageBase;
+
+static struct fault_table *volatile table;
+static uint64_t fail_at;
+
+__attribute__((constructor)) static void start(void)
+{
+    const char *file = getenv("CORDON_FAULT_FILE"), *at = getenv("CORDON_FAULT_AT");
+    HANDLE open =
+        file && at ? CreateFileA(file, GENERIC_READ | GENERIC_WRITE,
+                                 FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING, 0, NULL)
+                   : INVALID_HANDLE_VALUE;
+    if (open == INVALID_HANDLE_VALUE)
+        return;
+    HANDLE section = CreateFileMappingA(open, NULL, PAGE_READWRITE, 0, sizeof *table, NULL);
+    fail_at = strtoull(at, NULL, 10);
+    table = section ? MapViewOfFile(section, FILE_MAP_WRITE, 0, 0, 0) : NULL;
+    CloseHandle(section);
+    CloseHandle(open);
+}
+
+static bool fails(const char *name, const void *caller)
+{
+    struct fault_table *t = table;
+    if (!t)
+        return false;
+    uint64_t at = (uint64_t)((const char *)caller - &__ImageBase);
+    for (size_t i = 0; i < FAULT_PLACES; i++) {
+        struct fault_place *place = &t->places[(at + i) % FAULT_PLACES];
+        uint64_t before =
+            (uint64_t)InterlockedCompareExchange64((volatile LONG64 *)&place->at, (LONG64)at, 0);
+        if (before == 0)
+            strncpy(place->name, name, sizeof place->name - 1);
+        else if (before != at)
+            continue;
+        break;
+    }
+    return at == fail_at && InterlockedIncrement64((volatile LONG64 *)&t->failed) == 1;
+}
+
+/* Twelve words are the most that a call takes; what it does not take it does not look at. */
+#define WORDS                                                                                  \
+    uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uintptr_t f, uintptr_t g, \
+        uintptr_t h, uintptr_t i, uintptr_t j, uintptr_t k, uintptr_t l
+#define FAIL(name, answer, error)                    \
+    if (fails(#name, __builtin_return_address(0))) { \
+        SetLastError(error);                         \
+        return answer;                               \
+    }
+
+/* Compiled sources call through a pointer in the table of imports: that pointer is replaced. */
+#define FAULT(name, answer, error)                                      \
+    extern uintptr_t (*__real___imp_##name)(WORDS);                     \
+    static uintptr_t instead_of_##name(WORDS)                           \
+    {                                                                   \
+        FAIL(name, answer, error)                                       \
+        return __real___imp_##name(a, b, c, d, e, f, g, h, i, j, k, l); \
+    }                                                                   \
+    extern uintptr_t (*__wrap___imp_##name)(WORDS);                     \
+    uintptr_t (*__wrap___imp_##name)(WORDS) = instead_of_##name;
+#define CALL(name, answer, error)                                 \
+    uintptr_t __real_##name(WORDS);                               \
+    uintptr_t __wrap_##name(WORDS);                               \
+    uintptr_t __wrap_##name(WORDS)                                \
+    {                                                             \
+        FAIL(name, answer, error)                                 \
+        return __real_##name(a, b, c, d, e, f, g, h, i, j, k, l); \
+    }
+#include "faults.def"

@@ -1,0 +1,141 @@
+/*
+ * Every call of the launcher and the broker that can fail is made to fail, one in each run: nothing
+ * outside changes, nothing hangs, nothing stays behind; the command does not run, or what it asked
+ * for is refused. tests/doubles/faults.h says how.
+ */
+#include "../../doubles/faults.h"
+#include "bed.h"
+
+/* What is done inside: a write outside first, then one of everything that the broker serves. */
+#define WORK                                                                             \
+    "canary; write new; append file more; mkdir d; rename new d\\n; link d\\n l; "       \
+    "read-only l; times file; unlink d\\n; write %TEMP%\\t; objects; connect 1; udp 1; " \
+    "registry Software\\CordonFaults; copy secret got; child 1; write ..\\out\\file; "   \
+    "write second"
+
+static const struct {
+    const char *name, *options;
+} variants[] = {
+    {"a run", ""},
+    {"with everything",
+     "--root . --deny-read secret --audit ..\\log --audit-all --git=commit --timeout 60 "
+     "--net=proxy=127.0.0.1:9"},
+    {"a proxy of its own", "--root . --temp=session=faults --net=allow=a.test"},
+};
+
+static struct fault_table *table;
+static uint64_t tried[FAULT_PLACES];
+static size_t tried_count;
+static char faults[MAX_PATH], inside[MAX_PATH];
+
+static int attempt(size_t v, uint64_t at, bool *hangs, struct buf *out)
+{
+    enum { PATIENCE_MS = 30000 };
+    auto_buf struct buf line = {0};
+    char number[32];
+    fresh();
+    put("ws\\secret", "SECRET");
+    remove_tree(path_of("tmp"));
+    CreateDirectoryA(path_of("tmp"), NULL);
+    DeleteFileA(path_of("log"));
+    memset(table, 0, sizeof *table);
+    snprintf(number, sizeof number, "%llu", (unsigned long long)at);
+    SetEnvironmentVariableA("CORDON_FAULT_AT", number);
+    buf_fmt(&line, "\"%s\" run %s -- \"%s\" selftest --probe \"%s\"", faults, variants[v].options,
+            inside, WORK);
+    uint64_t begin = GetTickCount64();
+    struct command c = command_start(buf_cstr(&line));
+    int code = command_end(&c, PATIENCE_MS, out);
+    *hangs = GetTickCount64() - begin >= PATIENCE_MS;
+    return code;
+}
+
+static bool temp_is_clean(size_t v)
+{
+    auto_buf struct buf names = {0};
+    list_tree(path_of("tmp"), "", &names);
+    return names.n == 0 || strstr(variants[v].options, "session");
+}
+
+/* What is not as it must be after a run, whatever failed in it; NULL: all is. */
+static const char *what_is_wrong(size_t v, int code, bool hangs, const struct buf *out)
+{
+    if (!is_text("out\\file", "old") || exists("out\\canary") || holds("KSoftware\\CordonFaults"))
+        return "outside has changed";
+    if (hangs)
+        return "it hangs";
+    if (code < 0 || code > 255)
+        return "it crashed";
+    if (!gone_within("inside-faults.exe", 3000))
+        return "a process was left";
+    if (!temp_is_clean(v))
+        return "a folder was left";
+    if (code == 125 && !has(out, "cordon: "))
+        return "it failed without a word";
+    if (code == 125 && exists("ws\\second"))
+        return "it says that nothing ran, and all of it did";
+    return NULL;
+}
+
+static void check(size_t v)
+{
+    static struct fault_place places[FAULT_PLACES];
+    unsigned count = 0, refused = 0, bad = 0, hit = 0;
+    bool hangs;
+    auto_buf struct buf out = {0};
+    int code = attempt(v, 0, &hangs, &out);
+    const char *wrong = what_is_wrong(v, code, hangs, &out);
+    if (!ok(!wrong && exists("ws\\second"), "%s: all is well where nothing fails",
+            variants[v].name)) {
+        note("%s, code %d", wrong ? wrong : "", code);
+        note_output(&out);
+    }
+    memcpy(places, table->places, sizeof places);
+    for (size_t i = 0; i < FAULT_PLACES; i++) {
+        bool again = false;
+        for (size_t j = 0; j < tried_count; j++)
+            again = again || tried[j] == places[i].at;
+        if (!places[i].at || again)
+            continue;
+        tried[tried_count++] = places[i].at;
+        buf_reset(&out);
+        code = attempt(v, places[i].at, &hangs, &out);
+        wrong = what_is_wrong(v, code, hangs, &out);
+        count++;
+        hit += table->failed > 0;
+        refused += code == 125;
+        if (wrong) {
+            bad++;
+            note("%s at %llx: %s, code %d", places[i].name, (unsigned long long)places[i].at, wrong,
+                 code);
+            note_output(&out);
+        }
+    }
+    ok(bad == 0 && hit >= count * 9 / 10, "%s: %u calls made to fail, %u did, %u runs refused",
+       variants[v].name, count, hit, refused);
+}
+
+int main(void)
+{
+    bed_make("faults");
+    fresh();
+    GetFullPathNameA(CORDON_FAULTS, sizeof faults, faults, NULL);
+    snprintf(inside, sizeof inside, "%s\\inside-faults.exe", top);
+    CopyFileA(cordon, inside, FALSE);
+    HANDLE file = CreateFileA(path_of("table"), GENERIC_READ | GENERIC_WRITE,
+                              FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, CREATE_ALWAYS, 0, NULL);
+    HANDLE section = CreateFileMappingA(file, NULL, PAGE_READWRITE, 0, sizeof *table, NULL);
+    table = section ? MapViewOfFile(section, FILE_MAP_WRITE, 0, 0, 0) : NULL;
+    if (!table)
+        return 1;
+    SetEnvironmentVariableA("CORDON_FAULT_FILE", path_of("table"));
+    SetEnvironmentVariableA("TEMP", path_of("tmp"));
+    SetEnvironmentVariableA("TMP", path_of("tmp"));
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        check(i);
+    ok(tried_count >= 120, "%u places in all", (unsigned)tried_count);
+    UnmapViewOfFile(table);
+    CloseHandle(section);
+    CloseHandle(file);
+    return bed_done();
+}
