@@ -1,6 +1,7 @@
 /* Made while the command's process confines itself, gone at the end of the run; see stubs.h. */
 #include "launch/linux/stubs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
@@ -96,20 +97,19 @@ void stubs_make(const char *folder, const struct policy *policy)
     close(f.folder);
 }
 
+/* By paths: at the end there may be no descriptor left. */
 static void remove_stub(void *context, struct str tool)
 {
-    const struct filling *f = context;
-    char name[NAME_MAX + 1];
-    if (snprintf(name, sizeof name, "%.*s", STR_ARG(tool)) < (int)sizeof name)
-        unlinkat(f->folder, name, 0);
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%.*s", (const char *)context, STR_ARG(tool)) <
+        (int)sizeof path)
+        unlink(path);
 }
 
 void stubs_remove(const char *folder, const struct policy *policy)
 {
-    struct filling f = {.folder = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
-    if (f.folder < 0)
+    if (rmdir(folder) == 0 || errno != ENOTEMPTY)
         return;
-    policy_tool_names(policy, remove_stub, &f);
-    close(f.folder);
+    policy_tool_names(policy, remove_stub, (void *)folder);
     rmdir(folder);
 }
