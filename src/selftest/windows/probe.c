@@ -16,6 +16,7 @@
 
 #include "selftest/selftest.h"
 #include "selftest/windows/late.h"
+#include "selftest/windows/world.h"
 #include "wire/wire.h"
 
 enum { MOST_WORDS = 6, LONGEST = 1024, SHARE_ALL = 7 };
@@ -408,6 +409,11 @@ static bool do_subst(const struct command *c)
     return DefineDosDeviceA(0, c->words[1], c->words[2]);
 }
 
+static bool do_task(const struct command *c)
+{
+    return scheduler_do(c->words[1], c->words[2]);
+}
+
 /* One message to the broker that no agent would write; this process does not outlive it. */
 static bool do_garbage(const struct command *c)
 {
@@ -516,6 +522,7 @@ static const struct {
     {"device", do_device},
     {"registry", do_registry},
     {"subst", do_subst},
+    {"task", do_task},
     {"garbage", do_garbage},
     {"raw", do_raw_call},
 };
