@@ -84,6 +84,18 @@ static void work_threads(int count)
     WaitForMultipleObjects(8, threads, TRUE, INFINITE);
 }
 
+/* What a launcher that confines nothing does. */
+static void work_start(int times)
+{
+    for (int i = 0; i < times; i++) {
+        char line[] = "cmd /c exit";
+        STARTUPINFOA startup = {.cb = sizeof startup};
+        PROCESS_INFORMATION process;
+        wrong += !CreateProcessA(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &process);
+        WaitForSingleObject(process.hProcess, INFINITE);
+    }
+}
+
 static void work_pour(int mebibytes)
 {
     static char block[65536];
@@ -97,8 +109,9 @@ int bench_work(const char *what, const char *how)
     static const struct {
         const char *name;
         void (*run)(int count);
-    } works[] = {{"open", work_open}, {"new", work_new},   {"files", work_files},
-                 {"read", work_read}, {"pour", work_pour}, {"threads", work_threads}};
+    } works[] = {{"open", work_open},  {"new", work_new},   {"files", work_files},
+                 {"read", work_read},  {"pour", work_pour}, {"threads", work_threads},
+                 {"start", work_start}};
     for (size_t i = 0; i < sizeof works / sizeof *works; i++)
         if (strcmp(what, works[i].name) == 0) {
             double start = bench_now();
@@ -240,6 +253,9 @@ void bench_system(struct bench *bench)
     clean();
     add_ratio(bench, "launch.ratio", "cmd /c exit, 50 times, in turns with a plain CreateProcess",
               50, WHOLE, "cmd /c exit", CONFINED "cmd /c exit");
+    add_ratio(bench, "launch.ratio_floor",
+              "the same by a program that starts it and confines nothing", 50, WHOLE, "cmd /c exit",
+              WORK("start", "1"));
     if (is_there("big"))
         add_ratio(bench, "launch.ratio_big_workspace",
                   "a root with 100,000 files against an empty one", 30, WHOLE,

@@ -71,6 +71,14 @@ static size_t value_end(struct str s, size_t pos)
     return pos;
 }
 
+/* "--password=two words" is one argument: its value ends where its quote does. */
+static size_t quoted_end(struct str s, size_t pos)
+{
+    while (pos < s.n && !(s.p[pos] == '"' && s.p[pos - 1] != '\\'))
+        pos++;
+    return pos;
+}
+
 /* Behind a name like --password or API_TOKEN: where its value begins, or 0 if there is none. */
 static size_t value_begin(struct str s, size_t name_end, bool is_option)
 {
@@ -131,7 +139,10 @@ void audit_mask(struct buf *out, struct str s)
         begin = names_a_secret(name)
                     ? value_begin(s, name_end, name.p[0] == '-' || str_eqi(name, STR("bearer")))
                     : 0;
+        bool quoted = pos > 0 && s.p[pos - 1] == '"' && (pos < 2 || s.p[pos - 2] == ' ');
         end = begin ? value_end(s, begin) : 0;
+        if (begin && quoted && s.p[name_end] == '=' && end < s.n && s.p[end] != '"')
+            end = quoted_end(s, begin);
         /* "Authorization: Bearer x": the scheme is not the secret. */
         if (begin && str_startsi(str_from(s, begin), STR("bearer ")))
             begin = begin + 7, end = value_end(s, begin);

@@ -3,6 +3,30 @@
 
 #include <stdlib.h>
 
+/* With AddressSanitizer what was not handed out is forbidden, and a gap lies between two pieces. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+enum { GAP = 16 };
+__attribute__((noinline)) static void mark(void *p, size_t n, bool permitted)
+{
+    if (permitted)
+        __asan_unpoison_memory_region(p, n);
+    else
+        __asan_poison_memory_region(p, n);
+}
+#else
+enum { GAP = 0 };
+static inline void mark(void *p, size_t n, bool permitted)
+{
+    (void)p, (void)n, (void)permitted;
+}
+#endif
+
 enum { FIRST_BLOCK = 8 * 1024, LARGEST_BLOCK = 1024 * 1024, ALIGNMENT = 16 };
 
 struct arena_block {
@@ -26,6 +50,7 @@ static bool add_block(struct arena *a, size_t at_least)
     a->blocks = block;
     a->next = block->bytes;
     a->end = block->bytes + size;
+    mark(block->bytes, size, false);
     return true;
 }
 
@@ -35,15 +60,17 @@ void *arena_alloc(struct arena *a, size_t size)
         return NULL;
     if (size == 0) /* NULL means failure only */
         size = 1;
+    size_t given = size;
     size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (a->limit && (size > a->limit || a->used > a->limit - size))
         return NULL;
-    if (size > (size_t)(a->end - a->next) && !add_block(a, size))
+    if (size + GAP > (size_t)(a->end - a->next) && !add_block(a, size + GAP))
         return NULL;
     void *p = a->next;
-    a->next += size;
+    a->next += size + GAP;
     a->used += size;
-    memset(p, 0, size);
+    mark(p, given, true);
+    memset(p, 0, given);
     return p;
 }
 
@@ -89,6 +116,7 @@ void arena_reset(struct arena *a)
     a->next = keep->bytes;
     a->end = keep->bytes + keep->size;
     a->used = 0;
+    mark(keep->bytes, keep->size, false);
 }
 
 void arena_free(struct arena *a)

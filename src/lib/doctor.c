@@ -49,6 +49,27 @@ static void examine_root(struct doctor *d)
     cordon_policy_free(p);
 }
 
+void doctor_try(struct doctor *d, size_t argc, const char *const *argv, const char *how,
+                const char *fix)
+{
+    struct cordon_policy *p;
+    struct cordon_result *result = NULL;
+    if (doctor_must(d) || cordon_policy_new(&p))
+        return;
+    bool ran = cordon_policy_set(p, "mode", "read-only") == 0 &&
+               cordon_policy_set(p, "allow-broad-root", NULL) == 0 &&
+               cordon_run(p, NULL, argc, argv, &result) == 0 && cordon_result_exit(result) == 0;
+    doctor_layer(d, "run", ran, "%s", how);
+    if (!ran) {
+        char text[480];
+        snprintf(text, sizeof text, "a command that does nothing does not run: %.400s",
+                 result ? cordon_result_reason(result) : cordon_policy_error(p));
+        doctor_finding(d, "run.fails", true, text, fix);
+    }
+    cordon_result_free(result);
+    cordon_policy_free(p);
+}
+
 bool doctor_must(const struct doctor *d)
 {
     for (size_t i = 0; i < d->finding_count; i++)

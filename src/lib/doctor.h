@@ -61,6 +61,10 @@ PRINTF_LIKE(4, 5)
 void doctor_layer(struct doctor *d, const char *name, bool live, const char *how, ...);
 void doctor_finding(struct doctor *d, const char *id, bool must, const char *text, const char *fix);
 
+/* Runs a command that does nothing, confined, unless it is known already that this cannot work. */
+void doctor_try(struct doctor *d, size_t argc, const char *const *argv, const char *how,
+                const char *fix);
+
 /* Asks system_boundary(), which knows what a run here stands on. */
 void doctor_boundary(struct doctor *d);
 

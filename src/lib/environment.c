@@ -135,6 +135,8 @@ static void put_stubs(struct builder *b, const struct policy_settings *s, struct
         if (same(b, name_of(b->items[i]), STR("PATH")))
             path = str_from(str_of(b->items[i]), sizeof "PATH");
     size_t at = 0;
+    if (path.n == 0)
+        return; /* programs have places of their own to look in then */
     while (at < path.n) {
         size_t end = str_find_char(path, separator, at);
         if (!in_a_root(s, str_slice(path, at, end)))

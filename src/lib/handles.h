@@ -22,6 +22,7 @@ struct cordon_policy {
     struct guard *guard;   /* made at the first question */
     bool has_roots;        /* a root or a policy file was set */
     struct wine_run wine;
+    const char *stubs; /* Linux: the folder for PATH; NULL: none */
     char error[1024];
 };
 

@@ -128,7 +128,7 @@ static void add_tools(struct lines *l, const struct policy_settings *s)
         const char *name;
         enum policy_rule rule;
     } tools[] = {
-#define POLICY_TOOL(name, id, text) {id, RULE_TOOL_##name},
+#define POLICY_TOOL(name, id, where, text) {id, RULE_TOOL_##name},
 #include "policy/tools.def"
 #undef POLICY_TOOL
     };

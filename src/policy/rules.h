@@ -211,7 +211,8 @@ void policy_tool_decide(const struct policy *policy, const struct policy_program
 void policy_tool_explain(const struct policy *policy, const struct policy_program *program,
                          const struct policy_answer *answer, struct buf *why, struct buf *fix);
 
-/* Every program name that the policy blocks, without an ending: "ssh". */
+/* Every program name that the policy blocks and that is found on its system, without an ending:
+   "ssh". */
 void policy_tool_names(const struct policy *policy, void (*each)(void *context, struct str name),
                        void *context);
 

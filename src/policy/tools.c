@@ -3,11 +3,14 @@
 
 #include "policy/casefold.h"
 
+enum { EVERYWHERE = 0, WINDOWS };
+
 static const struct {
     struct str name;
     enum policy_rule rule;
+    int where;
 } tools[] = {
-#define POLICY_TOOL(name, id, text) {{id, sizeof(id) - 1}, RULE_TOOL_##name},
+#define POLICY_TOOL(name, id, where, text) {{id, sizeof(id) - 1}, RULE_TOOL_##name, where},
 #include "policy/tools.def"
 #undef POLICY_TOOL
 };
@@ -103,7 +106,8 @@ void policy_tool_names(const struct policy *policy, void (*each)(void *context, 
     enum path_dialect dialect = policy->settings.paths.dialect;
     const struct policy_list *denied = &policy->settings.deny_tools;
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-        if (!find_in(dialect, &policy->settings.allow_tools, tools[i].name))
+        if ((tools[i].where == EVERYWHERE || dialect == PATH_WINDOWS) &&
+            !find_in(dialect, &policy->settings.allow_tools, tools[i].name))
             each(context, tools[i].name);
     for (size_t i = 0; i < denied->count; i++)
         each(context, tool_name(dialect, denied->items[i].given));

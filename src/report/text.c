@@ -2,7 +2,7 @@
 #include "audit/jsonl.h"
 #include "report/collect.h"
 
-enum { SHOWN_TARGETS = 10, SHOWN_FILES = 20, SHOWN_PROCESSES = 40, SHOWN_JSON = 200 };
+enum { SHOWN_TARGETS = 10, SHOWN_FILES = 20, SHOWN_PROCESSES = 40, DEEPEST = 20, SHOWN_JSON = 200 };
 
 static void line(struct buf *out, const char *name, uint64_t n)
 {
@@ -53,32 +53,39 @@ static void text_rule(const struct report *r, const struct report_tally *rule, s
     more(out, rule->count > listed ? rule->count - listed : 0);
 }
 
-static unsigned depth_of(const struct report *r, const struct report_process *p)
+static void text_process(const struct report_process *p, struct buf *out, unsigned depth)
 {
-    unsigned depth = 0;
-    for (; p->parent && depth < 20; depth++)
-        p = &r->processes[p->parent - 1];
-    return depth;
+    buf_add(out, STR("  "));
+    buf_fill(out, ' ', 2 * (size_t)(depth < DEEPEST ? depth : DEEPEST));
+    report_clean(out, p->cmdline.n ? p->cmdline : p->image);
+    buf_add(out, STR("  (from "));
+    report_duration(out, p->start);
+    if (p->ended) {
+        buf_add(out, STR(", for "));
+        report_duration(out, p->end - p->start);
+        buf_fmt(out, ", exit code %lld", p->code);
+    }
+    buf_add(out, STR(")\n"));
+}
+
+/* Each program with those that it started below it; a parent stands before its children. */
+static void text_children(const struct report *r, struct buf *out, size_t parent, unsigned depth,
+                          size_t *left)
+{
+    for (size_t i = parent; i < r->process_count && *left; i++)
+        if (r->processes[i].parent == parent) {
+            text_process(&r->processes[i], out, depth);
+            (*left)--;
+            text_children(r, out, i + 1, depth + 1, left);
+        }
 }
 
 static void text_processes(const struct report *r, struct buf *out)
 {
+    size_t left = SHOWN_PROCESSES;
     if (r->process_count)
         buf_add(out, STR("\nPrograms\n"));
-    for (size_t i = 0; i < r->process_count && i < SHOWN_PROCESSES; i++) {
-        const struct report_process *p = &r->processes[i];
-        buf_add(out, STR("  "));
-        buf_fill(out, ' ', 2 * (size_t)depth_of(r, p));
-        report_clean(out, p->cmdline.n ? p->cmdline : p->image);
-        buf_add(out, STR("  (from "));
-        report_duration(out, p->start);
-        if (p->ended) {
-            buf_add(out, STR(", for "));
-            report_duration(out, p->end - p->start);
-            buf_fmt(out, ", exit code %lld", p->code);
-        }
-        buf_add(out, STR(")\n"));
-    }
+    text_children(r, out, 0, 0, &left);
     uint64_t hidden = r->process_count > SHOWN_PROCESSES ? r->process_count - SHOWN_PROCESSES : 0;
     more(out, hidden + r->processes_left_out);
 }

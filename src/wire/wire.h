@@ -43,7 +43,8 @@ enum {
     WIRE_INHERIT = 1,        /* OBJ_INHERIT */
     WIRE_CASE_SENSITIVE = 2, /* not OBJ_CASE_INSENSITIVE */
     WIRE_NO_REPARSE = 4,     /* OBJ_DONT_REPARSE */
-    WIRE_HAS_EA = 8
+    WIRE_HAS_EA = 8,
+    WIRE_HAS_LIST = 16 /* the caller gave an access list */
 };
 
 /* Of START: what the caller asked for beyond a plain child. */

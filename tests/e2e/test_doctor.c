@@ -41,6 +41,8 @@ static void test_shape(void)
     ok(good, "findings");
     ok(code == (must ? 1 : 0), "exit code 1 means that something must be fixed");
     expect("for people", "doctor", NULL, code, "layers:");
+    if (!must)
+        expect("a command is really run", "doctor", NULL, code, "yes  run");
     expect("a word too many", "doctor now", NULL, 125, "leave out now");
 }
 

@@ -222,6 +222,20 @@ static uint32_t bytes(unsigned char *to)
     return size;
 }
 
+/* An access list, whole or not. */
+static uint32_t list(void *to)
+{
+    unsigned char *at = to;
+    uint32_t size = bytes(at) & ~3u;
+    if (size >= 8 && next(3)) {
+        ACL head = {.AclRevision = ACL_REVISION,
+                    .AclSize = (WORD)(next(4) ? size : next(200)),
+                    .AceCount = (WORD)next(3)};
+        memcpy(at, &head, sizeof head);
+    }
+    return size;
+}
+
 static uint64_t number(void)
 {
     switch (next(6)) {
@@ -274,7 +288,7 @@ static int requests(unsigned count, const wchar_t *out)
             numbers[3] = next(7);
             numbers[4] = next(3) ? FILE_SYNCHRONOUS_IO_NONALERT : next(0x10000);
             numbers[5] = next(3) ? 0 : next(0x10000);
-            numbers[6] = next(3) ? 0 : next(16);
+            numbers[6] = next(3) ? 0 : next(32);
             numbers[7] = 0;
         }
         if (op == WIRE_REFUSED)
@@ -286,7 +300,7 @@ static int requests(unsigned count, const wchar_t *out)
                            ? bytes((unsigned char *)first)
                            : text(first);
         if (shapes[op].texts > 1)
-            sizes[1] = text(second);
+            sizes[1] = op == WIRE_OPEN && next(2) ? list(second) : text(second);
         compose(slot, op, numbers, first, sizes[0], second, sizes[1]);
         raise_hand(slot);
         if (!wait_answer(slot)) {
@@ -300,6 +314,39 @@ static int requests(unsigned count, const wchar_t *out)
         }
     }
     printf("answered %u, granted %u\n", count, granted);
+    return 0;
+}
+
+/* ---- handles that are no files ---- */
+
+static int handles_by_kind(void)
+{
+    enum { SHARE = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
+    HANDLE near_end, far_end;
+    CreatePipe(&near_end, &far_end, NULL, 0);
+    const struct {
+        const char *kind;
+        HANDLE handle;
+    } rows[] = {
+        {"own file",
+         CreateFileW(L"file", GENERIC_WRITE | DELETE, SHARE, NULL, OPEN_EXISTING, 0, NULL)},
+        {"current process", GetCurrentProcess()},
+        {"current thread", GetCurrentThread()},
+        {"odd", (HANDLE)(uintptr_t)5},
+        {"zero", NULL},
+        {"beyond", (HANDLE)(uintptr_t)0x7FFFFFFC},
+        {"event", CreateEventW(NULL, FALSE, FALSE, NULL)},
+        {"pipe", near_end},
+        {"process", OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, GetCurrentProcessId())},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t numbers[WIRE_NUMBERS] = {(uint64_t)(uintptr_t)rows[i].handle};
+        compose(FIRST_SLOT, WIRE_DISPOSITION, numbers, NULL, 0, NULL, 0);
+        raise_hand(FIRST_SLOT);
+        if (!wait_answer(FIRST_SLOT))
+            return 1;
+        printf("%s %08x\n", rows[i].kind, (unsigned)wire->slot[FIRST_SLOT].answer.status);
+    }
     return 0;
 }
 
@@ -496,6 +543,8 @@ int do_hostile(void)
         return requests(count, word(3));
     if (wcscmp(what, L"race") == 0)
         return race(count, word(3));
+    if (wcscmp(what, L"handles") == 0)
+        return handles_by_kind();
     if (wcscmp(what, L"replay") == 0)
         return replay(count);
     return 99;

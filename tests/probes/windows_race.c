@@ -155,8 +155,7 @@ int do_killer(void)
     TerminateProcess(child.hProcess, 77);
     WaitForSingleObject(child.hProcess, 10000);
     GetExitCodeProcess(child.hProcess, &code);
-    if (code == 77)
-        printf("killed\n");
+    printf(code == 77 ? "killed\n" : "ended by %lu\n", (unsigned long)code);
     return code == 77 ? 0 : 1;
 }
 

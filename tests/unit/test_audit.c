@@ -165,6 +165,8 @@ static void test_mask(void)
         {"curl -H \"Authorization: Bearer abc.def\" u", "curl -H \"Authorization: Bearer ***\" u"},
         {"tool --password=hunter2 --x", "tool --password=*** --x"},
         {"tool --password hunter2 --x", "tool --password *** --x"},
+        {"tool \"--password=two words\" --x", "tool \"--password=***\" --x"},
+        {"sh -c \"tool --password=one; rm x\"", "sh -c \"tool --password=***; rm x\""},
         {"tool --token \"a b\" y", "tool --token *** y"},
         {"set API_TOKEN=abc&&x", "set API_TOKEN=***&&x"},
         {"gh auth ghp_0123456789abcdefghijABCDEFGHIJ012345", "gh auth ***"},

@@ -194,6 +194,7 @@ static void test_tails(void)
        "the tail is what was parsed");
     ok(!cmdline_reads_as(STR("\"C:\\a b\\x.exe\" \"y z\""), argv, 3), "a word is missing");
     ok(!cmdline_reads_as(STR("\"C:\\a b\\x.exe\" \"y z\" v"), argv, 3), "a word differs");
+    ok(!cmdline_reads_as(STR("\"C:\\a b\\x.exe\" \"y z\" w v"), argv, 3), "a word too many");
     /* As an argument \" is a quote, in a program's name it ends the name. */
     const char *odd[] = {"C:\\a\" x", NULL};
     ok(!cmdline_reads_as(STR("\"C:\\a\\\" x\""), odd, 1), "the name has rules of its own");

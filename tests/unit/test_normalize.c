@@ -52,6 +52,8 @@ static const struct row {
     {&kernel, "a", NULL, PATH_MALFORMED},
     {&kernel, "\\a", "\\a", PATH_DEVICE},
     {&kernel, "\\DosDevices\\C:\\a", "C:\\a", PATH_FILE},
+    {&kernel, "\\DosDevices", "\\DosDevices", PATH_DEVICE},
+    {&kernel, "\\DosDevices\\", "\\DosDevices\\", PATH_DEVICE},
     {&kernel, "\\SystemRoot\\x", "\\SystemRoot\\x", PATH_DEVICE},
     {&kernel, "\\??\\C:\\a", "C:\\a", PATH_FILE},
 
@@ -255,6 +257,10 @@ static void test_long(void)
     ok(path_normalize(&here, (struct str){given, 32768}, out, PATH_MAX_BYTES, &path) == 0 &&
            path.class == PATH_MALFORMED,
        "32,768 units are malformed");
+    ok(path_normalize(&here, (struct str){given, PATH_MAX_BYTES}, out, PATH_MAX_BYTES, &path) ==
+               0 &&
+           path.class == PATH_MALFORMED && path.text.n == PATH_MAX_BYTES,
+       "the longest is malformed and copied");
     ok(path_normalize(&here, (struct str){given, PATH_MAX_BYTES + 1}, out, PATH_MAX_BYTES, &path) ==
                0 &&
            path.class == PATH_MALFORMED && path.text.n == 0,
@@ -274,6 +280,34 @@ static void test_long(void)
        "a character beyond the first plane is two units");
     free(given);
     free(out);
+}
+
+/* In buffers of exactly their size: a sanitizer sees the first byte too many, read or written. */
+static void test_room(void)
+{
+    unsigned bad = 0, small = 0;
+    char out[1024];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct path whole, path;
+        size_t n = strlen(rows[i].given);
+        if (path_normalize(rows[i].context, str_of(rows[i].given), out, sizeof out, &whole))
+            continue;
+        for (size_t cut = 0; cut <= n; cut++) {
+            char *given = malloc(cut ? cut : 1), *room = malloc(cut + 64);
+            memcpy(given, rows[i].given, cut);
+            bad += path_normalize(rows[i].context, (struct str){given, cut}, room, cut + 64, &path);
+            free(given);
+            free(room);
+        }
+        for (size_t capacity = 0; capacity <= whole.text.n; capacity++) {
+            char *room = malloc(capacity ? capacity : 1);
+            int rc = path_normalize(rows[i].context, str_of(rows[i].given), room, capacity, &path);
+            small += rc == 0 && !str_eq(path.text, whole.text);
+            free(room);
+        }
+    }
+    ok(bad == 0, "any beginning of a path is read to its end and no further");
+    ok(small == 0, "too little room is said, or it was enough");
 }
 
 /* Pieces that make paths interesting, put together at random: twice is once. */
@@ -380,6 +414,7 @@ int main(void)
     test_rows();
     test_parts();
     test_long();
+    test_room();
     test_random();
     test_fold();
     return tap_done();

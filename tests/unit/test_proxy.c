@@ -92,6 +92,10 @@ static void test_requests(void)
              "\1\6cordon\0"
              "\5\1\0\3"),
          PROXY_FAILED, "", 0, "\5\2\1\1"},
+        {"SOCKS with an empty one and nothing behind it",
+         STR("\5\1\2"
+             "\1\6cordon\0"),
+         PROXY_FAILED, "", 0, "\5\2\1\1"},
         {"SOCKS bind",
          STR("\5\1\2"
              "\1\6cordon\6s3cret"
@@ -146,6 +150,47 @@ static void test_rest(void)
        "a head without an end is refused");
     proxy_init(&p, STR_NONE);
     ok(p.state == PROXY_FAILED, "there is no proxy without a secret");
+}
+
+/* The most that is taken, and one more. */
+static void test_limits(void)
+{
+    char secret[PROXY_SECRET + 2] = "", host[PROXY_LONGEST_HOST + 2] = "", head[2000];
+    enum { LONGEST_NAME = 253 }; /* of the names that there are */
+    memset(secret, 's', PROXY_SECRET);
+    proxy_init(&p, str_of(secret));
+    ok(p.state == PROXY_READS, "the longest secret");
+    secret[PROXY_SECRET] = 's';
+    proxy_init(&p, str_of(secret));
+    ok(p.state == PROXY_FAILED, "a longer one");
+    for (int more = 0; more < 2; more++) {
+        for (int i = 0; i < LONGEST_NAME + more; i++)
+            host[i] = i % 60 == 59 ? '.' : 'a';
+        snprintf(head, sizeof head, "CONNECT %s:1 HTTP/1.1\r\n" AUTH "\r\n", host);
+        feed(str_of(head), 1000);
+        ok(more ? p.state == PROXY_FAILED : p.state == PROXY_ASKS && strcmp(p.host, host) == 0,
+           "a host of %d letters", LONGEST_NAME + more);
+    }
+}
+
+static void test_socks_answers(void)
+{
+    static const struct {
+        enum proxy_outcome outcome;
+        unsigned char code;
+    } rows[] = {{PROXY_CONNECTED, 0}, {PROXY_UNREACHABLE, 4}, {PROXY_REFUSED, 2}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        feed(STR("\5\1\2"
+                 "\1\6cordon\6s3cret"
+                 "\5\1\0\3\6a.test\1\273"),
+             1000);
+        size_t before = p.output_n;
+        proxy_answer(&p, rows[i].outcome, STR_NONE);
+        ok(p.output_n > before + 1 && p.output[before] == 5 &&
+               (unsigned char)p.output[before + 1] == rows[i].code &&
+               (p.state == PROXY_PASSES) == (rows[i].code == 0),
+           "SOCKS answers %u", rows[i].code);
+    }
 }
 
 static void test_public(void)
@@ -213,6 +258,8 @@ int main(void)
 {
     test_requests();
     test_rest();
+    test_limits();
+    test_socks_answers();
     test_public();
     return tap_done();
 }

@@ -68,6 +68,36 @@ static void check(struct guard *g, enum guard_shell shell, const char *name)
         note("%.1f ms for 1/8, %.1f ms for all", small, large);
 }
 
+static bool is_limit(const struct guard_answer *a)
+{
+    for (size_t i = 0; i < a->finding_count; i++)
+        if (a->findings[i].rule == GUARD_OPAQUE_LIMIT)
+            return true;
+    return false;
+}
+
+/* The most that is read, and one more. */
+static void check_most(struct guard *g)
+{
+    struct guard_answer a;
+    for (size_t more = 0; more < 2; more++) {
+        size_t count = GUARD_MAX_COMMANDS + more;
+        for (size_t i = 0; i < count; i++)
+            memcpy(text + 2 * i, "a\n", 2);
+        int rc = guard_check(
+            g, &(struct guard_question){.shell = GUARD_BASH, .text = {text, 2 * count}}, &a);
+        ok(rc == 0 && is_limit(&a) == (more == 1), "%u commands", (unsigned)count);
+    }
+    memset(text, 'a', sizeof text);
+    for (size_t more = 0; more < 2; more++) {
+        /* Each word counts with one byte behind it. */
+        const struct str argv[] = {{"a", 1}, {text, GUARD_MAX_INPUT - 3 + more}};
+        int rc = guard_check(g, &(struct guard_question){.argv = argv, .argc = 2}, &a);
+        ok(rc == 0 && is_limit(&a) == (more == 1), "argv of %u bytes",
+           (unsigned)(GUARD_MAX_INPUT + more));
+    }
+}
+
 int main(void)
 {
     struct guard *g;
@@ -85,6 +115,7 @@ int main(void)
     }
     check(g, GUARD_CMD, "random bytes");
     check(g, GUARD_BASH, "random bytes");
+    check_most(g);
     guard_free(g);
     return tap_done();
 }

@@ -60,6 +60,19 @@ static inline struct piece agent_name(const OBJECT_ATTRIBUTES *object)
     return name ? (struct piece){name->Buffer, name->Length} : (struct piece){NULL, 0};
 }
 
+/* The access list of a descriptor, self-relative or absolute; *given: it has one, if only the empty
+   one that lets everybody in. */
+static inline struct piece agent_list(const SECURITY_DESCRIPTOR *d, bool *given)
+{
+    const SECURITY_DESCRIPTOR_RELATIVE *relative = (const void *)d;
+    *given = d && d->Control & SE_DACL_PRESENT;
+    const ACL *list = !*given                            ? NULL
+                      : !(d->Control & SE_SELF_RELATIVE) ? d->Dacl
+                      : relative->Dacl ? (const void *)((const char *)d + relative->Dacl)
+                                       : NULL;
+    return list ? (struct piece){list, list->AclSize} : (struct piece){NULL, 0};
+}
+
 #define NO_PIECE ((struct piece){NULL, 0})
 #define NUMBERS(...) ((const uint64_t[WIRE_NUMBERS]){__VA_ARGS__})
 #define NUMBER_OF_HANDLE(handle) ((uint64_t)(uintptr_t)(handle))

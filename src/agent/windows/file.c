@@ -38,6 +38,7 @@ NTSTATUS NTAPI hook_NtCreateFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTR
 {
     struct wire_answer answer = {0};
     NTSTATUS status;
+    bool listed;
     if (!object || !changes(access, disposition, options)) {
         status = object ? agent_may_read(object, access) : STATUS_SUCCESS;
         if (status < 0)
@@ -45,12 +46,14 @@ NTSTATUS NTAPI hook_NtCreateFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTR
         return REAL(NtCreateFile)(handle, access, object, io, allocation, attributes, share,
                                   disposition, options, ea, ea_length);
     }
+    struct piece list = agent_list(object->SecurityDescriptor, &listed);
     status = agent_ask(WIRE_OPEN,
                        NUMBERS(NUMBER_OF_HANDLE(object->RootDirectory), access, share, disposition,
                                options, attributes,
-                               flags_of(object) | (ea && ea_length ? WIRE_HAS_EA : 0),
+                               flags_of(object) | (ea && ea_length ? WIRE_HAS_EA : 0) |
+                                   (listed ? WIRE_HAS_LIST : 0),
                                allocation ? (uint64_t)allocation->QuadPart : 0),
-                       agent_name(object), NO_PIECE, &answer);
+                       agent_name(object), list, &answer);
     if (answer.flags & WIRE_PASS)
         return REAL(NtCreateFile)(handle, access, object, io, allocation, attributes, share,
                                   disposition, options, ea, ea_length);
@@ -209,25 +212,14 @@ static bool is_file(HANDLE handle)
     return CALL(NtQueryVolumeInformationFile)(handle, &io, device, sizeof device, 4) >= 0;
 }
 
-/* The access list of a descriptor, self-relative or absolute. */
-static struct piece list_of(const SECURITY_DESCRIPTOR *descriptor)
-{
-    const SECURITY_DESCRIPTOR_RELATIVE *relative = (const void *)descriptor;
-    const ACL *list = descriptor->Dacl;
-    if (!(descriptor->Control & SE_DACL_PRESENT))
-        return NO_PIECE;
-    if (descriptor->Control & SE_SELF_RELATIVE)
-        list = relative->Dacl ? (const void *)((const char *)descriptor + relative->Dacl) : NULL;
-    return list ? (struct piece){list, list->AclSize} : NO_PIECE;
-}
-
 NTSTATUS NTAPI hook_NtSetSecurityObject(HANDLE handle, SECURITY_INFORMATION what, void *descriptor)
 {
     struct wire_answer answer = {0};
+    bool given;
     if (!descriptor || !is_file(handle))
         return REAL(NtSetSecurityObject)(handle, what, descriptor);
-    return agent_ask(WIRE_SECURITY, NUMBERS(NUMBER_OF_HANDLE(handle), what), list_of(descriptor),
-                     NO_PIECE, &answer);
+    return agent_ask(WIRE_SECURITY, NUMBERS(NUMBER_OF_HANDLE(handle), what),
+                     agent_list(descriptor, &given), NO_PIECE, &answer);
 }
 
 NTSTATUS NTAPI hook_NtSetVolumeInformationFile(HANDLE file, IO_STATUS_BLOCK *io, void *buffer,

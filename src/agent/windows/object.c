@@ -38,17 +38,6 @@ static bool allow(ACL *list, const unsigned char *sid)
     return true;
 }
 
-static const ACL *list_of(const SECURITY_DESCRIPTOR *d, bool *present)
-{
-    const SECURITY_DESCRIPTOR_RELATIVE *relative = (const void *)d;
-    *present = d && d->Control & SE_DACL_PRESENT;
-    if (!*present)
-        return NULL;
-    if (d->Control & SE_SELF_RELATIVE)
-        return relative->Dacl ? (const void *)((const char *)d + relative->Dacl) : NULL;
-    return d->Dacl;
-}
-
 /* What the call is made with: the caller's own attributes where nothing has to be added. */
 static OBJECT_ATTRIBUTES *describe(OBJECT_ATTRIBUTES *given, bool without_one,
                                    struct described *out)
@@ -56,7 +45,7 @@ static OBJECT_ATTRIBUTES *describe(OBJECT_ATTRIBUTES *given, bool without_one,
     bool present;
     const struct wire_shared *s = agent_shared;
     const SECURITY_DESCRIPTOR *d = given ? given->SecurityDescriptor : NULL;
-    const ACL *list = list_of(d, &present);
+    const ACL *list = agent_list(d, &present).p;
     if (!given || s->run_sid[1] == 0 || (present && !list) || (!present && !without_one))
         return given;
     if (list && list->AclSize > MOST_LIST - 128)

@@ -8,58 +8,23 @@
 
 void broker_free(struct broker *b)
 {
-    free(b->linked.items);
-    free(b->sockets.items);
-    free(b->listeners.items);
-    free(b->repositories.items);
+    id_set_free(&b->linked);
+    id_set_free(&b->sockets);
+    id_set_free(&b->listeners);
+    id_set_free(&b->repositories);
 }
 
-static struct inode_entry *inode_find(const struct inode_set *set, const struct stat *st)
+struct file_id id_of(const struct stat *st)
 {
-    for (size_t i = 0; i < set->count; i++)
-        if (set->items[i].device == st->st_dev && set->items[i].inode == st->st_ino)
-            return &set->items[i];
-    return NULL;
-}
-
-uint32_t inode_count(const struct inode_set *set, const struct stat *st)
-{
-    const struct inode_entry *entry = inode_find(set, st);
-    return entry ? entry->count : 0;
-}
-
-uint32_t inode_add(struct inode_set *set, const struct stat *st)
-{
-    struct inode_entry *entry = inode_find(set, st);
-    if (entry)
-        return ++entry->count;
-    if (set->count == set->capacity) {
-        size_t capacity = set->capacity ? set->capacity * 2 : 64;
-        void *items = realloc(set->items, capacity * sizeof *set->items);
-        if (!items)
-            return 0;
-        set->items = items;
-        set->capacity = capacity;
-    }
-    set->items[set->count++] = (struct inode_entry){st->st_dev, st->st_ino, 1};
-    return 1;
-}
-
-static void inode_drop(struct inode_set *set, const struct stat *st)
-{
-    struct inode_entry *entry = inode_find(set, st);
-    if (entry)
-        *entry = set->items[--set->count];
+    return (struct file_id){st->st_dev, st->st_ino};
 }
 
 void broker_forget(struct broker *b, const struct stat *st)
 {
-    struct inode_entry *names = inode_find(&b->linked, st);
-    inode_drop(&b->sockets, st);
-    inode_drop(&b->repositories, st);
+    id_set_drop(&b->sockets, id_of(st));
+    id_set_drop(&b->repositories, id_of(st));
     /* Which of its names went is not known: with one less it is trusted only if that was ours. */
-    if (names && --names->count == 0)
-        inode_drop(&b->linked, st);
+    id_set_take(&b->linked, id_of(st));
 }
 
 /*
@@ -70,7 +35,7 @@ static bool in_own_repository(const struct broker *b, struct str path)
 {
     bool own = false;
     char prefix[PATH_MAX];
-    for (size_t end, at = 0; b->repositories.count && at < path.n; at = end) {
+    for (size_t end, at = 0; b->repositories.used && at < path.n; at = end) {
         struct str name;
         struct stat st;
         end = str_find_char(path, '/', at + 1);
@@ -78,7 +43,7 @@ static bool in_own_repository(const struct broker *b, struct str path)
         if (!str_eqi(name, STR(".git")))
             continue;
         if (snprintf(prefix, sizeof prefix, "%.*s", (int)end, path.p) >= (int)sizeof prefix ||
-            lstat(prefix, &st) || !inode_count(&b->repositories, &st))
+            lstat(prefix, &st) || !id_set_count(&b->repositories, id_of(&st)))
             return false;
         own = true;
     }
@@ -101,7 +66,7 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
         return;
     facts->directory = S_ISDIR(where->st.st_mode);
     facts->links = facts->directory ? 1 : (uint32_t)where->st.st_nlink;
-    facts->links_inside = inode_count(&b->linked, &where->st) + 1 == facts->links;
+    facts->links_inside = id_set_count(&b->linked, id_of(&where->st)) + 1 == facts->links;
 }
 
 struct str broker_image(const struct request *r, char *out, size_t capacity)
@@ -121,7 +86,7 @@ void broker_report_text(struct broker *b, const struct request *r, enum audit_op
              &(struct audit_event){.type = type,
                                    .op = op,
                                    .time = b->now(),
-                                   .pid = (uint32_t)r->pid,
+                                   .pid = process_caller(b, r),
                                    .image = broker_image(r, image, sizeof image),
                                    .target = target,
                                    .verdict = type == AUDIT_ASK ? CORDON_ASK : CORDON_DENY,
@@ -139,7 +104,7 @@ void broker_report(struct broker *b, const struct request *r, const struct polic
     b->event(b->context, &(struct audit_event){.type = AUDIT_DENY,
                                                .op = op,
                                                .time = b->now(),
-                                               .pid = (uint32_t)r->pid,
+                                               .pid = process_caller(b, r),
                                                .image = broker_image(r, image, sizeof image),
                                                .target = question->path.text,
                                                .target2 = str_of(target2),
@@ -163,7 +128,7 @@ bool broker_allows(struct broker *b, struct request *r, const struct resolved *w
                      &(struct audit_event){.type = AUDIT_ALLOW,
                                            .op = op,
                                            .time = b->now(),
-                                           .pid = (uint32_t)r->pid,
+                                           .pid = process_caller(b, r),
                                            .image = broker_image(r, image, sizeof image),
                                            .target = question.path.text,
                                            .verdict = CORDON_ALLOW,

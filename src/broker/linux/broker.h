@@ -7,21 +7,12 @@
 #include "audit/event.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "broker/id_set.h"
 #include "broker/linux/request.h"
 #include "broker/linux/resolve.h"
 #include "guard/guard.h"
 #include "launch/linux/secrets.h"
 #include "policy/rules.h"
-
-/* Files and sockets of this run, by device and inode. */
-struct inode_set {
-    struct inode_entry {
-        dev_t device;
-        ino_t inode;
-        uint32_t count;
-    } * items;
-    size_t count, capacity;
-};
 
 /* A program that was judged and may begin: which, with what words, and what ran before. */
 struct broker_expected {
@@ -33,7 +24,19 @@ struct broker_expected {
     uint64_t words;
 };
 
-enum { BROKER_MOST_EXPECTED = 1024 };
+enum { BROKER_MOST_EXPECTED = 1024, BROKER_MOST_PROCESSES = 1024 };
+
+/* Processes that the audit has told of, until they end. */
+struct broker_processes {
+    struct broker_process {
+        pid_t pid, parent;
+        int watch; /* tells of its end; -1: not watched */
+        char *image;
+    } items[BROKER_MOST_PROCESSES];
+    size_t count, watched, most_watched;
+    bool told; /* there is an audit; zero: nothing of this is done */
+    int ends;  /* readable when one ended */
+};
 
 struct broker {
     const struct policy *policy;
@@ -46,14 +49,16 @@ struct broker {
     bool report_grants;            /* --audit-all */
     void (*event)(void *context, const struct audit_event *event);
     void *context;
-    struct inode_set linked;       /* names that this run made of files that had one */
-    struct inode_set sockets;      /* unix sockets that this run bound */
-    struct inode_set listeners;    /* internet sockets that this run bound; no device */
-    struct inode_set repositories; /* .git folders that this run made */
+    struct id_set linked;       /* names that this run made of files that had one */
+    struct id_set sockets;      /* unix sockets that this run bound */
+    struct id_set listeners;    /* internet sockets that this run bound; no device */
+    struct id_set repositories; /* .git folders that this run made */
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
+    struct broker_processes processes;
     uint64_t (*now)(void); /* milliseconds since 1970 */
     struct str granted; /* a folder where Landlock allows everything; NUL-terminated, empty: none */
+    struct str stubs;   /* the folder of stubs: what lies there only speaks; may be empty */
     bool granted_mixed; /* something from elsewhere came into it */
     struct sockaddr_storage proxy; /* of --net=proxy and --net=allow: the one that can be reached */
 };
@@ -66,9 +71,7 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context));
 
 /* ---- for the handlers ---- */
 
-/* Adds one to the entry's count and returns it; 0 without memory. */
-uint32_t inode_add(struct inode_set *set, const struct stat *st);
-uint32_t inode_count(const struct inode_set *set, const struct stat *st);
+struct file_id id_of(const struct stat *st);
 
 /* A name of this object went away: its number may soon be somebody else's. */
 void broker_forget(struct broker *b, const struct stat *st);
@@ -108,6 +111,25 @@ bool grant_covers_argument(const struct broker *b, const struct request *r, int 
 
 /* A link, or a file with names elsewhere, appears at this path. */
 void grant_mix(struct broker *b, const char *path);
+
+/* Starts and ends are told from here on. */
+void processes_open(struct broker_processes *p);
+
+/* A program begins in this process; parent 0: that is not the tree's. */
+void process_began(struct broker *b, pid_t pid, pid_t parent, struct str image,
+                   const struct str *words, size_t count);
+
+/* Tells of the ends since the last time. */
+void processes_collect(struct broker *b);
+
+/* The same when the tree is gone; status: how the command ended, for kernels that do not tell. */
+void processes_close(struct broker *b, pid_t command, int status);
+
+/* The process of the caller, for events. */
+uint32_t process_caller(struct broker *b, const struct request *r);
+
+/* Parent and group of a process; false if it is gone. */
+bool broker_family(pid_t pid, pid_t *parent, pid_t *group);
 
 /* True if the process belongs to this run. */
 bool broker_in_run(const struct broker *b, pid_t pid);

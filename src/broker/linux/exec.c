@@ -91,6 +91,13 @@ static bool tool_refused(struct broker *b, struct request *r, struct str path, s
     return true;
 }
 
+/* True for a script of the stub folder, which nobody of the tree can change. */
+static bool is_stub(const struct broker *b, struct str path)
+{
+    return b->stubs.n && path.n > b->stubs.n + 1 && str_starts(path, b->stubs) &&
+           path.p[b->stubs.n] == '/';
+}
+
 static struct str base_name(struct str path)
 {
     size_t at = path.n;
@@ -169,27 +176,26 @@ static bool image_of(pid_t process, struct stat *st, char *path, size_t capacity
 }
 
 /* Remembers what was judged; false if there is no room left, even after the dead were taken out. */
-static bool expect(struct broker *b, struct request *r, const struct stat *program,
+static bool expect(struct broker *b, pid_t process, const struct stat *program,
                    const struct str *words, size_t count)
 {
-    struct request_status status;
     struct stat before;
-    if (!request_status(r, &status) || !image_of(status.process, &before, NULL, 0))
+    if (!image_of(process, &before, NULL, 0))
         return false;
     if (b->expected_count == BROKER_MOST_EXPECTED)
         for (size_t i = b->expected_count; i-- > 0;)
             if (kill(b->expected[i].process, 0))
                 b->expected[i] = b->expected[--b->expected_count];
     size_t at = 0;
-    while (at < b->expected_count && b->expected[at].process != status.process)
+    while (at < b->expected_count && b->expected[at].process != process)
         at++;
     if (at == BROKER_MOST_EXPECTED)
         return false;
     if (at == b->expected_count)
         b->expected_count++;
     b->expected[at] =
-        (struct broker_expected){status.process, program->st_dev, program->st_ino,
-                                 before.st_dev,  before.st_ino,   hash_words(words, count)};
+        (struct broker_expected){process,       program->st_dev, program->st_ino,
+                                 before.st_dev, before.st_ino,   hash_words(words, count)};
     return true;
 }
 
@@ -324,16 +330,16 @@ static int read_script(struct request *r, int program, const char *given, struct
     return interpreter;
 }
 
-/* Judges one program and its words; false after an answer. */
+/* Judges one program and its words; false after an answer. path holds PATH_MAX. */
 static bool allowed(struct broker *b, struct request *r, int program, struct str *words,
-                    size_t count, struct stat *st)
+                    size_t count, struct stat *st, char *path)
 {
-    char path[PATH_MAX];
-    if (fstat(program, st) || !S_ISREG(st->st_mode)) {
+    /* What nobody may execute does not begin. */
+    if (fstat(program, st) || !S_ISREG(st->st_mode) || !(st->st_mode & 0111)) {
         request_fail(r, EACCES);
         return false;
     }
-    if (st->st_nlink == 0 || !resolve_path_of(program, path, sizeof path)) {
+    if (st->st_nlink == 0 || !resolve_path_of(program, path, PATH_MAX)) {
         broker_report_text(b, r, AUDIT_PROCESS_START, words[0], AUDIT_DENY,
                            str_of(policy_rule_id(RULE_TOOL_UNNAMED)),
                            STR("a program in memory, or one that was deleted, cannot be judged"),
@@ -345,15 +351,13 @@ static bool allowed(struct broker *b, struct request *r, int program, struct str
     snprintf(file.path, sizeof file.path, "%s", path);
     if (b->judges_reads && !read_allows(b, r, &file))
         return false;
-    if (refused(b, r, str_of(path), words, count)) {
+    /* A stub speaks in the place of a tool, and that is told; it may run. */
+    if (is_stub(b, str_of(path)))
+        tool_refused(b, r, base_name(str_of(path)), base_name(str_of(path)));
+    else if (refused(b, r, str_of(path), words, count)) {
         request_fail(r, EACCES);
         return false;
     }
-    b->event(b->context, &(struct audit_event){.type = AUDIT_SPAWN,
-                                               .op = AUDIT_PROCESS_START,
-                                               .time = b->now(),
-                                               .pid = (uint32_t)r->pid,
-                                               .image = str_of(path)});
     return true;
 }
 
@@ -362,9 +366,10 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
 {
     auto_arena struct arena arena = {0};
     static struct str words[MOST_ARGUMENTS + 4];
+    struct request_status caller;
     struct stat st;
     size_t count = 0;
-    char given[PATH_MAX];
+    char given[PATH_MAX], image[PATH_MAX];
     ssize_t n = request_read_string(r, path, given, sizeof given);
     int rc = n < 0 ? (int)n : read_arguments(r, argv, &arena, words, &count);
     int program = rc ? rc : program_of(r, dirfd, given, flags);
@@ -374,19 +379,21 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
     }
     if (count == 0)
         words[count++] = STR_NONE;
-    bool good = allowed(b, r, program, words, count, &st);
+    bool good = allowed(b, r, program, words, count, &st, image);
     int interpreter = good ? read_script(r, program, given, &arena, words, &count) : -1;
     if (interpreter >= 0) {
-        good = allowed(b, r, interpreter, words, count, &st);
+        good = allowed(b, r, interpreter, words, count, &st, image);
         close(interpreter);
     }
     close(program);
     if (!good)
         return;
-    if (expect(b, r, &st, words, count))
-        request_continue(r);
-    else
+    if (!request_status(r, &caller) || !expect(b, caller.process, &st, words, count)) {
         request_fail(r, EAGAIN);
+        return;
+    }
+    process_began(b, caller.process, caller.parent, str_of(image), words, count);
+    request_continue(r);
 }
 
 bool exec_handle(struct broker *b, struct request *r)

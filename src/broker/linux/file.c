@@ -33,7 +33,7 @@ static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t pa
     struct stat st;
     if (str_eqi(str_of(where.leaf), STR(".git")) &&
         fstatat(where.parent, where.leaf, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        inode_add(&b->repositories, &st); /* without memory: protected like any other */
+        id_set_add(&b->repositories, id_of(&st)); /* without memory: protected like any other */
     request_succeed(r, 0);
 }
 
@@ -186,8 +186,8 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
         return;
     }
     /* Known as all inside only if it had one name when this run began to add to it. */
-    if (from.st.st_nlink == 1 || inode_count(&b->linked, &from.st))
-        inode_add(&b->linked, &from.st);
+    if (from.st.st_nlink == 1 || id_set_count(&b->linked, id_of(&from.st)))
+        id_set_add(&b->linked, id_of(&from.st));
     request_succeed(r, 0);
 }
 

@@ -56,9 +56,13 @@ static void answer(struct request *r, const struct seccomp_notif_resp *response)
     if (r->answered)
         return;
     r->answered = true;
-    /* ENOENT: the caller died meanwhile, nobody waits for this. */
-    while (ioctl(r->listener, SECCOMP_IOCTL_NOTIF_SEND, response) && errno == EINTR)
+    int rc;
+    while ((rc = ioctl(r->listener, SECCOMP_IOCTL_NOTIF_SEND, response)) && errno == EINTR)
         ;
+    /* ENOENT: the caller died meanwhile, nobody waits for this. Else it would wait for ever. */
+    if (rc && errno != ENOENT)
+        ioctl(r->listener, SECCOMP_IOCTL_NOTIF_SEND,
+              &(struct seccomp_notif_resp){.id = r->id, .error = -EPERM});
 }
 
 void request_fail(struct request *r, int error)
@@ -175,11 +179,13 @@ bool request_status(const struct request *r, struct request_status *out)
         return false;
     text[n] = '\0';
     /* A process chooses its name, but the kernel writes a line break in it as \n. */
-    const char *mask = field(text, "\nUmask:"), *process = field(text, "\nTgid:");
-    if (!mask || !process || !request_alive(r))
+    const char *mask = field(text, "\nUmask:"), *process = field(text, "\nTgid:"),
+               *parent = field(text, "\nPPid:");
+    if (!mask || !process || !parent || !request_alive(r))
         return false;
     out->umask = (mode_t)strtoul(mask, NULL, 8) & 0777;
     out->process = (pid_t)strtol(process, NULL, 10);
+    out->parent = (pid_t)strtol(parent, NULL, 10);
     return true;
 }
 

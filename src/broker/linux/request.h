@@ -39,9 +39,9 @@ extern pthread_t request_server;
 /* Another caller is next, or none: the broker may move again. */
 void request_end_turns(void);
 
-/* The caller's process and umask, read at once; false if it is gone. */
+/* The caller's process, its parent and umask, read at once; false if it is gone. */
 struct request_status {
-    pid_t process;
+    pid_t process, parent;
     mode_t umask;
 };
 bool request_status(const struct request *r, struct request_status *out);

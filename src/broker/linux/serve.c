@@ -70,9 +70,13 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
     request_takes_turns =
         ioctl(b->listener, KERNEL_NOTIF_SET_FLAGS, KERNEL_NOTIF_SYNC_WAKE_UP) == 0;
     while (rc == 0) {
-        struct pollfd watch[] = {{b->listener, POLLIN, 0}, {stop, POLLIN, 0}};
-        if (poll(watch, 2, TICK_MS) < 0 && errno != EINTR)
+        struct pollfd watch[] = {{b->listener, POLLIN, 0},
+                                 {stop, POLLIN, 0},
+                                 {b->processes.told ? b->processes.ends : -1, POLLIN, 0}};
+        if (poll(watch, 3, TICK_MS) < 0 && errno != EINTR)
             rc = CORDON_E_CONFINE;
+        if (watch[2].revents)
+            processes_collect(b);
         if (watch[0].revents & POLLIN)
             rc = serve_one(b, call, size);
         if (!(watch[0].revents & POLLIN) || (pid_t)call->pid != last)

@@ -13,8 +13,7 @@
 
 #include "broker/linux/broker.h"
 
-/* Parent and group of a process; false if it is gone. */
-static bool read_family(pid_t pid, pid_t *parent, pid_t *group)
+bool broker_family(pid_t pid, pid_t *parent, pid_t *group)
 {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -39,7 +38,7 @@ bool broker_in_run(const struct broker *b, pid_t pid)
 {
     pid_t parent = pid, group;
     for (int depth = 0; depth < 100000 && parent > 1; depth++) {
-        if (!read_family(parent, &parent, &group))
+        if (!broker_family(parent, &parent, &group))
             return false;
         if (parent == b->reaper)
             return true;
@@ -90,14 +89,14 @@ static void to_many(struct broker *b, struct request *r, pid_t group, int number
     pid_t parent, found, own = 0;
     int reached = 0;
     struct request_status status;
-    if (!request_status(r, &status) || !read_family(status.process, &parent, &own)) {
+    if (!request_status(r, &status) || !broker_family(status.process, &parent, &own)) {
         request_fail(r, ESRCH);
         return;
     }
     DIR *all = opendir("/proc");
     for (struct dirent *entry; all && (entry = readdir(all));) {
         pid_t pid = (pid_t)atoi(entry->d_name);
-        if (pid <= 0 || !read_family(pid, &parent, &found) || !broker_in_run(b, pid))
+        if (pid <= 0 || !broker_family(pid, &parent, &found) || !broker_in_run(b, pid))
             continue;
         bool meant = group == -1 ? pid != status.process : found == (group ? -group : own);
         if (meant && kill(pid, number) == 0)

@@ -124,7 +124,7 @@ static bool own_port(const struct broker *b, uint16_t port)
         while (f && fgets(line, sizeof line, f)) {
             if (!read_listener(line, &found, &inode) || found != port)
                 continue;
-            if (!inode_count(&b->listeners, &(struct stat){.st_ino = inode})) {
+            if (!id_set_count(&b->listeners, (struct file_id){.id = inode})) {
                 fclose(f);
                 return false;
             }
@@ -249,7 +249,7 @@ static void connect_unix(struct broker *b, struct request *r, const struct socka
         request_fail(r, -rc);
         return;
     }
-    if (!inode_count(&b->sockets, &where.st)) {
+    if (!id_set_count(&b->sockets, id_of(&where.st))) {
         broker_report_text(b, r, AUDIT_PIPE_CONNECT, str_of(where.path), AUDIT_DENY,
                            STR("pipe.outside"),
                            STR("servers outside the run act for whoever asks them"),
@@ -325,7 +325,7 @@ static void bind_unix(struct broker *b, struct request *r, const struct sockaddr
     else if (bind(socket, (struct sockaddr *)&own, sizeof own))
         request_fail(r, errno);
     else if (fstatat(where.parent, where.leaf, &st, AT_SYMLINK_NOFOLLOW) ||
-             !inode_add(&b->sockets, &st))
+             !id_set_add(&b->sockets, id_of(&st)))
         request_fail(r, ENOMEM);
     else
         request_succeed(r, 0);
@@ -356,7 +356,7 @@ static void bind_internet(struct broker *b, struct request *r,
         request_fail(r, -socket);
     else if (fstat(socket, &st) || bind(socket, (const struct sockaddr *)address, length))
         request_fail(r, errno);
-    else if (!inode_add(&b->listeners, &(struct stat){.st_ino = st.st_ino}))
+    else if (!id_set_add(&b->listeners, (struct file_id){.id = st.st_ino}))
         request_fail(r, ENOMEM);
     else
         request_succeed(r, 0);

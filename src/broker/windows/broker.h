@@ -11,6 +11,7 @@
 #include "audit/event.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "broker/id_set.h"
 #include "guard/guard.h"
 #include "launch/windows/inject.h"
 #include "launch/windows/token.h"
@@ -19,17 +20,6 @@
 enum { BROKER_MOST_WORKERS = 8, BROKER_LONGEST_IMAGE = 1024, BROKER_MOST_NEWCOMERS = 256 };
 
 struct client;
-
-/* Files by volume and id: those that this run linked or made. */
-struct file_id {
-    uint64_t volume;
-    uint64_t id;
-};
-struct id_set {
-    struct file_id *items;
-    uint32_t *counts;
-    size_t count, capacity;
-};
 
 /* A place that can be written, open from the start: its drive letter can be changed later. */
 struct broker_root {
@@ -56,7 +46,7 @@ struct broker {
 
     CRITICAL_SECTION lock; /* of event, guard, clients and the sets below */
     struct client *clients;
-    HANDLE empty;               /* event: the last client is gone */
+    volatile LONG threads;      /* that may touch this; each counts itself off as its last act */
     struct id_set linked;       /* files that this run gave another name */
     struct id_set repositories; /* .git folders that this run made */
     struct id_set probes;       /* PowerShell's test files, where temp is not writable */
@@ -68,6 +58,7 @@ struct broker {
     size_t newcomer_count;
     struct path_map maps[26];
     char map_text[26][80];
+    bool map_opens[26]; /* files can be opened by the prefix, without a letter */
     size_t map_count;
     struct str stubs;  /* the folder of stubs: what lies there only speaks */
     char way_host[64]; /* the proxy that is the only way out; empty: none */
@@ -182,18 +173,20 @@ bool facts_id(HANDLE file, struct file_id *out);
 /* Fills in what is known about an existing file, and whether its .git is this run's. */
 void facts_apply(struct request *r, HANDLE file, const struct facts *facts,
                  struct policy_request *question);
+/* A name of this file goes away: with one less it is trusted only if that was ours. */
+void facts_unlinked(struct request *r, HANDLE file, const struct facts *facts);
 /* Whether this run made what the rule about it is about: the .git it lies in, or the file itself.
  */
 bool facts_created_by_run(struct request *r, HANDLE file, struct str path);
 /* Whether every .git on the path was made by this run. */
 bool facts_own_repository(struct request *r, struct str path);
-uint32_t id_set_count(const struct id_set *set, struct file_id id);
-bool id_set_add(struct id_set *set, struct file_id id);
-void id_set_drop(struct id_set *set, struct file_id id);
 
 /* ---- security.c ---- */
 
-/* Gives an open file the access list of a SECURITY request, without what the run could use. */
+/* Makes a descriptor of the access list in a text of the request (none: everybody), without what
+   the run could use. False if it is no list. */
+bool security_make(struct request *r, unsigned text, SECURITY_DESCRIPTOR *out);
+/* Gives an open file the access list of a SECURITY request. */
 NTSTATUS security_set(struct request *r, HANDLE file);
 
 /* ---- the handlers, by request ---- */

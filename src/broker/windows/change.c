@@ -208,8 +208,12 @@ void change_disposition(struct request *r)
     s.question.access = POLICY_DELETE;
     if (status < 0)
         request_answer(r, status);
-    else if (request_allows(r, &s.question, AUDIT_FILE_DELETE))
-        request_answer(r, mark_deleted(&s, (ULONG)r->wire.numbers[1]));
+    else if (request_allows(r, &s.question, AUDIT_FILE_DELETE)) {
+        status = mark_deleted(&s, (ULONG)r->wire.numbers[1]);
+        if (status >= 0 && r->wire.numbers[1] & NT_DISPOSITION_DELETE)
+            facts_unlinked(r, s.borrowed, &s.facts);
+        request_answer(r, status);
+    }
 }
 
 void change_delete(struct request *r)

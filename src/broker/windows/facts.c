@@ -1,55 +1,6 @@
 /* What the file system says about an open file. */
-#include <stdlib.h>
-
 #include "broker/windows/broker.h"
 #include "launch/disk.h"
-
-static size_t id_find(const struct id_set *set, struct file_id id)
-{
-    size_t i = 0;
-    while (i < set->count && (set->items[i].id != id.id || set->items[i].volume != id.volume))
-        i++;
-    return i;
-}
-
-uint32_t id_set_count(const struct id_set *set, struct file_id id)
-{
-    size_t at = id_find(set, id);
-    return at < set->count ? set->counts[at] : 0;
-}
-
-bool id_set_add(struct id_set *set, struct file_id id)
-{
-    size_t at = id_find(set, id);
-    if (at < set->count) {
-        set->counts[at]++;
-        return true;
-    }
-    if (set->count == set->capacity) {
-        size_t capacity = set->capacity ? set->capacity * 2 : 64;
-        struct file_id *items = realloc(set->items, capacity * sizeof *items);
-        if (items)
-            set->items = items;
-        uint32_t *counts = items ? realloc(set->counts, capacity * sizeof *counts) : NULL;
-        if (!counts)
-            return false;
-        set->counts = counts;
-        set->capacity = capacity;
-    }
-    set->items[set->count] = id;
-    set->counts[set->count++] = 1;
-    return true;
-}
-
-void id_set_drop(struct id_set *set, struct file_id id)
-{
-    size_t at = id_find(set, id);
-    if (at == set->count)
-        return;
-    set->count--;
-    set->items[at] = set->items[set->count];
-    set->counts[at] = set->counts[set->count];
-}
 
 NTSTATUS facts_of(HANDLE file, struct facts *out)
 {
@@ -96,7 +47,7 @@ bool facts_own_repository(struct request *r, struct str path)
 {
     struct broker *b = r->broker;
     bool own = false;
-    if (b->repositories.count == 0)
+    if (b->repositories.used == 0)
         return false;
     for (size_t end, at = path_root_length(PATH_WINDOWS, path); at < path.n; at = end) {
         end = str_find_char(path, '\\', at + 1);
@@ -126,7 +77,7 @@ bool facts_created_by_run(struct request *r, HANDLE file, struct str path)
     struct broker *b = r->broker;
     struct file_id id;
     bool probe = false;
-    if (b->probes.count && facts_id(file, &id)) {
+    if (b->probes.used && facts_id(file, &id)) {
         EnterCriticalSection(&b->lock);
         probe = id_set_count(&b->probes, id) > 0;
         LeaveCriticalSection(&b->lock);
@@ -167,6 +118,16 @@ static bool all_names_inside(struct request *r, HANDLE file, uint32_t links)
     LeaveCriticalSection(&b->lock);
     return ours || (disk_names(&r->arena, place_path_of(r, file), is_inside, &names) &&
                     names.inside && names.count == links);
+}
+
+void facts_unlinked(struct request *r, HANDLE file, const struct facts *facts)
+{
+    struct file_id id;
+    if (facts->links < 2 || !facts_id(file, &id))
+        return;
+    EnterCriticalSection(&r->broker->lock);
+    id_set_take(&r->broker->linked, id);
+    LeaveCriticalSection(&r->broker->lock);
 }
 
 void facts_apply(struct request *r, HANDLE file, const struct facts *facts,

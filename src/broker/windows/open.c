@@ -22,7 +22,8 @@ struct wish {
     ULONG share, disposition, options, attributes;
     uint64_t flags;
     LARGE_INTEGER allocation;
-    bool maximum; /* MAXIMUM_ALLOWED: what is refused is left out */
+    SECURITY_DESCRIPTOR *security; /* of a new file; NULL: as its folder says */
+    bool maximum;                  /* MAXIMUM_ALLOWED: what is refused is left out */
 };
 
 static ACCESS_MASK without_generic(ACCESS_MASK access)
@@ -70,7 +71,7 @@ static NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access,
     IO_STATUS_BLOCK io;
     LARGE_INTEGER allocation = w ? w->allocation : (LARGE_INTEGER){0};
     ULONG case_flag = w && w->flags & WIRE_CASE_SENSITIVE ? 0 : OBJ_CASE_INSENSITIVE;
-    InitializeObjectAttributes(&object, leaf, case_flag, folder, NULL);
+    InitializeObjectAttributes(&object, leaf, case_flag, folder, w ? w->security : NULL);
     return NtCreateFile(out, access, &object, &io, allocation.QuadPart ? &allocation : NULL,
                         w ? w->attributes : 0, share, disposition,
                         options | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
@@ -225,7 +226,8 @@ static NTSTATUS overwrite(const struct wish *w, HANDLE file)
 }
 
 /* Opens anew what was judged: the same file, by an empty name relative to it. */
-static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, bool directory)
+static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen,
+                            const struct facts *facts)
 {
     HANDLE file;
     UNICODE_STRING itself = {0};
@@ -241,7 +243,9 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, bool
             NtClose(file);
     }
     if (status >= 0) {
-        give(r, w, file, directory,
+        if (w->options & FILE_DELETE_ON_CLOSE)
+            facts_unlinked(r, file, facts);
+        give(r, w, file, facts->directory,
              !overwrites                        ? FILE_OPENED
              : w->disposition == FILE_SUPERSEDE ? FILE_SUPERSEDED
                                                 : FILE_OVERWRITTEN);
@@ -253,13 +257,14 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, bool
 }
 
 /* A refused MAXIMUM_ALLOWED: what reading allows. */
-static void open_for_reading(struct request *r, struct wish *w, HANDLE seen, bool directory)
+static void open_for_reading(struct request *r, struct wish *w, HANDLE seen,
+                             const struct facts *facts)
 {
     w->access = (w->access & ~(ACCESS_MASK)(WRITES | NEVER_GIVEN)) | FILE_GENERIC_READ |
                 FILE_GENERIC_EXECUTE;
     w->disposition = FILE_OPEN;
     w->options &= ~(ULONG)FILE_DELETE_ON_CLOSE;
-    open_judged(r, w, seen, directory);
+    open_judged(r, w, seen, facts);
 }
 
 /*
@@ -317,9 +322,9 @@ static NTSTATUS open_existing(struct request *r, struct wish *w, const struct pl
             status = w->options & FILE_NON_DIRECTORY_FILE ? STATUS_FILE_IS_A_DIRECTORY
                                                           : STATUS_OBJECT_NAME_COLLISION;
         else
-            status = open_judged(r, w, seen, facts.directory);
+            status = open_judged(r, w, seen, &facts);
     } else if (w->maximum) {
-        open_for_reading(r, w, seen, facts.directory);
+        open_for_reading(r, w, seen, &facts);
         status = STATUS_SUCCESS;
     } else {
         status = STATUS_ACCESS_DENIED;
@@ -472,6 +477,14 @@ void open_handle(struct request *r)
         request_answer(r, STATUS_EAS_NOT_SUPPORTED);
         return;
     }
+    SECURITY_DESCRIPTOR security;
+    if (w.flags & WIRE_HAS_LIST) {
+        if (!security_make(r, 1, &security)) {
+            request_answer(r, STATUS_INVALID_SECURITY_DESCR);
+            return;
+        }
+        w.security = &security;
+    }
     if (path.class == PATH_FILE && open_below_root(r, &w, &path))
         return;
     for (int links = 0; links < MOST_LINKS; links++) {
@@ -498,6 +511,20 @@ void open_handle(struct request *r)
     request_answer(r, STATUS_ACCESS_DENIED);
 }
 
+/* What is not there is no secret: whoever looks for it learns just that. */
+static bool is_missing(struct request *r, const struct path *path)
+{
+    HANDLE file;
+    auto_place struct place place = {0};
+    NTSTATUS status = place_find(r, path, &place);
+    if (status >= 0)
+        status = look_at(&place, true, &file);
+    if (status >= 0)
+        NtClose(file);
+    request_answer(r, status);
+    return status == STATUS_OBJECT_NAME_NOT_FOUND || status == STATUS_OBJECT_PATH_NOT_FOUND;
+}
+
 void open_handle_read(struct request *r)
 {
     struct path path;
@@ -508,9 +535,16 @@ void open_handle_read(struct request *r)
         return;
     }
     struct policy_request question = {.path = path, .access = POLICY_READ};
+    struct policy_answer answer = {0};
+    enum audit_op op = path.class == PATH_PIPE ? AUDIT_PIPE_CONNECT : AUDIT_FILE_READ;
     if (path.class == PATH_PIPE)
         question.facts.created_by_run = pipe_is_ours(r->broker, path.text);
-    if (request_allows(r, &question,
-                       path.class == PATH_PIPE ? AUDIT_PIPE_CONNECT : AUDIT_FILE_READ))
+    policy_decide(r->broker->policy, &question, &answer);
+    if (answer.verdict == CORDON_ALLOW) {
+        request_grant(r, op, &question, &answer);
         request_answer(r, STATUS_SUCCESS);
+    } else if (answer.rule != RULE_READ_DENIED || path.class != PATH_FILE ||
+               !is_missing(r, &path)) {
+        request_deny(r, op, &question, &answer, STR_NONE);
+    }
 }

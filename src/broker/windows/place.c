@@ -116,13 +116,25 @@ NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct pa
     return STATUS_SUCCESS;
 }
 
-/* \??\ in front of it, as UTF-16 in the arena. */
+/* The kernel's own name for it where there is one: the tree may change what a letter means. */
+static void split_nt(const struct broker *b, struct str path, struct str *prefix, struct str *rest)
+{
+    bool unc = str_starts(path, STR("\\\\"));
+    *prefix = unc ? STR("\\??\\UNC") : STR("\\??\\");
+    *rest = unc ? str_from(path, 1) : path;
+    for (size_t i = 0; i < b->map_count; i++)
+        if (b->map_opens[i] && str_startsi(path, b->maps[i].drive)) {
+            *prefix = b->maps[i].prefix;
+            *rest = str_from(path, b->maps[i].drive.n);
+        }
+}
+
+/* As an object name, UTF-16 in the arena. */
 static bool nt_name(struct request *r, struct str path, UNICODE_STRING *out)
 {
     size_t units = 0;
-    bool unc = str_starts(path, STR("\\\\"));
-    struct str prefix = unc ? STR("\\??\\UNC") : STR("\\??\\");
-    struct str rest = unc ? str_from(path, 1) : path;
+    struct str prefix, rest;
+    split_nt(r->broker, path, &prefix, &rest);
     if (utf_length16(rest, &units) || units + prefix.n > 32766)
         return false;
     uint16_t *text = ARENA_ARRAY(&r->arena, prefix.n + units + 1, uint16_t);

@@ -349,16 +349,15 @@ void process_reach(struct request *r)
         STR("a process outside the run would be changed"), STR("there is no option for this"));
 }
 
-/* Windows starts one for every console program, without asking; it holds only the token. */
-static bool is_console_host(HANDLE process)
+/* The image of a process; false while it is being made or ends. */
+static bool image_of(HANDLE process, struct buf *out)
 {
-    auto_buf struct buf text = {0};
     wchar_t image[1024];
     DWORD n = 1024;
-    if (!QueryFullProcessImageNameW(process, 0, image, &n))
+    if (!QueryFullProcessImageNameW(process, 0, image, &n) || n == 0)
         return false;
-    utf_from16(&text, (const uint16_t *)image, n);
-    return !text.failed && is_system_file(buf_str(&text), STR("conhost.exe"));
+    utf_from16(out, (const uint16_t *)image, n);
+    return !out->failed;
 }
 
 /* True if a thread of it can run; one without threads is still being made. */
@@ -382,7 +381,7 @@ static bool is_running(HANDLE process)
     return running;
 }
 
-static void end_unasked(struct broker *b, const struct newcomer *n)
+static void end_unasked(struct broker *b, const struct newcomer *n, struct str image)
 {
     char target[32];
     snprintf(target, sizeof target, "process %lu", (unsigned long)n->pid);
@@ -393,6 +392,7 @@ static void end_unasked(struct broker *b, const struct newcomer *n)
                                    .op = AUDIT_PROCESS_START,
                                    .time = b->now(),
                                    .pid = n->pid,
+                                   .image = image,
                                    .target = str_of(target),
                                    .rule = STR("process.unasked"),
                                    .why = STR("it appeared in the run without being asked for"),
@@ -411,12 +411,17 @@ static bool is_settled(struct broker *b, const struct newcomer *n)
     if (is_known(b, n->pid, &starting) ||
         (GetExitCodeProcess(n->process, &code) && code != STILL_ACTIVE))
         return true;
-    bool waits = starting && GetTickCount64() - n->since < GRACE_MS && !is_running(n->process);
-    if (waits && !b->stopping)
+    auto_buf struct buf image = {0};
+    bool named = image_of(n->process, &image);
+    uint64_t age = GetTickCount64() - n->since;
+    /* Without a name its image is not even mapped. */
+    if ((!named || (starting && !is_running(n->process))) && age < GRACE_MS && !b->stopping)
         return false;
-    if (!is_known(b, n->pid, &starting) && job_has(b->job, n->process) &&
-        !is_console_host(n->process))
-        end_unasked(b, n);
+    /* Windows starts a conhost for every console program, without asking; it holds only the token.
+     */
+    bool console = named && is_system_file(buf_str(&image), STR("conhost.exe"));
+    if (!console && !is_known(b, n->pid, &starting) && job_has(b->job, n->process))
+        end_unasked(b, n, buf_str(&image));
     return true;
 }
 
@@ -428,7 +433,7 @@ DWORD process_watch(struct broker *b, DWORD pid)
         if (b->newcomer_count < BROKER_MOST_NEWCOMERS) {
             b->newcomers[b->newcomer_count++] = new;
         } else {
-            end_unasked(b, &new);
+            end_unasked(b, &new, STR_NONE);
             CloseHandle(new.process);
         }
     }

@@ -8,10 +8,10 @@
 enum { GIVEN = DACL_SECURITY_INFORMATION };
 
 /* The list as given, checked to lie within its bytes; a missing one means everybody. */
-static const ACL *given_list(const struct request *r)
+static const ACL *given_list(const struct request *r, unsigned text)
 {
-    const ACL *list = r->wire.text[0].p;
-    if (r->wire.text[0].n < sizeof *list || list->AclSize > r->wire.text[0].n ||
+    const ACL *list = r->wire.text[text].p;
+    if (r->wire.text[text].n < sizeof *list || list->AclSize > r->wire.text[text].n ||
         list->AclSize < sizeof *list)
         return NULL;
     return IsValidAcl((ACL *)list) ? list : NULL;
@@ -61,17 +61,22 @@ static ACL *open_list(struct request *r)
                : NULL;
 }
 
+bool security_make(struct request *r, unsigned text, SECURITY_DESCRIPTOR *out)
+{
+    bool everybody = r->wire.text[text].n == 0;
+    const ACL *given = everybody ? NULL : given_list(r, text);
+    ACL *list = everybody ? open_list(r) : given ? filtered_list(r, given) : NULL;
+    return list && InitializeSecurityDescriptor(out, SECURITY_DESCRIPTOR_REVISION) &&
+           SetSecurityDescriptorDacl(out, TRUE, list, FALSE);
+}
+
 NTSTATUS security_set(struct request *r, HANDLE file)
 {
     SECURITY_INFORMATION what = (SECURITY_INFORMATION)r->wire.numbers[1];
-    bool everybody = r->wire.text[0].n == 0;
-    const ACL *given = everybody ? NULL : given_list(r);
     SECURITY_DESCRIPTOR descriptor;
-    if (!(what & GIVEN) || (!given && !everybody))
+    if (!(what & GIVEN))
         return STATUS_ACCESS_DENIED;
-    ACL *list = everybody ? open_list(r) : filtered_list(r, given);
-    if (!list || !InitializeSecurityDescriptor(&descriptor, SECURITY_DESCRIPTOR_REVISION) ||
-        !SetSecurityDescriptorDacl(&descriptor, TRUE, list, FALSE))
+    if (!security_make(r, 0, &descriptor))
         return STATUS_INVALID_ACL;
     SECURITY_INFORMATION kept = what & (GIVEN | PROTECTED_DACL_SECURITY_INFORMATION |
                                         UNPROTECTED_DACL_SECURITY_INFORMATION);

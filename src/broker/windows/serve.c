@@ -5,6 +5,7 @@
 #include "base/utf.h"
 #include "broker/windows/broker.h"
 #include "launch/windows/wide.h"
+#include "launch/windows/wine.h"
 
 enum { WORKER_WAIT_MS = 1000 };
 
@@ -52,15 +53,24 @@ static bool is_asked(struct client *c, unsigned index)
     return __atomic_load_n(&c->wire.shared->slot[index].state, __ATOMIC_ACQUIRE) == WIRE_ASKED;
 }
 
-static bool start_worker(struct client *c)
+static bool start_thread(struct broker *b, LPTHREAD_START_ROUTINE run, void *context)
 {
-    InterlockedIncrement(&c->workers);
-    HANDLE thread = CreateThread(NULL, 0, work, c, 0, NULL);
+    InterlockedIncrement(&b->threads);
+    HANDLE thread = CreateThread(NULL, 0, run, context, 0, NULL);
     if (thread)
         CloseHandle(thread);
     else
-        InterlockedDecrement(&c->workers);
+        InterlockedDecrement(&b->threads);
     return thread != NULL;
+}
+
+static bool start_worker(struct client *c)
+{
+    InterlockedIncrement(&c->workers);
+    bool started = start_thread(c->broker, work, c);
+    if (!started)
+        InterlockedDecrement(&c->workers);
+    return started;
 }
 
 /* Takes the slots that ask, each by one worker. */
@@ -99,18 +109,16 @@ static void leave(struct client *c)
             *at = c->next;
             break;
         }
-    bool last = b->clients == NULL;
+    LeaveCriticalSection(&b->lock);
     injected_free(&c->wire);
     CloseHandle(c->process);
     free(c);
-    if (last)
-        SetEvent(b->empty); /* under the lock: whoever waits for it takes the lock before the end */
-    LeaveCriticalSection(&b->lock);
 }
 
 static DWORD WINAPI work(void *context)
 {
     struct client *c = context;
+    struct broker *b = c->broker;
     unsigned char *copy = malloc(WIRE_MAX_MESSAGE);
     HANDLE events[] = {c->wire.requests, c->process};
     while (copy) {
@@ -125,6 +133,7 @@ static DWORD WINAPI work(void *context)
         TerminateProcess(c->process, 125);
     free(copy);
     leave(c);
+    InterlockedDecrement(&b->threads);
     return 0;
 }
 
@@ -152,6 +161,26 @@ int broker_add(struct broker *b, HANDLE process, struct injected *wire, struct s
     return CORDON_E_NOMEM;
 }
 
+/* True if what the kernel's name for a volume opens is the top folder of that drive. */
+static bool opens_by_device(const wchar_t *device, wchar_t letter)
+{
+    wchar_t text[96], top[] = {L'\\', L'\\', L'?', L'\\', letter, L':', L'\\', 0};
+    UNICODE_STRING name;
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    HANDLE folder;
+    swprintf(text, sizeof text / sizeof *text, L"%ls\\", device);
+    RtlInitUnicodeString(&name, text);
+    InitializeObjectAttributes(&object, &name, OBJ_CASE_INSENSITIVE, NULL, NULL);
+    if (NtOpenFile(&folder, FILE_TRAVERSE | SYNCHRONIZE, &object, &io,
+                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                   FILE_DIRECTORY_FILE | FILE_SYNCHRONOUS_IO_NONALERT) < 0)
+        return false;
+    DWORD n = GetFinalPathNameByHandleW(folder, text, sizeof text / sizeof *text, 0);
+    NtClose(folder);
+    return n > 0 && n < sizeof text / sizeof *text && wcscmp(text, top) == 0;
+}
+
 /* How volumes are called by the kernel, as it is now: the tree can change the drive map later. */
 static void read_maps(struct broker *b)
 {
@@ -162,7 +191,8 @@ static void read_maps(struct broker *b)
         wchar_t drive[] = {letter, L':', 0}, target[80];
         auto_buf struct buf text = {0};
         DWORD n = QueryDosDeviceW(drive, target, 80);
-        if (n == 0 || n >= 80)
+        /* A letter for a folder: where that is, its handles tell. */
+        if (n == 0 || n >= 80 || wcsncmp(target, L"\\??\\", 4) == 0)
             continue;
         utf_from16(&text, (const uint16_t *)target, wcslen(target));
         struct path_map *map = &b->maps[b->map_count];
@@ -172,6 +202,7 @@ static void read_maps(struct broker *b)
             continue;
         map->prefix = str_of(storage);
         map->drive = (struct str){storage + text.n + 1, 2};
+        b->map_opens[b->map_count] = !wine_lacks_device_paths() && opens_by_device(target, letter);
         b->map_count++;
     }
 }
@@ -186,10 +217,12 @@ static DWORD WINAPI watch(void *context)
         BOOL news = GetQueuedCompletionStatus(b->port, &message, &key, &value, pause);
         if (news ? message == JOB_OBJECT_MSG_ACTIVE_PROCESS_ZERO || b->stopping
                  : GetLastError() != WAIT_TIMEOUT)
-            return 0;
-        bool new = news &&message == JOB_OBJECT_MSG_NEW_PROCESS && !b->unconfined;
-        pause = process_watch(b, new ? (DWORD)(uintptr_t)value : 0);
+            break;
+        bool begins = news && message == JOB_OBJECT_MSG_NEW_PROCESS && !b->unconfined;
+        pause = process_watch(b, begins ? (DWORD)(uintptr_t)value : 0);
     }
+    InterlockedDecrement(&b->threads);
+    return 0;
 }
 
 static bool open_root(struct broker *b, struct str path)
@@ -224,43 +257,26 @@ static bool open_roots(struct broker *b)
 int broker_start(struct broker *b)
 {
     InitializeCriticalSection(&b->lock);
-    b->empty = CreateEventW(NULL, TRUE, FALSE, NULL);
     read_maps(b);
-    if (!b->empty || !open_roots(b))
-        return CORDON_E_CONFINE;
-    HANDLE thread = b->port ? CreateThread(NULL, 0, watch, b, 0, NULL) : NULL;
-    if (!thread)
-        return CORDON_E_CONFINE;
-    CloseHandle(thread);
-    return 0;
+    return open_roots(b) && b->port && start_thread(b, watch, b) ? 0 : CORDON_E_CONFINE;
 }
 
 void broker_stop(struct broker *b)
 {
-    bool left = true;
+    enum { PATIENCE_MS = 1000 };
     b->stopping = true;
     PostQueuedCompletionStatus(b->port, 0, 0, NULL);
-    for (int i = 0; left && i < 20; i++) {
-        EnterCriticalSection(&b->lock);
-        left = b->clients != NULL;
-        if (left)
-            ResetEvent(b->empty);
-        LeaveCriticalSection(&b->lock);
-        if (left)
-            WaitForSingleObject(b->empty, 50);
-    }
-    CloseHandle(b->empty);
+    /* The tree is dead: each worker finds that out at once. */
+    for (int ms = 0; b->threads > 0 && ms < PATIENCE_MS; ms++)
+        Sleep(1);
     inject_plan_free(&b->inject);
     for (size_t i = 0; i < b->root_count; i++)
         CloseHandle(b->roots[i].folder);
     free(b->roots);
-    free(b->linked.items);
-    free(b->linked.counts);
-    free(b->repositories.items);
-    free(b->repositories.counts);
-    free(b->probes.items);
-    free(b->probes.counts);
+    id_set_free(&b->linked);
+    id_set_free(&b->repositories);
+    id_set_free(&b->probes);
     free(b->pipes.hashes);
-    if (!left)
+    if (b->threads == 0)
         DeleteCriticalSection(&b->lock);
 }

@@ -22,4 +22,13 @@ struct kernel_ruleset {
 #define KERNEL_NOTIF_SET_FLAGS 0x40082104UL /* _IOW('!', 4, uint64_t) */
 #define KERNEL_NOTIF_SYNC_WAKE_UP 1UL
 
+/* Kernel 6.15: how a process ended, for whoever holds a descriptor of it. */
+struct kernel_pidfd_info {
+    uint64_t mask, cgroup;
+    uint32_t ids[11];
+    int32_t exit_code; /* as wait tells it */
+};
+#define KERNEL_PIDFD_GET_INFO 0xC040FF0BUL /* _IOWR(0xFF, 11, 64 bytes) */
+#define KERNEL_PIDFD_INFO_EXIT (1ULL << 3)
+
 #endif

@@ -20,10 +20,12 @@
 #include <unistd.h>
 
 #include "cordon.h"
+#include "launch/linux/stubs.h"
 
 /* What the command's process says before its exec. */
 struct report {
     int error; /* errno; 0: confined, the listener comes along */
+    pid_t pid;
     char step[64];
 };
 
@@ -70,7 +72,7 @@ static int receive_report(int socket, struct report *report, int *fd)
 /* The command's own process: confined, then exec. Does not return. */
 __attribute__((noreturn)) static void become_command(const struct spawn_plan *plan, int socket)
 {
-    struct report report = {0};
+    struct report report = {.pid = getpid()};
     const char *step = "working directory";
     int listener = -1;
     if (plan->stdio && (dup2((int)plan->stdio[0], 1) < 0 || dup2((int)plan->stdio[1], 2) < 0))
@@ -82,14 +84,14 @@ __attribute__((noreturn)) static void become_command(const struct spawn_plan *pl
         report.error = errno ? errno : EINVAL;
     else if (!plan->unconfined && confine_self(&plan->confine, &listener, &step))
         report.error = errno ? errno : EINVAL;
+    /* What was open here before is nobody's business inside, but for the three that are given. */
+    else if (step = "descriptors", close_range(3, ~0U, CLOSE_RANGE_CLOEXEC))
+        report.error = errno ? errno : EINVAL;
     snprintf(report.step, sizeof report.step, "%s", step);
     if (send_report(socket, &report, report.error ? -1 : listener) || report.error)
         _exit(125);
     if (listener >= 0)
         close(listener);
-    /* What was open here before is nobody's business inside, but for the three that are given. */
-    if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC))
-        _exit(125);
     /* The socket is close-on-exec: its end tells the supervisor that the program began. */
     execve(plan->program, (char *const *)plan->argv, (char *const *)plan->environ);
     report.error = errno;
@@ -240,7 +242,7 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     static const int from_terminal[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
     sigset_t children;
     uint64_t begin = elapsed_ms();
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    bool adopts = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
     prctl(PR_SET_NAME, "cordon-reaper", 0, 0, 0);
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
@@ -249,7 +251,7 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     bool scoped = !plan->unconfined && confine_signals();
     /* It shares this memory until its exec and nothing here runs meanwhile: half the price of fork.
      */
-    pid_t command = ended < 0 ? -1 : vfork();
+    pid_t command = ended < 0 || !adopts ? -1 : vfork();
     if (command == 0) {
         sigprocmask(SIG_UNBLOCK, &children, NULL);
         close(control);
@@ -264,7 +266,8 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
         struct pollfd watch[] = {{control, POLLIN, 0}, {ended, POLLIN, 0}};
         int ready = poll(watch, 2, time_left(plan, begin));
         end.timed_out = ready == 0;
-        if ((ready < 0 && errno != EINTR) || end.timed_out || (ready > 0 && watch[0].revents))
+        end.error = ready < 0 && errno != EINTR ? errno : 0;
+        if (end.error || end.timed_out || (ready > 0 && watch[0].revents))
             break; /* the supervisor closed it or died, or the time is over */
         struct signalfd_siginfo info;
         while (read(ended, &info, sizeof info) > 0)
@@ -283,6 +286,8 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     }
     end.last = true;
     (void)!write(control, &end, sizeof end);
+    if (plan->stubs)
+        stubs_remove(plan->stubs);
     _exit(0);
 }
 
@@ -312,8 +317,11 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
     int error = errno;
     close(control[1]);
     close(socket[1]);
+    /* Nobody looks for a tool before the command runs, and that waits until it is served. */
+    if (plan->stubs && reaper > 0)
+        stubs_make(plan->stubs, plan->policy);
     struct report report = {.error = ECHILD, .step = "the command's process died early"};
-    struct spawn s = {reaper, -1, control[0]};
+    struct spawn s = {.reaper = reaper, .listener = -1, .control = control[0]};
     if (reaper < 0) {
         report.error = error;
         snprintf(report.step, sizeof report.step, "fork");
@@ -327,8 +335,11 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
             close(s.listener);
         s.listener = -1;
         spawn_close(&s);
+        if (plan->stubs)
+            stubs_remove(plan->stubs); /* the reaper may have looked before they were there */
         return fail(message, capacity, report.step, report.error);
     }
+    s.command = report.pid;
     *out = s;
     return 0;
 }

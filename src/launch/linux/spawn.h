@@ -20,17 +20,20 @@ struct spawn_plan {
     bool unconfined;     /* --mode full-access: only the tree's end is seen to */
     uint64_t timeout_ms; /* 0: none */
     const struct limits *limits;
+    const char *stubs;           /* removed at the end, whoever dies before; NULL: none */
+    const struct policy *policy; /* for the stubs */
     struct confine_plan confine;
 };
 
 struct spawn {
-    pid_t reaper;
+    pid_t reaper, command;
     int listener; /* -1 if unconfined */
     int control;  /* closing it ends the tree; how the command ended comes out of it */
 };
 
 struct spawn_end {
     int status;     /* as wait tells it */
+    int error;      /* errno: the reaper could not go on and ended it; 0: it could */
     bool timed_out; /* the reaper ended it */
     bool last;      /* false: it begins to end the tree; true: all of it is gone */
 };

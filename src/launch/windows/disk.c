@@ -66,18 +66,17 @@ static struct str final_path(struct arena *arena, HANDLE file)
     return str_starts(path, STR("\\\\?\\")) ? str_from(path, 4) : path;
 }
 
-/* Walks up to the deepest part that exists and appends the rest to its final path. */
-static int resolve(struct arena *arena, struct str path, struct disk_facts *facts)
+/* What is there itself; the deepest part that exists stays open in *file, to be asked more. */
+static int resolve(struct arena *arena, struct str path, struct disk_facts *facts, HANDLE *file)
 {
     struct str part = path;
-    HANDLE file;
-    while ((file = open_to_look(arena, part, true)) == INVALID_HANDLE_VALUE) {
+    while ((*file = open_to_look(arena, part, true)) == INVALID_HANDLE_VALUE) {
         part = path_parent(PATH_WINDOWS, part);
         if (part.n == 0)
             return CORDON_E_OPEN;
     }
-    facts->existing = final_path(arena, file);
-    CloseHandle(file);
+    facts->exists = part.n == path.n;
+    facts->existing = final_path(arena, *file);
     if (!facts->existing.p)
         return CORDON_E_OPEN;
     auto_buf struct buf out = {0};
@@ -94,46 +93,46 @@ static int resolve(struct arena *arena, struct str path, struct disk_facts *fact
     return facts->final.p ? 0 : CORDON_E_NOMEM;
 }
 
-/* Name-surrogate tags (bit 29) are links; the others of Microsoft's are ordinary files. */
-static void look_at_reparse(HANDLE file, struct disk_facts *facts)
+/*
+ * Name-surrogate tags (bit 29) are links; the others of Microsoft's are ordinary files. Under Wine
+ * a Unix symlink shows only in the attributes of its name.
+ */
+static void look_at_reparse(struct arena *arena, struct str path, struct disk_facts *facts)
 {
-    FILE_ATTRIBUTE_TAG_INFO tag;
-    if (!GetFileInformationByHandleEx(file, FileAttributeTagInfo, &tag, sizeof tag) ||
-        !(tag.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT))
+    enum { APP_EXECUTION_LINK = 0x8000001B };
+    FILE_ATTRIBUTE_TAG_INFO tag = {0};
+    wchar_t *text = wide_of(arena, path);
+    DWORD attributes = text ? GetFileAttributesW(text) : INVALID_FILE_ATTRIBUTES;
+    if (attributes == INVALID_FILE_ATTRIBUTES || !(attributes & FILE_ATTRIBUTE_REPARSE_POINT))
         return;
-    if (IsReparseTagNameSurrogate(tag.ReparseTag))
-        facts->link = true;
-    else if (!IsReparseTagMicrosoft(tag.ReparseTag) || tag.ReparseTag == 0x8000001B)
-        facts->strange = true;
+    HANDLE file = open_to_look(arena, path, false);
+    if (file == INVALID_HANDLE_VALUE ||
+        !GetFileInformationByHandleEx(file, FileAttributeTagInfo, &tag, sizeof tag))
+        tag.ReparseTag = 0;
+    if (file != INVALID_HANDLE_VALUE)
+        CloseHandle(file);
+    bool surrogate = tag.ReparseTag == 0 || IsReparseTagNameSurrogate(tag.ReparseTag);
+    facts->link = surrogate;
+    facts->strange = !surrogate && (!IsReparseTagMicrosoft(tag.ReparseTag) ||
+                                    tag.ReparseTag == APP_EXECUTION_LINK);
 }
 
 int disk_look(struct arena *arena, struct str path, struct disk_facts *facts)
 {
     struct disk_facts f = {0};
-    BY_HANDLE_FILE_INFORMATION info;
-    int rc = resolve(arena, path, &f);
+    FILE_STANDARD_INFO info;
+    HANDLE file;
+    int rc = resolve(arena, path, &f, &file);
+    if (rc == 0 && f.exists &&
+        GetFileInformationByHandleEx(file, FileStandardInfo, &info, sizeof info)) {
+        f.directory = info.Directory;
+        f.links = f.directory ? 1 : info.NumberOfLinks;
+    }
+    if (file != INVALID_HANDLE_VALUE)
+        CloseHandle(file);
     if (rc)
         return rc;
-    HANDLE file = open_to_look(arena, path, false);
-    if (file != INVALID_HANDLE_VALUE) {
-        look_at_reparse(file, &f);
-        CloseHandle(file);
-    }
-    file = open_to_look(arena, path, true);
-    if (file != INVALID_HANDLE_VALUE) {
-        f.exists = true;
-        if (GetFileInformationByHandle(file, &info)) {
-            f.directory = info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY;
-            f.links = f.directory ? 1 : info.nNumberOfLinks;
-        }
-        CloseHandle(file);
-    }
-    /* Under Wine a Unix symlink shows only in the attributes of its name. */
-    wchar_t *text = wide_of(arena, path);
-    DWORD attributes = text ? GetFileAttributesW(text) : INVALID_FILE_ATTRIBUTES;
-    if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT) &&
-        !f.strange)
-        f.link = true;
+    look_at_reparse(arena, path, &f);
     if (f.exists && !f.directory)
         f.existing = path_parent(disk_dialect(), f.existing);
     *facts = f;

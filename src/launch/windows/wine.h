@@ -18,6 +18,12 @@ static inline bool wine_lacks_link_names(void)
     return wine_is_here();
 }
 
+/* Wine 8 has no files below a volume's device, and its driver dies of an open before its start. */
+static inline bool wine_lacks_device_paths(void)
+{
+    return wine_is_here();
+}
+
 /* Wine passes a pipe of its Unix side on as it is, and programs that ask a pipe for its kind (node)
    fail at it: it is relayed through a pipe of Windows. */
 static inline bool wine_is_unix_pipe(HANDLE file)

@@ -307,6 +307,8 @@ void doctor_system(struct doctor *d)
     if (geteuid() == 0)
         doctor_finding(d, "user.root", false, "cordon runs as root",
                        "run it as an ordinary user: then a mistake in it costs less");
+    static const char *const nothing[] = {"true"};
+    doctor_try(d, 1, nothing, "tried: true, with all of these", "cordon run -- true says the same");
     const char *word = landlock && broker ? "kernel" : "none";
     struct policy_entry entry = {0};
     struct policy_settings reads = {.deny_read = {&entry, 1, 1}};

@@ -18,6 +18,7 @@
 #include "broker/linux/broker.h"
 #include "broker/linux/proxy_serve.h"
 #include "launch/linux/spawn.h"
+#include "launch/linux/stubs.h"
 #include "lib/environment.h"
 #include "lib/linux/wine.h"
 #include "lib/system.h"
@@ -92,9 +93,30 @@ const char *system_boundary(char *detail, size_t capacity)
     return "kernel";
 }
 
+/* A descriptor of what the run around this one allows; -1: there is none around. For writing,
+   because only such an open arrives at a broker; elsewhere there is no such file. */
+static int outer_policy(void)
+{
+    return open(BROKER_POLICY, O_RDWR | O_CLOEXEC);
+}
+
+/* The tree must not change the stubs; inside another run, that one has its own. */
+static int prepare_stubs(struct cordon_policy *p)
+{
+    char folder[STUBS_LONGEST];
+    int outer = outer_policy();
+    if (outer >= 0)
+        close(outer);
+    if (outer >= 0 || !stubs_name(folder, sizeof folder))
+        return 0;
+    p->stubs = arena_copy(&p->settings.arena, str_of(folder)).p;
+    return p->stubs ? settings_protect(&p->settings, str_of(p->stubs)) : CORDON_E_NOMEM;
+}
+
 int system_prepare(struct cordon_policy *p, const struct run_options *o)
 {
-    return wine_prepare(p, o);
+    int rc = prepare_stubs(p);
+    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : wine_prepare(p, o);
 }
 
 void system_finish(struct cordon_policy *p)
@@ -134,16 +156,19 @@ static void on_end(int signal)
     shutdown(control_of_handler, SHUT_WR);
 }
 
-static void wait_for_end(struct spawn *s, struct run_result *result)
+/* How the command ended, as wait tells it, goes to *status. */
+static int wait_for_end(struct spawn *s, struct run *run, int *status)
 {
-    struct spawn_end end;
+    struct run_result *result = run->result;
+    struct spawn_end end = {0};
     spawn_refuse_calls(s);
-    if (!spawn_result(s, &end)) {
-        result->reason = "failed";
-        result->exit = 125;
-    } else if (end.timed_out) {
+    if (!spawn_result(s, &end) || end.error)
+        return handle_fail(run->policy, CORDON_E_CONFINE,
+                           "the process that ends the tree could not go on; the tree was ended");
+    if (end.timed_out) {
         result->reason = "timeout";
         result->exit = 124;
+        end.status = SIGKILL;
     } else if (WIFSIGNALED(end.status)) {
         result->reason = "signal";
         result->exit = 128 + (uint32_t)WTERMSIG(end.status);
@@ -151,6 +176,23 @@ static void wait_for_end(struct spawn *s, struct run_result *result)
         result->reason = "exited";
         result->exit = (uint32_t)WEXITSTATUS(end.status);
     }
+    *status = end.status;
+    return 0;
+}
+
+/* Where nobody serves the tree, the audit has its first program only. */
+static void tell_of_command(struct broker *b, const struct spawn *s, const struct spawn_plan *plan)
+{
+    auto_arena struct arena arena = {0};
+    char image[PATH_MAX];
+    size_t count = 0;
+    while (plan->argv[count])
+        count++;
+    struct str *words = ARENA_ARRAY(&arena, count, struct str);
+    for (size_t i = 0; words && i < count; i++)
+        words[i] = str_of(plan->argv[i]);
+    process_began(b, s->command, 0, str_of(realpath(plan->program, image) ? image : plan->program),
+                  words, words ? count : 0);
 }
 
 /* The only way out, where there is one: somebody else's proxy or an own one. */
@@ -199,13 +241,13 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
                  const struct way_out *way)
 {
     struct cordon_policy *p = run->policy;
-    struct run_result *result = run->result;
     struct broker broker = {.policy = p->policy,
                             .report_grants = run->options->audit_all,
                             .guard = run->options->trusted ? NULL : p->guard,
                             .listener = s->listener,
                             .secrets = plan->confine.secrets,
                             .granted = str_of(plan->confine.granted),
+                            .stubs = str_of(plan->stubs),
                             .judges_reads = plan->confine.secrets->count > 0,
                             .landlock_abi = confine_landlock_abi(),
                             .reaper = s->reaper,
@@ -221,12 +263,18 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     sigaction(SIGQUIT, &ignore, NULL);
     int rc = way->server ? proxy_start(way->server, event, run, system_now_ms) : 0;
     confine_lower_supervisor(true);
+    if (run->options->audit || run->options->event)
+        processes_open(&broker.processes);
     if (rc == 0 && s->listener >= 0)
         rc = broker_serve(&broker, s->control, tick);
+    else if (rc == 0)
+        tell_of_command(&broker, s, plan);
     confine_lower_supervisor(false);
+    int status = SIGKILL;
     if (rc == 0)
-        wait_for_end(s, result);
+        rc = wait_for_end(s, run, &status);
     spawn_close(s);
+    processes_close(&broker, s->command, status);
     broker_free(&broker);
     return rc;
 }
@@ -248,15 +296,15 @@ static const char *granted_folder(struct arena *arena, const struct policy_setti
 }
 
 /* What a limit ended is hard to understand without a word about it. */
-static void report_limit(struct run *run, enum policy_rule rule, const char *why,
+static void report_limit(struct run *run, enum policy_rule rule, const char *what, const char *why,
                          const char *option)
 {
     auto_buf struct buf fix = {0};
-    buf_fmt(&fix, "a higher %s", option);
+    buf_fmt(&fix, "take a higher %s", option);
     event(run, &(struct audit_event){.type = AUDIT_DENY,
                                      .op = AUDIT_PROCESS_START,
                                      .time = system_now_ms(),
-                                     .target = str_of(option),
+                                     .target = str_of(what),
                                      .rule = str_of(policy_rule_id(rule)),
                                      .why = str_of(why),
                                      .fix = buf_str(&fix)});
@@ -270,9 +318,7 @@ static void report_limit(struct run *run, enum policy_rule rule, const char *why
 static int look_around(struct run *run, bool *inside)
 {
     auto_buf struct buf outline = {0}, why = {0}, text = {0};
-    /* For writing, because only such an open arrives at a broker; elsewhere there is no such file.
-     */
-    int fd = open(BROKER_POLICY, O_RDWR | O_CLOEXEC);
+    int fd = outer_policy();
     *inside = fd >= 0;
     if (fd < 0)
         return 0;
@@ -292,6 +338,28 @@ static int look_around(struct run *run, bool *inside)
     return handle_fail(run->policy, CORDON_E_CONFINE, buf_cstr(&text));
 }
 
+/* True if a tool rule refuses the first program: reported, 126. */
+static bool tool_refused(struct run *run, const char *found)
+{
+    char path[PATH_MAX];
+    if (!realpath(found, path))
+        return false;
+    const struct policy *policy = run->policy->policy;
+    struct policy_program program = {
+        .name = str_of(run->options->argv[0]),
+        .path = {.class = PATH_FILE, .text = str_of(path), .base = str_of(path)},
+        .seen = true};
+    struct policy_answer answer = {0};
+    auto_buf struct buf why = {0}, fix = {0};
+    policy_tool_decide(policy, &program, &answer);
+    if (answer.verdict == CORDON_ALLOW)
+        return false;
+    policy_tool_explain(policy, &program, &answer, &why, &fix);
+    run_refuse(run, str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix),
+               str_of(path));
+    return true;
+}
+
 static int start(struct run *run, struct spawn_plan *plan, const struct way_out *way)
 {
     const struct policy_settings *settings = policy_settings_of(run->policy->policy);
@@ -308,10 +376,11 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
     rc = rc ? handle_fail(run->policy, rc, message) : serve(run, &s, plan, way);
     limits_close(&limits, &reached);
     if (reached.processes)
-        report_limit(run, RULE_LIMIT_PROCESSES, "no more processes could be started",
-                     "--max-procs");
+        report_limit(run, RULE_LIMIT_PROCESSES, "one more process",
+                     "as many ran as --max-procs allows", "--max-procs");
     if (reached.memory)
-        report_limit(run, RULE_LIMIT_MEMORY, "the kernel ended a process of the run",
+        report_limit(run, RULE_LIMIT_MEMORY, "a process that takes more memory",
+                     "the kernel ended a process when all of --max-memory was used",
                      "--max-memory");
     return rc;
 }
@@ -338,9 +407,8 @@ int system_run(struct run *run)
     if (!find_program(command[0], program, sizeof program))
         return run_not_found(run, command[0]);
     bool confined = settings->mode != POLICY_FULL_ACCESS;
-#ifdef CORDON_TEST_OPEN
-    confined = false; /* a program of the tests: the selftest must notice */
-#endif
+    if (confined && tool_refused(run, program))
+        return 0;
     bool inside = false;
     int rc = confined ? look_around(run, &inside) : 0;
     if (rc == 0 && confined && !inside)
@@ -350,6 +418,7 @@ int system_run(struct run *run)
                                          .unset_count = o->unset_count,
                                          .set = wine->argv ? wine->set : o->set,
                                          .set_count = wine->argv ? wine->set_count : o->set_count,
+                                         .stubs = str_of(confined && !inside ? p->stubs : NULL),
                                          .proxy = way.url[0] ? way.url : NULL};
     struct spawn_plan plan = {.program = program,
                               .stdio = o->stdio,
@@ -358,6 +427,8 @@ int system_run(struct run *run)
                               .cwd = cwd.p,
                               .unconfined = !confined || inside,
                               .timeout_ms = settings->limits.timeout_ms,
+                              .stubs = confined && !inside ? p->stubs : NULL,
+                              .policy = p->policy,
                               .confine = {.landlock_abi = confine_landlock_abi(),
                                           .tcp_off = false,
                                           .secrets = &secrets,

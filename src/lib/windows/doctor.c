@@ -1,4 +1,4 @@
-/* What can be found on Windows without starting a confined child. */
+/* What can be found on Windows: settings, folders, and a command that is really run. */
 #include "lib/doctor.h"
 
 #include <stdio.h>
@@ -195,6 +195,10 @@ void doctor_system(struct doctor *d)
     if (lacks)
         doctor_finding(d, "run.missing", true, lacks,
                        "use check, why and hook, which do not need it");
+    static const char *const nothing[] = {"cmd", "/d", "/c", "exit"};
+    doctor_try(d, 4, nothing, "tried: cmd with the token, in its job, with the agent in it",
+               "if the step is the agent's, a security product may have stopped it: allow "
+               "cordon.exe there, and try again");
     d->domains = (struct doctor_domains){
         word,        word, word, word, lacks ? "none" : "interposed", lacks ? "none" : "interposed",
         "interposed"};

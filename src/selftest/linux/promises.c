@@ -58,7 +58,7 @@ const struct selftest_row selftest_rows[] = {
     {35, DENIED, "", "mkdir .claude", "exists .claude", NULL, NULL, NULL},
     {35, DENIED, "", "mkdir .cordon", "exists .cordon", NULL, NULL, NULL},
     {35, DENIED, "", "mkdir sub/.Claude", "exists sub/.Claude", NULL, NULL, NULL},
-    {36, DENIED, "--audit log", "append log tampered", "holds log tampered", NULL, NULL, NULL},
+    {36, DENIED, "--audit log", "append log tampered", "line log tampered", NULL, NULL, NULL},
     {36, DENIED, "--audit log", "unlink log", "absent log", NULL, NULL, NULL},
     {39, DENIED, "", "write deep/a/b/new", "exists ../out/dir/new", NULL, NULL, NULL},
     {45, DENIED, "", "mkdir .git", "exists .git", NULL, NULL, NULL},

@@ -1,6 +1,7 @@
 /* Each function is one promise, or the same kind of attempt for several. */
 #include "selftest/linux/world.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -208,27 +209,27 @@ static void try_flips(struct selftest_world *w, struct selftest_line *line)
 
 static void try_other_device(struct selftest_world *w, struct selftest_line *line)
 {
-    char other[] = "/dev/shm/cordon-selftest-XXXXXX", script[300], file[300], link[PATH_MAX];
+    char script[300], file[300], link[PATH_MAX];
     struct stat here, there;
     bool escaped = false;
     if (stat(w->top, &here) || stat("/dev/shm", &there) || here.st_dev == there.st_dev ||
-        !mkdtemp(other)) {
+        mkdir(w->elsewhere, 0700)) {
         attempt_not_tried(line, "there is no other file system that this user can write to");
         return;
     }
     world_fresh(w);
     snprintf(link, sizeof link, "%s/ws/elsewhere", w->top);
     snprintf(script, sizeof script, "write elsewhere/new");
-    snprintf(file, sizeof file, "%s/new", other);
+    snprintf(file, sizeof file, "%s/new", w->elsewhere);
     attempt_say(line, script, "the same without the sandbox");
-    bool linked = symlink(other, link) == 0;
+    bool linked = symlink(w->elsewhere, link) == 0;
     world_run_free(w, script);
     bool control = linked && access(file, F_OK) == 0;
     unlink(file);
     world_run(w, "", script, &escaped);
     attempt_conclude(line, escaped, control, access(file, F_OK) != 0, "it was written");
     unlink(file);
-    rmdir(other);
+    rmdir(w->elsewhere);
 }
 
 static void try_timeout(struct selftest_world *w, struct selftest_line *line)
@@ -346,21 +347,41 @@ static void list_world(const struct selftest_world *w, char *out, size_t capacit
         pclose(f);
 }
 
+/* Processes whose current directory is the workspace: those that an attempt has started. */
+static unsigned count_inside(const struct selftest_world *w)
+{
+    char path[300], where[PATH_MAX], ws[PATH_MAX];
+    unsigned found = 0;
+    DIR *names = opendir("/proc");
+    snprintf(ws, sizeof ws, "%s/ws", w->top);
+    for (struct dirent *entry; names && (entry = readdir(names));) {
+        snprintf(path, sizeof path, "/proc/%s/cwd", entry->d_name);
+        ssize_t n = atoi(entry->d_name) > 0 ? readlink(path, where, sizeof where - 1) : -1;
+        where[n > 0 ? n : 0] = '\0';
+        found += strcmp(where, ws) == 0;
+    }
+    if (names)
+        closedir(names);
+    return found;
+}
+
 static void try_nothing_left(struct selftest_world *w, struct selftest_line *line)
 {
     char before[512], after[512], changed[512];
     bool escaped = false;
     world_fresh(w);
     attempt_say(line, "a run that writes, with a private temp folder and a child left behind",
-                "a file made by hand is seen");
+                "a file and a process made by hand are seen");
     list_world(w, before, sizeof before);
     world_run(w, "--temp=private --root .", "write new; daemon; wait 30000", &escaped);
     list_world(w, after, sizeof after);
+    unsigned left = count_inside(w);
     bool wrote = world_check(w, "exists new");
     world_tool(w, NULL, "echo x > ../extra/seen", NULL);
+    world_run_free(w, "daemon; wait 1000");
     list_world(w, changed, sizeof changed);
-    attempt_conclude(line, escaped, wrote && strcmp(after, changed) != 0,
-                     strcmp(before, after) == 0, "something was left");
+    attempt_conclude(line, escaped, wrote && strcmp(after, changed) != 0 && count_inside(w) > left,
+                     strcmp(before, after) == 0 && left == 0, "something was left");
 }
 
 static double fastest(struct selftest_world *w, bool *escaped)

@@ -16,7 +16,9 @@ struct selftest_world {
     int tcp, udp, local, abstract; /* servers outside */
     uint16_t port, udp_port;
     char abstract_name[64];
-    pid_t outsider; /* a process that only waits */
+    pid_t outsider;     /* a process that only waits; it removes what a killed selftest leaves */
+    int alive;          /* its end tells the outsider that this process is gone */
+    char elsewhere[64]; /* a folder of ours on another file system, where there is one */
     bool keep;
 };
 
@@ -28,8 +30,8 @@ int world_wait(pid_t pid);
 bool world_read(const struct selftest_world *w, const char *path, char *out, size_t capacity);
 
 /*
- * What world_check looks for on the machine: exists P · absent P · holds P TEXT · mode P OCTAL ·
- * count P N · tcp · udp (somebody spoke to the server since the last look) · same P TEXT (nothing
- * else in it). Paths as the attempts'.
+ * What world_check looks for on the machine: exists P · absent P · holds P TEXT · line P TEXT (one
+ * begins so) · mode P OCTAL · count P N · tcp · udp (somebody spoke to the server since the last
+ * look) · same P TEXT (nothing else in it). Paths as the attempts'.
  */
 #endif

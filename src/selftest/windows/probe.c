@@ -119,10 +119,12 @@ static bool do_copy(const struct command *c)
     return n > 0 && put(c->words[2], GENERIC_WRITE, CREATE_ALWAYS, piece);
 }
 
+/* many FOLDER COUNT [MILLISECONDS at most] */
 static bool do_many(const struct command *c)
 {
     char path[LONGEST + 40];
-    for (int i = 0; i < atoi(c->words[2]); i++) {
+    uint64_t begin = GetTickCount64(), most = c->words[3][0] ? (uint64_t)atoi(c->words[3]) : ~0ull;
+    for (int i = 0; i < atoi(c->words[2]) && GetTickCount64() - begin < most; i++) {
         snprintf(path, sizeof path, "%s\\many-%d", c->words[1], i % 1000);
         put(path, GENERIC_WRITE, CREATE_ALWAYS, "x");
     }
@@ -180,7 +182,25 @@ static bool do_child(const struct command *c)
                  c->rest);
     else
         snprintf(line, sizeof line, "\"%s\" selftest --probe \"%s\"", self, c->rest);
-    return run_line(line, flags, strcmp(c->words[3], "leave") != 0);
+    return run_line(line, flags, true);
+}
+
+/* leave FILE: the rest of the script in a child that is not waited for; FILE shows that it runs. */
+static bool do_leave(const struct command *c)
+{
+    char self[LONGEST], line[4 * LONGEST];
+    GetModuleFileNameA(NULL, self, sizeof self);
+    snprintf(line, sizeof line, "\"%s\" selftest --probe \"%s\"", self, c->rest);
+    bool good = run_line(line, DETACHED_PROCESS, false);
+    for (int i = 0; i < 1000 && GetFileAttributesA(c->words[1]) == INVALID_FILE_ATTRIBUTES; i++)
+        Sleep(10);
+    return good;
+}
+
+static bool do_watch(const struct command *c)
+{
+    world_watch((DWORD)atoi(c->words[1]));
+    return true;
 }
 
 /* By its name, or by a copy: run ssh.exe … The words behind it are a script for it. */
@@ -489,42 +509,19 @@ static const struct {
     const char *name;
     bool (*run)(const struct command *c);
 } commands[] = {
-    {"write", do_write},
-    {"canary", do_canary},
-    {"append", do_append},
-    {"bytes", do_write},
-    {"mkdir", do_mkdirs},
-    {"rename", do_rename},
-    {"unlink", do_unlink},
-    {"link", do_link},
-    {"cd", do_cd},
-    {"read-only", do_read_only},
-    {"times", do_times},
-    {"copy", do_copy},
-    {"many", do_many},
-    {"files", do_files},
-    {"child", do_child},
-    {"run", do_run},
-    {"copy-file", do_copy_file},
-    {"shell", do_shell},
-    {"kill", do_kill},
-    {"reach", do_reach},
-    {"own", do_own},
-    {"wait", do_wait},
-    {"code", do_code},
-    {"cat", do_cat},
-    {"crowd", do_crowd},
-    {"connect", do_connect},
-    {"udp", do_udp},
-    {"raw-socket", do_raw},
-    {"pipe", do_pipe},
-    {"objects", do_objects},
-    {"device", do_device},
-    {"registry", do_registry},
-    {"subst", do_subst},
-    {"task", do_task},
-    {"garbage", do_garbage},
-    {"raw", do_raw_call},
+    {"write", do_write},         {"canary", do_canary},   {"append", do_append},
+    {"bytes", do_write},         {"mkdir", do_mkdirs},    {"rename", do_rename},
+    {"unlink", do_unlink},       {"link", do_link},       {"cd", do_cd},
+    {"read-only", do_read_only}, {"times", do_times},     {"copy", do_copy},
+    {"many", do_many},           {"files", do_files},     {"child", do_child},
+    {"leave", do_leave},         {"watch", do_watch},     {"run", do_run},
+    {"copy-file", do_copy_file}, {"shell", do_shell},     {"kill", do_kill},
+    {"reach", do_reach},         {"own", do_own},         {"wait", do_wait},
+    {"code", do_code},           {"cat", do_cat},         {"crowd", do_crowd},
+    {"connect", do_connect},     {"udp", do_udp},         {"raw-socket", do_raw},
+    {"pipe", do_pipe},           {"objects", do_objects}, {"device", do_device},
+    {"registry", do_registry},   {"subst", do_subst},     {"garbage", do_garbage},
+    {"task", do_task},           {"raw", do_raw_call},
 };
 
 int selftest_probe(const char *script)
@@ -547,7 +544,7 @@ int selftest_probe(const char *script)
         if (i == known)
             return 99;
         good = commands[i].run(&c) && good;
-        if (strcmp(c.words[0], "child") == 0)
+        if (strcmp(c.words[0], "child") == 0 || strcmp(c.words[0], "leave") == 0)
             break; /* the child had the rest */
         script = c.rest;
     }

@@ -83,11 +83,7 @@ static void try_other_drive(struct selftest_world *w, struct selftest_line *line
         UINT type = drives >> letter & 1 ? GetDriveTypeA(root) : DRIVE_UNKNOWN;
         if ((root[0] | 32) == (w->top[0] | 32) || (type != DRIVE_FIXED && type != DRIVE_REMOTE))
             continue;
-        snprintf(target, sizeof target, "%s%scordon-selftest-%lu", root,
-                 GetFileAttributesA("Z:\\tmp") != INVALID_FILE_ATTRIBUTES && root[0] == 'Z'
-                     ? "tmp\\"
-                     : "",
-                 (unsigned long)GetCurrentProcessId());
+        world_elsewhere(root[0], GetCurrentProcessId(), target, sizeof target);
         if (!CreateDirectoryA(target, NULL))
             continue;
         try_through_link(w, line, NULL, "ws\\elsewhere", "write elsewhere\\new", target);
@@ -269,7 +265,7 @@ static void try_registry(struct selftest_world *w, struct selftest_line *line)
 {
     char key[80], script[100], effect[100];
     bool escaped = false;
-    snprintf(key, sizeof key, "Software\\CordonSelftest-%lu", (unsigned long)GetCurrentProcessId());
+    world_key(GetCurrentProcessId(), key, sizeof key);
     snprintf(script, sizeof script, "registry %s", key);
     snprintf(effect, sizeof effect, "key %s", key);
     world_fresh(w);
@@ -319,9 +315,9 @@ static uint64_t written_at(const struct selftest_world *w)
 static void try_killed(struct selftest_world *w, struct selftest_line *line)
 {
     world_fresh(w);
-    attempt_say(line, "child 1; many sub 1000000; the launcher is killed",
+    attempt_say(line, "child 1; many sub 1000000 8000; the launcher is killed",
                 "before that, writes happen");
-    HANDLE launcher = world_start(w, "", "child 1; many sub 1000000");
+    HANDLE launcher = world_start(w, "", "child 1; many sub 1000000 8000");
     Sleep(700);
     uint64_t one = written_at(w);
     Sleep(700);
@@ -453,8 +449,30 @@ static void list_world(const struct selftest_world *w, char *out, size_t capacit
         RegQueryInfoKeyA(key, NULL, NULL, NULL, &keys, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
         RegCloseKey(key);
     }
-    snprintf(out + n, capacity - n, "%lu keys, %u of us\n", (unsigned long)keys,
-             count_programs("cordon.exe"));
+    snprintf(out + n, capacity - n, "%lu keys\n", (unsigned long)keys);
+}
+
+/* True if the process that wrote its number to ws\left is still there; then it is ended. */
+static bool end_left(const struct selftest_world *w)
+{
+    char image[WORLD_PATH] = "";
+    unsigned long pid = 0;
+    DWORD n = sizeof image;
+    FILE *f = fopen(world_path(w, "ws\\left"), "rb");
+    if (f && fscanf(f, "%lu", &pid) != 1)
+        pid = 0;
+    if (f)
+        fclose(f);
+    HANDLE process = OpenProcess(
+        PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_TERMINATE | SYNCHRONIZE, FALSE, pid);
+    if (!process)
+        return false;
+    bool there = WaitForSingleObject(process, 0) == WAIT_TIMEOUT &&
+                 QueryFullProcessImageNameA(process, 0, image, &n) && _stricmp(image, w->self) == 0;
+    if (there)
+        TerminateProcess(process, 9);
+    CloseHandle(process);
+    return there;
 }
 
 static void try_nothing_left(struct selftest_world *w, struct selftest_line *line)
@@ -466,16 +484,19 @@ static void try_nothing_left(struct selftest_world *w, struct selftest_line *lin
         return;
     world_fresh(w);
     attempt_say(line, "a run that writes, with a private temp folder and a child left behind",
-                "a file made by hand is seen");
+                "a file and a process made by hand are seen");
     list_world(w, before, ROOM);
-    world_run(w, "", "write new; write %TEMP%\\left; child 1 detached leave; wait 30000", &escaped);
+    world_run(w, "", "write new; write %TEMP%\\left; leave left; own left; wait 20000", &escaped);
     Sleep(200);
     list_world(w, after, ROOM);
-    bool wrote = world_check(w, "exists new");
-    world_run_free(w, "write ..\\extra\\seen");
+    bool wrote = world_check(w, "exists new") && world_check(w, "holds left \\");
+    bool left = end_left(w);
+    DeleteFileA(world_path(w, "ws\\left"));
+    world_run_free(w, "write ..\\extra\\seen; leave left; own left; wait 20000");
     list_world(w, changed, ROOM);
-    attempt_conclude(line, escaped, wrote && strcmp(after, changed) != 0,
-                     strcmp(before, after) == 0, "something was left");
+    bool seen = end_left(w);
+    attempt_conclude(line, escaped, wrote && seen && strcmp(after, changed) != 0,
+                     !left && strcmp(before, after) == 0, "something was left");
     free(before);
 }
 

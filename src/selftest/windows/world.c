@@ -357,6 +357,61 @@ bool world_has_tool(const char *name)
     return SearchPathA(NULL, name, ".exe", sizeof found, found, NULL) > 0;
 }
 
+/* ---- what is left ---- */
+
+void world_key(DWORD pid, char *out, size_t capacity)
+{
+    snprintf(out, capacity, "Software\\CordonSelftest-%lu", (unsigned long)pid);
+}
+
+/* Under Wine a drive is the Unix file system, and its temp folder the place to write to. */
+void world_elsewhere(char drive, DWORD pid, char *out, size_t capacity)
+{
+    bool is_unix = drive == 'Z' && GetFileAttributesA("Z:\\tmp") != INVALID_FILE_ATTRIBUTES;
+    snprintf(out, capacity, "%c:\\%scordon-selftest-%lu", drive, is_unix ? "tmp\\" : "",
+             (unsigned long)pid);
+}
+
+/* A drive letter that stands for the folder outside. */
+static void remove_drives(const struct selftest_world *w)
+{
+    char target[WORLD_PATH + 8];
+    for (char drive[] = "Q:"; drive[0] <= 'Y'; drive[0]++)
+        if (QueryDosDeviceA(drive, target, sizeof target) && strstr(target, w->top))
+            DefineDosDeviceA(DDD_REMOVE_DEFINITION, drive, NULL);
+}
+
+void world_watch(DWORD pid)
+{
+    struct selftest_world w = {0};
+    char name[80], key[80], other[80];
+    snprintf(name, sizeof name, "\\cordon-selftest-%lu\\ws", (unsigned long)pid);
+    DWORD n = GetCurrentDirectoryA(sizeof w.top, w.top);
+    HANDLE selftest = OpenProcess(SYNCHRONIZE, FALSE, pid);
+    if (n < strlen(name) || n >= sizeof w.top || strcmp(w.top + n - strlen(name), name) != 0 ||
+        !selftest)
+        return;
+    w.top[n - 3] = '\0';
+    SetConsoleCtrlHandler(NULL, TRUE); /* what ends the selftest from its console */
+    SetCurrentDirectoryA("\\");
+    WaitForSingleObject(selftest, INFINITE);
+    world_key(pid, key, sizeof key);
+    RegDeleteKeyA(HKEY_CURRENT_USER, key);
+    remove_drives(&w);
+    remove_links(&w, true);
+    /* Attempts that still run hold their files. */
+    for (int i = 0; i < 120 && GetFileAttributesA(w.top) != INVALID_FILE_ATTRIBUTES; i++) {
+        remove_all(w.top);
+        Sleep(500);
+    }
+    for (char drive = 'A'; drive <= 'Z'; drive++) {
+        world_elsewhere(drive, pid, other, sizeof other);
+        if (GetLogicalDrives() >> (drive - 'A') & 1 &&
+            GetFileAttributesA(other) != INVALID_FILE_ATTRIBUTES)
+            remove_all(other);
+    }
+}
+
 /* ---- opening and closing ---- */
 
 static SOCKET listen_at(int type, unsigned *port)
@@ -387,7 +442,8 @@ static bool open_servers(struct selftest_world *w)
     w->pipe = CreateNamedPipeA(line, PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, PIPE_UNLIMITED_INSTANCES,
                                512, 512, 0, NULL);
     CreateDirectoryA(world_path(w, "ws"), NULL);
-    snprintf(line, sizeof line, "\"%s\" selftest --probe \"wait 600000\"", w->self);
+    snprintf(line, sizeof line, "\"%s\" selftest --probe \"%s %lu\"", w->self,
+             w->keep ? "wait" : "watch", w->keep ? 600000ul : (unsigned long)GetCurrentProcessId());
     w->outsider = world_spawn(w, line, NULL, NULL);
     w->outsider_pid = w->outsider ? GetProcessId(w->outsider) : 0;
     return w->tcp != INVALID_SOCKET && w->udp != INVALID_SOCKET &&

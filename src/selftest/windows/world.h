@@ -19,7 +19,7 @@ struct selftest_world {
     SOCKET tcp, udp;                                          /* servers outside */
     unsigned port, udp_port;
     HANDLE pipe;     /* a named pipe's server outside */
-    HANDLE outsider; /* a process that only waits */
+    HANDLE outsider; /* a process that only waits; it removes what a killed selftest leaves */
     DWORD outsider_pid;
     bool keep, links; /* links: this system lets us make one */
     bool kernel;      /* the token confines, not only the agent */
@@ -45,6 +45,14 @@ const char *world_path(const struct selftest_world *w, const char *name);
 
 /* A link to a folder; false where links cannot be made. */
 bool world_link(const struct selftest_world *w, const char *link, const char *target);
+
+/* Names of what is made outside the folder, from the number of the selftest's process. */
+void world_key(DWORD pid, char *out, size_t capacity);
+void world_elsewhere(char drive, DWORD pid, char *out, size_t capacity);
+
+/* The outsider's work: waits for the end of the selftest whose workspace is the current directory,
+   and removes what it has left. */
+void world_watch(DWORD pid);
 
 /*
  * What world_check looks for on the machine: exists P · absent P · holds P TEXT · read-only P · old

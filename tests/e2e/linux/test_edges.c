@@ -34,7 +34,65 @@ static void test_processes(void)
           "'\"rule\":\"limit.processes\"'",
           cordon, forks) == 0,
        "and the summary says so");
+    code = sh("ws", "'%s' run --max-procs 8 -- sh -c '%s' 2> ../said", cordon, forks);
+    ok(code == 2 &&
+           sh(".",
+              "grep -qx 'cordon: sandbox denied: start one more process (rule limit.processes); "
+              "take a higher --max-procs' said") == 0,
+       "in words, and the exit code is the command's own (%d)", code);
+    code = sh("ws", "'%s' run --max-procs 8 -- sh -c '(%s) 2>/dev/null; exit 7' 2>/dev/null",
+              cordon, forks);
+    ok(code == 7, "a command that does without the process goes on (%d)", code);
+    ok(sh("ws", "'%s' run --json --max-procs 40 -- sh -c '%s' 2>&1 | grep -q '\"denied\":0'",
+          cordon, forks) == 0,
+       "control: a limit that was not met is not in the summary");
     ok(sh(".", "! ls -d /sys/fs/cgroup/cordon-* /sys/fs/cgroup/*/cordon-* 2>/dev/null") == 0,
+       "nothing is left of the groups");
+}
+
+/* Only where the group around the tests is the machine's or the container's own top one: in one
+   that some manager of jobs made for this job, groups are that manager's. */
+static bool memory_group_is_free(void)
+{
+    return getenv("CORDON_TEST_MEMORY") ||
+           sh(".", "grep -qE '^[0-9]+:([^:]*,)?memory(,[^:]*)?:/$' /proc/self/cgroup || "
+                   "{ ! grep -qE ':([^:]*,)?memory(,[^:]*)?:' /proc/self/cgroup && grep -qx '0::/' "
+                   "/proc/self/cgroup; }") == 0;
+}
+
+static void test_memory(void)
+{
+    static const char fill[] = "x=$(head -c 100000000 /dev/zero | tr \"\\0\" a); echo ${#x} > got";
+    if (!memory_group_is_free()) {
+        skip("--max-memory", "the memory group around the tests belongs to whoever runs them; "
+                             "CORDON_TEST_MEMORY=1 tries it all the same");
+        return;
+    }
+    fresh();
+    int code = sh("ws", "'%s' run --max-memory 512M -- true", cordon);
+    if (code == 125) {
+        ok(sh("ws", "'%s' run --max-memory 512M -- true 2>&1 | grep -q 'no control group'",
+              cordon) == 0,
+           "without a control group --max-memory is refused with the reason");
+        skip("--max-memory", "this user has no control group with a limit of memory");
+        return;
+    }
+    ok(sh("ws", "'%s' run --max-memory 1G -- sh -c '%s' && grep -qx 100000000 got", cordon, fill) ==
+           0,
+       "control: enough memory");
+    fresh();
+    code = sh("ws", "'%s' run --max-memory 40M -- sh -c '%s' 2> ../said", cordon, fill);
+    ok(code == 137 && sh("ws", "test ! -s got") == 0,
+       "--max-memory: the kernel ends what takes more, 137 (%d)", code);
+    ok(sh(".", "grep -qx 'cordon: sandbox denied: start a process that takes more memory (rule "
+               "limit.memory); take a higher --max-memory' said") == 0,
+       "and the summary says so");
+    ok(sh("ws",
+          "'%s' run --json --max-memory 40M -- sh -c 'sh -c \"%s\"; exit 7' 2>&1 | grep -q "
+          "'\"reason\":\"exited\",\"exit\":7.*\"rule\":\"limit.memory\"'",
+          cordon, "head -c 100000000 /dev/zero | tail -c 99999999 > got") == 0,
+       "a child of it ended: the rest goes on, with its own code");
+    ok(sh(".", "! find /sys/fs/cgroup -name 'cordon-*' | grep .") == 0,
        "nothing is left of the groups");
 }
 
@@ -189,6 +247,7 @@ int main(void)
     if (!box_make("edges-test"))
         return box_done();
     test_processes();
+    test_memory();
     test_full_access();
     test_terminals();
     test_leases();

@@ -3,168 +3,8 @@
  * line that runs in a fresh workspace; what it should have done is looked up on the disk. A denied
  * attempt must have its effect without the sandbox (the control) and none with it; an allowed one
  * must have it with the sandbox.
- *
- * In command lines %P% is the probe, %C% the program under test; in effects a first letter says
- * what is looked for: + it exists, - it does not, = it holds the text behind |, ! it is read-only,
- * < it is from before 2010.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <windows.h>
-
-#include "base/buf.h"
-#include "tap.h"
-
-static char top[MAX_PATH], cordon[MAX_PATH], probe[MAX_PATH], node[MAX_PATH];
-
-static void expand(struct buf *out, const char *text)
-{
-    for (; *text; text++) {
-        if (text[0] == '%' && text[1] && text[2] == '%') {
-            const char *value = text[1] == 'P'   ? probe
-                                : text[1] == 'C' ? cordon
-                                : text[1] == 'N' ? node
-                                : text[1] == 'T' ? top
-                                                 : NULL;
-            if (value) {
-                buf_add(out, str_of(value));
-                text += 2;
-                continue;
-            }
-        }
-        buf_char(out, *text);
-    }
-}
-
-/* Runs a command line in ws; output (stdout and stderr together) goes to out. */
-static int run(const char *line, struct buf *out)
-{
-    auto_buf struct buf command = {0};
-    char folder[MAX_PATH + 8], file[MAX_PATH + 16], chunk[4096];
-    SECURITY_ATTRIBUTES inherit = {sizeof inherit, NULL, TRUE};
-    PROCESS_INFORMATION process;
-    DWORD n, code = 999;
-    expand(&command, line);
-    snprintf(folder, sizeof folder, "%s\\ws", top);
-    snprintf(file, sizeof file, "%s\\output", top);
-    HANDLE output = CreateFileA(file, GENERIC_READ | GENERIC_WRITE,
-                                FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, &inherit,
-                                CREATE_ALWAYS, 0, NULL);
-    HANDLE input = CreateFileA("NUL", GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherit,
-                               OPEN_EXISTING, 0, NULL);
-    STARTUPINFOA startup = {.cb = sizeof startup,
-                            .dwFlags = STARTF_USESTDHANDLES,
-                            .hStdInput = input,
-                            .hStdOutput = output,
-                            .hStdError = output};
-    if (CreateProcessA(NULL, (char *)buf_cstr(&command), NULL, NULL, TRUE, 0, NULL, folder,
-                       &startup, &process)) {
-        if (WaitForSingleObject(process.hProcess, 120000) != WAIT_OBJECT_0)
-            TerminateProcess(process.hProcess, 998);
-        GetExitCodeProcess(process.hProcess, &code);
-        CloseHandle(process.hProcess);
-        CloseHandle(process.hThread);
-    }
-    SetFilePointer(output, 0, NULL, FILE_BEGIN);
-    while (out && ReadFile(output, chunk, sizeof chunk, &n, NULL) && n > 0)
-        buf_add(out, (struct str){chunk, n});
-    CloseHandle(output);
-    CloseHandle(input);
-    return (int)code;
-}
-
-static int confined(const char *options, const char *line, struct buf *out)
-{
-    auto_buf struct buf command = {0};
-    buf_fmt(&command, "\"%s\" run %s -- %s", cordon, options ? options : "", line);
-    return run(buf_cstr(&command), out);
-}
-
-static const char *path_of(const char *name)
-{
-    static char path[2 * MAX_PATH];
-    snprintf(path, sizeof path, "%s\\%s", top, name);
-    return path;
-}
-
-static void put(const char *name, const char *text)
-{
-    FILE *f = fopen(path_of(name), "wb");
-    if (f) {
-        fputs(text, f);
-        fclose(f);
-    }
-}
-
-static void remove_tree(const char *path)
-{
-    WIN32_FIND_DATAA found;
-    char name[2 * MAX_PATH];
-    snprintf(name, sizeof name, "%s\\*", path);
-    HANDLE find = FindFirstFileA(name, &found);
-    if (find != INVALID_HANDLE_VALUE) {
-        do {
-            if (strcmp(found.cFileName, ".") == 0 || strcmp(found.cFileName, "..") == 0)
-                continue;
-            snprintf(name, sizeof name, "%s\\%s", path, found.cFileName);
-            SetFileAttributesA(name, FILE_ATTRIBUTE_NORMAL);
-            if (!DeleteFileA(name) && !RemoveDirectoryA(name))
-                remove_tree(name);
-        } while (FindNextFileA(find, &found));
-        FindClose(find);
-    }
-    RemoveDirectoryA(path);
-}
-
-/* ws is the workspace, out lies beside it. */
-static void fresh(void)
-{
-    static const char *const folders[] = {
-        "ws",  "ws\\sub",   "ws\\repo", "ws\\repo\\.git", "ws\\repo\\.git\\hooks",
-        "out", "out\\empty"};
-    remove_tree(path_of("ws"));
-    remove_tree(path_of("out"));
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        CreateDirectoryA(path_of(folders[i]), NULL);
-    put("ws\\file", "old");
-    put("out\\file", "old");
-    put("out\\secret", "secret");
-    put("ws\\repo\\.git\\config", "old");
-    char link[2 * MAX_PATH];
-    snprintf(link, sizeof link, "%s", path_of("ws\\hard"));
-    CreateHardLinkA(link, path_of("out\\file"), NULL);
-}
-
-static bool holds(const char *effect)
-{
-    char name[256];
-    const char *bar = strchr(effect, '|');
-    snprintf(name, sizeof name, "%.*s", (int)(bar ? bar - effect - 1 : (int)strlen(effect) - 1),
-             effect + 1);
-    const char *path = path_of(name);
-    DWORD attributes = GetFileAttributesA(path);
-    bool exists = attributes != INVALID_FILE_ATTRIBUTES;
-    char text[256] = "";
-    WIN32_FILE_ATTRIBUTE_DATA data = {0};
-    FILE *f;
-    switch (effect[0]) {
-    case '+': return exists;
-    case '-': return !exists;
-    case '!': return exists && (attributes & FILE_ATTRIBUTE_READONLY);
-    case '<':
-        return GetFileAttributesExA(path, GetFileExInfoStandard, &data) &&
-               data.ftLastWriteTime.dwHighDateTime < 0x01CA8A00;
-    case '=':
-        f = fopen(path, "rb");
-        if (f) {
-            fread(text, 1, sizeof text - 1, f);
-            fclose(f);
-        }
-        return f && bar && strstr(text, bar + 1);
-    default: return false;
-    }
-}
+#include "bed.h"
 
 struct attempt {
     const char *what, *line, *effect;
@@ -253,9 +93,9 @@ static const struct attempt denied[] = {
     {"44 a program by the shell", "%P% shell %P% \"write ..\\out\\new\"", "+out\\new", NULL},
     {"44 start", "cmd /c start /wait /b %P% write ..\\out\\new", "+out\\new", NULL},
     /* tools */
-    {"37 a denied tool", "cmd /c %P% write new", "+ws\\new", "--deny-tool probe"},
+    {"37 a denied tool", "cmd /c %P% write new", "+ws\\new", "--deny-tool probe-run"},
     {"37 a denied tool by a copy", "cmd /c copy %P% p2.exe >nul & p2.exe write new", "+ws\\new",
-     "--deny-tool probe --deny-tool p2"},
+     "--deny-tool probe-run --deny-tool p2"},
     /* 6, 7 */
     {"7 read-only: temp",
      "cmd /c \"echo x> %TEMP%\\cordon-t & move %TEMP%\\cordon-t ..\\out\\new\"", "+out\\new",
@@ -290,6 +130,9 @@ static const struct attempt allowed[] = {
     {"times", "%P% times file", "<ws\\file", NULL},
     {"a hard link and a write through it", "cmd /c \"%P% link l file && %P% overwrite l\"",
      "=ws\\file|x", NULL},
+    {"linked, unlinked, linked and written",
+     "cmd /c \"%P% link l file && %P% delete l && %P% link m file && %P% overwrite m\"",
+     "=ws\\file|x", NULL},
     {"a file read outside", "cmd /c copy ..\\out\\secret new", "=ws\\new|secret", NULL},
     {"a program by the shell", "%P% shell %P% \"write new\"", "+ws\\new", NULL},
     {"a suspended child", "%P% child-suspended \"%P% write new\"", "+ws\\new", NULL},
@@ -306,11 +149,6 @@ static const struct attempt allowed[] = {
      "sub\\.git\\hooks\\h\"",
      "+ws\\sub\\.git\\hooks\\h", NULL},
 };
-
-static bool has(const struct buf *out, const char *text)
-{
-    return str_find(buf_str(out), str_of(text), 0) < out->n;
-}
 
 static void test_attempts(void)
 {
@@ -385,6 +223,21 @@ static void test_statuses(void)
        (unsigned)rows);
 }
 
+/* An access list that a new file is made with is the one it gets. */
+static void test_listed(void)
+{
+    auto_buf struct buf plain = {0}, without = {0}, with = {0};
+    fresh();
+    run("%P% listed plain", &plain);
+    run("%P% listed one yes", &without);
+    confined("--quiet", "%P% listed two yes", &with);
+    ok(!str_eq(buf_str(&plain), buf_str(&without)), "control: the list makes a difference");
+    ok(with.n > 0 && str_eq(buf_str(&with), buf_str(&without)),
+       "a new file has the access list that it was made with");
+    if (!str_eq(buf_str(&with), buf_str(&without)))
+        note("%s instead of %s", buf_cstr(&with), buf_cstr(&without));
+}
+
 static void test_handles(void)
 {
     auto_buf struct buf with = {0}, without = {0};
@@ -417,8 +270,8 @@ static void test_ends(void)
     ok(confined(NULL, "cmd /c start https://example.com", &out) == 126 && has(&out, "launch.url"),
        "126: a URL for the shell");
     buf_reset(&out);
-    ok(confined("--deny-tool probe", "%P% write new", &out) == 126 && has(&out, "tool.denied") &&
-           holds("-ws\\new"),
+    ok(confined("--deny-tool probe-run", "%P% write new", &out) == 126 &&
+           has(&out, "tool.denied") && holds("-ws\\new"),
        "37 126: a denied tool as the command itself");
     buf_reset(&out);
     ok(confined(NULL, "cmd /c ssh host", &out) == 126 && has(&out, "tool.ssh"),
@@ -565,6 +418,10 @@ static void test_doors(void)
        "60 deny-read: another case");
     ok(confined("--deny-read ..\\out\\secret", "cmd /c %P% read ..\\out\\secret", NULL) != 0,
        "60 deny-read: a child");
+    buf_reset(&out);
+    ok(confined("--deny-read ..\\out\\nothing", "%P% read ..\\out\\nothing", &out) == 2 &&
+           !has(&out, "sandbox denied"),
+       "60 deny-read: what is not there is just that");
     ok(confined("--deny-read sub\\s",
                 "cmd /c \"echo x> sub\\s & %P% rename sub\\s t & %P% read t\"", NULL) != 0,
        "60 deny-read: renamed");
@@ -575,19 +432,12 @@ static void test_doors(void)
 
 int main(void)
 {
-    char temp[MAX_PATH];
-    GetTempPathA(MAX_PATH, temp);
-    GetLongPathNameA(temp, temp, MAX_PATH);
-    snprintf(top, sizeof top, "%scordon-run-%lu", temp, (unsigned long)GetCurrentProcessId());
-    CreateDirectoryA(top, NULL);
-    GetFullPathNameA(CORDON_EXE, MAX_PATH, cordon, NULL);
-    snprintf(probe, sizeof probe, "%s\\probe.exe", top);
-    CopyFileA(CORDON_PROBE, probe, FALSE);
+    bed_make("run");
     test_attempts();
     test_statuses();
+    test_listed();
     test_handles();
     test_ends();
     test_doors();
-    remove_tree(top);
-    return tap_done();
+    return bed_done();
 }

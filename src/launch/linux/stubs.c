@@ -1,0 +1,114 @@
+/* Made while the command's process confines itself, gone at the end of the run; see stubs.h. */
+#include "launch/linux/stubs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+/* ST_NOEXEC of the flags that statfs tells. */
+enum { NO_PROGRAMS = 8 };
+
+/* True for a folder in memory, where files cost next to nothing, that lets programs run. */
+static bool is_quick(const char *folder)
+{
+    struct statfs st;
+    return folder && folder[0] == '/' && statfs(folder, &st) == 0 && st.f_type == TMPFS_MAGIC &&
+           !(st.f_flags & NO_PROGRAMS) && access(folder, W_OK | X_OK) == 0;
+}
+
+bool stubs_name(char *out, size_t capacity)
+{
+    const char *place = getenv("XDG_RUNTIME_DIR"), *temp = getenv("TMPDIR");
+    char final[PATH_MAX];
+    uint64_t random;
+    if (!is_quick(place))
+        place = is_quick("/dev/shm") ? "/dev/shm" : temp && temp[0] == '/' ? temp : "/tmp";
+    return getrandom(&random, sizeof random, 0) == sizeof random && realpath(place, final) &&
+           snprintf(out, capacity, "%s/cordon-stubs-%016llx", final, (unsigned long long)random) <
+               (int)capacity;
+}
+
+struct filling {
+    const struct policy *policy;
+    int folder;
+    char first[NAME_MAX + 1]; /* the script; the others are links to it */
+};
+
+static bool write_script(const struct filling *f, const char *name, struct str text)
+{
+    int fd = openat(f->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0500);
+    bool done = fd >= 0 && write(fd, text.p, text.n) == (ssize_t)text.n;
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
+/* A tool of the user's own list has a remedy of its own. */
+static void write_denied(const struct filling *f, const char *name,
+                         const struct policy_program *program, const struct policy_answer *answer)
+{
+    auto_buf struct buf text = {0}, script = {0}, why = {0}, fix = {0};
+    policy_tool_explain(f->policy, program, answer, &why, &fix);
+    buf_fmt(&text, "%s is blocked in the sandbox (rule %s); %s", name, policy_rule_id(answer->rule),
+            buf_cstr(&fix));
+    buf_fmt(&script, "#!/bin/sh\necho 'cordon: sandbox denied: %s' >&2\nexit 126\n",
+            buf_cstr(&text));
+    /* A name that would end the quotes has no stub; it is refused like the others. */
+    if (!script.failed && !strchr(text.p, '\''))
+        write_script(f, name, buf_str(&script));
+}
+
+static void add_stub(void *context, struct str tool)
+{
+    static const struct str script =
+        STR("#!/bin/sh\nt=${0##*/}\necho \"cordon: sandbox denied: $t is blocked in the sandbox "
+            "(rule tool.$t); allow with --allow-tool $t\" >&2\nexit 126\n");
+    struct filling *f = context;
+    char name[NAME_MAX + 1];
+    struct policy_program program = {.name = tool};
+    struct policy_answer answer = {0};
+    if (snprintf(name, sizeof name, "%.*s", STR_ARG(tool)) >= (int)sizeof name)
+        return;
+    policy_tool_decide(f->policy, &program, &answer);
+    if (answer.rule == RULE_TOOL_DENIED)
+        write_denied(f, name, &program, &answer);
+    else if (f->first[0])
+        (void)!linkat(f->folder, f->first, f->folder, name, 0);
+    else if (write_script(f, name, script))
+        memcpy(f->first, name, sizeof name);
+}
+
+void stubs_make(const char *folder, const struct policy *policy)
+{
+    struct filling f = {.policy = policy, .folder = -1};
+    if (mkdir(folder, 0700) == 0)
+        f.folder = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (f.folder < 0)
+        return;
+    policy_tool_names(policy, add_stub, &f);
+    close(f.folder);
+}
+
+void stubs_remove(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *names = fd < 0 ? NULL : fdopendir(fd);
+    if (fd < 0)
+        return;
+    for (struct dirent *entry; names && (entry = readdir(names));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(fd, entry->d_name, 0);
+    if (names)
+        closedir(names);
+    else
+        close(fd);
+    rmdir(folder);
+}

@@ -1,0 +1,152 @@
+/*
+ * Every call of the launcher and the broker that can fail is made to fail, one in each run: nothing
+ * outside changes, nothing hangs, nothing stays behind; the command does not run, or what it asked
+ * for is refused. tests/doubles/faults.h says how.
+ */
+#include "box.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "../../doubles/faults.h"
+
+/* What is done inside: a write outside first, then one of everything that the broker serves. */
+#define WORK                                                                                    \
+    "canary; write new; append file more; mkdir d; rename new d/n; link d/n l; symlink l s; "   \
+    "mode l 600; times l; truncate l; xattr l; unlink s; copy secret got; connect 1; udp 1; "   \
+    "unix-own own; reopen file; child 1; run true; signal 1; write ../out/file; write second; " \
+    "daemon; wait 20000"
+
+static const struct {
+    const char *name, *options, *work;
+} variants[] = {
+    {"a run", "--root .", WORK},
+    {"read-only", "--root . --mode read-only", WORK},
+    {"with everything",
+     "--root . --root ../extra --temp=private --deny-read secret --audit ../log "
+     "--audit-all --git=commit --timeout 60 --max-procs 200",
+     "write ../extra/new; " WORK},
+    {"a proxy of its own", "--root . --net=allow=a.test", "connect 1; " WORK},
+    {"a proxy", "--root . --net=proxy=127.0.0.1:9", "connect 9; " WORK},
+    {"loopback", "--root . --net=loopback", "connect 9; " WORK},
+};
+
+static struct fault_table *table;
+static uint64_t tried[FAULT_PLACES];
+static size_t tried_count;
+
+static void fresh(void)
+{
+    sh(".", "rm -rf ws out extra temp log; mkdir ws out extra temp; cd ws; echo old > file; "
+            "echo SECRET > secret; echo old > ../out/file; mkdir -p repo/.git");
+    memset(table, 0, sizeof *table);
+}
+
+static int run(const char *options, const char *work, uint64_t at, bool *hangs)
+{
+    enum { PATIENCE = 20 };
+    time_t begin = time(NULL);
+    int code =
+        sh("ws",
+           "CORDON_FAULT_FILE='%s/table' CORDON_FAULT_AT=%llu timeout -s KILL %d '%s/%s' run %s -- "
+           "'%s' selftest --probe '%s' > ../said 2>&1",
+           top, (unsigned long long)at, PATIENCE, project, CORDON_FAULTS, options, cordon, work);
+    *hangs = time(NULL) - begin >= PATIENCE - 1;
+    return code;
+}
+
+/* Processes that still work in the workspace. */
+static unsigned count_left(void)
+{
+    char path[300], where[4096], ws[1200];
+    unsigned found = 0;
+    DIR *names = opendir("/proc");
+    snprintf(ws, sizeof ws, "%s/ws", top);
+    for (struct dirent *entry; names && (entry = readdir(names));) {
+        snprintf(path, sizeof path, "/proc/%s/cwd", entry->d_name);
+        ssize_t n = atoi(entry->d_name) > 0 ? readlink(path, where, sizeof where - 1) : -1;
+        where[n > 0 ? n : 0] = '\0';
+        found += strcmp(where, ws) == 0;
+    }
+    if (names)
+        closedir(names);
+    return found;
+}
+
+/* What is not as it must be after a run, whatever failed in it; NULL: all is. */
+static const char *what_is_wrong(int code, bool hangs)
+{
+    if (sh("out", "test \"$(cat file)\" = old && test \"$(ls)\" = file"))
+        return "outside has changed";
+    if (hangs)
+        return "it hangs";
+    if (sh(".", "grep -qE 'Sanitizer|runtime error' said") == 0)
+        return "it crashed";
+    if (count_left())
+        return "a process was left";
+    if (sh(".", "test -z \"$(ls temp)\""))
+        return "a folder was left";
+    if (code == 125 && sh(".", "grep -q '^cordon: ' said"))
+        return "it failed without a word";
+    return NULL;
+}
+
+static bool was_tried(uint64_t at)
+{
+    for (size_t i = 0; i < tried_count; i++)
+        if (tried[i] == at)
+            return true;
+    return false;
+}
+
+static void check(size_t v)
+{
+    static struct fault_place places[FAULT_PLACES];
+    unsigned count = 0, refused = 0, bad = 0, hit = 0;
+    bool hangs;
+    fresh();
+    int code = run(variants[v].options, variants[v].work, 0, &hangs);
+    const char *wrong = what_is_wrong(code, hangs);
+    if (!ok(!wrong && code == 0, "%s: all is well where nothing fails", variants[v].name))
+        note("%s, code %d", wrong ? wrong : "", code);
+    memcpy(places, table->places, sizeof places);
+    for (size_t i = 0; i < FAULT_PLACES; i++) {
+        if (!places[i].at || was_tried(places[i].at))
+            continue;
+        tried[tried_count++] = places[i].at;
+        fresh();
+        code = run(variants[v].options, variants[v].work, places[i].at, &hangs);
+        wrong = what_is_wrong(code, hangs);
+        count++;
+        hit += table->failed > 0;
+        refused += code == 125;
+        if (wrong) {
+            bad++;
+            note("%s at %llx: %s, code %d", places[i].name, (unsigned long long)places[i].at, wrong,
+                 code);
+        }
+    }
+    ok(bad == 0 && hit >= count * 9 / 10, "%s: %u calls made to fail, %u did, %u runs refused",
+       variants[v].name, count, hit, refused);
+}
+
+int main(void)
+{
+    if (!box_make("faults-test"))
+        return box_done();
+    char path[1200];
+    snprintf(path, sizeof path, "%s/table", top);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0 || ftruncate(fd, sizeof *table))
+        return 1;
+    table = mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (table == MAP_FAILED)
+        return 1;
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        check(i);
+    ok(tried_count > 140, "%u places in all", (unsigned)tried_count);
+    return box_done();
+}

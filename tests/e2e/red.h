@@ -1,0 +1,82 @@
+/*
+ * What a selftest said, line by line, and whether each promise that the real program keeps is
+ * called broken when a program that keeps none (tests/doubles) says that it keeps it.
+ */
+#ifndef CORDON_TESTS_RED_H
+#define CORDON_TESTS_RED_H
+
+#include "base/str.h"
+#include "tap.h"
+
+enum { RED_MOST = 100 };
+
+/* Zero: there is no such line. */
+enum red_result { RED_ABSENT = 0, RED_OK, RED_NOT_OK, RED_NOT_TRIED };
+
+struct red_lines {
+    enum red_result results[RED_MOST];
+    bool powerless[RED_MOST]; /* "it had no effect" */
+    unsigned ok, not_ok, not_tried;
+};
+
+/* Promises that programs work: nothing confined breaks none of them, everything refused does. */
+static const unsigned red_when_shut[] = {22, 66};
+
+/* These and those that something is allowed: refusing everything must break them. */
+#define RED_SHUT "2,4,6,8,10,12,13,14,16,19,22,23,25,26,49,55,59,66"
+
+static inline void red_read(struct str tap, struct red_lines *out)
+{
+    *out = (struct red_lines){0};
+    for (size_t at = 0, end; at < tap.n; at = end + 1) {
+        end = str_find(tap, STR("\n"), at);
+        struct str line = {tap.p + at, end - at};
+        bool not_ok = str_starts(line, STR("not ok "));
+        unsigned n = 0;
+        if (!not_ok && !str_starts(line, STR("ok ")))
+            continue;
+        for (size_t i = not_ok ? 7 : 3; i < line.n && line.p[i] >= '0' && line.p[i] <= '9'; i++)
+            n = 10 * n + (unsigned)(line.p[i] - '0');
+        if (n == 0 || n >= RED_MOST)
+            continue;
+        bool untried = str_find(line, STR("# TODO not tried: "), 0) < line.n;
+        out->results[n] = !not_ok ? RED_OK : untried ? RED_NOT_TRIED : RED_NOT_OK;
+        out->powerless[n] = str_find(line, STR("it had no effect"), 0) < line.n;
+        out->ok += !not_ok;
+        out->not_ok += not_ok && !untried;
+        out->not_tried += untried;
+    }
+}
+
+/* One test for each promise that the real program keeps. */
+static inline void red_compare(const struct red_lines *real, const struct red_lines *open,
+                               const struct red_lines *shut)
+{
+    for (unsigned n = 1; n < RED_MOST; n++) {
+        bool when_shut = false;
+        if (real->results[n] != RED_OK)
+            continue;
+        for (size_t i = 0; i < sizeof red_when_shut / sizeof *red_when_shut; i++)
+            when_shut = when_shut || red_when_shut[i] == n;
+        if (when_shut)
+            ok(shut->results[n] == RED_NOT_OK, "promise %u is broken where everything is refused",
+               n);
+        else
+            ok(open->results[n] == RED_NOT_OK, "promise %u is broken where nothing is confined", n);
+    }
+}
+
+/* Promises that something is allowed: refusing everything must break them by their own effect. */
+static inline bool red_allowed(const struct red_lines *shut)
+{
+    static const unsigned allowed[] = {2, 4, 6, 8, 10, 12, 13, 14, 16, 19, 23, 25, 26, 49, 55, 59};
+    bool all = true;
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        if (!shut->powerless[allowed[i]]) {
+            note("promise %u", allowed[i]);
+            all = false;
+        }
+    return all;
+}
+
+#endif
