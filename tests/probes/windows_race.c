@@ -238,30 +238,3 @@ int do_race_folder(void)
     WaitForSingleObject(thread, INFINITE);
     return 0;
 }
-
-static DWORD WINAPI rename_folder(void *context)
-{
-    (void)context;
-    while (racing) {
-        MoveFileW(L"sub", L"sub2");
-        MoveFileW(folder_outside, L"sub");
-        MoveFileW(L"sub", folder_outside);
-        MoveFileW(L"sub2", L"sub");
-    }
-    return 0;
-}
-
-/* race-rename OUTSIDE NAME: sub\NAME while sub is moved away and OUTSIDE takes its place. */
-int do_race_rename(void)
-{
-    wchar_t name[300];
-    swprintf(name, 300, L"sub\\%ls", word(1));
-    folder_outside = word(0);
-    HANDLE thread = CreateThread(NULL, 0, rename_folder, NULL, 0, NULL);
-    for (int i = 0; i < TRIES; i++)
-        write_to(name, OPEN_ALWAYS, 0);
-    racing = 0;
-    WaitForSingleObject(thread, INFINITE);
-    MoveFileW(L"sub", folder_outside);
-    return 0;
-}

@@ -429,6 +429,11 @@ static bool do_subst(const struct command *c)
     return DefineDosDeviceA(0, c->words[1], c->words[2]);
 }
 
+static bool do_task(const struct command *c)
+{
+    return scheduler_do(c->words[1], c->words[2]);
+}
+
 /* One message to the broker that no agent would write; this process does not outlive it. */
 static bool do_garbage(const struct command *c)
 {
@@ -595,7 +600,7 @@ static const struct {
     {"pipe", do_pipe},           {"objects", do_objects}, {"device", do_device},
     {"registry", do_registry},   {"subst", do_subst},     {"garbage", do_garbage},
     {"raw", do_raw_call},        {"turn", do_turn},       {"type", do_type},
-    {"typed", do_typed},
+    {"typed", do_typed},         {"task", do_task},
 };
 
 int selftest_probe(const char *script)

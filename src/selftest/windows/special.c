@@ -701,6 +701,7 @@ bool special_try(struct selftest_world *w, unsigned n, struct selftest_line *lin
     case 58: try_launch_time(w, line); return true;
     case 63: try_subst(w, line); return true;
     case 65: try_two_runs(w, line); return true;
+    case 75: scheduler_try(w, line); return true;
     case 66: try_tools(w, line, own, 4, "objects"); return true;
     case 61:
     case 62:

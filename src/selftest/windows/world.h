@@ -32,6 +32,14 @@ HANDLE world_start(const struct selftest_world *w, const char *options, const ch
 HANDLE world_spawn(const struct selftest_world *w, const char *line, HANDLE in, HANDLE out);
 int world_wait(HANDLE process);
 
+/* ---- scheduler.c ---- */
+
+/* A task of the scheduler: made, gone, or is it there? For the probe. */
+bool scheduler_do(const char *what, const char *name);
+void scheduler_try(struct selftest_world *w, struct selftest_line *line);
+
+/* ---- world.c ---- */
+
 /* The path of a name in the world: "ws\\file". Four may be in use at once. */
 const char *world_path(const struct selftest_world *w, const char *name);
 
