@@ -45,6 +45,14 @@ static int read_arguments(const struct request *r, uint64_t address, struct aren
     return 0;
 }
 
+static struct str base_name(struct str path)
+{
+    size_t at = path.n;
+    while (at > 0 && path.p[at - 1] != '/')
+        at--;
+    return str_from(path, at);
+}
+
 /*
  * Wine's console (wine64 …\\conhost.exe --unix --width 80 --server 0x38): starts nothing. With any
  * other word it could, and the guard has its say.
@@ -53,8 +61,12 @@ static bool is_console_server(const struct str *words, size_t count)
 {
     static const struct str known[] = {STR("--server"), STR("--unix"),   STR("--headless"),
                                        STR("--width"),  STR("--height"), STR("--signal")};
-    bool serves = false;
-    if (count < 3 || !str_endsi(words[1], STR("\\conhost.exe")))
+    static const struct str loaders[] = {STR("wine"), STR("wine64"), STR("wine-preloader"),
+                                         STR("wine64-preloader")};
+    bool serves = false, loads = false;
+    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
+        loads = loads || (count && str_eq(base_name(words[0]), loaders[i]));
+    if (!loads || count < 3 || !str_endsi(words[1], STR("\\conhost.exe")))
         return false;
     for (size_t i = 2; i < count; i++) {
         bool harmless = words[i].n && ascii_is_digit(words[i].p[0]);
@@ -118,14 +130,6 @@ static bool is_stub(const struct broker *b, struct str path)
 {
     return b->stubs.n && path.n > b->stubs.n + 1 && str_starts(path, b->stubs) &&
            path.p[b->stubs.n] == '/';
-}
-
-static struct str base_name(struct str path)
-{
-    size_t at = path.n;
-    while (at > 0 && path.p[at - 1] != '/')
-        at--;
-    return str_from(path, at);
 }
 
 /* The word of a loader's command line that names the program; 0 if there is none. */

@@ -92,12 +92,14 @@ __attribute__((noreturn)) static void become_command(const struct spawn_plan *pl
         _exit(125);
     if (listener >= 0)
         close(listener);
-    /* The socket is close-on-exec: its end tells the supervisor that the program began. */
     execve(plan->program, (char *const *)plan->argv, (char *const *)plan->environ);
-    report.error = errno;
-    snprintf(report.step, sizeof report.step, "start");
-    send_report(socket, &report, -1);
-    _exit(errno == ENOENT ? 127 : 126);
+    int error = errno;
+    dprintf(2, "cordon: %s: %s\n", plan->program,
+            error == ENOEXEC
+                ? "neither a program nor a script that begins with #!; name its shell: "
+                  "cordon run -- sh FILE"
+                : strerror(error));
+    _exit(error == ENOENT ? 127 : 126);
 }
 
 /* The parent of a process; 0 if it is gone. */

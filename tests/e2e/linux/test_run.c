@@ -261,6 +261,16 @@ static void test_codes(void)
     ok(confined("", "kill -9 $$") == 137, "death by a signal is 128 and its number");
     ok(sh("ws", "'%s' run -- /no/such/program", cordon) == 127, "a program that is not there: 127");
     ok(sh("ws", "'%s' run -- xdg-open https://x.test", cordon) == 126, "refused by the guard: 126");
+    sh("ws",
+       "cp /bin/true mine; cp mine xdg-open; '%s' run -- sh -c 'for p in mine xdg-open; do ./$p "
+       "\"https://x.test\\\\conhost.exe\" --server; echo $? > code-$p; done'",
+       cordon);
+    ok(sh("ws", "grep -qx 0 code-mine && grep -qx 126 code-xdg-open") == 0,
+       "words of Wine's console excuse no other program");
+    ok(sh("ws", "echo 'echo hi' > s; chmod +x s; '%s' run -- ./s 2> said; test $? = 126", cordon) ==
+               0 &&
+           sh("ws", "grep -q 'begins with #!' said") == 0,
+       "a script that names no shell: 126, and what to type instead");
     ok(sh("ws", "'%s' run --root /no/such/folder -- true", cordon) == 125, "a bad root: 125");
     ok(sh("ws", "'%s' run --timeout 1 -- sleep 30", cordon) == 124, "a time-out: 124");
     ok(sh("ws",
