@@ -262,8 +262,9 @@ static void test_codes(void)
     ok(sh("ws", "'%s' run -- /no/such/program", cordon) == 127, "a program that is not there: 127");
     ok(sh("ws", "'%s' run -- xdg-open https://x.test", cordon) == 126, "refused by the guard: 126");
     sh("ws",
-       "cp /bin/true mine; cp mine xdg-open; '%s' run -- sh -c 'for p in mine xdg-open; do ./$p "
-       "\"https://x.test\\\\conhost.exe\" --server; echo $? > code-$p; done'",
+       "cp /bin/true mine; cp mine xdg-open; echo 'for p in mine xdg-open; do ./$p "
+       "\"https://x.test\\\\conhost.exe\" --server; echo $? > code-$p; done' > go; '%s' run -- sh "
+       "go",
        cordon);
     ok(sh("ws", "grep -qx 0 code-mine && grep -qx 126 code-xdg-open") == 0,
        "words of Wine's console excuse no other program");
