@@ -398,9 +398,9 @@ void world_watch(DWORD pid)
     world_key(pid, key, sizeof key);
     RegDeleteKeyA(HKEY_CURRENT_USER, key);
     remove_drives(&w);
-    remove_links(&w, true);
-    /* Attempts that still run hold their files. */
+    /* Attempts that still run hold their files, and turn their links. */
     for (int i = 0; i < 120 && GetFileAttributesA(w.top) != INVALID_FILE_ATTRIBUTES; i++) {
+        remove_links(&w, true);
         remove_all(w.top);
         Sleep(500);
     }
