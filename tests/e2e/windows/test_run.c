@@ -408,6 +408,12 @@ static void test_doors(void)
     }
     buf_reset(&out);
     ok(confined(NULL, "%P% service", &out) != 0, "50 the service manager");
+    buf_reset(&out);
+    ok(confined(NULL, "%P% read \\\\127.0.0.1\\share\\file", &out) != 0 && has(&out, "path.unc"),
+       "41 a share is not even looked for");
+    buf_reset(&out);
+    confined("--net=on", "%P% read \\\\127.0.0.1\\share\\file", &out);
+    ok(!has(&out, "path.unc"), "41 control: with the network on it is");
     ok(confined("--deny-read ..\\out\\secret", "%P% read ..\\out\\secret", NULL) != 0,
        "60 deny-read: open");
     ok(confined("--deny-read ..\\out\\secret", "%P% read-map ..\\out\\secret", NULL) != 0,

@@ -163,7 +163,7 @@ static void try_denied(const char *group, const struct attempt *list, size_t cou
         bool said = has(&out, "sandbox denied") || has(&out, "cordon:");
         bare();
         run(buf_cstr(&line), NULL);
-        for (int waited = 0; waited < 40 && !holds(list[i].effect); waited++)
+        for (int waited = 0; waited < 300 && !holds(list[i].effect); waited++)
             Sleep(50); /* some of them do not wait */
         bool happens = holds(list[i].effect);
         if (!ok(stopped && said && happens, "%s: %s", group, list[i].what)) {
