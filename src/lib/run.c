@@ -29,7 +29,9 @@ void run_event(void *context, const struct audit_event *event)
         learn_add(run->options->learn, event);
 }
 
-void run_refuse(struct run *run, struct str rule, struct str why, struct str fix, struct str target)
+/* Reports a refusal: the command has not run. */
+static void refuse(struct run *run, struct str rule, struct str why, struct str fix,
+                   struct str target)
 {
     run_event(run, &(struct audit_event){.type = AUDIT_DENY,
                                          .op = AUDIT_GUARD,
@@ -42,6 +44,20 @@ void run_refuse(struct run *run, struct str rule, struct str why, struct str fix
     run->result->exit = 126;
 }
 
+bool run_refuse_tool(struct run *run, const struct policy_program *program)
+{
+    const struct policy *policy = run->policy->policy;
+    struct policy_answer answer = {0};
+    auto_buf struct buf why = {0}, fix = {0};
+    policy_tool_decide(policy, program, &answer);
+    if (answer.verdict == CORDON_ALLOW)
+        return false;
+    policy_tool_explain(policy, program, &answer, &why, &fix);
+    refuse(run, str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix),
+           program->path.text);
+    return true;
+}
+
 bool run_guard(struct run *run, struct guard_question *question)
 {
     const struct cordon_policy *p = run->policy;
@@ -49,7 +65,7 @@ bool run_guard(struct run *run, struct guard_question *question)
     question->policy = p->policy;
     question->cwd = p->settings.cwd;
     if (guard_check(p->guard, question, &answer)) {
-        run_refuse(run, STR("opaque.limit"), STR("out of memory"), STR_NONE, STR("command"));
+        refuse(run, STR("opaque.limit"), STR("out of memory"), STR_NONE, STR("command"));
         return false;
     }
     bool strict = policy_settings_of(p->policy)->strict;
@@ -58,7 +74,7 @@ bool run_guard(struct run *run, struct guard_question *question)
     for (size_t i = 0; i < answer.finding_count; i++)
         if (answer.findings[i].verdict == answer.verdict) {
             const struct guard_finding *f = &answer.findings[i];
-            run_refuse(run, guard_rules[f->rule].id, f->why, f->fix, answer.text);
+            refuse(run, guard_rules[f->rule].id, f->why, f->fix, answer.text);
             return false;
         }
     return false;

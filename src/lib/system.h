@@ -20,9 +20,8 @@ enum { SYSTEM_NO_FILE = -1 };
 /* Hands an event to audit and summary; context is the run. One thread at a time. */
 void run_event(void *context, const struct audit_event *event);
 
-/* Reports a refusal: the command has not run, the exit code is 126. */
-void run_refuse(struct run *run, struct str rule, struct str why, struct str fix,
-                struct str target);
+/* True if a tool rule refuses the first program: reported, the exit code is 126. */
+bool run_refuse_tool(struct run *run, const struct policy_program *program);
 
 /* True if the guard lets the command start; else it was reported. */
 bool run_guard(struct run *run, struct guard_question *question);

@@ -353,20 +353,11 @@ static bool tool_refused(struct run *run, const char *found)
     char path[PATH_MAX];
     if (!realpath(found, path))
         return false;
-    const struct policy *policy = run->policy->policy;
     struct policy_program program = {
         .name = str_of(run->options->argv[0]),
         .path = {.class = PATH_FILE, .text = str_of(path), .base = str_of(path)},
         .seen = true};
-    struct policy_answer answer = {0};
-    auto_buf struct buf why = {0}, fix = {0};
-    policy_tool_decide(policy, &program, &answer);
-    if (answer.verdict == CORDON_ALLOW)
-        return false;
-    policy_tool_explain(policy, &program, &answer, &why, &fix);
-    run_refuse(run, str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix),
-               str_of(path));
-    return true;
+    return run_refuse_tool(run, &program);
 }
 
 static int start(struct run *run, struct spawn_plan *plan, const struct way_out *way)

@@ -265,21 +265,13 @@ static void wait_for(struct run *run, struct launch *l, HANDLE process)
 /* True if a tool rule refuses the first program: reported, 126. */
 static bool tool_refused(struct run *run, struct arena *arena, const struct lookup *found)
 {
-    const struct policy *policy = run->policy->policy;
     const wchar_t *file = found->script ? found->script : found->image;
     struct str path = wide_narrow(arena, file, wcslen(file));
     struct policy_program program = {.name = str_of(run->options->argv[0]),
                                      .path = {.class = PATH_FILE, .text = path, .base = path},
                                      .original = version_original_name(arena, path),
                                      .seen = true};
-    struct policy_answer answer = {0};
-    auto_buf struct buf why = {0}, fix = {0};
-    policy_tool_decide(policy, &program, &answer);
-    if (answer.verdict == CORDON_ALLOW)
-        return false;
-    policy_tool_explain(policy, &program, &answer, &why, &fix);
-    run_refuse(run, str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix), path);
-    return true;
+    return run_refuse_tool(run, &program);
 }
 
 int system_run(struct run *run)
