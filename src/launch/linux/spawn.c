@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -85,7 +86,7 @@ __attribute__((noreturn)) static void become_command(const struct spawn_plan *pl
     else if (!plan->unconfined && confine_self(&plan->confine, &listener, &step))
         report.error = errno ? errno : EINVAL;
     /* What was open here before is nobody's business inside, but for the three that are given. */
-    else if (step = "descriptors", close_range(3, ~0U, CLOSE_RANGE_CLOEXEC))
+    else if (step = "descriptors", syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC))
         report.error = errno ? errno : EINVAL;
     snprintf(report.step, sizeof report.step, "%s", step);
     if (send_report(socket, &report, report.error ? -1 : listener) || report.error)
