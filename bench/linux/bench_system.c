@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-enum { MOST_RUNS = 64 };
+enum { MOST_RUNS = 64, MOST_CONTENDERS = 2 };
 
 static const char *const cordon = "build/native/cordon", *const worker =
                                                              "build/native/cordon-bench";
@@ -42,26 +42,39 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Alternates the two and adds min/min and median/median. */
+struct contender {
+    const char *name, *how, *const *argv;
+};
+
+/* Alternates all of them, and adds each one's min and median against those of direct. */
+static void add_ratios(struct bench *bench, unsigned runs, const char *const *direct,
+                       const struct contender *list, unsigned count)
+{
+    double spent[1 + MOST_CONTENDERS][MOST_RUNS];
+    for (unsigned i = 0; i < runs; i++)
+        for (unsigned k = 0; k <= count; k++) {
+            spent[k][i] = run(k ? list[k - 1].argv : direct);
+            if (spent[k][i] < 0) {
+                fprintf(stderr, "bench: %s: a command failed\n", list[k ? k - 1 : 0].name);
+                return;
+            }
+        }
+    for (unsigned k = 0; k <= count; k++)
+        qsort(spent[k], runs, sizeof **spent, by_size);
+    for (unsigned k = 1; k <= count; k++)
+        bench_add(bench, list[k - 1].name, spent[k][0] / spent[0][0],
+                  spent[k][runs / 2] / spent[0][runs / 2], "x", list[k - 1].how);
+}
+
 static void add_ratio(struct bench *bench, const char *name, const char *how, unsigned runs,
                       const char *const *direct, const char *const *confined)
 {
-    double a[MOST_RUNS], b[MOST_RUNS];
-    for (unsigned i = 0; i < runs; i++) {
-        a[i] = run(direct);
-        b[i] = run(confined);
-        if (a[i] < 0 || b[i] < 0) {
-            fprintf(stderr, "bench: %s: a command failed\n", name);
-            return;
-        }
-    }
-    qsort(a, runs, sizeof *a, by_size);
-    qsort(b, runs, sizeof *b, by_size);
-    bench_add(bench, name, b[0] / a[0], b[runs / 2] / a[runs / 2], "x", how);
+    add_ratios(bench, runs, direct, &(struct contender){name, how, confined}, 1);
 }
 
 #define ARGV(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define CONFINED(...) ARGV(cordon, "run", "--quiet", "--root", "build/bench-ws", "--", __VA_ARGS__)
+#define BUBBLEWRAP(...) ARGV("bwrap", "--dev-bind", "/", "/", __VA_ARGS__)
 #define WORK(what, how) CONFINED(worker, "--work", what, how)
 #define SHELL(script) ARGV("sh", "-c", script)
 #define SHELL_CONFINED(script) CONFINED("sh", "-c", script)
@@ -131,11 +144,11 @@ void bench_system(struct bench *bench)
                 "bench: cordon run does not work on this machine; its figures are left out\n");
         return;
     }
-    add_ratio(bench, "linux.launch_ratio", "true, 50 runs, alternating with a plain start", 50,
-              ARGV("true"), CONFINED("true"));
-    if (run(ARGV("bwrap", "--dev-bind", "/", "/", "true")) >= 0)
-        add_ratio(bench, "linux.launch_ratio_bwrap", "the same in bubblewrap", 50, ARGV("true"),
-                  ARGV("bwrap", "--dev-bind", "/", "/", "true"));
+    const struct contender launchers[] = {
+        {"linux.launch_ratio", "true, 50 runs, alternating with a plain start and with bubblewrap",
+         CONFINED("true")},
+        {"linux.launch_ratio_bwrap", "the same in bubblewrap", BUBBLEWRAP("true")}};
+    add_ratios(bench, 50, ARGV("true"), launchers, run(BUBBLEWRAP("true")) < 0 ? 1 : 2);
     add_rss(bench);
     add_ratio(bench, "linux.read_ratio",
               "every file below /usr/include read by one program, its start included, 20 runs", 20,

@@ -227,6 +227,8 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
 static bool is_thread_name(struct broker *b, const char *path)
 {
     int pid, thread, n = 0;
+    if (!resolve_in_proc(path))
+        return false;
     bool found = (sscanf(path, "/proc/%d/task/%d/comm%n", &pid, &thread, &n) == 2 && n > 0) ||
                  (sscanf(path, "/proc/%d/comm%n", &pid, &n) == 1 && n > 0);
     return found && path[n] == '\0' && broker_in_run(b, pid);

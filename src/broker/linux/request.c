@@ -124,11 +124,12 @@ static void turn_begin(const struct request *r, struct turn *turn)
     int cpu = sched_getcpu();
     turn->held = false;
     if (!request_takes_turns || !pthread_equal(pthread_self(), request_server) || cpu < 0 ||
-        sched_getaffinity(r->pid, sizeof turn->caller, &turn->caller) ||
-        CPU_COUNT(&turn->caller) < 2 || !CPU_ISSET(cpu, &turn->caller))
+        sched_getaffinity(r->pid, sizeof turn->caller, &turn->caller))
         return;
     CPU_ZERO(&here);
     CPU_SET(cpu, &here);
+    if (CPU_EQUAL(&turn->caller, &here) || !CPU_ISSET(cpu, &turn->caller))
+        return;
     turn->held = stay_on(r, cpu, &here) && sched_setaffinity(r->pid, sizeof here, &here) == 0;
 }
 

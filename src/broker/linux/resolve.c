@@ -18,11 +18,26 @@ void resolved_close(struct resolved *r)
     r->parent = -1;
 }
 
+enum { PROC_PATH = 64 };
+
+/* Before, a number, behind: for every call, where printf would be a part of its price. */
+static void proc_path(const char *before, int number, const char *behind, char *out)
+{
+    char digits[12], *at = digits + sizeof digits;
+    do
+        *--at = (char)('0' + number % 10);
+    while (number /= 10);
+    size_t n = strlen(before), more = (size_t)(digits + sizeof digits - at);
+    memcpy(out, before, n);
+    memcpy(out + n, at, more);
+    strcpy(out + n + more, behind);
+}
+
 bool resolve_path_of(int fd, char *out, size_t capacity)
 {
     static const char deleted[] = " (deleted)";
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    char link[PROC_PATH];
+    proc_path("/proc/self/fd/", fd, "", link);
     ssize_t n = readlink(link, out, capacity - 1);
     if (n <= 0 || (size_t)n >= capacity - 1 || out[0] != '/')
         return false;
@@ -38,14 +53,12 @@ bool resolve_path_of(int fd, char *out, size_t capacity)
 /* A folder of the caller as a descriptor: its root, its cwd, or an open one. */
 static int caller_folder(const struct request *r, int dirfd, bool absolute)
 {
-    char path[64];
-    if (absolute)
-        snprintf(path, sizeof path, "/proc/%d/root", (int)r->pid);
-    else if (dirfd == AT_FDCWD)
-        snprintf(path, sizeof path, "/proc/%d/cwd", (int)r->pid);
+    char path[PROC_PATH];
+    if (absolute || dirfd == AT_FDCWD)
+        proc_path("/proc/", (int)r->pid, absolute ? "/root" : "/cwd", path);
     else
         snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)r->pid, dirfd);
-    int fd = open(path, O_PATH | O_CLOEXEC);
+    int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
     if (fd < 0)
         return dirfd != AT_FDCWD && !absolute ? -EBADF : -errno;
     return fd;
@@ -59,8 +72,7 @@ static int open_parent(int base, const char *path)
     return fd < 0 ? -errno : fd;
 }
 
-/* The questions about /proc cost more than all the rest of a path that is not there. */
-static bool in_proc(const char *path)
+bool resolve_in_proc(const char *path)
 {
     return strncmp(path, "/proc/", 6) == 0;
 }
@@ -69,7 +81,7 @@ static bool in_proc(const char *path)
 static bool own_proc(const char *path, const char **rest)
 {
     char own[32];
-    if (!in_proc(path))
+    if (!resolve_in_proc(path))
         return false;
     int n = snprintf(own, sizeof own, "/proc/%d", (int)getpid());
     if (strncmp(path, own, (size_t)n) != 0 || (path[n] && path[n] != '/'))
@@ -106,18 +118,35 @@ static void split(char *path, char **parent, char **leaf, bool *folder)
     }
 }
 
+/* A folder's path and a name below it, which may be empty. */
+static bool join(const char *folder, const char *name, char *out, size_t capacity)
+{
+    size_t n = strlen(folder), more = strlen(name);
+    if (n + 1 + more >= capacity)
+        return false;
+    memcpy(out, folder, n + 1);
+    if (more && out[n - 1] != '/')
+        out[n++] = '/';
+    memcpy(out + n, name, more + 1);
+    return true;
+}
+
 /* One round: from base and path to a parent and a leaf. The work buffer is changed. */
 static int step(const struct request *r, int base, char *work, struct resolved *out)
 {
     char *parent, *leaf;
+    out->folder_wanted = false;
     split(work, &parent, &leaf, &out->folder_wanted);
     bool itself = leaf[0] == '\0' || strcmp(leaf, ".") == 0 || strcmp(leaf, "..") == 0;
     char whole[PATH_MAX];
     if (itself &&
         snprintf(whole, sizeof whole, "%s/%s", parent, leaf[0] ? leaf : ".") >= (int)sizeof whole)
         return -ENAMETOOLONG;
-    if (strlen(leaf) > NAME_MAX)
+    size_t length = itself ? 0 : strlen(leaf);
+    if (length > NAME_MAX)
         return -ENAMETOOLONG;
+    memcpy(out->leaf, leaf, length);
+    out->leaf[length] = '\0';
     /* An absolute parent starts at base, which is the caller's root then. */
     const char *from = itself ? whole : parent;
     while (*from == '/')
@@ -126,7 +155,6 @@ static int step(const struct request *r, int base, char *work, struct resolved *
     if (fd < 0)
         return fd;
     out->parent = fd;
-    snprintf(out->leaf, sizeof out->leaf, "%s", itself ? "" : leaf);
     char place[PATH_MAX];
     const char *rest;
     if (!resolve_path_of(fd, place, sizeof place))
@@ -145,19 +173,17 @@ static int step(const struct request *r, int base, char *work, struct resolved *
             return -errno;
         snprintf(place, sizeof place, "%s", caller);
     }
-    out->descriptor = in_proc(place) && is_descriptor_folder(place);
-    int n = out->leaf[0] ? snprintf(out->path, sizeof out->path, "%s%s%s", place,
-                                    strcmp(place, "/") == 0 ? "" : "/", out->leaf)
-                         : snprintf(out->path, sizeof out->path, "%s", place);
-    if (n >= (int)sizeof out->path)
+    out->descriptor = resolve_in_proc(place) && is_descriptor_folder(place);
+    if (!join(place, out->leaf, out->path, sizeof out->path))
         return -ENAMETOOLONG;
     if (out->leaf[0])
         out->exists = fstatat(out->parent, out->leaf, &out->st, AT_SYMLINK_NOFOLLOW) == 0;
     else
         out->exists = fstat(out->parent, &out->st) == 0;
-    if (!out->exists && errno != ENOENT)
-        return -errno;
-    return 0;
+    if (out->exists)
+        return 0;
+    memset(&out->st, 0, sizeof out->st);
+    return errno == ENOENT ? 0 : -errno;
 }
 
 /* Here /proc/self would be the broker's; where a path begins with it, it is the caller's. */
@@ -185,42 +211,37 @@ int resolve(const struct request *r, int dirfd, const char *path, bool follow, s
         return base;
     int rc = -ELOOP;
     for (int links = 0; links < MOST_LINKS; links++) {
-        struct resolved found = {.parent = -1};
         if (!name_self(r, work, sizeof work)) {
             close(base);
             return -ENAMETOOLONG;
         }
-        rc = step(r, base, work, &found);
+        rc = step(r, base, work, out);
         close(base);
         base = -1;
+        bool link = rc == 0 && out->exists && out->leaf[0] && S_ISLNK(out->st.st_mode);
+        if (rc == 0 && (!link || out->descriptor || !(follow || out->folder_wanted))) {
+            if (request_alive(r))
+                return 0;
+            rc = -ESRCH;
+        }
+        ssize_t n = rc ? 0 : readlinkat(out->parent, out->leaf, work, sizeof work - 2);
+        if (rc == 0 && (n <= 0 || (size_t)n >= sizeof work - 2))
+            rc = n < 0 ? -errno : -ENAMETOOLONG;
         if (rc) {
-            resolved_close(&found);
+            resolved_close(out);
             return rc;
         }
-        bool link = found.exists && found.leaf[0] && S_ISLNK(found.st.st_mode);
-        if (!link || found.descriptor || !(follow || found.folder_wanted)) {
-            if (!request_alive(r)) {
-                resolved_close(&found);
-                return -ESRCH;
-            }
-            *out = found;
-            return 0;
-        }
-        ssize_t n = readlinkat(found.parent, found.leaf, work, sizeof work - 2);
-        if (n <= 0 || (size_t)n >= sizeof work - 2) {
-            resolved_close(&found);
-            return n < 0 ? -errno : -ENAMETOOLONG;
-        }
         work[n] = '\0';
-        if (found.folder_wanted)
+        if (out->folder_wanted)
             strcat(work, "/");
         if (work[0] == '/') {
-            resolved_close(&found);
+            resolved_close(out);
             base = caller_folder(r, dirfd, true);
             if (base < 0)
                 return base;
         } else {
-            base = found.parent;
+            base = out->parent;
+            out->parent = -1;
         }
         rc = -ELOOP;
     }

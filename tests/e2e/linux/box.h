@@ -13,6 +13,15 @@
 
 static char top[1024], cordon[1200], probe[1200], project[700];
 
+/* Goes on with this program; with the one that CORDON_EXE names (as tools/test does for the one
+   that is shipped) whatever is asked for: then false. */
+__attribute__((unused)) static bool use_program(const char *program)
+{
+    const char *given = getenv("CORDON_EXE");
+    snprintf(cordon, sizeof cordon, "%s/%s", project, given ? given : program);
+    return !given;
+}
+
 /* A line of sh in a folder below top; its exit code. */
 __attribute__((format(printf, 2, 3), unused)) static int sh(const char *folder, const char *format,
                                                             ...)
@@ -36,7 +45,7 @@ __attribute__((unused)) static bool box_make(const char *what)
     const char *given = getenv("CORDON_TEST_TOP"); /* by as_user */
     snprintf(top, sizeof top, "%s%s/%s-%d", given ? given : project, given ? "" : "/build", what,
              (int)getpid());
-    snprintf(cordon, sizeof cordon, "%s/%s", project, CORDON_EXE);
+    use_program(CORDON_EXE);
     snprintf(probe, sizeof probe, "%s/%s", project, CORDON_PROBE);
     mkdir(top, 0755);
     /* The shared temp folder can be changed, and the project may lie in the usual one. */

@@ -216,11 +216,11 @@ int main(void)
         return box_done();
     snprintf(probe, sizeof probe, "%s/%s", project, READ_PROBE);
 #ifdef CORDON_ABI2
-    snprintf(cordon, sizeof cordon, "%s/%s", project, CORDON_ABI2);
     build = "ABI 2: ";
-    test_place("../out/in", "outside", "--root .");
+    if (use_program(CORDON_ABI2))
+        test_place("../out/in", "outside", "--root .");
     build = "";
-    snprintf(cordon, sizeof cordon, "%s/%s", project, CORDON_EXE);
+    use_program(CORDON_EXE);
 #endif
     test_all();
     test_names();
