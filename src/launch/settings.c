@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "launch/disk.h"
+#include "launch/worktree.h"
 #include "policy/load.h"
 
 enum option_id {
@@ -292,7 +293,8 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
                     STR_ARG(root->from), STR_ARG(root->given));
     root->path = facts.final;
     root->link = facts.link;
-    return 0;
+    struct str git = worktree_git_dir(&s->arena, &s->policy.paths, root->path);
+    return git.n ? add(s, &s->policy.git_dirs, git, root->from) : 0;
 }
 
 /* Where a rule's path ends; what does not exist yet is kept as it is spelled. */

@@ -14,6 +14,7 @@ enum key {
     KEY_STRICT,
     KEY_TEMP,
     KEY_ROOT,
+    KEY_GIT_DIR,
     KEY_DENY_WRITE,
     KEY_SELF,
     KEY_DENY_READ,
@@ -33,6 +34,7 @@ static const char *const keys[KEY_COUNT] = {
     [KEY_STRICT] = "strict",
     [KEY_TEMP] = "temp",
     [KEY_ROOT] = "root",
+    [KEY_GIT_DIR] = "git-dir",
     [KEY_DENY_WRITE] = "deny-write",
     [KEY_SELF] = "self",
     [KEY_DENY_READ] = "deny-read",
@@ -91,6 +93,8 @@ void policy_outline(const struct policy *policy, struct buf *out)
         add_line(out, KEY_TEMP, s->temp_path);
     if (s->mode != POLICY_READ_ONLY)
         add_list(out, KEY_ROOT, &s->roots, true);
+    if (s->mode != POLICY_READ_ONLY && s->git == POLICY_GIT_COMMIT)
+        add_list(out, KEY_GIT_DIR, &s->git_dirs, true);
     add_list(out, KEY_DENY_WRITE, &s->deny_write, true);
     add_list(out, KEY_SELF, &s->self, true);
     add_list(out, KEY_DENY_READ, &s->deny_read, true);
@@ -193,11 +197,16 @@ static bool in_list(const struct policy_list *list, struct str value, bool path)
     return false;
 }
 
+static bool is_place(enum key key)
+{
+    return key == KEY_ROOT || key == KEY_TEMP || key == KEY_GIT_DIR;
+}
+
 /* What the outer policy lets be written below or above this path. */
 static bool outer_writes(const struct comparison *c, struct str path)
 {
     for (size_t i = 0; i < c->count; i++)
-        if ((c->lines[i].key == KEY_ROOT || c->lines[i].key == KEY_TEMP) &&
+        if (is_place(c->lines[i].key) &&
             (below(c->lines[i].value, path) || below(path, c->lines[i].value)))
             return true;
     return false;
@@ -206,15 +215,15 @@ static bool outer_writes(const struct comparison *c, struct str path)
 static bool compare_files(struct comparison *c)
 {
     const struct policy_settings *w = c->wanted;
-    int mode = number_of(c, KEY_MODE), git = number_of(c, KEY_GIT);
+    int mode = number_of(c, KEY_MODE), commit = number_of(c, KEY_GIT);
     if (mode < 0 || mode > (int)w->mode)
         return wider(c, "lets files be changed", STR_NONE);
-    if (git < 0 || (git != (int)w->git && w->git == POLICY_GIT_PROTECT))
+    if (commit < 0 || (commit != (int)w->git && w->git == POLICY_GIT_PROTECT))
         return wider(c, "lets .git be changed", STR_NONE);
     for (size_t i = 0; i < c->count; i++) {
         const struct line *l = &c->lines[i];
-        bool place = l->key == KEY_ROOT || l->key == KEY_TEMP;
-        if (place && !in_list(&w->roots, l->value, true) &&
+        bool git = l->key == KEY_GIT_DIR && in_list(&w->git_dirs, l->value, true);
+        if (is_place(l->key) && !git && !in_list(&w->roots, l->value, true) &&
             !(temp_is_writable(w) && below(w->temp_path, l->value)))
             return wider(c, "can change", l->value);
         if (l->key == KEY_UNPROTECT && !in_list(&w->unprotect, l->value, false))

@@ -56,6 +56,9 @@ int main(void)
     ok(narrow(base, s) && !narrow(s, base), "the network off is narrower");
     s = base, s.git = POLICY_GIT_COMMIT;
     ok(narrow(base, s) && !narrow(s, base), "--git=protect is narrower");
+    more = s, more.git_dirs = list_beside;
+    ok(narrow(s, more) && narrow(more, more) && !narrow(more, s),
+       "no git folder elsewhere is narrower");
     s = base, s.deny_write = list_sub;
     ok(narrow(s, base) && !narrow(base, s), "deny-write is narrower");
     ok(narrow(s, s), "the same deny-write");

@@ -145,6 +145,20 @@ static void test_git_denied(void)
        cordon);
     ok(sh("ws", "cksum .git/config | cmp - ../config && test ! -e .git/hooks/post-commit") == 0,
        "its configuration and hooks stay");
+    sh("ws", "git worktree add -q ../tree");
+    ok(sh("tree",
+          "'%s' run --quiet --git=commit -- sh -c 'echo 2 > g && git add g && git commit -qm two'",
+          cordon) == 0 &&
+           sh("ws", "git log --format=%%s tree | grep -qx two") == 0,
+       "and in a worktree, whose repository lies outside the root");
+    ok(sh("tree", "'%s' run --quiet -- git commit -q --allow-empty -m three", cordon) != 0 &&
+           sh("tree",
+              "'%s' run --quiet --git=commit -- sh -c 'echo x > ../ws/.git/hooks/post-commit; git "
+              "config core.pager evil'",
+              cordon) != 0 &&
+           sh("ws", "cksum .git/config | cmp - ../config && test ! -e .git/hooks/post-commit && "
+                    "git log --all --format=%%s | grep -c . | grep -qx 2") == 0,
+       "what git would run later stays as it is there, too");
 }
 
 int main(void)
