@@ -1,10 +1,12 @@
 /* Made while the command's process confines itself, gone at the end of the run; see stubs.h. */
 #include "launch/linux/stubs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,8 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
+
+#define PREFIX "cordon-stubs-"
 
 /* ST_NOEXEC of the flags that statfs tells. */
 enum { NO_PROGRAMS = 8 };
@@ -32,8 +36,44 @@ bool stubs_name(char *out, size_t capacity)
     if (!is_quick(place))
         place = is_quick("/dev/shm") ? "/dev/shm" : temp && temp[0] == '/' ? temp : "/tmp";
     return getrandom(&random, sizeof random, 0) == sizeof random && realpath(place, final) &&
-           snprintf(out, capacity, "%s/cordon-stubs-%016llx", final, (unsigned long long)random) <
-               (int)capacity;
+           snprintf(out, capacity, "%s/" PREFIX "%d-%016llx", final, (int)getpid(),
+                    (unsigned long long)random) < (int)capacity;
+}
+
+/* A folder of stubs has no folders in it. */
+static void empty_folder(int folder)
+{
+    DIR *names = fdopendir(folder);
+    for (struct dirent *entry; names && (entry = readdir(names));)
+        unlinkat(dirfd(names), entry->d_name, 0);
+    if (names)
+        closedir(names);
+    else
+        close(folder);
+}
+
+/* What runs of this user left whose supervisor and reaper were killed together. */
+static void remove_orphans(const char *place)
+{
+    enum { MOST_NAMES = 1000 };
+    DIR *names = is_quick(place) ? opendir(place) : NULL;
+    struct dirent *entry;
+    for (int i = 0; names && i < MOST_NAMES && (entry = readdir(names)); i++) {
+        int owner, behind = 0;
+        struct stat st;
+        if (sscanf(entry->d_name, PREFIX "%d-%n", &owner, &behind) != 1 || !behind ||
+            kill(owner, 0) == 0 || errno != ESRCH)
+            continue;
+        int folder =
+            openat(dirfd(names), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (folder >= 0 && fstat(folder, &st) == 0 && st.st_uid == geteuid())
+            empty_folder(folder);
+        else if (folder >= 0)
+            close(folder);
+        unlinkat(dirfd(names), entry->d_name, AT_REMOVEDIR);
+    }
+    if (names)
+        closedir(names);
 }
 
 struct filling {
@@ -95,6 +135,9 @@ void stubs_make(const char *folder, const struct policy *policy)
         return;
     policy_tool_names(policy, add_stub, &f);
     close(f.folder);
+    char place[PATH_MAX];
+    snprintf(place, sizeof place, "%.*s", (int)(strrchr(folder, '/') - folder), folder);
+    remove_orphans(place);
 }
 
 /* By paths: at the end there may be no descriptor left. */

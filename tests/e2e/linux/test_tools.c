@@ -144,6 +144,17 @@ static void test_folder(void)
        "also when the supervisor is killed");
     fresh();
     sh("ws",
+       "'%s' run -- sh -c 'echo ${PATH%%%%:*} > where; sleep 60' & s=$!; i=0; while [ ! -s where "
+       "-a $i "
+       "-lt 500 ]; do sleep 0.02; i=$((i+1)); done; kill -9 $s $(ps -o pid= --ppid $s); wait $s",
+       cordon);
+    ok(sh("ws", "test -s where && test -e \"$(cat where)\"") == 0,
+       "killed together with the reaper it leaves them");
+    ok(sh("ws", "'%s' run -- sh -c 'test -n \"$(ls ${PATH%%%%:*})\"'", cordon) == 0 &&
+           sh("ws", "sleep 0.2; test ! -e \"$(cat where)\"") == 0,
+       "and the next run removes them, and not its own");
+    fresh();
+    sh("ws",
        "XDG_RUNTIME_DIR=/proc/1/nothing '%s' run -- sh -c 'echo ${PATH%%%%:*} > where'; "
        "XDG_RUNTIME_DIR= "
        "unshare -m sh -c 'mount -t tmpfs -o noexec none /dev/shm && \"%s\" run -- sh -c \"ssh 2> "
