@@ -146,7 +146,8 @@ static void test_folder(void)
     sh("ws",
        "'%s' run -- sh -c 'echo ${PATH%%%%:*} > where; sleep 60' & s=$!; i=0; while [ ! -s where "
        "-a $i "
-       "-lt 500 ]; do sleep 0.02; i=$((i+1)); done; kill -9 $s $(ps -o pid= --ppid $s); wait $s",
+       "-lt 500 ]; do sleep 0.02; i=$((i+1)); done; r=$(ps -o pid= --ppid $s); kill -STOP $s $r; "
+       "kill -9 $s $r; wait $s",
        cordon);
     ok(sh("ws", "test -s where && test -e \"$(cat where)\"") == 0,
        "killed together with the reaper it leaves them");
