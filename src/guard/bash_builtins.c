@@ -1,5 +1,6 @@
 /* Commands of bash itself: those that run text or other commands, and those that set variables. */
 #include "guard/bash.h"
+#include "guard/names.h"
 
 enum { MAX_ALIASES = 64 };
 
@@ -33,24 +34,6 @@ static const struct {
 #include "guard/tables/bash_builtins.def"
 #undef BUILTIN
 };
-
-static bool find_builtin(struct str name, enum builtin_kind *kind)
-{
-    size_t low = 0, high = sizeof builtins / sizeof *builtins;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = str_cmp(name, builtins[middle].name);
-        if (order == 0) {
-            *kind = builtins[middle].kind;
-            return true;
-        }
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return false;
-}
 
 static bool is_option(struct str s)
 {
@@ -321,9 +304,10 @@ static void run_indexes(struct bash_reader *b, const struct word *words, size_t 
 
 bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count, struct word input)
 {
-    enum builtin_kind kind;
-    if (!find_builtin(words[0].text, &kind))
+    size_t row = NAME_ROW(builtins, words[0].text);
+    if (row == NAME_ROWS(builtins) || !str_eq(builtins[row].name, words[0].text))
         return false;
+    enum builtin_kind kind = builtins[row].kind;
     if (kind == LET || kind == UNSET || kind == READ)
         run_indexes(b, words, count);
     else if (count > 2 && str_eq(words[1].text, STR("-v"))) /* of printf and test */

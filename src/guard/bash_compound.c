@@ -7,15 +7,15 @@ void bash_settle_folder(struct bash_reader *b, struct str before)
         guard_set_folder(b->g, STR("\xFF"));
 }
 
-static void run_if(struct bash_reader *b, struct bash_node *node)
+/* The arms of an if or a case: each starts where the first one did. */
+static void run_arms(struct bash_reader *b, struct bash_node *node)
 {
     bool otherwise = false;
-    if (node->arms)
-        bash_run_list(b, node->arms->condition);
     struct str folder = guard_folder(b->g), changed = folder;
     struct vars_fork fork;
     vars_fork_begin(&b->vars, &fork);
     for (struct bash_arm *arm = node->arms; arm; arm = arm->next) {
+        bash_run_substitutions(b, arm->patterns);
         if (arm != node->arms)
             bash_run_list(b, arm->condition);
         bash_run_list(b, arm->body);
@@ -28,23 +28,17 @@ static void run_if(struct bash_reader *b, struct bash_node *node)
     vars_fork_end(&b->vars, &fork, otherwise);
 }
 
+static void run_if(struct bash_reader *b, struct bash_node *node)
+{
+    if (node->arms)
+        bash_run_list(b, node->arms->condition);
+    run_arms(b, node);
+}
+
 static void run_case(struct bash_reader *b, struct bash_node *node)
 {
-    bool otherwise = false;
-    struct str folder = guard_folder(b->g), changed = folder;
     bash_run_substitutions(b, node->words);
-    struct vars_fork fork;
-    vars_fork_begin(&b->vars, &fork);
-    for (struct bash_arm *arm = node->arms; arm; arm = arm->next) {
-        bash_run_substitutions(b, arm->patterns);
-        bash_run_list(b, arm->body);
-        vars_branch_end(&b->vars, &fork);
-        otherwise |= arm->otherwise;
-        changed = guard_folder(b->g).p == folder.p ? changed : STR("\xFF");
-        guard_set_folder(b->g, folder);
-    }
-    guard_set_folder(b->g, changed);
-    vars_fork_end(&b->vars, &fork, otherwise);
+    run_arms(b, node);
 }
 
 /* A body that runs any number of times: twice, so that what the first round set is seen. */

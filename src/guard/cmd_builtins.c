@@ -1,5 +1,6 @@
 /* The commands of cmd itself that matter: set, start, call, del, rd, cd, setlocal. */
 #include "guard/cmd.h"
+#include "guard/names.h"
 
 struct builtin {
     struct str name;
@@ -14,18 +15,8 @@ static const struct builtin builtins[] = {
 
 static enum cmd_builtin find_name(struct str name)
 {
-    size_t low = 0, high = sizeof builtins / sizeof *builtins;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = str_cmpi(name, builtins[middle].name);
-        if (order == 0)
-            return builtins[middle].kind;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return CMD_NOT_BUILTIN;
+    size_t row = NAME_ROW(builtins, name);
+    return row < NAME_ROWS(builtins) ? builtins[row].kind : CMD_NOT_BUILTIN;
 }
 
 enum cmd_builtin cmd_builtin_find(struct str word, size_t *length)

@@ -31,20 +31,22 @@ struct str name_program(struct str path)
     return leaf;
 }
 
-bool name_in_table(const struct str *table, size_t count, struct str name)
+static struct str name_of_row(const void *rows, size_t size, size_t i)
+{
+    return *(const struct str *)(const void *)((const char *)rows + i * size);
+}
+
+size_t name_row(const void *rows, size_t count, size_t size, struct str name)
 {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        int order = str_cmpi(name, table[middle]);
-        if (order == 0)
-            return true;
-        if (order < 0)
-            high = middle;
-        else
+        if (str_cmpi(name_of_row(rows, size, middle), name) < 0)
             low = middle + 1;
+        else
+            high = middle;
     }
-    return false;
+    return low < count && str_eqi(name_of_row(rows, size, low), name) ? low : count;
 }
 
 bool name_is_one_of(struct str text, struct str alternatives)

@@ -13,8 +13,12 @@ struct str name_extension(struct str path);
 /* The leaf without .exe and its like, trailing dots and blanks: "C:\x\Git.EXE " is "Git". */
 struct str name_program(struct str path);
 
-/* Binary search in a table sorted without case. */
-bool name_in_table(const struct str *table, size_t count, struct str name);
+/* The first row of a table sorted by the names that its rows begin with, without case; count if
+   none has this name. */
+size_t name_row(const void *rows, size_t count, size_t size, struct str name);
+#define NAME_ROWS(table) (sizeof(table) / sizeof *(table))
+#define NAME_ROW(table, name) name_row(table, NAME_ROWS(table), sizeof *(table), name)
+#define NAME_KNOWN(table, name) (NAME_ROW(table, name) < NAME_ROWS(table))
 
 /* True if text, up to its end, '=' or ':', is one of the alternatives in "a|b|c", without case. */
 bool name_is_one_of(struct str text, struct str alternatives);

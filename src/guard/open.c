@@ -53,8 +53,7 @@ bool name_is_document(struct str name)
 #undef EXTENSION
     };
     struct str extension = name_extension(name);
-    return extension.n &&
-           name_in_table(extensions, sizeof extensions / sizeof *extensions, extension);
+    return extension.n && NAME_KNOWN(extensions, extension);
 }
 
 bool name_is_program(struct str name)
@@ -66,8 +65,7 @@ bool name_is_program(struct str name)
     };
     struct str extension = name_extension(name);
     /* python3.11 and tool-1.2 have a version, not an extension. */
-    return extension.n == 0 || ascii_is_digit(extension.p[0]) ||
-           name_in_table(extensions, sizeof extensions / sizeof *extensions, extension);
+    return extension.n == 0 || ascii_is_digit(extension.p[0]) || NAME_KNOWN(extensions, extension);
 }
 
 static bool is_folder(struct str path)

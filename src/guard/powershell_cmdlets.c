@@ -1,5 +1,6 @@
 /* The tables of cmdlets and aliases, and the cmdlets that only pass values on or name things. */
 #include "guard/powershell_cmdlets.h"
+
 #include "guard/names.h"
 
 /* ---- pipelines ---- */
@@ -397,19 +398,8 @@ static const struct {
 
 bool cmdlet_find(struct str name, size_t *index)
 {
-    for (size_t low = 0, high = sizeof cmdlets / sizeof *cmdlets; low < high;) {
-        size_t middle = (low + high) / 2;
-        int order = str_cmpi(name, cmdlets[middle].name);
-        if (order == 0) {
-            *index = middle;
-            return true;
-        }
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return false;
+    *index = NAME_ROW(cmdlets, name);
+    return *index < NAME_ROWS(cmdlets);
 }
 
 struct str cmdlet_alias(struct str alias, bool *old)
@@ -417,19 +407,11 @@ struct str cmdlet_alias(struct str alias, bool *old)
     *old = false;
     if (alias.n > 8)
         return STR_NONE;
-    for (size_t low = 0, high = sizeof aliases / sizeof *aliases; low < high;) {
-        size_t middle = (low + high) / 2;
-        int order = str_cmpi(alias, aliases[middle].alias);
-        if (order == 0) {
-            *old = aliases[middle].old;
-            return aliases[middle].cmdlet;
-        }
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return STR_NONE;
+    size_t row = NAME_ROW(aliases, alias);
+    if (row == NAME_ROWS(aliases))
+        return STR_NONE;
+    *old = aliases[row].old;
+    return aliases[row].cmdlet;
 }
 
 struct str cmdlet_match(struct str pattern)

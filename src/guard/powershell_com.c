@@ -1,6 +1,8 @@
 /* COM objects that a PowerShell script makes: what making one starts, and what its members do. */
 #include "guard/powershell_com.h"
 
+#include "guard/names.h"
+
 enum com_class {
     COM_OTHER = 0,
     COM_OUTSIDE,
@@ -31,16 +33,9 @@ static enum com_class class_of(struct str name)
     if (name.n > 2 && name.p[0] == '{' && name.p[name.n - 1] == '}')
         name = str_slice(name, 1, name.n - 1);
     for (int pass = 0; pass < 2; pass++) {
-        for (size_t low = 0, high = sizeof classes / sizeof *classes; low < high;) {
-            size_t middle = (low + high) / 2;
-            int order = str_cmpi(name, classes[middle].name);
-            if (order == 0)
-                return classes[middle].class;
-            if (order < 0)
-                high = middle;
-            else
-                low = middle + 1;
-        }
+        size_t row = NAME_ROW(classes, name);
+        if (row < NAME_ROWS(classes))
+            return classes[row].class;
         /* Excel.Application.16: a version at the end */
         while (name.n && ascii_is_digit(name.p[name.n - 1]))
             name.n--;

@@ -1,4 +1,5 @@
 /* Variables, environment, functions and aliases of a PowerShell script, with undo and merging. */
+#include "guard/names.h"
 #include "guard/powershell_run.h"
 
 static uint32_t hash_name(enum ps_space space, struct str name)
@@ -144,17 +145,10 @@ static bool automatic(struct ps_run *r, struct str name, struct value *out)
         *out = value_kind(VALUE_NULL);
         return true;
     }
-    for (size_t low = 0, high = sizeof variables / sizeof *variables; low < high;) {
-        size_t middle = (low + high) / 2;
-        int order = str_cmpi(name, variables[middle].name);
-        if (order == 0) {
-            *out = value_string(variables[middle].value);
-            return true;
-        }
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
+    size_t row = NAME_ROW(variables, name);
+    if (row < NAME_ROWS(variables)) {
+        *out = value_string(variables[row].value);
+        return true;
     }
     if (str_eqi(name, STR("executioncontext"))) {
         *out = value_object(&r->f, STR("executioncontext"), STR_NONE);

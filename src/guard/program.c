@@ -49,31 +49,13 @@ static const struct str browsers[] = {
 #undef BROWSER
 };
 
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-
-/* The first line of a table for a name; the name is the first member of its lines. */
-static const void *first_line(const void *table, size_t count, size_t size, struct str name)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const struct str *key = (const void *)((const char *)table + middle * size);
-        if (str_cmpi(*key, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct str *key = (const void *)((const char *)table + low * size);
-    return low < count && str_eqi(*key, name) ? key : NULL;
-}
-
 static bool is_local_page(struct str url)
 {
     static const struct str local[] = {
         STR("http://localhost"),  STR("https://localhost"), STR("http://127.0.0.1"),
         STR("https://127.0.0.1"), STR("http://[::1]"),      STR("https://[::1]"),
         STR("file:///"),          STR("about:blank"),       STR("data:")};
-    for (size_t i = 0; i < COUNT(local); i++) {
+    for (size_t i = 0; i < NAME_ROWS(local); i++) {
         if (!str_startsi(url, local[i]))
             continue;
         /* localhost.example.com and localhost@example.com are not local. */
@@ -183,17 +165,16 @@ static void judge_wrapper(struct guard *g, const struct guard_call *call,
 static void judge_by_name(struct guard *g, const struct guard_call *call, struct str name)
 {
     const struct word *args = call->words + 1;
-    const struct program *p = first_line(programs, COUNT(programs), sizeof *programs, name);
-    for (; p && p < programs + COUNT(programs) && str_eqi(p->name, name); p++)
+    const struct program *p = programs + NAME_ROW(programs, name);
+    for (; p < programs + NAME_ROWS(programs) && str_eqi(p->name, name); p++)
         if (condition_holds(p->condition, args, call->count - 1))
             guard_find(g, p->rule, call->words[0], name, p->why, p->fix);
-    const struct handler *h = first_line(handlers, COUNT(handlers), sizeof *handlers, name);
-    if (h)
-        h->judge(g, call);
-    const struct wrapper *w = first_line(wrappers, COUNT(wrappers), sizeof *wrappers, name);
-    if (w)
-        judge_wrapper(g, call, w);
-    if (name_in_table(browsers, COUNT(browsers), name))
+    size_t handler = NAME_ROW(handlers, name), wrapper = NAME_ROW(wrappers, name);
+    if (handler < NAME_ROWS(handlers))
+        handlers[handler].judge(g, call);
+    if (wrapper < NAME_ROWS(wrappers))
+        judge_wrapper(g, call, &wrappers[wrapper]);
+    if (NAME_KNOWN(browsers, name))
         judge_browser(g, call);
 }
 

@@ -2,36 +2,7 @@
  * The program as a person calls it: exit codes, words on stdout and stderr, typical mistakes. Runs
  * natively and under Wine; the arguments stand in quotes that both shells read alike.
  */
-#include <stdlib.h>
-
-#include "base/buf.h"
-#include "tap.h"
-
-#ifdef _WIN32
-#define popen _popen
-#define pclose _pclose
-#define EXIT_OF(status) (status)
-#else
-#include <sys/wait.h>
-#define EXIT_OF(status) (WIFEXITED(status) ? WEXITSTATUS(status) : -1)
-#endif
-
-/* Runs cordon with the arguments; both outputs into out. */
-static int run(const char *arguments, struct buf *out)
-{
-    char command[2048];
-    const char *program = getenv("CORDON_EXE");
-    snprintf(command, sizeof command, "%s %s 2>&1", program ? program : CORDON_EXE, arguments);
-    buf_reset(out);
-    FILE *pipe = popen(command, "r");
-    if (!pipe)
-        return -1;
-    char chunk[1024];
-    for (size_t n; (n = fread(chunk, 1, sizeof chunk, pipe)) > 0;)
-        buf_add(out, (struct str){chunk, n});
-    int status = pclose(pipe);
-    return EXIT_OF(status);
-}
+#include "e2e/program.h"
 
 struct expectation {
     const char *what, *arguments;
@@ -104,7 +75,7 @@ int main(void)
 #else
         (void)windows_path;
 #endif
-        int code = run(e->arguments, &out);
+        int code = program_run(e->arguments, NULL, &out);
         bool said = str_find(buf_str(&out), str_of(e->words), 0) < out.n;
         if (!ok(code == e->code && said, "%s", e->what))
             note("exit code %d, expected %d and \"%s\"; output: %s", code, e->code, e->words,
