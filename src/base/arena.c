@@ -100,7 +100,7 @@ struct str arena_copy(struct arena *a, struct str s)
     if (!p)
         return STR_NONE;
     if (s.n)
-        memcpy(p, s.p, s.n);
+        str_copy(p, s);
     return (struct str){p, s.n};
 }
 

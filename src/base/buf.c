@@ -39,7 +39,7 @@ void buf_add(struct buf *b, struct str s)
 {
     if (s.n == 0 || !buf_reserve(b, s.n))
         return;
-    memcpy(b->p + b->n, s.p, s.n);
+    str_copy(b->p + b->n, s);
     b->n += s.n;
 }
 

@@ -59,6 +59,15 @@ static inline bool ascii_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Whether it is one of a few that are written out. */
+static inline bool ascii_is_in(char c, const char *list)
+{
+    for (; *list; list++)
+        if (*list == c)
+            return true;
+    return false;
+}
+
 static inline bool ascii_is_alpha(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -99,6 +108,18 @@ static inline bool str_has_char(struct str s, char c)
 
 /* Without ASCII blanks, tabs, CRs and LFs at both ends. */
 struct str str_trim(struct str s);
+
+/* Copies its bytes to where there is room. Mostly a few: for those a call costs more than the copy.
+ */
+static inline void str_copy(char *to, struct str s)
+{
+    enum { FEW = 16 };
+    if (s.n > FEW)
+        memcpy(to, s.p, s.n);
+    else
+        for (size_t i = 0; i < s.n; i++)
+            to[i] = s.p[i];
+}
 
 /* Number of single-character edits between a and b, at most max + 1; for "did you mean". */
 size_t str_distance(struct str a, struct str b, size_t max);

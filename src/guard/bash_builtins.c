@@ -183,7 +183,7 @@ static void run_read(struct bash_reader *b, const struct word *words, size_t cou
             continue;
         }
         plain &= last == 'r';
-        if (memchr("dinNptuOsCc", last, 11) && words[i].text.n == 2 && last != 's')
+        if (ascii_is_in(last, "dinNptuOsCc") && words[i].text.n == 2 && last != 's')
             i++;
     }
     if (i >= count)
@@ -208,7 +208,7 @@ static void run_set(struct bash_reader *b, const struct word *words, size_t coun
 {
     size_t i = 1;
     while (i < count && !str_eq(words[i].text, STR("--"))) {
-        if (words[i].text.n == 0 || !memchr("-+", words[i].text.p[0], 2))
+        if (words[i].text.n == 0 || !ascii_is_in(words[i].text.p[0], "-+"))
             break;
         if (str_eqi(words[i].text, STR("-o")) || str_eq(words[i].text, STR("+o")))
             i++;

@@ -24,7 +24,7 @@ static void put(struct bash_reader *b, struct text *t, struct str s)
         t->p = p;
         t->capacity = capacity;
     }
-    memcpy(t->p + t->n, s.p, s.n);
+    str_copy(t->p + t->n, s);
     t->n += s.n;
 }
 

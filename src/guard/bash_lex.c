@@ -160,7 +160,7 @@ static void parse_backticks(struct builder *b, bool quoted)
             return;
         size_t n = 0;
         for (size_t i = start; i < end; i++) {
-            if (p->src.p[i] == '\\' && i + 1 < end && memchr("`\\$", p->src.p[i + 1], 3))
+            if (p->src.p[i] == '\\' && i + 1 < end && ascii_is_in(p->src.p[i + 1], "`\\$"))
                 i++;
             else if (quoted && p->src.p[i] == '\\' && i + 1 < end && p->src.p[i + 1] == '"')
                 i++;
@@ -247,7 +247,7 @@ static void parse_substitution(struct builder *b, enum bash_part_kind kind, bool
 
 static bool is_special(char c)
 {
-    return c != '\0' && memchr("@*#?-$!", c, 7) != NULL;
+    return ascii_is_in(c, "@*#?-$!");
 }
 
 static void read_operator(struct bash_parser *p, struct bash_param *param)
@@ -260,7 +260,7 @@ static void read_operator(struct bash_parser *p, struct bash_param *param)
             p->pos += 2;
             return;
         }
-    if (!bash_ended(p) && memchr("-=+?#%/:^,@", bash_at(p, 0), 11))
+    if (!bash_ended(p) && ascii_is_in(bash_at(p, 0), "-=+?#%/:^,@"))
         param->op[0] = p->src.p[p->pos++];
 }
 
@@ -526,7 +526,7 @@ static void parse_parts(struct builder *b, enum bash_context context)
                 continue;
             }
             if (context == BASH_IN_WORD && c == '(' && p->pos > 0 && p->src.p[p->pos - 1] != '\\' &&
-                b->word->parts && memchr("?*+@!", p->src.p[p->pos - 1], 5) &&
+                b->word->parts && ascii_is_in(p->src.p[p->pos - 1], "?*+@!") &&
                 parse_extended_glob(b))
                 continue;
             return;

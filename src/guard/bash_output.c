@@ -48,7 +48,7 @@ static struct str format_once(struct bash_reader *b, struct str format, const st
             i++;
             continue;
         }
-        while (i < format.n && memchr("-+ 0#'.123456789", format.p[i], 16))
+        while (i < format.n && ascii_is_in(format.p[i], "-+ 0#'.123456789"))
             i++;
         char c = i < format.n ? format.p[i++] : 0;
         struct str value = *used < count ? args[*used].text : STR("");

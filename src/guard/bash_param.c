@@ -388,7 +388,7 @@ static struct str apply(struct bash_reader *b, const struct bash_param *param, s
 static bool is_default(const struct bash_param *param)
 {
     char op = param->op[0] == ':' ? param->op[1] : param->op[0];
-    return op && memchr("-=+?", op, 4) && (param->op[0] != ':' || param->op[1]);
+    return ascii_is_in(op, "-=+?") && (param->op[0] != ':' || param->op[1]);
 }
 
 /* ${x:-y} and its like. */
@@ -457,7 +457,7 @@ struct bash_values bash_param_values(struct bash_reader *b, const struct bash_pa
         return one(HOLE);
     if (str_eq(name, STR("@")) || str_eq(name, STR("*")))
         return arguments_of(b, param);
-    if (name.n == 1 && memchr("?$!-#", name.p[0], 5))
+    if (name.n == 1 && ascii_is_in(name.p[0], "?$!-#"))
         return one(HOLE);
     bool many = str_eq(param->index, STR("@")) || str_eq(param->index, STR("*"));
     struct str value;

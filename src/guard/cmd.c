@@ -93,7 +93,7 @@ struct str cmd_strip_quotes(struct guard *g, struct str text, bool always)
     for (size_t k = 0; k < text.n; k++)
         quotes += text.p[k] == '"';
     for (size_t k = 1; k + 1 < last; k++) {
-        special |= memchr("&<>()@^|", text.p[k], 8) != NULL;
+        special |= ascii_is_in(text.p[k], "&<>()@^|");
         blank |= text.p[k] == ' ' || text.p[k] == '\t';
     }
     if (!always && quotes == 2 && !special && blank) {

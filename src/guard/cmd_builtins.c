@@ -32,7 +32,7 @@ enum cmd_builtin cmd_builtin_find(struct str word, size_t *length)
         return CMD_START;
     }
     /* cmd ends the name of a builtin at these, unless it is a path or a file's name */
-    if (!memchr("/.,;=([:\\+]", word.p[n], 11))
+    if (!ascii_is_in(word.p[n], "/.,;=([:\\+]"))
         return CMD_NOT_BUILTIN;
     enum cmd_builtin kind = find_name(str_slice(word, 0, n));
     if (kind == CMD_NOT_BUILTIN)
@@ -77,7 +77,7 @@ static void run_set(struct cmd_reader *r, const struct cmd_text *t)
         return;
     struct str name = str_slice(s, 0, equals);
     if (unknown)
-        while (name.n && memchr(" +-*/%&|^<>", name.p[name.n - 1], 11))
+        while (name.n && ascii_is_in(name.p[name.n - 1], " +-*/%&|^<>"))
             name.n--;
     struct var *var = cmd_variable(r, name);
     struct var_state state = {.unknown = true};

@@ -238,7 +238,7 @@ static bool is_name(struct str s)
     if (s.n == 0 || s.n > 256)
         return false;
     for (size_t i = 0; i < s.n; i++)
-        if (memchr("&|<>^\"()@;,= \t/\\'`*?!", s.p[i], 22) && !(s.p[i] == '(' && i) &&
+        if (ascii_is_in(s.p[i], "&|<>^\"()@;,= \t/\\'`*?!") && !(s.p[i] == '(' && i) &&
             !(s.p[i] == ')' && i))
             return false;
     return true;
@@ -379,13 +379,13 @@ static struct str modify(struct cmd_reader *r, struct str value, struct str modi
         folder |= c == 'd' || c == 'p' || c == 'f' || c == 's';
         name |= c == 'n' || c == 'f' || c == 's';
         ending |= c == 'x' || c == 'f' || c == 's';
-        if (!strchr("dpfsnx", c))
+        if (!ascii_is_in(c, "dpfsnx"))
             return STR("\xFF");
     }
     if (!guard_spend(r->g, value.n + 2))
         return STR("\xFF");
     size_t base = value.n;
-    while (base > 0 && !memchr("\\/:", value.p[base - 1], 3))
+    while (base > 0 && !ascii_is_in(value.p[base - 1], "\\/:"))
         base--;
     size_t dot = value.n;
     while (dot > base && value.p[dot - 1] != '.')
@@ -424,7 +424,7 @@ static size_t expand_loop(struct cmd_reader *r, struct str s, size_t i, struct s
         for (size_t j = i + 1; j < limit; j++) {
             if (find_loop(r, s.p[j]))
                 best = j;
-            if (!ascii_is_alpha(s.p[j]) || !strchr("dpfsnxatz", ascii_lower(s.p[j])))
+            if (!ascii_is_alpha(s.p[j]) || !ascii_is_in(ascii_lower(s.p[j]), "dpfsnxatz"))
                 break;
         }
         if (!best)

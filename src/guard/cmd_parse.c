@@ -440,7 +440,7 @@ struct cmd_node *cmd_parse_unit(struct cmd_reader *r)
     r->unit = (struct cmd_text){0};
     r->pos = 0;
     r->nesting = 0;
-    while (r->next < r->source.n && memchr(" \t\r\n", r->source.p[r->next], 4))
+    while (r->next < r->source.n && ascii_is_in(r->source.p[r->next], " \t\r\n"))
         r->next++;
     if (!next_line(r))
         return NULL;

@@ -94,7 +94,7 @@ static size_t name_length(const struct cmd_text *t, size_t from, size_t to)
 {
     bool path = false;
     for (size_t i = from; i < to; i++) {
-        path |= memchr("\\.:\"", t->p[i], 4) != NULL;
+        path |= ascii_is_in(t->p[i], "\\.:\"");
         if (t->p[i] != '/' || i == from)
             continue;
         if (!path)

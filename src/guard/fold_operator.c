@@ -193,7 +193,7 @@ static bool literal_pattern(struct fold *f, struct str pattern, struct str *out)
         char c = pattern.p[i];
         if (c == '\\' && i + 1 < pattern.n && !ascii_is_alnum(pattern.p[i + 1]))
             c = pattern.p[++i];
-        else if (strchr("\\^$.|?*+()[]{}", c) && c)
+        else if (ascii_is_in(c, "\\^$.|?*+()[]{}"))
             return false;
         p[n++] = c;
     }

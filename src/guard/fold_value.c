@@ -91,7 +91,7 @@ void fold_add(struct fold *f, struct fold_buffer *t, struct str s)
         t->p = p;
         t->capacity = capacity;
     }
-    memcpy(t->p + t->n, s.p, s.n);
+    str_copy(t->p + t->n, s);
     t->n += s.n;
 }
 

@@ -86,7 +86,7 @@ struct ps_node *ps_parse_type(struct ps_parser *p)
             depth++;
         else if (c == ']' && --depth == 0)
             break;
-        else if (c == '\n' || c == '\r' || (c && strchr("(){};|&$@'\"<>!", c)))
+        else if (c == '\n' || c == '\r' || ascii_is_in(c, "(){};|&$@'\"<>!"))
             break;
     }
     struct ps_node *node = ps_node(p, PS_TYPE, start, pos);

@@ -77,7 +77,7 @@ static uint32_t scan_number(struct ps_parser *p, uint32_t pos)
         pos++;
     }
     suffix = ascii_lower(byte_at(p, pos));
-    if (suffix && strchr("kmgtp", suffix)) {
+    if (ascii_is_in(suffix, "kmgtp")) {
         if (ascii_lower(byte_at(p, pos + 1)) != 'b')
             return 0;
         pos += 2;

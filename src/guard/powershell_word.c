@@ -15,7 +15,7 @@ struct build {
 static void add_char(struct build *b, uint32_t c, struct str source, uint32_t start, uint32_t end)
 {
     if (c == 0xFFFD) { /* a hole, a stray byte, or really U+FFFD: keep the bytes */
-        memcpy(b->out + b->n, source.p + start, end - start);
+        str_copy(b->out + b->n, str_slice(source, start, end));
         b->n += end - start;
     } else {
         b->n += utf_encode(c, b->out + b->n);

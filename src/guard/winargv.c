@@ -92,7 +92,7 @@ void winargv_quote(struct buf *out, struct str argument)
 {
     bool plain = argument.n > 0;
     for (size_t i = 0; i < argument.n && plain; i++)
-        plain = !memchr(" \t\n\v\"", argument.p[i], 5);
+        plain = !ascii_is_in(argument.p[i], " \t\n\v\"");
     if (plain) {
         buf_add(out, argument);
         return;

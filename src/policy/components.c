@@ -9,13 +9,18 @@
 
 void spelling_put(struct spelling *j, struct str s)
 {
+    enum { FEW = 32 };
     if (j->full || s.n > j->capacity - j->n) {
         j->full = true;
         return;
     }
-    /* Often it already stands where it belongs. */
-    if (s.n && s.p != j->out + j->n)
-        memmove(j->out + j->n, s.p, s.n);
+    /* Often it already stands where it belongs, or behind that in the same text. */
+    char *to = j->out + j->n;
+    if (s.p > to && s.n <= FEW)
+        for (size_t i = 0; i < s.n; i++)
+            to[i] = s.p[i];
+    else if (s.n && s.p != to)
+        memmove(to, s.p, s.n);
     j->n += s.n;
 }
 
@@ -127,7 +132,7 @@ static bool is_reserved(struct str name)
         {"CON", 3},    {"PRN", 3},     {"AUX", 3},    {"NUL", 3},
         {"CONIN$", 6}, {"CONOUT$", 7}, {"CLOCK$", 6},
     };
-    if (name.n < 3 || !memchr("CPANLcpanl", name.p[0], 10))
+    if (name.n < 3 || !ascii_is_in(name.p[0], "CPANLcpanl"))
         return false;
     struct str base = str_slice(name, 0, str_find_char(name, '.', 0));
     base = str_slice(base, 0, str_find_char(base, ':', 0));
@@ -196,8 +201,7 @@ static enum path_class inspect(struct spelling *j, size_t start, enum path_class
     j->n = start;
     while (from < end) {
         struct str c = {j->out + from + 1, 0};
-        const char *next = memchr(c.p, '\\', end - from - 1);
-        c.n = next ? (size_t)(next - c.p) : end - from - 1;
+        c.n = str_find_char((struct str){c.p, end - from - 1}, '\\', 0);
         from += 1 + c.n;
         unsigned found = spelling_marks(c);
         bool last = from >= end;

@@ -28,7 +28,7 @@ static void add_word(struct buf *out, struct str word)
 {
     bool plain = word.n > 0;
     for (size_t i = 0; i < word.n; i++)
-        if (!ascii_is_alnum(word.p[i]) && !strchr("\\/:._-+@~", word.p[i]) &&
+        if (!ascii_is_alnum(word.p[i]) && !ascii_is_in(word.p[i], "\\/:._-+@~") &&
             (unsigned char)word.p[i] < 0x80)
             plain = false;
     if (!plain)

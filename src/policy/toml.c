@@ -151,7 +151,7 @@ static int read_word(struct reader *r, struct toml_value *out)
 {
     size_t start = r->pos;
     while (r->pos < r->text.n &&
-           (ascii_is_alnum(r->text.p[r->pos]) || strchr("_+-.", r->text.p[r->pos])) &&
+           (ascii_is_alnum(r->text.p[r->pos]) || ascii_is_in(r->text.p[r->pos], "_+-.")) &&
            r->text.p[r->pos])
         r->pos++;
     struct str word = str_slice(r->text, start, r->pos);
