@@ -15,7 +15,7 @@ static bool names_git(struct str path)
         while (end < path.n && !is_separator(path.p[end]))
             end++;
         struct str part = str_slice(path, i, end);
-        while (part.n > 1 && (part.p[part.n - 1] == ' ' || part.p[part.n - 1] == '.'))
+        while (part.n && (part.p[part.n - 1] == ' ' || part.p[part.n - 1] == '.'))
             part.n--;
         if (str_eqi(part, STR(".git")))
             return true;

@@ -130,8 +130,7 @@ static bool is_remote(const struct path *path)
 {
     return path->class == PATH_UNC || path->class == PATH_WSL ||
            str_startsi(path->text, STR("\\\\?\\UNC\\")) ||
-           (path->class != PATH_TRAILING && path->text.n > 2 && path->text.p[0] == '\\' &&
-            path->text.p[1] == '\\');
+           (path->class != PATH_TRAILING && str_starts(path->text, STR("\\\\")));
 }
 
 static enum cordon_verdict decide_read(struct question *q)

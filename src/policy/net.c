@@ -83,12 +83,12 @@ static bool read_v6(struct str s, uint8_t out[16])
         }
         groups[count++] = (uint16_t)value;
         pos = end + 1;
-        if (end < s.n && pos < s.n && s.p[pos] == ':') {
+        if (pos < s.n && s.p[pos] == ':') {
             if (gap != SIZE_MAX)
                 return false;
             gap = count;
             pos++;
-        } else if (end < s.n && pos >= s.n) {
+        } else if (pos == s.n) {
             return false;
         }
     }
@@ -215,7 +215,7 @@ bool net_covers(struct str pattern, const struct net_host *host)
     struct str tail = str_from(pattern, 1);
     if (tail.p[tail.n - 1] == '.')
         tail.n--;
-    return host->kind == NET_NAME && host->name.n > tail.n && str_endsi(host->name, tail);
+    return host->kind == NET_NAME && str_endsi(host->name, tail);
 }
 
 int policy_parse_peer(struct str text, struct policy_peer *out)

@@ -33,7 +33,7 @@ static bool narrow(struct policy_settings outer, struct policy_settings inner)
 
 int main(void)
 {
-    struct policy_entry w = entry("/w"), sub = entry("/w/sub"), odd = entry("/w/a\n% b"),
+    struct policy_entry w = entry("/w"), sub = entry("/w/sub"), odd = entry("/w/a\n\x10% b"),
                         beside = entry("/wide");
     struct policy_list list_w = {&w, 1, 1}, list_sub = {&sub, 1, 1}, list_odd = {&odd, 1, 1},
                        list_beside = {&beside, 1, 1};
@@ -104,6 +104,7 @@ int main(void)
                                       "mode 1",
                                       "root %zz\n",
                                       "root %\n",
+                                      "mode 1\ngit 0\nnet 0\nstrict 0\nroot /w/%2\n",
                                       "mode 1\ngit 0\nnet 0\nstrict 0\nnew 1\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         auto_buf struct buf why = {0};

@@ -115,7 +115,10 @@ static const struct row {
     {&here, "//h/s/a", "\\\\h\\s\\a", PATH_UNC},
     {&here, "\\\\h\\s\\..\\..\\x", "\\\\h\\s\\x", PATH_UNC},
     {&here, "\\\\h", "\\\\h", PATH_UNC},
+    {&here, "\\\\h\\", "\\\\h", PATH_UNC},
     {&here, "\\\\h\\s\\", "\\\\h\\s", PATH_UNC},
+    {&here, "\\\\.\\UNC", "\\\\.\\UNC", PATH_DEVICE},
+    {&here, "\\Device\\Mup\\h", "\\\\h", PATH_UNC},
     {&here, "\\\\?\\UNC\\h\\s\\a", "\\\\h\\s\\a", PATH_UNC},
     {&here, "\\\\.\\UNC\\h\\s\\a", "\\\\h\\s\\a", PATH_UNC},
     {&here, "\\??\\unc\\h\\s\\a", "\\\\h\\s\\a", PATH_UNC},
@@ -176,6 +179,8 @@ static const struct row {
     {&here, "C:\\a\"b", NULL, PATH_MALFORMED},
     {&here, "C:\\a<b", NULL, PATH_MALFORMED},
     {&here, "C:\\\xFF", NULL, PATH_MALFORMED},
+    {&here, "C:\\\x80", NULL, PATH_MALFORMED},
+    {&here, "C:\\\xED\xA0\x80\xED\xB0\x80", NULL, PATH_MALFORMED},
     {&here, "C:\\\xE2\x82", NULL, PATH_MALFORMED},
     {&here, "C:\\\xE2\x82z", NULL, PATH_MALFORMED},
     {&here, "C:\\\xE2z\x82", NULL, PATH_MALFORMED},
@@ -245,6 +250,36 @@ static void test_parts(void)
            path_leaf(PATH_WINDOWS, STR("C:\\")).n == 0 &&
            str_eq(path_leaf(PATH_POSIX, STR("/a")), STR("a")),
        "leaves");
+    char *relative = malloc(1);
+    *relative = 'a';
+    ok(path_leaf(PATH_POSIX, (struct str){relative, 1}).n == 0, "only a whole path has a leaf");
+    free(relative);
+}
+
+/* In buffers of exactly their size, as in test_room(). */
+static void test_walk(void)
+{
+    static const struct {
+        enum path_dialect dialect;
+        const char *path;
+        size_t root, components;
+    } walks[] = {{PATH_WINDOWS, "C:\\", 2, 1},        {PATH_WINDOWS, "C:\\a\\bc", 2, 3},
+                 {PATH_WINDOWS, "\\\\h", 3, 1},       {PATH_WINDOWS, "\\\\h\\s", 5, 1},
+                 {PATH_WINDOWS, "\\\\h\\s\\a", 5, 2}, {PATH_POSIX, "/", 0, 1},
+                 {PATH_POSIX, "/a/bc", 0, 3}};
+    for (size_t i = 0; i < sizeof walks / sizeof *walks; i++) {
+        size_t n = strlen(walks[i].path), components = 0;
+        char *copy = malloc(n);
+        memcpy(copy, walks[i].path, n);
+        struct path_cursor cursor = {.dialect = walks[i].dialect, .path = {copy, n}};
+        struct str component;
+        while (path_next(&cursor, &component))
+            components++;
+        ok(path_root_length(walks[i].dialect, cursor.path) == walks[i].root &&
+               components == walks[i].components,
+           "%u steps through %s", (unsigned)walks[i].components, walks[i].path);
+        free(copy);
+    }
 }
 
 static void test_long(void)
@@ -273,11 +308,25 @@ static void test_long(void)
                0 &&
            path.class == PATH_MALFORMED && path.text.n == 0,
        "more is malformed without a copy");
+    /* /w/d/ comes in front. */
+    ok(path_normalize(&posix, (struct str){given + 3, PATH_MAX_BYTES - 5}, out, PATH_MAX_BYTES + 1,
+                      &path) == 0 &&
+           path.class == PATH_FILE && path.text.n == PATH_MAX_BYTES &&
+           path_normalize(&posix, (struct str){given + 3, PATH_MAX_BYTES - 4}, out,
+                          PATH_MAX_BYTES + 1, &path) == 0 &&
+           path.class == PATH_MALFORMED,
+       "as many bytes as there may be, with the current directory in front");
     for (size_t i = 3; i + 3 <= 3 + 3 * 32764; i += 3)
         memcpy(given + i, "\xE2\x82\xAC", 3);
     ok(path_normalize(&here, (struct str){given, 3 + 3 * 32764}, out, PATH_MAX_BYTES, &path) == 0 &&
            path.class == PATH_FILE,
        "32,767 units of three bytes");
+    ok(path_normalize(&here, (struct str){given + 3, 3 * 32760}, out, PATH_MAX_BYTES, &path) == 0 &&
+           path.class == PATH_FILE &&
+           path_normalize(&here, (struct str){given + 3, 3 * 32761}, out, PATH_MAX_BYTES, &path) ==
+               0 &&
+           path.class == PATH_MALFORMED,
+       "and with the current directory in front");
     for (size_t i = 3; i + 3 <= 3 + 3 * 32764; i += 3)
         memcpy(given + i, "\xEF\xBF\xBF", 3);
     ok(path_normalize(&here, (struct str){given, 3 + 3 * 32764}, out, PATH_MAX_BYTES, &path) == 0 &&
@@ -426,6 +475,7 @@ int main(void)
 {
     test_rows();
     test_parts();
+    test_walk();
     test_long();
     test_room();
     test_random();

@@ -259,6 +259,44 @@ static void test_limits(void)
     }
 }
 
+/* A folder that is root and temp in one keeps the rules of a root. */
+static void test_root_is_temp(void)
+{
+    auto_arena struct arena arena = {0};
+    struct policy_settings settings = workspace(&arena);
+    settings.temp = POLICY_TEMP_SHARED;
+    settings.temp_path = STR("C:\\ws");
+    struct policy *policy = compile(&settings);
+    struct str root = STR("C:\\ws");
+    struct policy_request request = {.access = POLICY_DELETE,
+                                     .path = {PATH_FILE, root, root, true}};
+    struct policy_answer answer;
+    ok(ask(policy, POLICY_WRITE, "C:\\ws\\a") == RULE_ROOTS_INSIDE, "root and temp: a file");
+    ok(ask(policy, POLICY_WRITE, "C:\\ws\\.vscode\\a") == RULE_PROTECTED_NAME,
+       "root and temp: a protected name");
+    policy_decide(policy, &request, &answer);
+    ok(answer.rule == RULE_ROOTS_ITSELF && answer.entry == 1, "root and temp: the folder itself");
+    policy_free(policy);
+}
+
+/* A device's name ends where its length says, whatever stands behind it. */
+static void test_counted(void)
+{
+    auto_arena struct arena arena = {0};
+    struct policy_settings settings = workspace(&arena);
+    struct policy *policy = compile(&settings);
+    struct str text = STR("\\\\.\\COM1");
+    struct policy_request request = {.access = POLICY_READ,
+                                     .path = {PATH_DEVICE, text, text, false}};
+    struct policy_answer answer;
+    policy_decide(policy, &request, &answer);
+    ok(answer.rule == RULE_PATH_DEVICE, "COM1 is a device that is refused");
+    request.path.text.n--;
+    policy_decide(policy, &request, &answer);
+    ok(answer.rule == RULE_DEVICE_OTHER, "COM is none of them");
+    policy_free(policy);
+}
+
 static void test_zero(void)
 {
     struct policy_settings settings = {0};
@@ -280,6 +318,14 @@ static void test_zero(void)
     struct policy_request other = request;
     policy_decide_pair(policy, &request, &other, &answer);
     ok(answer.verdict == CORDON_DENY, "a pair of two froms is denied");
+    policy_free(policy);
+    settings.mode = POLICY_FULL_ACCESS;
+    policy = compile(&settings);
+    policy_decide(policy, &request, &answer);
+    ok(answer.verdict == CORDON_ALLOW, "full access allows a rename");
+    request.access = POLICY_NO_ACCESS;
+    policy_decide(policy, &request, &answer);
+    ok(answer.verdict == CORDON_DENY, "but nothing that was not said");
     ok(policy_rule_id((enum policy_rule)9999)[0] == 0 && policy_rule_id(RULE_NONE)[0] == 0,
        "no rule has no id");
     policy_free(policy);
@@ -524,6 +570,8 @@ int main(void)
     test_outside();
     test_many();
     test_limits();
+    test_root_is_temp();
+    test_counted();
     test_zero();
     test_rules();
     test_image();
