@@ -127,7 +127,7 @@ static bool is_name(struct str s)
 struct net_host net_read_host(struct str text)
 {
     struct net_host host = {.name = text};
-    if (host.name.n > 1 && host.name.p[host.name.n - 1] == '.')
+    if (str_ends(host.name, STR(".")))
         host.name.n--;
     uint8_t v4[4];
     if (str_has_char(text, ':')) {

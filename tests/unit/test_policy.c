@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "policy/alias.h"
 #include "policy/casefold.h"
 #include "policy/image.h"
 #include "policy/names.h"
@@ -279,7 +280,7 @@ static void test_root_is_temp(void)
     policy_free(policy);
 }
 
-/* A device's name ends where its length says, whatever stands behind it. */
+/* A name ends where its length says, whatever stands behind it. */
 static void test_counted(void)
 {
     auto_arena struct arena arena = {0};
@@ -294,6 +295,14 @@ static void test_counted(void)
     request.path.text.n--;
     policy_decide(policy, &request, &answer);
     ok(answer.rule == RULE_DEVICE_OTHER, "COM is none of them");
+    struct str alias = STR("CLAUDE~1");
+    ok(alias_could_be(alias, STR(".claude")), "CLAUDE~1 is .claude");
+    struct str seven = STR("1:2:3:4:5:6:7::");
+    ok(net_read_host(seven).kind == NET_V6, "seven groups and a gap");
+    seven.n--;
+    ok(net_read_host(seven).kind == NET_BAD, "seven groups and one that is missing");
+    alias.n--;
+    ok(!alias_could_be(alias, STR(".claude")), "CLAUDE~ is not");
     policy_free(policy);
 }
 
