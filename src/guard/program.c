@@ -210,7 +210,7 @@ static void judge_program(struct guard *g, const struct guard_call *call)
     if ((call->from != GUARD_BASH && guard_is_url(program.text)) ||
         (opens_documents(call->from) && name_is_document(program.text))) {
         struct str who = call->from == GUARD_CMD ? STR("cmd") : STR("the command");
-        guard_open(g, who, program, call->words + 1, call->count - 1, call->from);
+        guard_open(g, who, program, NULL, 0, call->from);
         return;
     }
     struct str name = name_program(program.text);
