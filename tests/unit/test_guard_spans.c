@@ -1,4 +1,4 @@
-/* What a finding points at: the part of the command that is underlined. */
+/* What a finding points at: the part of the command that is underlined. And where words end. */
 #include "guard/guard.h"
 #include "tap.h"
 
@@ -25,11 +25,23 @@ static const struct {
     {GUARD_BASH, "dd if=/dev/zero of=/dev/sda bs=1M", "of=/dev/sda"},
 };
 
+/* A word ends where its length says, whatever stands behind it. */
+static void test_counted(struct guard *guard)
+{
+    struct str argv[] = {STR("env"), STR("-iS"), STR("xdg-open www.page.test")};
+    struct guard_question q = {.argv = argv, .argc = 3};
+    struct guard_answer a = {0};
+    ok(guard_check(guard, &q, &a) == 0 && a.verdict == CORDON_DENY, "env -iS reads its word");
+    argv[1].n--;
+    ok(guard_check(guard, &q, &a) == 0 && a.verdict == CORDON_ALLOW, "env -i does not");
+}
+
 int main(void)
 {
     struct guard *guard;
     if (guard_new(&guard))
         return 1;
+    test_counted(guard);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct guard_answer a = {0};
         struct str text = str_of(rows[i].text), got = STR_NONE;
