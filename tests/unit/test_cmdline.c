@@ -53,6 +53,7 @@ static void test_pathext(void)
         const char *list, *want;
     } rows[] = {
         {".COM;.EXE", ".COM|.EXE|"},
+        {".X;.EXE", ".X|.EXE|"},
         {"", ".COM|.EXE|.BAT|.CMD|.VBS|.VBE|.JS|.JSE|.WSF|.WSH|.MSC|"},
         {" .exe ;;exe;.;.a\\b;.cmd;", ".exe|.cmd|"},
         {"..\\x", ""},
