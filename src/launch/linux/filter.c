@@ -7,7 +7,6 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
-#include <string.h>
 #include <sys/socket.h>
 
 enum { NONE = -1 };
