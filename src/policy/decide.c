@@ -256,8 +256,6 @@ static enum cordon_verdict decide_protected(struct question *q)
             zone = ZONE_GIT_FREE;
             continue;
         }
-        if (zone == ZONE_GIT_FREE)
-            continue;
         if (top && policy->settings.git == POLICY_GIT_PROTECT)
             return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
         /* An alias is the folder only as long as nothing else has that name. */

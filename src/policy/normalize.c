@@ -241,7 +241,7 @@ static enum path_class read_namespace(struct spelling *j, struct str rest, size_
         replace_front(j, 4, STR(""));
         return finish_drive(j, base);
     }
-    if (str_eqi(first, STR("unix")) && j->n > 8) {
+    if (str_eqi(first, STR("unix"))) {
         replace_front(j, 8, STR("\\\\?\\unix"));
         /* Verbatim, so that the next reading leaves it as it is. */
         return PATH_UNIX;

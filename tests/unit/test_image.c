@@ -69,8 +69,11 @@ static void test_nodes(void)
     struct parts p = sound(2, 4);
     place(&p);
     ok(opens(&p, p.head.size), "an image made by hand opens");
-    p = sound(2, 4), p.nodes[1].parent = 1, place(&p);
-    ok(!opens(&p, p.head.size), "no node is above itself");
+    for (uint32_t parent = 0; parent < 2; parent++) {
+        p = sound(2, 4), p.nodes[1].parent = parent, p.nodes[1].first_entry = 0;
+        p.head.entry_count = 0, place(&p);
+        ok(opens(&p, p.head.size) == (parent == 0), "node 1 below node %u", (unsigned)parent);
+    }
     p = sound(2, 4), p.nodes[1].key_size = IMAGE_MAX_KEY, place(&p);
     ok(opens(&p, p.head.size), "a name of as many bytes as there may be");
     p = sound(2, 4), p.nodes[1].key_size = IMAGE_MAX_KEY + 1, place(&p);

@@ -107,6 +107,8 @@ static const struct row {
     {&here, "\\\\?\\Volume{ab-2}\\a", "\\\\.\\Volume{ab-2}\\a", PATH_VOLUME},
     {&here, "\\\\?\\unix\\etc\\x", "\\\\?\\unix\\etc\\x", PATH_UNIX},
     {&here, "\\??\\unix\\etc", "\\\\?\\unix\\etc", PATH_UNIX},
+    {&here, "\\\\.\\unix", "\\\\?\\unix", PATH_UNIX},
+    {&here, "\\\\?\\UNIX\\", "\\\\?\\unix", PATH_UNIX},
     {&here, "z:\\etc", "Z:\\etc", PATH_UNIX},
     {&nowhere, "Z:\\etc", "Z:\\etc", PATH_FILE},
 
@@ -115,9 +117,12 @@ static const struct row {
     {&here, "//h/s/a", "\\\\h\\s\\a", PATH_UNC},
     {&here, "\\\\h\\s\\..\\..\\x", "\\\\h\\s\\x", PATH_UNC},
     {&here, "\\\\h", "\\\\h", PATH_UNC},
+    {&here, "\\\\", NULL, PATH_MALFORMED},
+    {&here, "//", NULL, PATH_MALFORMED},
     {&here, "\\\\h\\", "\\\\h", PATH_UNC},
     {&here, "\\\\h\\s\\", "\\\\h\\s", PATH_UNC},
     {&here, "\\\\.\\UNC", "\\\\.\\UNC", PATH_DEVICE},
+    {&here, "\\\\.\\a.\\", "\\\\.\\a", PATH_DEVICE},
     {&here, "\\Device\\Mup\\h", "\\\\h", PATH_UNC},
     {&here, "\\\\?\\UNC\\h\\s\\a", "\\\\h\\s\\a", PATH_UNC},
     {&here, "\\\\.\\UNC\\h\\s\\a", "\\\\h\\s\\a", PATH_UNC},
@@ -263,10 +268,10 @@ static void test_walk(void)
         enum path_dialect dialect;
         const char *path;
         size_t root, components;
-    } walks[] = {{PATH_WINDOWS, "C:\\", 2, 1},        {PATH_WINDOWS, "C:\\a\\bc", 2, 3},
-                 {PATH_WINDOWS, "\\\\h", 3, 1},       {PATH_WINDOWS, "\\\\h\\s", 5, 1},
-                 {PATH_WINDOWS, "\\\\h\\s\\a", 5, 2}, {PATH_POSIX, "/", 0, 1},
-                 {PATH_POSIX, "/a/bc", 0, 3}};
+    } walks[] = {{PATH_WINDOWS, "C:", 2, 1},        {PATH_WINDOWS, "C:\\", 2, 1},
+                 {PATH_WINDOWS, "C:\\a\\bc", 2, 3}, {PATH_WINDOWS, "\\\\h", 3, 1},
+                 {PATH_WINDOWS, "\\\\h\\s", 5, 1},  {PATH_WINDOWS, "\\\\h\\s\\a", 5, 2},
+                 {PATH_POSIX, "/", 0, 1},           {PATH_POSIX, "/a/bc", 0, 3}};
     for (size_t i = 0; i < sizeof walks / sizeof *walks; i++) {
         size_t n = strlen(walks[i].path), components = 0;
         char *copy = malloc(n);

@@ -224,6 +224,17 @@ static enum policy_rule ask(const struct policy *policy, enum policy_access acce
 /* More of something than a search remembers: what could be denied is. */
 static void test_limits(void)
 {
+    {
+        auto_arena struct arena arena = {0};
+        struct policy_settings settings = workspace(&arena);
+        struct policy *policy = compile(&settings);
+        char path[2 * IMAGE_MAX_KEY] = "C:\\ws\\";
+        memset(path + 6, 'x', sizeof path - 7);
+        ok(ask(policy, POLICY_WRITE, path) == RULE_ROOTS_INSIDE, "a name longer than any rule's");
+        path[3] = 'x';
+        ok(ask(policy, POLICY_WRITE, path) == RULE_ROOTS_OUTSIDE, "and outside");
+        policy_free(policy);
+    }
     for (unsigned count = 3; count <= 40; count += 37) {
         auto_arena struct arena arena = {0};
         struct policy_settings settings = workspace(&arena);
@@ -332,9 +343,14 @@ static void test_zero(void)
     policy = compile(&settings);
     policy_decide(policy, &request, &answer);
     ok(answer.verdict == CORDON_ALLOW, "full access allows a rename");
+    policy_decide_pair(policy, &request, &other, &answer);
+    ok(answer.verdict == CORDON_DENY, "but no pair of two froms");
+    other.access = POLICY_RENAME_TO;
+    policy_decide_pair(policy, &request, &other, &answer);
+    ok(answer.verdict == CORDON_ALLOW, "a pair of from and to");
     request.access = POLICY_NO_ACCESS;
     policy_decide(policy, &request, &answer);
-    ok(answer.verdict == CORDON_DENY, "but nothing that was not said");
+    ok(answer.verdict == CORDON_DENY, "nothing that was not said is allowed");
     ok(policy_rule_id((enum policy_rule)9999)[0] == 0 && policy_rule_id(RULE_NONE)[0] == 0,
        "no rule has no id");
     policy_free(policy);
