@@ -291,6 +291,23 @@ static void test_root_is_temp(void)
     policy_free(policy);
 }
 
+/* A tool that is called by another name is known by its path. */
+static void test_tool_path(void)
+{
+    auto_arena struct arena arena = {0};
+    struct policy_settings settings = workspace(&arena);
+    struct policy *policy = compile(&settings);
+    struct str path = STR("C:\\x\\ssh.exe");
+    struct policy_program program = {.name = STR("other"), .path = {PATH_FILE, path, path, false}};
+    struct policy_answer answer;
+    policy_tool_decide(policy, &program, &answer);
+    ok(answer.verdict == CORDON_DENY && answer.rule == RULE_TOOL_SSH, "ssh under another name");
+    program.path.text = program.path.base = STR("C:\\x\\other.exe");
+    policy_tool_decide(policy, &program, &answer);
+    ok(answer.verdict == CORDON_ALLOW, "another program");
+    policy_free(policy);
+}
+
 /* A name ends where its length says, whatever stands behind it. */
 static void test_counted(void)
 {
@@ -596,6 +613,7 @@ int main(void)
     test_many();
     test_limits();
     test_root_is_temp();
+    test_tool_path();
     test_counted();
     test_zero();
     test_rules();
