@@ -159,8 +159,6 @@ unsigned spelling_marks(struct str s)
 static bool cut_stream(struct spelling *j, struct str *component, bool last)
 {
     size_t colon = str_find_char(*component, ':', 0);
-    if (colon == component->n)
-        return true;
     struct str stream = str_from(*component, colon + 1);
     size_t second = str_find_char(stream, ':', 0);
     struct str type = str_from(stream, second + 1);

@@ -14,6 +14,7 @@ static const struct path_context here = {
     .cwd = {"C:\\w\\d", 6}, .maps = maps, .map_count = 2, .unix_drive = 'z'};
 static const struct path_context kernel = {.maps = maps, .map_count = 2, .nt = true};
 static const struct path_context share = {.cwd = {"\\\\h\\s\\d", 7}};
+static const struct path_context linux_share = {.cwd = {"\\\\wsl$\\d", 8}};
 static const struct path_context nowhere = {.unix_drive = 0};
 static const struct path_context nowhere_posix = {.dialect = PATH_POSIX, .cwd = {"w", 1}};
 static const struct path_context posix = {.dialect = PATH_POSIX, .cwd = {"/w/d", 4}};
@@ -58,6 +59,7 @@ static const struct row {
     {&kernel, "\\Device\\", "\\Device\\", PATH_DEVICE},
     {&kernel, "\\SystemRoot\\x", "\\SystemRoot\\x", PATH_DEVICE},
     {&kernel, "\\??\\C:\\a", "C:\\a", PATH_FILE},
+    {&kernel, "C:a", NULL, PATH_MALFORMED},
 
     /* Trailing dots and spaces. */
     {&here, "C:\\a.\\b ", "C:\\a\\b", PATH_FILE},
@@ -134,6 +136,8 @@ static const struct row {
     {&here, "\\\\h\\..\\x", NULL, PATH_MALFORMED},
     {&here, "\\\\wsl$\\Debian\\x", "\\\\wsl$\\Debian\\x", PATH_WSL},
     {&here, "\\\\WSL.localhost\\Debian\\x", "\\\\WSL.localhost\\Debian\\x", PATH_WSL},
+    {&linux_share, "x", "\\\\wsl$\\d\\x", PATH_WSL},
+    {&linux_share, "\\x", "\\\\wsl$\\d\\x", PATH_WSL},
     {&here, "\\\\?\\UNC\\wsl$\\Debian\\x", "\\\\wsl$\\Debian\\x", PATH_WSL},
 
     /* Streams. */
@@ -166,6 +170,7 @@ static const struct row {
     {&here, "con", "\\\\.\\CON", PATH_CONSOLE},
     {&here, "conin$", "\\\\.\\CONIN$", PATH_CONSOLE},
     {&here, "C:\\a\\con", "C:\\a\\con", PATH_RESERVED},
+    {&here, "a\\con", "C:\\w\\d\\a\\con", PATH_RESERVED},
     {&here, "C:\\CONOUT$", "C:\\CONOUT$", PATH_RESERVED},
     {&here, "COM1", "C:\\w\\d\\COM1", PATH_RESERVED},
     {&here, "C:\\lpt\xC2\xB3.x.y", "C:\\lpt\xC2\xB3.x.y", PATH_RESERVED},
