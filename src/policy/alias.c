@@ -61,10 +61,9 @@ static bool short_stem(struct str name, char stem[STEM], size_t *length)
     return true;
 }
 
+/* s has length characters at least. */
 static bool starts(struct str s, const char *prefix, size_t length)
 {
-    if (s.n < length)
-        return false;
     for (size_t i = 0; i < length; i++)
         if (upper(s.p[i]) != prefix[i])
             return false;

@@ -23,7 +23,7 @@ static struct guard_question question_of(struct arena *arena, const struct test_
         kind.n -= 3;
     } else if (str_ends(kind, STR("@d"))) {
         q.policy = letter;
-        q.cwd = STR("C:\\d");
+        q.cwd = STR("C:\\d\\in");
         kind.n -= 2;
     }
     if (str_ends(kind, STR("-json")) || str_eq(kind, STR("argv"))) {

@@ -32,6 +32,9 @@ static void test_counted(struct guard *guard)
     struct guard_question q = {.argv = argv, .argc = 3};
     struct guard_answer a = {0};
     ok(guard_check(guard, &q, &a) == 0 && a.verdict == CORDON_DENY, "env -iS reads its word");
+    q.argc = 0;
+    ok(guard_check(guard, &q, &a) == 0 && a.verdict == CORDON_ALLOW, "no words are nothing");
+    q.argc = 3;
     argv[1].n--;
     ok(guard_check(guard, &q, &a) == 0 && a.verdict == CORDON_ALLOW, "env -i does not");
 }

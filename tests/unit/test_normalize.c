@@ -273,10 +273,11 @@ static void test_walk(void)
         enum path_dialect dialect;
         const char *path;
         size_t root, components;
-    } walks[] = {{PATH_WINDOWS, "C:", 2, 1},        {PATH_WINDOWS, "C:\\", 2, 1},
-                 {PATH_WINDOWS, "C:\\a\\bc", 2, 3}, {PATH_WINDOWS, "\\\\h", 3, 1},
-                 {PATH_WINDOWS, "\\\\h\\s", 5, 1},  {PATH_WINDOWS, "\\\\h\\s\\a", 5, 2},
-                 {PATH_POSIX, "/", 0, 1},           {PATH_POSIX, "/a/bc", 0, 3}};
+    } walks[] = {{PATH_WINDOWS, "C:", 2, 1},          {PATH_WINDOWS, "\\Device\\x", 0, 3},
+                 {PATH_WINDOWS, "C:\\", 2, 1},        {PATH_WINDOWS, "C:\\a\\bc", 2, 3},
+                 {PATH_WINDOWS, "\\\\h", 3, 1},       {PATH_WINDOWS, "\\\\h\\s", 5, 1},
+                 {PATH_WINDOWS, "\\\\h\\s\\a", 5, 2}, {PATH_POSIX, "/", 0, 1},
+                 {PATH_POSIX, "/a/bc", 0, 3}};
     for (size_t i = 0; i < sizeof walks / sizeof *walks; i++) {
         size_t n = strlen(walks[i].path), components = 0;
         char *copy = malloc(n);
