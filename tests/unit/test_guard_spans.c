@@ -1,4 +1,6 @@
 /* What a finding points at: the part of the command that is underlined. And where words end. */
+#include <stdlib.h>
+
 #include "guard/guard.h"
 #include "tap.h"
 
@@ -37,6 +39,15 @@ static void test_counted(struct guard *guard)
     q.argc = 3;
     argv[1].n--;
     ok(guard_check(guard, &q, &a) == 0 && a.verdict == CORDON_ALLOW, "env -i does not");
+    /* In a buffer of exactly its size. */
+    static const char code[] = "os.system('start https://page.test\\";
+    char *copy = malloc(sizeof code - 1);
+    memcpy(copy, code, sizeof code - 1);
+    argv[0] = STR("python");
+    argv[1] = STR("-c");
+    argv[2] = (struct str){copy, sizeof code - 1};
+    ok(guard_check(guard, &q, &a) == 0 && a.verdict == CORDON_DENY, "code that ends in the middle");
+    free(copy);
 }
 
 int main(void)
