@@ -166,8 +166,6 @@ void judge_interpreter(struct guard *g, const struct guard_call *call)
         }
         if (arg.n == 0 || arg.p[0] != '-')
             return;
-        if (str_eq(arg, STR("-m")))
-            return;
     }
     if (call->input.text.p)
         guard_code(g, who, call->input);
