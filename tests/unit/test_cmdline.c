@@ -204,6 +204,8 @@ static void test_tails(void)
 static void test_advice(void)
 {
     auto_buf struct buf text = {0};
+    cmdline_advise(&text, STR("C:\\a b\\x.exe"));
+    ok(text.n == 0, "a program needs no advice");
     cmdline_advise(&text, STR("C:\\a b\\x.ps1"));
     ok(str_find(buf_str(&text), STR("type: powershell -File \"C:\\a b\\x.ps1\""), 0) < text.n, "%s",
        buf_cstr(&text));
