@@ -158,6 +158,10 @@ static void test_joins(void)
                CORDON_E_VALUE &&
            str_find(buf_str(&error), STR("percent sign"), 0) < error.n,
        "a batch file below a folder with a percent sign is refused");
+    const char *quoted[] = {"c\"md", "/c", "x"};
+    ok(cmdline_join_cmd(&out, quoted, 3, &error) == CORDON_E_VALUE &&
+           cmdline_join_batch(&out, STR("c\"md"), STR("t.bat"), NULL, 0, &error) == CORDON_E_VALUE,
+       "no cmd has a quote in its name");
 }
 
 static void test_lengths(void)

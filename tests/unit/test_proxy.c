@@ -46,6 +46,10 @@ static void test_requests(void)
          STR("CONNECT a.test:443 HTTP/1.1\r\nProxy-Authorization: Basic "
              "Y29yZG9uOnMzY3JldB==\r\n\r\n"),
          PROXY_FAILED, "", 0, "HTTP/1.1 407"},
+        {"the secret in another scheme",
+         STR("CONNECT a.test:443 HTTP/1.1\r\nProxy-Authorization: Digest "
+             "Y29yZG9uOnMzY3JldA==\r\n\r\n"),
+         PROXY_FAILED, "", 0, "HTTP/1.1 407"},
         {"the start of the secret",
          STR("CONNECT a.test:443 HTTP/1.1\r\nProxy-Authorization: Basic "
              "Y29yZG9uOnMz\r\n\r\n"),
@@ -60,6 +64,8 @@ static void test_requests(void)
          "HTTP/1.1 400"},
         {"a zero byte", STR("CONNECT a.test\0.b:1 HTTP/1.1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
          "HTTP/1.1 400"},
+        {"a zero byte in a header", STR("GET http://a.test/ HTTP/1.1\r\n" AUTH "A: b\0c\r\n\r\n"),
+         PROXY_FAILED, "", 0, "HTTP/1.1 400"},
         {"a path alone", STR("GET / HTTP/1.1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
          "HTTP/1.1 400"},
         {"another scheme", STR("GET ftp://a.test/ HTTP/1.1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
@@ -209,6 +215,9 @@ static void test_limits(void)
         ok(more ? p.state == PROXY_FAILED : p.state == PROXY_ASKS && strcmp(p.host, host) == 0,
            "an address of %d letters", PROXY_LONGEST_HOST + more);
     }
+    snprintf(head, sizeof head, "GET http://%s%s/ HTTP/1.1\r\n" AUTH "\r\n", host, host);
+    feed(str_of(head), 1000);
+    ok(p.state == PROXY_FAILED, "a host of twice the length");
     /* Every line of three bytes becomes one of four. */
     auto_buf struct buf request = {0};
     buf_add(&request, STR("GET http://a.test/ HTTP/1.1\n" AUTH));
