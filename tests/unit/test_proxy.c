@@ -183,6 +183,11 @@ static void test_rest(void)
     feed(STR("CONNECT a.test:443 HTTP/1.1\r\n" AUTH "\r\n"), 1000);
     proxy_feed(&p, STR("CONNECT b.test:443 HTTP/1.1\r\n" AUTH "\r\n"));
     ok(p.state == PROXY_FAILED, "nothing is read while it asks");
+    proxy_init(&p, STR(SECRET));
+    proxy_answer(&p, PROXY_CONNECTED, STR_NONE);
+    ok(p.state == PROXY_READS && p.output_n == 0, "no answer before it asks");
+    proxy_feed(&p, STR_NONE);
+    ok(p.state == PROXY_READS, "nothing is not the end");
     proxy_init(&p, STR_NONE);
     ok(p.state == PROXY_FAILED, "there is no proxy without a secret");
 }
