@@ -308,6 +308,36 @@ static void test_tool_path(void)
     policy_free(policy);
 }
 
+static void look_for(void *context, struct str name)
+{
+    unsigned *found = context;
+    *found |= str_eq(name, STR("ssh")) | str_eq(name, STR("schtasks")) << 1 |
+              str_eq(name, STR("mine")) << 2;
+}
+
+static void test_tool_names(void)
+{
+    for (int allowed = 0; allowed < 2; allowed++) {
+        auto_arena struct arena arena = {0};
+        struct policy_settings windows = workspace(&arena), posix = {0};
+        posix.paths = (struct path_context){.dialect = PATH_POSIX, .cwd = STR("/w")};
+        add(&arena, &windows.deny_tools, "mine.exe");
+        add(&arena, &posix.deny_tools, "mine");
+        if (allowed) {
+            add(&arena, &windows.allow_tools, "ssh");
+            add(&arena, &posix.allow_tools, "ssh");
+        }
+        struct policy *a = compile(&windows), *b = compile(&posix);
+        unsigned on_windows = 0, on_linux = 0;
+        policy_tool_names(a, look_for, &on_windows);
+        policy_tool_names(b, look_for, &on_linux);
+        ok(on_windows == (allowed ? 6 : 7) && on_linux == (allowed ? 4 : 5),
+           "the tools of each system%s", allowed ? ", ssh allowed" : "");
+        policy_free(a);
+        policy_free(b);
+    }
+}
+
 /* A name ends where its length says, whatever stands behind it. */
 static void test_counted(void)
 {
@@ -614,6 +644,7 @@ int main(void)
     test_limits();
     test_root_is_temp();
     test_tool_path();
+    test_tool_names();
     test_counted();
     test_zero();
     test_rules();
