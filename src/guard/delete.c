@@ -15,7 +15,7 @@ static bool names_git(struct str path)
         while (end < path.n && !is_separator(path.p[end]))
             end++;
         struct str part = str_slice(path, i, end);
-        while (part.n > 1 && (part.p[part.n - 1] == ' ' || part.p[part.n - 1] == '.'))
+        while (part.n && (part.p[part.n - 1] == ' ' || part.p[part.n - 1] == '.'))
             part.n--;
         if (str_eqi(part, STR(".git")))
             return true;
@@ -77,15 +77,15 @@ static void ask_policy(struct guard *g, struct str path, enum policy_access acce
         policy_decide(policy, &request, answer);
 }
 
-/* ~, ~/x and ~name/x: somebody's home. */
+/* ~, ~/x, ~name and ~name/x: somebody's home. */
 static bool is_home(struct str path)
 {
-    size_t i = 1;
     if (path.n == 0 || path.p[0] != '~')
         return false;
-    while (i < path.n && ascii_is_alnum(path.p[i]))
-        i++;
-    return path.n == 1 || (i < path.n && is_separator(path.p[i]));
+    for (size_t i = 1; i < path.n && !is_separator(path.p[i]); i++)
+        if (!ascii_is_alnum(path.p[i]) && path.p[i] != '-' && path.p[i] != '_')
+            return false;
+    return true;
 }
 
 enum guard_place guard_place_of(struct guard *g, struct str path)

@@ -28,8 +28,6 @@ void judge_forfiles(struct guard *g, const struct guard_call *call)
 static void judge_git_setting(struct guard *g, struct word setting)
 {
     size_t equals = str_find_char(setting.text, '=', 0);
-    if (equals == setting.text.n)
-        return;
     struct str name = str_slice(setting.text, 0, equals);
     struct word value = setting;
     value.text = str_from(setting.text, equals + 1);
@@ -167,8 +165,6 @@ void judge_interpreter(struct guard *g, const struct guard_call *call)
             return;
         }
         if (arg.n == 0 || arg.p[0] != '-')
-            return;
-        if (str_eq(arg, STR("-m")))
             return;
     }
     if (call->input.text.p)

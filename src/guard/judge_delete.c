@@ -5,7 +5,8 @@
 
 static bool has_letter(struct str option, char letter)
 {
-    return option.n > 1 && option.p[0] == '-' && option.p[1] != '-' && str_has_char(option, letter);
+    return str_starts(option, STR("-")) && !str_starts(option, STR("--")) &&
+           str_has_char(option, letter);
 }
 
 /* rm and its kind: flags anywhere before --, targets everywhere else. */

@@ -86,8 +86,6 @@ void guard_open(struct guard *g, struct str who, struct word target, const struc
 {
     struct word trimmed = target;
     trimmed.text = str_trim(target.text);
-    if (trimmed.text.n == 0)
-        return;
     if (guard_is_url(trimmed.text)) {
         guard_find(g, GUARD_LAUNCH_URL, trimmed, who,
                    "hands this URL to the shell, which opens it outside the sandbox", NULL);
@@ -100,10 +98,6 @@ void guard_open(struct guard *g, struct str who, struct word target, const struc
         return;
     }
     struct str leaf = name_leaf(trimmed.text);
-    if (str_has_char(leaf, GUARD_HOLE) && (leaf.n == 1 || !name_extension(leaf).n)) {
-        guard_opaque_command(g, trimmed, STR_NONE);
-        return;
-    }
     if (!name_is_program(leaf)) {
         guard_find(g, GUARD_LAUNCH_URL, trimmed, who,
                    "hands this document to the shell, which opens it outside the sandbox",

@@ -111,8 +111,6 @@ size_t wrapped_program(const struct guard_call *call, size_t from, struct str va
     size_t i = from;
     for (; i < call->count; i++) {
         struct str arg = call->words[i].text;
-        if (str_eq(arg, STR("--")))
-            return i + 1;
         if (arg.n < 2 || (arg.p[0] != '-' && arg.p[0] != '+'))
             return i;
         if (name_is_one_of(arg, value_options) && !str_has_char(arg, '='))
@@ -191,7 +189,7 @@ static void judge_program(struct guard *g, const struct guard_call *call)
     if ((call->from != GUARD_BASH && guard_is_url(program.text)) ||
         (opens_documents(call->from) && name_is_document(program.text))) {
         struct str who = call->from == GUARD_CMD ? STR("cmd") : STR("the command");
-        guard_open(g, who, program, call->words + 1, call->count - 1, call->from);
+        guard_open(g, who, program, NULL, 0, call->from);
         return;
     }
     struct str name = name_program(program.text);
@@ -199,8 +197,6 @@ static void judge_program(struct guard *g, const struct guard_call *call)
         guard_opaque_command(g, program, STR_NONE);
         return;
     }
-    if (name.n == 0)
-        return;
     if (opens_documents(call->from) && guard_script(g, program))
         return;
     judge_by_name(g, call, name);

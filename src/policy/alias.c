@@ -4,7 +4,7 @@
  *   Windows   .claude    CLAUDE~1  CLAUD~12  CL1B2C~1 (hex digits of a hash after four clashes)
  *             .git       GIT~1     GI9F3C~1
  *             .mcp.json  MCP~1.JSO
- *   Wine      .claude    _CLA~XYZ  .mcp.json _MCP~XYZ.JSO   a.b.c A_B~XYZ.C
+ *   Wine      .claude    _CLA~XYZ  .mcp.json _MCP~XYZ.JSO   a.b.c A_B~~XYZ.C
  *
  * What could be one is taken for one: nobody needs a file called GIT~7. No libc: the agent links
  * it.
@@ -61,10 +61,9 @@ static bool short_stem(struct str name, char stem[STEM], size_t *length)
     return true;
 }
 
+/* s has length characters at least. */
 static bool starts(struct str s, const char *prefix, size_t length)
 {
-    if (s.n < length)
-        return false;
     for (size_t i = 0; i < length; i++)
         if (upper(s.p[i]) != prefix[i])
             return false;

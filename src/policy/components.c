@@ -46,12 +46,12 @@ size_t spelling_units(struct str s)
     size_t units = 0;
     for (size_t pos = 0; pos < s.n; units++) {
         unsigned char c = (unsigned char)s.p[pos];
-        if (c >= 0x20 && c < 0x80) {
+        if (c < 0x20)
+            return SIZE_MAX;
+        if (c < 0x80) {
             pos++;
             continue;
         }
-        if (c < 0x20)
-            return SIZE_MAX;
         /* The usual three bytes, without a call: surrogates and other rarities go the long way. */
         if (c > 0xE0 && c < 0xED && s.n - pos > 2 && (s.p[pos + 1] & 0xC0) == 0x80 &&
             (s.p[pos + 2] & 0xC0) == 0x80) {
@@ -164,14 +164,10 @@ unsigned spelling_marks(struct str s)
 static bool cut_stream(struct spelling *j, struct str *component, bool last)
 {
     size_t colon = str_find_char(*component, ':', 0);
-    if (colon == component->n)
-        return true;
-    struct str stream = str_from(*component, colon + 1), type = STR_NONE;
+    struct str stream = str_from(*component, colon + 1);
     size_t second = str_find_char(stream, ':', 0);
-    if (second < stream.n) {
-        type = str_from(stream, second + 1);
-        stream.n = second;
-    }
+    struct str type = str_from(stream, second + 1);
+    stream.n = second;
     bool index =
         str_eqi(type, STR("$INDEX_ALLOCATION")) && (stream.n == 0 || str_eqi(stream, STR("$I30")));
     /* A stream without a file in front belongs to the folder; there is no better spelling of it. */
@@ -251,7 +247,7 @@ static void make_verbatim(struct spelling *j)
 {
     struct str prefix = STR("\\\\?\\");
     size_t cut = 0;
-    if (j->n >= 2 && j->out[0] == '\\') {
+    if (j->out[0] == '\\') {
         prefix = STR("\\\\?\\UNC\\");
         cut = 2;
     }

@@ -130,8 +130,7 @@ static bool is_remote(const struct path *path)
 {
     return path->class == PATH_UNC || path->class == PATH_WSL ||
            str_startsi(path->text, STR("\\\\?\\UNC\\")) ||
-           (path->class != PATH_TRAILING && path->text.n > 2 && path->text.p[0] == '\\' &&
-            path->text.p[1] == '\\');
+           (path->class != PATH_TRAILING && str_starts(path->text, STR("\\\\")));
 }
 
 static enum cordon_verdict decide_read(struct question *q)
@@ -257,8 +256,6 @@ static enum cordon_verdict decide_protected(struct question *q)
             zone = ZONE_GIT_FREE;
             continue;
         }
-        if (zone == ZONE_GIT_FREE)
-            continue;
         if (top && policy->settings.git == POLICY_GIT_PROTECT)
             return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
         /* An alias is the folder only as long as nothing else has that name. */

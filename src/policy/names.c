@@ -13,7 +13,7 @@ static const struct str names[PROTECTED_COUNT] = {
 
 const char *protected_spelled(enum protected_name name)
 {
-    return name < PROTECTED_COUNT ? names[name].p : "";
+    return names[name].p;
 }
 
 static enum protected_name find_alias(struct str folded)
@@ -28,7 +28,7 @@ enum protected_name protected_find(enum path_dialect dialect, struct str compone
 {
     enum { LONGEST = 16 };
     char folded[LONGEST];
-    if (component.n == 0 || component.n > 3 * LONGEST)
+    if (component.n == 0)
         return PROTECTED_NONE;
     bool dotted = component.p[0] == '.';
     if (!dotted && (dialect == PATH_POSIX || !str_has_char(component, '~')))

@@ -115,8 +115,9 @@ static bool read_value(struct arena *arena, struct str text, struct str *out)
     for (size_t i = 0; i < text.n; i++) {
         char c = text.p[i];
         if (c == '%') {
-            int high = i + 2 < text.n ? ascii_hex(text.p[i + 1]) : -1;
-            int low = i + 2 < text.n ? ascii_hex(text.p[i + 2]) : -1;
+            if (i + 2 >= text.n)
+                return false;
+            int high = ascii_hex(text.p[i + 1]), low = ascii_hex(text.p[i + 2]);
             if (high < 0 || low < 0)
                 return false;
             c = (char)(high << 4 | low);

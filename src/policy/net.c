@@ -83,12 +83,12 @@ static bool read_v6(struct str s, uint8_t out[16])
         }
         groups[count++] = (uint16_t)value;
         pos = end + 1;
-        if (end < s.n && pos < s.n && s.p[pos] == ':') {
+        if (pos < s.n && s.p[pos] == ':') {
             if (gap != SIZE_MAX)
                 return false;
             gap = count;
             pos++;
-        } else if (end < s.n && pos >= s.n) {
+        } else if (pos == s.n) {
             return false;
         }
     }
@@ -127,7 +127,7 @@ static bool is_name(struct str s)
 struct net_host net_read_host(struct str text)
 {
     struct net_host host = {.name = text};
-    if (host.name.n > 1 && host.name.p[host.name.n - 1] == '.')
+    if (str_ends(host.name, STR(".")))
         host.name.n--;
     uint8_t v4[4];
     if (str_has_char(text, ':')) {
@@ -215,7 +215,7 @@ bool net_covers(struct str pattern, const struct net_host *host)
     struct str tail = str_from(pattern, 1);
     if (tail.p[tail.n - 1] == '.')
         tail.n--;
-    return host->kind == NET_NAME && host->name.n > tail.n && str_endsi(host->name, tail);
+    return host->kind == NET_NAME && str_endsi(host->name, tail);
 }
 
 int policy_parse_peer(struct str text, struct policy_peer *out)

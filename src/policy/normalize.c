@@ -80,19 +80,18 @@ static bool is_wsl(struct str unc)
 /* rest is SERVER\SHARE\... */
 static enum path_class read_unc(struct spelling *j, struct str rest, size_t *base)
 {
-    size_t at[3] = {0};
+    size_t at[2] = {rest.n, rest.n};
     size_t found = 0;
-    for (size_t i = 0; i <= rest.n && found < 2; i++)
-        if (i == rest.n || rest.p[i] == '\\' || (!j->verbatim && rest.p[i] == '/'))
+    for (size_t i = 0; i < rest.n && found < 2; i++)
+        if (rest.p[i] == '\\' || (!j->verbatim && rest.p[i] == '/'))
             at[found++] = i;
-    struct str server = str_slice(rest, 0, at[0]);
-    struct str share = found > 1 ? str_slice(rest, at[0] + 1, at[1]) : STR_NONE;
+    struct str server = str_slice(rest, 0, at[0]), share = str_slice(rest, at[0] + 1, at[1]);
     struct str both[] = {server, share};
     for (size_t i = 0; i < 2; i++)
         if (spelling_marks(both[i]) || str_has_char(both[i], '/') ||
             spelling_trimmed(both[i]) != both[i].n)
             return PATH_MALFORMED;
-    if (server.n == 0 || (share.n == 0 && found > 1 && at[1] < rest.n))
+    if (server.n == 0 || (share.n == 0 && at[1] < rest.n))
         return PATH_MALFORMED;
     j->n = 0;
     spelling_put(j, STR("\\\\"));
@@ -104,8 +103,7 @@ static enum path_class read_unc(struct spelling *j, struct str rest, size_t *bas
     j->floor = j->n;
     j->clamp = true;
     size_t start = j->n;
-    if (found > 1 && share.n && at[1] < rest.n)
-        spelling_collapse(j, str_from(rest, at[1] + 1), '\\');
+    spelling_collapse(j, str_from(rest, at[1] + 1), '\\');
     enum path_class class = spelling_finish(j, start, PATH_UNC, base);
     if (class != PATH_MALFORMED && class != PATH_TRAILING && is_wsl((struct str){j->out, j->n})) {
         *base = SIZE_MAX;
@@ -223,9 +221,8 @@ static enum path_class read_namespace(struct spelling *j, struct str rest, size_
     /* \\.\x\..\C:\y is \\.\C:\y for Win32: nothing may climb over the first component. */
     j->floor = j->n;
     j->clamp = false;
-    if (first.n < rest.n)
-        spelling_collapse(j, str_from(rest, first.n + 1), '\\');
-    if (first.n < rest.n && rest.n == first.n + 1)
+    spelling_collapse(j, str_from(rest, first.n + 1), '\\');
+    if (rest.n == first.n + 1)
         j->folder = true;
     if (!j->verbatim && first.n + 1 >= rest.n && !is_drive(first)) {
         size_t trimmed = spelling_trimmed(first);
@@ -244,7 +241,7 @@ static enum path_class read_namespace(struct spelling *j, struct str rest, size_
         replace_front(j, 4, STR(""));
         return finish_drive(j, base);
     }
-    if (str_eqi(first, STR("unix")) && j->n > 8) {
+    if (str_eqi(first, STR("unix"))) {
         replace_front(j, 8, STR("\\\\?\\unix"));
         /* Verbatim, so that the next reading leaves it as it is. */
         return PATH_UNIX;
@@ -328,8 +325,8 @@ static enum path_class read_windows(struct spelling *j, struct str given, size_t
         return read_namespace(j, str_from(rest, 1), base);
     }
     if (given.n >= 2 && is_separator(given.p[0]) && is_separator(given.p[1])) {
-        bool space = given.n >= 3 && (given.p[2] == '?' || given.p[2] == '.') &&
-                     (given.n == 3 || is_separator(given.p[3]));
+        bool space =
+            given.n > 3 && (given.p[2] == '?' || given.p[2] == '.') && is_separator(given.p[3]);
         return space ? read_namespace(j, str_from(given, 4), base)
                      : read_unc(j, str_from(given, 2), base);
     }

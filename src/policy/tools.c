@@ -50,8 +50,6 @@ static bool judge_name(const struct policy *policy, struct str program,
 {
     enum path_dialect dialect = policy->settings.paths.dialect;
     struct str name = tool_name(dialect, program);
-    if (name.n == 0)
-        return false;
     answer->entry = find_in(dialect, &policy->settings.deny_tools, name);
     if (answer->entry) {
         answer->rule = RULE_TOOL_DENIED;

@@ -53,6 +53,7 @@ static void test_pathext(void)
         const char *list, *want;
     } rows[] = {
         {".COM;.EXE", ".COM|.EXE|"},
+        {".X;.EXE", ".X|.EXE|"},
         {"", ".COM|.EXE|.BAT|.CMD|.VBS|.VBE|.JS|.JSE|.WSF|.WSH|.MSC|"},
         {" .exe ;;exe;.;.a\\b;.cmd;", ".exe|.cmd|"},
         {"..\\x", ""},
@@ -157,6 +158,10 @@ static void test_joins(void)
                CORDON_E_VALUE &&
            str_find(buf_str(&error), STR("percent sign"), 0) < error.n,
        "a batch file below a folder with a percent sign is refused");
+    const char *quoted[] = {"c\"md", "/c", "x"};
+    ok(cmdline_join_cmd(&out, quoted, 3, &error) == CORDON_E_VALUE &&
+           cmdline_join_batch(&out, STR("c\"md"), STR("t.bat"), NULL, 0, &error) == CORDON_E_VALUE,
+       "no cmd has a quote in its name");
 }
 
 static void test_lengths(void)
@@ -203,6 +208,8 @@ static void test_tails(void)
 static void test_advice(void)
 {
     auto_buf struct buf text = {0};
+    cmdline_advise(&text, STR("C:\\a b\\x.exe"));
+    ok(text.n == 0, "a program needs no advice");
     cmdline_advise(&text, STR("C:\\a b\\x.ps1"));
     ok(str_find(buf_str(&text), STR("type: powershell -File \"C:\\a b\\x.ps1\""), 0) < text.n, "%s",
        buf_cstr(&text));

@@ -1,7 +1,8 @@
 /*
  * Runs tests/cases/guard. A question is `cmd| text`, `powershell| text`, `bash| text`,
- * `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; in front of it
- * may stand `[root=C:\ws] `. The answer is `allow`, or `deny RULE`, or `ask RULE`.
+ * `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; behind the
+ * kind may stand @ws or @d, for C:\ws or C:\d as the only root. The answer is `allow`, or `deny
+ * RULE`, or `ask RULE`.
  */
 #include "base/json.h"
 #include "cases.h"
@@ -9,7 +10,7 @@
 #include "policy/rules.h"
 
 static struct guard *guard;
-static struct policy *workspace;
+static struct policy *workspace, *letter;
 static const char *const verdicts[] = {"deny", "ask", "allow"};
 
 static struct guard_question question_of(struct arena *arena, const struct test_case *c)
@@ -20,6 +21,10 @@ static struct guard_question question_of(struct arena *arena, const struct test_
         q.policy = workspace;
         q.cwd = STR("C:\\ws");
         kind.n -= 3;
+    } else if (str_ends(kind, STR("@d"))) {
+        q.policy = letter;
+        q.cwd = STR("C:\\d\\in");
+        kind.n -= 2;
     }
     if (str_ends(kind, STR("-json")) || str_eq(kind, STR("argv"))) {
         struct json_value value = {0};
@@ -79,24 +84,26 @@ static void run(const struct test_case *c)
         note("finding: %s: %.*s", guard_rules[a.findings[i].rule].id.p, STR_ARG(a.findings[i].why));
 }
 
-/* C:\ws as the only root, as `cordon run` in that folder has it. */
-static int make_workspace(void)
+/* A folder as the only root, as `cordon run` in that folder has it. */
+static int make_policy(struct str root, struct policy **out)
 {
     auto_arena struct arena arena = {0};
     auto_buf struct buf error = {0};
-    struct policy_settings s = {.mode = POLICY_WORKSPACE_WRITE, .paths.cwd = STR("C:\\ws")};
-    if (policy_list_add(&arena, &s.roots, (struct policy_entry){.given = STR("C:\\ws")}))
+    struct policy_settings s = {.mode = POLICY_WORKSPACE_WRITE, .paths.cwd = root};
+    if (policy_list_add(&arena, &s.roots, (struct policy_entry){.given = root}))
         return -1;
-    return policy_compile(&s, &workspace, &error);
+    return policy_compile(&s, out, &error);
 }
 
 int main(void)
 {
-    if (guard_new(&guard) || make_workspace())
+    if (guard_new(&guard) || make_policy(STR("C:\\ws"), &workspace) ||
+        make_policy(STR("C:\\d"), &letter))
         return 1;
     size_t count = cases_run("tests/cases/guard", run);
     ok(count >= 600, "%u guard cases, at least 600", (unsigned)count);
     guard_free(guard);
     policy_free(workspace);
+    policy_free(letter);
     return tap_done();
 }

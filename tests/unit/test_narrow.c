@@ -1,4 +1,6 @@
 /* Whether an outer policy allows no more than an inner one asks for. */
+#include <stdlib.h>
+
 #include "policy/narrow.h"
 #include "tap.h"
 
@@ -33,7 +35,7 @@ static bool narrow(struct policy_settings outer, struct policy_settings inner)
 
 int main(void)
 {
-    struct policy_entry w = entry("/w"), sub = entry("/w/sub"), odd = entry("/w/a\n% b"),
+    struct policy_entry w = entry("/w"), sub = entry("/w/sub"), odd = entry("/w/a\n\x10% b"),
                         beside = entry("/wide");
     struct policy_list list_w = {&w, 1, 1}, list_sub = {&sub, 1, 1}, list_odd = {&odd, 1, 1},
                        list_beside = {&beside, 1, 1};
@@ -107,12 +109,27 @@ int main(void)
                                       "mode 1",
                                       "root %zz\n",
                                       "root %\n",
+                                      "mode 1\ngit 0\nnet 0\nstrict 0\nroot /w/%2\n",
                                       "mode 1\ngit 0\nnet 0\nstrict 0\nnew 1\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        /* In a buffer of exactly its size. */
         auto_buf struct buf why = {0};
-        ok(!policy_is_narrow(str_of(bad[i]), policy, &why) && why.n, "what is not understood, %zu",
-           i);
+        size_t n = strlen(bad[i]);
+        char *copy = malloc(n ? n : 1);
+        memcpy(copy, bad[i], n);
+        ok(!policy_is_narrow((struct str){copy, n}, policy, &why) && why.n,
+           "what is not understood, %zu", i);
+        free(copy);
     }
+    auto_buf struct buf long_one = {0}, why = {0};
+    buf_add(&long_one, STR("mode 1\ngit 0\nnet 0\nstrict 0\n"));
+    for (int i = 4; i < 4096; i++)
+        buf_add(&long_one, STR("root /w\n"));
+    ok(policy_is_narrow(buf_str(&long_one), policy, &why), "as many lines as there may be");
+    ok(!policy_is_narrow(str_slice(buf_str(&long_one), 0, long_one.n - 1), policy, &why),
+       "a last line that is cut");
+    buf_add(&long_one, STR("root /w\n"));
+    ok(!policy_is_narrow(buf_str(&long_one), policy, &why), "one line more");
     policy_free(policy);
     return tap_done();
 }

@@ -14,6 +14,7 @@ static const struct path_context here = {
     .cwd = {"C:\\w\\d", 6}, .maps = maps, .map_count = 2, .unix_drive = 'z'};
 static const struct path_context kernel = {.maps = maps, .map_count = 2, .nt = true};
 static const struct path_context share = {.cwd = {"\\\\h\\s\\d", 7}};
+static const struct path_context linux_share = {.cwd = {"\\\\wsl$\\d", 8}};
 static const struct path_context nowhere = {.unix_drive = 0};
 static const struct path_context nowhere_posix = {.dialect = PATH_POSIX, .cwd = {"w", 1}};
 static const struct path_context posix = {.dialect = PATH_POSIX, .cwd = {"/w/d", 4}};
@@ -58,6 +59,7 @@ static const struct row {
     {&kernel, "\\Device\\", "\\Device\\", PATH_DEVICE},
     {&kernel, "\\SystemRoot\\x", "\\SystemRoot\\x", PATH_DEVICE},
     {&kernel, "\\??\\C:\\a", "C:\\a", PATH_FILE},
+    {&kernel, "C:a", NULL, PATH_MALFORMED},
 
     /* Trailing dots and spaces. */
     {&here, "C:\\a.\\b ", "C:\\a\\b", PATH_FILE},
@@ -107,6 +109,8 @@ static const struct row {
     {&here, "\\\\?\\Volume{ab-2}\\a", "\\\\.\\Volume{ab-2}\\a", PATH_VOLUME},
     {&here, "\\\\?\\unix\\etc\\x", "\\\\?\\unix\\etc\\x", PATH_UNIX},
     {&here, "\\??\\unix\\etc", "\\\\?\\unix\\etc", PATH_UNIX},
+    {&here, "\\\\.\\unix", "\\\\?\\unix", PATH_UNIX},
+    {&here, "\\\\?\\UNIX\\", "\\\\?\\unix", PATH_UNIX},
     {&here, "z:\\etc", "Z:\\etc", PATH_UNIX},
     {&nowhere, "Z:\\etc", "Z:\\etc", PATH_FILE},
 
@@ -115,7 +119,13 @@ static const struct row {
     {&here, "//h/s/a", "\\\\h\\s\\a", PATH_UNC},
     {&here, "\\\\h\\s\\..\\..\\x", "\\\\h\\s\\x", PATH_UNC},
     {&here, "\\\\h", "\\\\h", PATH_UNC},
+    {&here, "\\\\", NULL, PATH_MALFORMED},
+    {&here, "//", NULL, PATH_MALFORMED},
+    {&here, "\\\\h\\", "\\\\h", PATH_UNC},
     {&here, "\\\\h\\s\\", "\\\\h\\s", PATH_UNC},
+    {&here, "\\\\.\\UNC", "\\\\.\\UNC", PATH_DEVICE},
+    {&here, "\\\\.\\a.\\", "\\\\.\\a", PATH_DEVICE},
+    {&here, "\\Device\\Mup\\h", "\\\\h", PATH_UNC},
     {&here, "\\\\?\\UNC\\h\\s\\a", "\\\\h\\s\\a", PATH_UNC},
     {&here, "\\\\.\\UNC\\h\\s\\a", "\\\\h\\s\\a", PATH_UNC},
     {&here, "\\??\\unc\\h\\s\\a", "\\\\h\\s\\a", PATH_UNC},
@@ -126,6 +136,8 @@ static const struct row {
     {&here, "\\\\h\\..\\x", NULL, PATH_MALFORMED},
     {&here, "\\\\wsl$\\Debian\\x", "\\\\wsl$\\Debian\\x", PATH_WSL},
     {&here, "\\\\WSL.localhost\\Debian\\x", "\\\\WSL.localhost\\Debian\\x", PATH_WSL},
+    {&linux_share, "x", "\\\\wsl$\\d\\x", PATH_WSL},
+    {&linux_share, "\\x", "\\\\wsl$\\d\\x", PATH_WSL},
     {&here, "\\\\?\\UNC\\wsl$\\Debian\\x", "\\\\wsl$\\Debian\\x", PATH_WSL},
 
     /* Streams. */
@@ -158,6 +170,7 @@ static const struct row {
     {&here, "con", "\\\\.\\CON", PATH_CONSOLE},
     {&here, "conin$", "\\\\.\\CONIN$", PATH_CONSOLE},
     {&here, "C:\\a\\con", "C:\\a\\con", PATH_RESERVED},
+    {&here, "a\\con", "C:\\w\\d\\a\\con", PATH_RESERVED},
     {&here, "C:\\CONOUT$", "C:\\CONOUT$", PATH_RESERVED},
     {&here, "COM1", "C:\\w\\d\\COM1", PATH_RESERVED},
     {&here, "C:\\lpt\xC2\xB3.x.y", "C:\\lpt\xC2\xB3.x.y", PATH_RESERVED},
@@ -176,6 +189,8 @@ static const struct row {
     {&here, "C:\\a\"b", NULL, PATH_MALFORMED},
     {&here, "C:\\a<b", NULL, PATH_MALFORMED},
     {&here, "C:\\\xFF", NULL, PATH_MALFORMED},
+    {&here, "C:\\\x80", NULL, PATH_MALFORMED},
+    {&here, "C:\\\xED\xA0\x80\xED\xB0\x80", NULL, PATH_MALFORMED},
     {&here, "C:\\\xE2\x82", NULL, PATH_MALFORMED},
     {&here, "C:\\\xE2\x82z", NULL, PATH_MALFORMED},
     {&here, "C:\\\xE2z\x82", NULL, PATH_MALFORMED},
@@ -245,6 +260,37 @@ static void test_parts(void)
            path_leaf(PATH_WINDOWS, STR("C:\\")).n == 0 &&
            str_eq(path_leaf(PATH_POSIX, STR("/a")), STR("a")),
        "leaves");
+    char *relative = malloc(1);
+    *relative = 'a';
+    ok(path_leaf(PATH_POSIX, (struct str){relative, 1}).n == 0, "only a whole path has a leaf");
+    free(relative);
+}
+
+/* In buffers of exactly their size, as in test_room(). */
+static void test_walk(void)
+{
+    static const struct {
+        enum path_dialect dialect;
+        const char *path;
+        size_t root, components;
+    } walks[] = {{PATH_WINDOWS, "C:", 2, 1},          {PATH_WINDOWS, "\\Device\\x", 0, 3},
+                 {PATH_WINDOWS, "C:\\", 2, 1},        {PATH_WINDOWS, "C:\\a\\bc", 2, 3},
+                 {PATH_WINDOWS, "\\\\h", 3, 1},       {PATH_WINDOWS, "\\\\h\\s", 5, 1},
+                 {PATH_WINDOWS, "\\\\h\\s\\a", 5, 2}, {PATH_POSIX, "/", 0, 1},
+                 {PATH_POSIX, "/a/bc", 0, 3}};
+    for (size_t i = 0; i < sizeof walks / sizeof *walks; i++) {
+        size_t n = strlen(walks[i].path), components = 0;
+        char *copy = malloc(n);
+        memcpy(copy, walks[i].path, n);
+        struct path_cursor cursor = {.dialect = walks[i].dialect, .path = {copy, n}};
+        struct str component;
+        while (path_next(&cursor, &component))
+            components++;
+        ok(path_root_length(walks[i].dialect, cursor.path) == walks[i].root &&
+               components == walks[i].components,
+           "%u steps through %s", (unsigned)walks[i].components, walks[i].path);
+        free(copy);
+    }
 }
 
 static void test_long(void)
@@ -273,11 +319,25 @@ static void test_long(void)
                0 &&
            path.class == PATH_MALFORMED && path.text.n == 0,
        "more is malformed without a copy");
+    /* /w/d/ comes in front. */
+    ok(path_normalize(&posix, (struct str){given + 3, PATH_MAX_BYTES - 5}, out, PATH_MAX_BYTES + 1,
+                      &path) == 0 &&
+           path.class == PATH_FILE && path.text.n == PATH_MAX_BYTES &&
+           path_normalize(&posix, (struct str){given + 3, PATH_MAX_BYTES - 4}, out,
+                          PATH_MAX_BYTES + 1, &path) == 0 &&
+           path.class == PATH_MALFORMED,
+       "as many bytes as there may be, with the current directory in front");
     for (size_t i = 3; i + 3 <= 3 + 3 * 32764; i += 3)
         memcpy(given + i, "\xE2\x82\xAC", 3);
     ok(path_normalize(&here, (struct str){given, 3 + 3 * 32764}, out, PATH_MAX_BYTES, &path) == 0 &&
            path.class == PATH_FILE,
        "32,767 units of three bytes");
+    ok(path_normalize(&here, (struct str){given + 3, 3 * 32760}, out, PATH_MAX_BYTES, &path) == 0 &&
+           path.class == PATH_FILE &&
+           path_normalize(&here, (struct str){given + 3, 3 * 32761}, out, PATH_MAX_BYTES, &path) ==
+               0 &&
+           path.class == PATH_MALFORMED,
+       "and with the current directory in front");
     for (size_t i = 3; i + 3 <= 3 + 3 * 32764; i += 3)
         memcpy(given + i, "\xEF\xBF\xBF", 3);
     ok(path_normalize(&here, (struct str){given, 3 + 3 * 32764}, out, PATH_MAX_BYTES, &path) == 0 &&
@@ -426,6 +486,7 @@ int main(void)
 {
     test_rows();
     test_parts();
+    test_walk();
     test_long();
     test_room();
     test_random();

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "policy/alias.h"
 #include "policy/casefold.h"
 #include "policy/image.h"
 #include "policy/names.h"
@@ -223,6 +224,17 @@ static enum policy_rule ask(const struct policy *policy, enum policy_access acce
 /* More of something than a search remembers: what could be denied is. */
 static void test_limits(void)
 {
+    {
+        auto_arena struct arena arena = {0};
+        struct policy_settings settings = workspace(&arena);
+        struct policy *policy = compile(&settings);
+        char path[2 * IMAGE_MAX_KEY] = "C:\\ws\\";
+        memset(path + 6, 'x', sizeof path - 7);
+        ok(ask(policy, POLICY_WRITE, path) == RULE_ROOTS_INSIDE, "a name longer than any rule's");
+        path[3] = 'x';
+        ok(ask(policy, POLICY_WRITE, path) == RULE_ROOTS_OUTSIDE, "and outside");
+        policy_free(policy);
+    }
     for (unsigned count = 3; count <= 40; count += 37) {
         auto_arena struct arena arena = {0};
         struct policy_settings settings = workspace(&arena);
@@ -259,6 +271,99 @@ static void test_limits(void)
     }
 }
 
+/* A folder that is root and temp in one keeps the rules of a root. */
+static void test_root_is_temp(void)
+{
+    auto_arena struct arena arena = {0};
+    struct policy_settings settings = workspace(&arena);
+    settings.temp = POLICY_TEMP_SHARED;
+    settings.temp_path = STR("C:\\ws");
+    struct policy *policy = compile(&settings);
+    struct str root = STR("C:\\ws");
+    struct policy_request request = {.access = POLICY_DELETE,
+                                     .path = {PATH_FILE, root, root, true}};
+    struct policy_answer answer;
+    ok(ask(policy, POLICY_WRITE, "C:\\ws\\a") == RULE_ROOTS_INSIDE, "root and temp: a file");
+    ok(ask(policy, POLICY_WRITE, "C:\\ws\\.vscode\\a") == RULE_PROTECTED_NAME,
+       "root and temp: a protected name");
+    policy_decide(policy, &request, &answer);
+    ok(answer.rule == RULE_ROOTS_ITSELF && answer.entry == 1, "root and temp: the folder itself");
+    policy_free(policy);
+}
+
+/* A tool that is called by another name is known by its path. */
+static void test_tool_path(void)
+{
+    auto_arena struct arena arena = {0};
+    struct policy_settings settings = workspace(&arena);
+    struct policy *policy = compile(&settings);
+    struct str path = STR("C:\\x\\ssh.exe");
+    struct policy_program program = {.name = STR("other"), .path = {PATH_FILE, path, path, false}};
+    struct policy_answer answer;
+    policy_tool_decide(policy, &program, &answer);
+    ok(answer.verdict == CORDON_DENY && answer.rule == RULE_TOOL_SSH, "ssh under another name");
+    program.path.text = program.path.base = STR("C:\\x\\other.exe");
+    policy_tool_decide(policy, &program, &answer);
+    ok(answer.verdict == CORDON_ALLOW, "another program");
+    policy_free(policy);
+}
+
+static void look_for(void *context, struct str name)
+{
+    unsigned *found = context;
+    *found |= str_eq(name, STR("ssh")) | str_eq(name, STR("schtasks")) << 1 |
+              str_eq(name, STR("mine")) << 2;
+}
+
+static void test_tool_names(void)
+{
+    for (int allowed = 0; allowed < 2; allowed++) {
+        auto_arena struct arena arena = {0};
+        struct policy_settings windows = workspace(&arena), posix = {0};
+        posix.paths = (struct path_context){.dialect = PATH_POSIX, .cwd = STR("/w")};
+        add(&arena, &windows.deny_tools, "mine.exe");
+        add(&arena, &posix.deny_tools, "mine");
+        if (allowed) {
+            add(&arena, &windows.allow_tools, "ssh");
+            add(&arena, &posix.allow_tools, "ssh");
+        }
+        struct policy *a = compile(&windows), *b = compile(&posix);
+        unsigned on_windows = 0, on_linux = 0;
+        policy_tool_names(a, look_for, &on_windows);
+        policy_tool_names(b, look_for, &on_linux);
+        ok(on_windows == (allowed ? 6 : 7) && on_linux == (allowed ? 4 : 5),
+           "the tools of each system%s", allowed ? ", ssh allowed" : "");
+        policy_free(a);
+        policy_free(b);
+    }
+}
+
+/* A name ends where its length says, whatever stands behind it. */
+static void test_counted(void)
+{
+    auto_arena struct arena arena = {0};
+    struct policy_settings settings = workspace(&arena);
+    struct policy *policy = compile(&settings);
+    struct str text = STR("\\\\.\\COM1");
+    struct policy_request request = {.access = POLICY_READ,
+                                     .path = {PATH_DEVICE, text, text, false}};
+    struct policy_answer answer;
+    policy_decide(policy, &request, &answer);
+    ok(answer.rule == RULE_PATH_DEVICE, "COM1 is a device that is refused");
+    request.path.text.n--;
+    policy_decide(policy, &request, &answer);
+    ok(answer.rule == RULE_DEVICE_OTHER, "COM is none of them");
+    struct str alias = STR("CLAUDE~1");
+    ok(alias_could_be(alias, STR(".claude")), "CLAUDE~1 is .claude");
+    struct str seven = STR("1:2:3:4:5:6:7::");
+    ok(net_read_host(seven).kind == NET_V6, "seven groups and a gap");
+    seven.n--;
+    ok(net_read_host(seven).kind == NET_BAD, "seven groups and one that is missing");
+    alias.n--;
+    ok(!alias_could_be(alias, STR(".claude")), "CLAUDE~ is not");
+    policy_free(policy);
+}
+
 static void test_zero(void)
 {
     struct policy_settings settings = {0};
@@ -280,6 +385,19 @@ static void test_zero(void)
     struct policy_request other = request;
     policy_decide_pair(policy, &request, &other, &answer);
     ok(answer.verdict == CORDON_DENY, "a pair of two froms is denied");
+    policy_free(policy);
+    settings.mode = POLICY_FULL_ACCESS;
+    policy = compile(&settings);
+    policy_decide(policy, &request, &answer);
+    ok(answer.verdict == CORDON_ALLOW, "full access allows a rename");
+    policy_decide_pair(policy, &request, &other, &answer);
+    ok(answer.verdict == CORDON_DENY, "but no pair of two froms");
+    other.access = POLICY_RENAME_TO;
+    policy_decide_pair(policy, &request, &other, &answer);
+    ok(answer.verdict == CORDON_ALLOW, "a pair of from and to");
+    request.access = POLICY_NO_ACCESS;
+    policy_decide(policy, &request, &answer);
+    ok(answer.verdict == CORDON_DENY, "nothing that was not said is allowed");
     ok(policy_rule_id((enum policy_rule)9999)[0] == 0 && policy_rule_id(RULE_NONE)[0] == 0,
        "no rule has no id");
     policy_free(policy);
@@ -524,6 +642,10 @@ int main(void)
     test_outside();
     test_many();
     test_limits();
+    test_root_is_temp();
+    test_tool_path();
+    test_tool_names();
+    test_counted();
     test_zero();
     test_rules();
     test_image();

@@ -2,6 +2,7 @@
  * public. */
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "broker/proxy.h"
 #include "policy/net.h"
 #include "tap.h"
@@ -45,6 +46,10 @@ static void test_requests(void)
          STR("CONNECT a.test:443 HTTP/1.1\r\nProxy-Authorization: Basic "
              "Y29yZG9uOnMzY3JldB==\r\n\r\n"),
          PROXY_FAILED, "", 0, "HTTP/1.1 407"},
+        {"the secret in another scheme",
+         STR("CONNECT a.test:443 HTTP/1.1\r\nProxy-Authorization: Digest "
+             "Y29yZG9uOnMzY3JldA==\r\n\r\n"),
+         PROXY_FAILED, "", 0, "HTTP/1.1 407"},
         {"the start of the secret",
          STR("CONNECT a.test:443 HTTP/1.1\r\nProxy-Authorization: Basic "
              "Y29yZG9uOnMz\r\n\r\n"),
@@ -59,6 +64,8 @@ static void test_requests(void)
          "HTTP/1.1 400"},
         {"a zero byte", STR("CONNECT a.test\0.b:1 HTTP/1.1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
          "HTTP/1.1 400"},
+        {"a zero byte in a header", STR("GET http://a.test/ HTTP/1.1\r\n" AUTH "A: b\0c\r\n\r\n"),
+         PROXY_FAILED, "", 0, "HTTP/1.1 400"},
         {"a path alone", STR("GET / HTTP/1.1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
          "HTTP/1.1 400"},
         {"another scheme", STR("GET ftp://a.test/ HTTP/1.1\r\n" AUTH "\r\n"), PROXY_FAILED, "", 0,
@@ -75,6 +82,16 @@ static void test_requests(void)
              "\1\6cordon\6s3cret"
              "\5\1\0\3\6a.test\1\273"),
          PROXY_ASKS, "a.test", 443, "\5\2\1"},
+        {"SOCKS by name, a port whose first byte is a zero",
+         STR("\5\1\2"
+             "\1\6cordon\6s3cret"
+             "\5\1\0\3\6a.test\0\120"),
+         PROXY_ASKS, "a.test", 80, "\5\2\1"},
+        {"SOCKS by name, a port whose first byte is a colon",
+         STR("\5\1\2"
+             "\1\6cordon\6s3cret"
+             "\5\1\0\3\6a.test:\1"),
+         PROXY_ASKS, "a.test", 14849, "\5\2\1"},
         {"SOCKS by IPv4",
          STR("\5\1\2"
              "\1\6cordon\6s3cret"
@@ -106,6 +123,11 @@ static void test_requests(void)
          STR("\5\1\2"
              "\1\6cordon\6s3cret"
              "\5\2\0\1\1\2\3\4\0\120"),
+         PROXY_FAILED, "", 0, "\5\2\1"},
+        {"the beginning of SOCKS bind, which says enough",
+         STR("\5\1\2"
+             "\1\6cordon\6s3cret"
+             "\5\2\0\1\1"),
          PROXY_FAILED, "", 0, "\5\2\1"},
         {"a SOCKS name with a colon",
          STR("\5\1\2"
@@ -161,6 +183,11 @@ static void test_rest(void)
     feed(STR("CONNECT a.test:443 HTTP/1.1\r\n" AUTH "\r\n"), 1000);
     proxy_feed(&p, STR("CONNECT b.test:443 HTTP/1.1\r\n" AUTH "\r\n"));
     ok(p.state == PROXY_FAILED, "nothing is read while it asks");
+    proxy_init(&p, STR(SECRET));
+    proxy_answer(&p, PROXY_CONNECTED, STR_NONE);
+    ok(p.state == PROXY_READS && p.output_n == 0, "no answer before it asks");
+    proxy_feed(&p, STR_NONE);
+    ok(p.state == PROXY_READS, "nothing is not the end");
     proxy_init(&p, STR_NONE);
     ok(p.state == PROXY_FAILED, "there is no proxy without a secret");
 }
@@ -184,6 +211,32 @@ static void test_limits(void)
         ok(more ? p.state == PROXY_FAILED : p.state == PROXY_ASKS && strcmp(p.host, host) == 0,
            "a host of %d letters", LONGEST_NAME + more);
     }
+    for (int more = 0; more < 2; more++) {
+        memset(host, 'z', sizeof host);
+        memcpy(host, "fe80::1%", 8);
+        host[PROXY_LONGEST_HOST + more] = '\0';
+        snprintf(head, sizeof head, "CONNECT [%s]:1 HTTP/1.1\r\n" AUTH "\r\n", host);
+        feed(str_of(head), 1000);
+        ok(more ? p.state == PROXY_FAILED : p.state == PROXY_ASKS && strcmp(p.host, host) == 0,
+           "an address of %d letters", PROXY_LONGEST_HOST + more);
+    }
+    snprintf(head, sizeof head, "GET http://%s%s/ HTTP/1.1\r\n" AUTH "\r\n", host, host);
+    feed(str_of(head), 1000);
+    ok(p.state == PROXY_FAILED, "a host of twice the length");
+    /* Every line of three bytes becomes one of four. */
+    auto_buf struct buf request = {0};
+    buf_add(&request, STR("GET http://a.test/ HTTP/1.1\n" AUTH));
+    for (int i = 0; i < 500; i++)
+        buf_add(&request, STR("a:\n"));
+    buf_char(&request, '\n');
+    feed(buf_str(&request), PROXY_MOST_INPUT);
+    size_t grown = p.input_n - request.n;
+    buf_fill(&request, 'b', PROXY_MOST_INPUT - request.n - grown);
+    feed(buf_str(&request), PROXY_MOST_INPUT);
+    ok(p.state == PROXY_ASKS && p.input_n == PROXY_MOST_INPUT, "as much as there is room for");
+    buf_char(&request, 'b');
+    feed(buf_str(&request), PROXY_MOST_INPUT);
+    ok(p.state == PROXY_FAILED, "one byte more");
 }
 
 /* A body is as long as its head says. */

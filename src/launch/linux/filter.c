@@ -7,7 +7,6 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
-#include <string.h>
 #include <sys/socket.h>
 
 enum { NONE = -1 };
@@ -249,18 +248,11 @@ static void search(struct program *p, const struct stretch *list, size_t count)
     size_t jump = emit(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)list[half].first, 0, 0);
     search(p, list, half);
     size_t length = p->n - jump - 1;
-    if (length <= 255) {
-        if (jump < p->capacity)
-            p->out[jump].jt = (uint8_t)length;
-    } else {
-        /* A comparison reaches 255 instructions, a jump behind it reaches all. */
-        emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
-        if (p->n <= p->capacity) {
-            memmove(p->out + jump + 2, p->out + jump + 1, length * sizeof *p->out);
-            p->out[jump].jf = 1;
-            p->out[jump + 1] = (struct sock_filter){BPF_JMP | BPF_JA, 0, 0, (uint32_t)length};
-        }
-    }
+    /* A comparison reaches 255 instructions; the longest half takes 191. */
+    if (length > 255)
+        p->n = p->capacity + 1;
+    else if (jump < p->capacity)
+        p->out[jump].jt = (uint8_t)length;
     search(p, list + half, count - half);
 }
 

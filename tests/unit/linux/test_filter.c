@@ -158,12 +158,20 @@ static void test_older(void)
     ok(judged == 6 && ask(437, 0, 0, 0) == UNKNOWN, "ABI 2: signals are judged, no openat2");
     ok(ask(72, 3, F_SETOWN, 1) == REFUSED && ask(72, 3, F_GETFL, 0) == ALLOW,
        "ABI 2: no signals by a descriptor");
-    plan.landlock_abi = 7;
+    plan.landlock_abi = 3;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
+    ok(ask(62, 1, 9, 0) == NOTIFY && ask(437, 0, 0, 0) == NOTIFY, "ABI 3: openat2 is judged");
+    plan.landlock_abi = 5;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
+    ok(ask(62, 1, 9, 0) == NOTIFY && ask(72, 3, F_SETOWN, 1) == REFUSED,
+       "ABI 5: signals are judged");
+    plan.landlock_abi = 6;
     length = filter_make(arch, &plan, program, FILTER_MAX);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         passed += ask(signals[i], 1, 9, 0) == ALLOW;
     ok(passed == 6 && ask(437, 0, 0, 0) == NOTIFY && ask(72, 3, F_SETOWN, 1) == ALLOW,
-       "ABI 7: Landlock has them");
+       "ABI 6: Landlock has them");
+    plan.landlock_abi = 7;
 }
 
 /* With deny-read rules every open is judged; no lease can make the broker wait. */
