@@ -41,9 +41,10 @@ static bool read_own_group(const char *file, const char *controller, char *out, 
         char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
         if (!path)
             continue;
+        *list++ = '\0';
         *path++ = '\0';
-        found = controller ? holds_word(list + 1, controller, ",")
-                           : strcmp(line, "0") == 0 && list[1] == '\0';
+        found = controller ? holds_word(list, controller, ",")
+                           : strcmp(line, "0") == 0 && *list == '\0';
         if (found)
             found = snprintf(out, capacity, "%s", path) < (int)capacity;
     }

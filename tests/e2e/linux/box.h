@@ -49,6 +49,18 @@ __attribute__((unused)) static bool box_make(const char *what)
     return false;
 }
 
+#ifdef CORDON_ABI2
+/* From here on the program that is capped at Landlock ABI 2; false where the kernel itself has no
+   more, so that the plain program shows it. */
+__attribute__((unused)) static bool box_cap(void)
+{
+    if (sh(".", "'%s' run --verbose --root . -- true 2>&1 | grep -q 'Landlock ABI 2'", cordon) == 0)
+        return false;
+    snprintf(cordon, sizeof cordon, "%s/%s", project, CORDON_ABI2);
+    return true;
+}
+#endif
+
 __attribute__((unused)) static int box_done(void)
 {
     sh(".", "rm -rf '%s'", top);
