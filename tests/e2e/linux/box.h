@@ -27,6 +27,15 @@ __attribute__((format(printf, 2, 3), unused)) static int sh(const char *folder, 
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* How much slower than usual the machine is (CORDON_TEST_SLOW, 1 if it is not said): waits are that
+   much longer, repetitions that much fewer. */
+__attribute__((unused)) static int box_slow(void)
+{
+    const char *given = getenv("CORDON_TEST_SLOW");
+    int factor = given ? atoi(given) : 1;
+    return factor > 1 ? factor : 1;
+}
+
 /* False after a skip: cordon run does not work on this machine. */
 __attribute__((unused)) static bool box_make(const char *what)
 {

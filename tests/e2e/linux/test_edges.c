@@ -119,6 +119,31 @@ static void test_full_access(void)
        "full access: the command's own code");
 }
 
+static void own_terminal(const char *build)
+{
+    if (sh(".", "command -v script")) {
+        skip("the terminal that it was started on", "script is not installed");
+        return;
+    }
+    ok(sh("ws",
+          "script -qec \"'%s' run -- sh -c 'echo yes > /dev/tty; tty'\" /dev/null | grep -q yes",
+          cordon) == 0 &&
+           sh("ws",
+              "script -qec \"'%s' run -- sh -c 'echo yes > \\$(tty)'\" /dev/null | grep -q yes",
+              cordon) == 0,
+       "%sallowed: the terminal that it was started on", build);
+    sh("ws", "script -qec 'tty > ../out/tty; sleep 2' ../out/seen & sleep 0.5; "
+             "echo MARK > $(cat ../out/tty); wait");
+    bool control = sh("out", "grep -q MARK seen") == 0;
+    sh("ws",
+       "script -qec 'tty > ../out/tty; sleep 2' ../out/seen & sleep 0.5; script -qec \"'%s' run -- "
+       "sh "
+       "-c 'echo MARK > $(cat ../out/tty)'\" /dev/null; wait",
+       cordon);
+    ok(control && sh("out", "! grep -q MARK seen") == 0, "%sdenied: another one of the user's",
+       build);
+}
+
 static void test_terminals(void)
 {
     fresh();
@@ -137,17 +162,12 @@ static void test_terminals(void)
        "allowed: a terminal that the run made");
     ok(sh("ws", "'%s' run -- sh -c '\"%s\" pty-own got' && grep -q MARK got", cordon, probe) == 0,
        "allowed: a terminal of a child");
-    if (sh(".", "command -v script") == 0)
-        ok(sh("ws",
-              "script -qec \"'%s' run -- sh -c 'echo yes > /dev/tty; tty'\" /dev/null | grep -q "
-              "yes",
-              cordon) == 0 &&
-               sh("ws",
-                  "script -qec \"'%s' run -- sh -c 'echo yes > \\$(tty)'\" /dev/null | grep -q yes",
-                  cordon) == 0,
-           "allowed: the terminal that it was started on");
-    else
-        skip("the terminal that it was started on", "script is not installed");
+    own_terminal("");
+#ifdef CORDON_ABI2
+    if (box_cap())
+        own_terminal("ABI 2: ");
+    snprintf(cordon, sizeof cordon, "%s/%s", project, CORDON_EXE);
+#endif
 }
 
 static void test_leases(void)
