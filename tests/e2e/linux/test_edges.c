@@ -16,6 +16,8 @@ static void test_processes(void)
         "wait; echo end";
     fresh();
     int code = sh("ws", "'%s' run --max-procs 8 -- true", cordon);
+    ok(sh("ws", "'%s' doctor | grep -q '%s *cgroup '", cordon, code == 125 ? "no" : "yes") == 0,
+       "doctor knows whether --max-procs works (%d)", code);
     if (code == 125) {
         ok(sh("ws", "'%s' run --max-procs 8 -- true 2>&1 | grep -q 'no control group'", cordon) ==
                0,
