@@ -1,6 +1,6 @@
 # The front door. `make help` says what there is; the build itself is CMake's (CMakePresets.json).
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test bench fuzz soak mutants lint format dist clean install
+.PHONY: all help setup demo test bench fuzz soak vm mutants lint format dist clean install
 
 PREFIX ?= /usr/local
 S ?= 60
@@ -35,6 +35,10 @@ fuzz: ## run every fuzz target for S seconds each (S=60)
 soak: ## the long form of load, kills, races and fuzzing, then two hours of steady work
 	@tools/setup test
 	@tools/soak
+
+vm: ## the Linux tests on the kernel of this Debian release, in a virtual machine
+	@tools/setup vm
+	@tools/vm
 
 mutants: ## break the code that decides in small ways and show that the tests notice
 	@tools/setup test

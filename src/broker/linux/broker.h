@@ -148,6 +148,9 @@ bool read_refuses(struct broker *b, const struct request *r, const struct resolv
 /* True for /dev/pts/N if a process of this run made that terminal. */
 bool terminal_is_own(struct broker *b, const struct request *r, const char *path);
 
+/* True for the terminals that this process, and so the command, was started on. */
+bool terminal_is_given(dev_t device);
+
 /* Opens a file or folder that was resolved, after judging it. -EAGAIN if it was another one by
  * then.
  */

@@ -213,7 +213,8 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
         request_continue(r); /* Landlock has the list of devices */
         return 0;
     }
-    bool device = is_device(where) && confine_allows_device(where->path);
+    bool device = is_device(where) &&
+                  (confine_allows_device(where->path) || terminal_is_given(where->st.st_rdev));
     if (flags_write(flags) && !device &&
         !broker_allows(b, r, where, POLICY_WRITE, AUDIT_FILE_WRITE))
         return -EACCES;

@@ -5,8 +5,11 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
@@ -64,5 +67,20 @@ bool terminal_is_own(struct broker *b, const struct request *r, const char *path
     }
     if (all)
         closedir(all);
+    return found;
+}
+
+bool terminal_is_given(dev_t device)
+{
+    struct stat st;
+    unsigned own;
+    for (int i = 0; i < 3; i++)
+        if (isatty(i) && fstat(i, &st) == 0 && st.st_rdev == device)
+            return true;
+    int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    bool found = fd >= 0 && ioctl(fd, TIOCGDEV, &own) == 0 && major(own) == major(device) &&
+                 minor(own) == minor(device);
+    if (fd >= 0)
+        close(fd);
     return found;
 }

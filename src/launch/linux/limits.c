@@ -41,9 +41,10 @@ static bool read_own_group(const char *file, const char *controller, char *out, 
         char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
         if (!path)
             continue;
+        *list++ = '\0';
         *path++ = '\0';
-        found = controller ? holds_word(list + 1, controller, ",")
-                           : strcmp(line, "0") == 0 && list[1] == '\0';
+        found = controller ? holds_word(list, controller, ",")
+                           : strcmp(line, "0") == 0 && *list == '\0';
         if (found)
             found = snprintf(out, capacity, "%s", path) < (int)capacity;
     }
@@ -112,12 +113,32 @@ static bool put_number(const char *folder, const char *name, uint64_t number)
     return put(folder, name, text);
 }
 
+/*
+ * In version 2 a group with processes has no groups with limits below it, but for the topmost,
+ * which has no type. The kernel would take a limit of processes there all the same, and then nobody
+ * in.
+ */
+static bool may_hold_groups(const char *folder)
+{
+    char text[64];
+    return !get(folder, "cgroup.type", text, sizeof text) ||
+           !get(folder, "cgroup.procs", text, sizeof text) || text[0] == '\0';
+}
+
+static bool takes_processes(const char *group)
+{
+    char type[64];
+    return get(group, "cgroup.type", type, sizeof type) && strcmp(type, "domain\n") == 0;
+}
+
 /* Makes a group in this folder with the limits; false: nothing is left of it. */
 static bool make_group(const char *folder, const struct policy_limits *wanted,
                        struct limits_group *group)
 {
     uint32_t number = 0;
     char members[PATH_MAX + 64], controllers[512];
+    if (group->unified && !may_hold_groups(folder))
+        return false;
     if (getrandom(&number, sizeof number, 0) != sizeof number ||
         snprintf(group->path, sizeof group->path, "%s/cordon-%08x", folder, number) >=
             (int)sizeof group->path)
@@ -130,8 +151,8 @@ static bool make_group(const char *folder, const struct policy_limits *wanted,
     }
     if (mkdir(group->path, 0755))
         return false;
-    bool good = true;
-    if (group->processes)
+    bool good = !group->unified || takes_processes(group->path);
+    if (good && group->processes)
         good = put_number(group->path, "pids.max", wanted->processes);
     if (good && group->memory)
         good = put_number(group->path, group->unified ? "memory.max" : "memory.limit_in_bytes",
@@ -149,10 +170,7 @@ static bool make_group(const char *folder, const struct policy_limits *wanted,
     return false;
 }
 
-/*
- * In version 2 a group with processes has no groups with limits below it, so the place is beside
- * the caller's own, or further up, where somebody has let this user make groups.
- */
+/* Beside the caller's own group, or further up, where somebody has let this user make groups. */
 static bool make_unified(const struct policy_limits *wanted, const struct limits_source *source,
                          struct limits_group *group)
 {

@@ -1,7 +1,7 @@
 /*
  * Limits on processes and memory by a control group of the run's own: made beside or below the
- * caller's, joined by the command before it is confined, removed at the end. Nothing else of the
- * machine's groups is changed.
+ * caller's, joined by the command before it is confined, removed at the end. Of the machine's other
+ * groups only one is changed: the one around it counts processes and memory from then on.
  */
 #ifndef CORDON_LAUNCH_LINUX_LIMITS_H
 #define CORDON_LAUNCH_LINUX_LIMITS_H

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "launch/linux/confine.h"
+#include "launch/linux/limits.h"
 #include "lib/system.h"
 
 enum { OLDEST_ABI = 2 };
@@ -215,28 +216,22 @@ static void examine_namespaces(struct doctor *d)
                           : strerror(rc));
 }
 
-/* A group of one's own below the one this process is in. */
+/* The group that run would make. */
 static void examine_cgroup(struct doctor *d)
 {
-    char line[512], path[600], own[700] = "";
-    FILE *f = fopen("/proc/self/cgroup", "re");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, "0::/", 4) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(path, sizeof path, "/sys/fs/cgroup%s", line + 3);
-            snprintf(own, sizeof own, "%s/cordon-doctor-%d", path, (int)getpid());
-        }
-    if (f)
-        fclose(f);
-    bool made = own[0] && mkdir(own, 0755) == 0;
-    int error = own[0] ? errno : ENOENT;
+    static const struct limits_source source = {"/proc/self/mountinfo", "/proc/self/cgroup"};
+    const struct policy_limits wanted = {.processes = 1000};
+    struct limits limits;
+    struct limits_reached reached;
+    char message[256];
+    bool made = limits_open(&wanted, &source, &limits, message, sizeof message) == 0;
     if (made)
-        rmdir(own);
-    doctor_layer(d, "cgroup", made, "a group below this process's own: %s",
-                 made ? "it can be made" : strerror(error));
+        limits_close(&limits, &reached);
+    doctor_layer(d, "cgroup", made, "a group with a limit on processes: it can%s be made",
+                 made ? "" : "not");
     if (!made)
         doctor_finding(d, "limits.cgroup", false,
-                       "no cgroup can be made here, so limits hold for each process by itself",
+                       "no cgroup can be made here, so --max-procs and --max-memory are refused",
                        "start it below a delegated group: systemd-run --user --scope -p "
                        "Delegate=yes cordon run …");
 }

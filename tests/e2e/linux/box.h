@@ -36,6 +36,15 @@ __attribute__((format(printf, 2, 3), unused)) static int sh(const char *folder, 
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* How much slower than usual the machine is (CORDON_TEST_SLOW, 1 if it is not said): waits are that
+   much longer, repetitions that much fewer. */
+__attribute__((unused)) static int box_slow(void)
+{
+    const char *given = getenv("CORDON_TEST_SLOW");
+    int factor = given ? atoi(given) : 1;
+    return factor > 1 ? factor : 1;
+}
+
 /* False after a skip: cordon run does not work on this machine. */
 __attribute__((unused)) static bool box_make(const char *what)
 {
@@ -57,6 +66,17 @@ __attribute__((unused)) static bool box_make(const char *what)
     skip("cordon run on Linux", "the kernel or the container lacks Landlock or the listener");
     return false;
 }
+
+#ifdef CORDON_ABI2
+/* From here on the program that is capped at Landlock ABI 2; false where the kernel itself has no
+   more, so that the plain program shows it, or where another was named. */
+__attribute__((unused)) static bool box_cap(void)
+{
+    if (sh(".", "'%s' run --verbose --root . -- true 2>&1 | grep -q 'Landlock ABI 2'", cordon) == 0)
+        return false;
+    return use_program(CORDON_ABI2);
+}
+#endif
 
 __attribute__((unused)) static int box_done(void)
 {

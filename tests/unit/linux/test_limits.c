@@ -60,6 +60,12 @@ int main(void)
     ok(rc == CORDON_E_CONFINE && strstr(message, "--max-procs: "),
        "no group takes the limit: refused");
     ok(sh("test -z \"$(find . -name 'cordon-*')\"") == 0, "and nothing is left");
+    sh("touch cg/a/b/cgroup.subtree_control cg/a/cgroup.subtree_control cg/a/cgroup.procs; echo "
+       "domain | tee cg/a/cgroup.type > cg/a/b/cgroup.type; echo 1 > cg/a/b/cgroup.procs");
+    open_limits(unified, "1:name=x:/other\n0::/a/b\n", 5, 0, &l, message);
+    ok(sh("grep -qx +pids cg/a/cgroup.subtree_control") == 0,
+       "the group above its own is asked, in the one tree");
+    ok(sh("test ! -s cg/a/b/cgroup.subtree_control") == 0, "its own, with processes in it, is not");
     rc = open_limits(single, "5:pids:/\n6:memory:/x\n", 5, 1 << 20, &l, message);
     ok(rc == CORDON_E_CONFINE && strstr(message, "--max-memory"),
        "the same with one tree for each");
