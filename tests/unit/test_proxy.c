@@ -220,6 +220,7 @@ static void test_limits(void)
         ok(more ? p.state == PROXY_FAILED : p.state == PROXY_ASKS && strcmp(p.host, host) == 0,
            "an address of %d letters", PROXY_LONGEST_HOST + more);
     }
+    memset(host, 'a', PROXY_LONGEST_HOST);
     snprintf(head, sizeof head, "GET http://%s%s/ HTTP/1.1\r\n" AUTH "\r\n", host, host);
     feed(str_of(head), 1000);
     ok(p.state == PROXY_FAILED, "a host of twice the length");
