@@ -75,8 +75,6 @@ static void judge_find_exec(struct guard *g, const struct guard_call *call, size
     while (end < call->count && !str_eq(call->words[end].text, STR(";")) &&
            !str_eq(call->words[end].text, STR("+")))
         end++;
-    if (end == from)
-        return;
     struct word *words = ARENA_ARRAY(&g->arena, end - from, struct word);
     struct str found = below(g, start.text);
     if (!words || !found.p) {

@@ -70,10 +70,7 @@ bool name_is_program(struct str name)
 
 static bool is_folder(struct str path)
 {
-    if (path.n == 0)
-        return false;
-    char last = path.p[path.n - 1];
-    if (last == '\\' || last == '/')
+    if (str_ends(path, STR("\\")) || str_ends(path, STR("/")))
         return true;
     if (path.n == 2 && path.p[1] == ':')
         return true;

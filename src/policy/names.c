@@ -28,9 +28,7 @@ enum protected_name protected_find(enum path_dialect dialect, struct str compone
 {
     enum { LONGEST = 16 };
     char folded[LONGEST];
-    if (component.n == 0)
-        return PROTECTED_NONE;
-    bool dotted = component.p[0] == '.';
+    bool dotted = str_starts(component, STR("."));
     if (!dotted && (dialect == PATH_POSIX || !str_has_char(component, '~')))
         return PROTECTED_NONE;
     /* In any case in both dialects: a folder of Linux may ignore case too. */

@@ -169,6 +169,7 @@ static const struct row {
     {&here, "\\\\?\\C:\\nul", "\\\\?\\C:\\nul", PATH_RESERVED},
     {&here, "con", "\\\\.\\CON", PATH_CONSOLE},
     {&here, "conin$", "\\\\.\\CONIN$", PATH_CONSOLE},
+    {&here, "\\\\.\\con", "\\\\.\\CON", PATH_CONSOLE},
     {&here, "C:\\a\\con", "C:\\a\\con", PATH_RESERVED},
     {&here, "a\\con", "C:\\w\\d\\a\\con", PATH_RESERVED},
     {&here, "C:\\CONOUT$", "C:\\CONOUT$", PATH_RESERVED},

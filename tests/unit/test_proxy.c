@@ -220,9 +220,16 @@ static void test_limits(void)
         ok(more ? p.state == PROXY_FAILED : p.state == PROXY_ASKS && strcmp(p.host, host) == 0,
            "an address of %d letters", PROXY_LONGEST_HOST + more);
     }
+    memset(host, 'a', PROXY_LONGEST_HOST);
     snprintf(head, sizeof head, "GET http://%s%s/ HTTP/1.1\r\n" AUTH "\r\n", host, host);
     feed(str_of(head), 1000);
     ok(p.state == PROXY_FAILED, "a host of twice the length");
+    snprintf(head, sizeof head,
+             "CONNECT a.test:1 HTTP/1.1\r\nProxy-Authorization: Basic %s\r\n\r\n", host);
+    feed(str_of(head), 1000);
+    ok(p.state == PROXY_FAILED &&
+           str_starts((struct str){p.output, p.output_n}, STR("HTTP/1.1 407")),
+       "a secret longer than there are");
     /* Every line of three bytes becomes one of four. */
     auto_buf struct buf request = {0};
     buf_add(&request, STR("GET http://a.test/ HTTP/1.1\n" AUTH));
