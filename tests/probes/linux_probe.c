@@ -26,6 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "times.h"
+
 static int put(int fd)
 {
     return fd >= 0 && write(fd, "x", 1) == 1;
@@ -438,7 +440,7 @@ static int try_exec_flip(const char *made, const char *other)
             memcpy(path + 9, "touch", 6);
             __asm__ volatile("" ::: "memory");
         }
-    for (int i = 0; i < 1000 && access(made, F_OK); i++) {
+    for (int i = 0; i < times(1000) && access(made, F_OK); i++) {
         pid_t child = fork();
         if (child == 0) {
             for (int j = 0; j < 20; j++)
@@ -520,7 +522,7 @@ static int try_create_flip(const char *inside, const char *outside)
             memcpy(path, outside, b);
             dwell();
         }
-    for (int i = 0; i < 30000 && access(outside, F_OK); i++)
+    for (int i = 0; i < times(30000) && access(outside, F_OK); i++)
         close(open(path, O_WRONLY | O_CREAT, 0644));
     kill(flipper, SIGKILL);
     return access(outside, F_OK) == 0;

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "times.h"
+
 static int show(int fd)
 {
     char piece[4096];
@@ -137,7 +139,7 @@ static int by_flip(const char *file, const char *other)
                 ;
         }
     int shown = 0;
-    for (int i = 0; i < 20000 && shown < 4000; i++) {
+    for (int i = 0; i < times(20000) && shown < 4000; i++) {
         int fd = open(path, O_RDONLY);
         if (fd >= 0) {
             shown += show(fd);
@@ -163,7 +165,7 @@ static int by_exec_flip(const char *file, const char *other)
             for (volatile int i = 0; i < 300; i++)
                 ;
         }
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < times(400); i++) {
         pid_t child = fork();
         if (child == 0) {
             for (int j = 0; j < 20; j++)

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "times.h"
+
 extern char **environ;
 
 static volatile char buffer[8] = "old";
@@ -162,7 +164,7 @@ static int flip(const char *made)
             memcpy(path + 9, "touch", 6);
             __asm__ volatile("" ::: "memory");
         }
-    for (int i = 0; i < 400 && access(made, F_OK); i++) {
+    for (int i = 0; i < times(400) && access(made, F_OK); i++) {
         pid_t child = fork();
         if (child == 0) {
             usleep(1000);
