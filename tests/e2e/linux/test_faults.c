@@ -56,7 +56,7 @@ static void fresh(void)
 
 static int run(size_t v, uint64_t at, bool *hangs)
 {
-    enum { PATIENCE = 20 };
+    enum { PATIENCE = 60 };
     time_t begin = time(NULL);
     char words[2000];
     snprintf(words, sizeof words, variants[v].shell ? "sh -c" : "'%s' selftest --probe", cordon);
