@@ -146,7 +146,7 @@ function run(argv, options = {}) {
       stop();
       fs.rmSync(folder, { recursive: true, force: true });
       if (error) reject(error);
-      else resolve(tail.summary || { type: 'summary', reason: 'failed', exit: code, denied: 0, denials: [] });
+      else resolve(tail.summary || { type: 'summary', reason: 'failed', exit: code, denied: 0, denials: [], repositories: [] });
     };
     child.on('error', finish);
     child.on('exit', (exit) => (code = exit === null ? 125 : exit));

@@ -216,7 +216,7 @@ void audit_add(struct audit *a, const struct audit_event *event)
         return;
     case AUDIT_ALLOW:
         a->totals.allowed++;
-        if (!a->all)
+        if (!a->all && !event->notable)
             return;
         break;
     default: break;

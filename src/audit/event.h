@@ -61,6 +61,7 @@ struct audit_event {
     enum cordon_verdict verdict; /* of deny, allow and ask */
     struct str rule, why, fix;
     bool quiet;    /* a harmless write that programs make at start: not in the summary */
+    bool notable;  /* allowed, and for the audit and the summary all the same */
     uint32_t code; /* of exit and end */
 
     /* start only */

@@ -25,6 +25,14 @@ void *arena_array(struct arena *a, size_t count, size_t size);
    memory is used up; the old place stays valid. */
 void *arena_grow(struct arena *a, void *array, size_t *capacity, size_t size);
 
+/* Text that grows. Its bytes stay where they are until the next append. */
+struct arena_text {
+    char *p;
+    size_t n, capacity;
+};
+/* False when memory is used up; the text stays as it was. */
+bool arena_append(struct arena *a, struct arena_text *text, struct str s);
+
 /* A copy that lives as long as the arena, NUL-terminated; p is NULL when memory is used up. */
 struct str arena_copy(struct arena *a, struct str s);
 

@@ -101,6 +101,19 @@ struct str str_trim(struct str s)
     return str_slice(s, from, to);
 }
 
+struct str str_of_number(long long number, char *room)
+{
+    size_t from = STR_NUMBER_ROOM;
+    unsigned long long rest =
+        number < 0 ? 0 - (unsigned long long)number : (unsigned long long)number;
+    do {
+        room[--from] = (char)('0' + rest % 10);
+    } while ((rest /= 10) != 0);
+    if (number < 0)
+        room[--from] = '-';
+    return (struct str){room + from, STR_NUMBER_ROOM - from};
+}
+
 size_t str_distance(struct str a, struct str b, size_t max)
 {
     enum { LONGEST = 64 };

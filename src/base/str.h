@@ -121,6 +121,10 @@ static inline void str_copy(char *to, struct str s)
             to[i] = s.p[i];
 }
 
+/* A number in decimal, written to the end of the room. */
+enum { STR_NUMBER_ROOM = 24 };
+struct str str_of_number(long long number, char *room);
+
 /* Number of single-character edits between a and b, at most max + 1; for "did you mean". */
 size_t str_distance(struct str a, struct str b, size_t max);
 

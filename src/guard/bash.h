@@ -244,8 +244,6 @@ struct bash_values {
     size_t count;
 };
 struct bash_values bash_param_values(struct bash_reader *b, const struct bash_param *param);
-/* Matches * ? and [set]; the text is short. */
-bool bash_glob(struct str pattern, struct str text);
 struct var *bash_variable(struct bash_reader *b, struct str name);
 void bash_set(struct bash_reader *b, struct str name, struct str value);
 void bash_set_unknown(struct bash_reader *b, struct str name);

@@ -1,31 +1,10 @@
 /* What words of bash become before a command runs: braces, parameters, substitutions, splitting. */
 #include "guard/bash.h"
 
-struct text {
-    char *p;
-    size_t n, capacity;
-};
-
-static void put(struct bash_reader *b, struct text *t, struct str s)
+static void put(struct bash_reader *b, struct arena_text *t, struct str s)
 {
-    if (s.n == 0)
-        return;
-    if (t->n + s.n > t->capacity) {
-        size_t capacity = t->capacity ? t->capacity : 32;
-        while (capacity < t->n + s.n)
-            capacity *= 2;
-        char *p = arena_alloc(b->arena, capacity);
-        if (!p) {
-            guard_limit(b->g, word_unknown(0, 0));
-            return;
-        }
-        if (t->n)
-            memcpy(p, t->p, t->n);
-        t->p = p;
-        t->capacity = capacity;
-    }
-    str_copy(t->p + t->n, s);
-    t->n += s.n;
+    if (s.n && !arena_append(b->arena, t, s))
+        guard_limit(b->g, word_unknown(0, 0));
 }
 
 void bash_field_add(struct bash_reader *b, struct bash_fields *f, struct word w)
@@ -47,7 +26,7 @@ struct splitter {
     struct bash_reader *b;
     struct bash_fields *out; /* NULL: one text */
     const struct bash_word *word;
-    struct text text;
+    struct arena_text text;
     bool open; /* the field exists even if it is empty */
     bool quoted;
 };
@@ -58,7 +37,7 @@ static void close_field(struct splitter *s)
         return;
     struct str text = {s->text.p ? s->text.p : "", s->text.n};
     bash_field_add(s->b, s->out, (struct word){text, s->word->start, s->word->end, s->quoted});
-    s->text = (struct text){0};
+    s->text = (struct arena_text){0};
     s->open = s->quoted = false;
 }
 
@@ -313,16 +292,10 @@ static bool expand_range(struct braces *x, const struct item *items, size_t coun
         if (letters) {
             middle[m++] = (struct item){NULL, (char)v};
         } else {
-            char digits[24];
-            size_t d = sizeof digits;
-            unsigned long rest = v < 0 ? 0UL - (unsigned long)v : (unsigned long)v;
-            do {
-                digits[--d] = (char)('0' + rest % 10);
-            } while ((rest /= 10) != 0);
-            if (v < 0)
-                digits[--d] = '-';
-            for (; d < sizeof digits; d++)
-                middle[m++] = (struct item){NULL, digits[d]};
+            char room[STR_NUMBER_ROOM];
+            struct str number = str_of_number(v, room);
+            for (; m < number.n; m++)
+                middle[m] = (struct item){NULL, number.p[m]};
         }
         expand_joined(x, items, count, open, close, middle, m);
         if (v == value[1] || x->made >= BASH_MAX_BRACES || guard_stopped(x->b->g))

@@ -1,4 +1,5 @@
 /* Variables of bash and the operators of ${…}. What is not constant is a hole. */
+#include "base/glob.h"
 #include "guard/bash.h"
 
 enum { LONGEST_PATTERN_TEXT = 512 };
@@ -193,58 +194,11 @@ void bash_assign(struct bash_reader *b, const struct bash_assign *a)
 
 /* ---- patterns ---- */
 
-bool bash_glob(struct str pattern, struct str text)
-{
-    size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
-    while (t < text.n) {
-        size_t next = p + 1;
-        bool hit = false;
-        if (p < pattern.n && pattern.p[p] == '*') {
-            star = p++;
-            mark = t;
-            continue;
-        }
-        if (p < pattern.n && pattern.p[p] == '[') {
-            size_t i = p + 1;
-            bool negated = i < pattern.n && (pattern.p[i] == '!' || pattern.p[i] == '^');
-            size_t close = str_find_char(pattern, ']', i + negated + 1);
-            if (close < pattern.n) {
-                for (i += negated; i < close; i++) {
-                    if (i + 2 < close && pattern.p[i + 1] == '-') {
-                        hit |= text.p[t] >= pattern.p[i] && text.p[t] <= pattern.p[i + 2];
-                        i += 2;
-                    } else {
-                        hit |= text.p[t] == pattern.p[i];
-                    }
-                }
-                hit = hit != negated;
-                next = close + 1;
-            } else {
-                hit = text.p[t] == '[';
-            }
-        } else if (p < pattern.n) {
-            hit = pattern.p[p] == '?' || pattern.p[p] == text.p[t];
-        }
-        if (hit) {
-            p = next;
-            t++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.n && pattern.p[p] == '*')
-        p++;
-    return p == pattern.n;
-}
-
 static struct str remove_prefix(struct str value, struct str pattern, bool longest)
 {
     for (size_t k = 0; k <= value.n; k++) {
         size_t n = longest ? value.n - k : k;
-        if (bash_glob(pattern, str_slice(value, 0, n)))
+        if (glob_match(GLOB_BASH, pattern, str_slice(value, 0, n)))
             return str_from(value, n);
     }
     return value;
@@ -254,7 +208,7 @@ static struct str remove_suffix(struct str value, struct str pattern, bool longe
 {
     for (size_t k = 0; k <= value.n; k++) {
         size_t from = longest ? k : value.n - k;
-        if (bash_glob(pattern, str_from(value, from)))
+        if (glob_match(GLOB_BASH, pattern, str_from(value, from)))
             return str_slice(value, 0, from);
     }
     return value;
@@ -264,7 +218,7 @@ static struct str remove_suffix(struct str value, struct str pattern, bool longe
 static size_t match_at(struct str value, struct str pattern, size_t from)
 {
     for (size_t to = value.n; to > from; to--)
-        if (bash_glob(pattern, str_slice(value, from, to)))
+        if (glob_match(GLOB_BASH, pattern, str_slice(value, from, to)))
             return to;
     return SIZE_MAX;
 }
@@ -274,9 +228,9 @@ static struct str replace(struct bash_reader *b, struct str value, struct str pa
 {
     if (mode == '#' || mode == '%') {
         for (size_t k = 0; k <= value.n; k++) {
-            if (mode == '#' && bash_glob(pattern, str_slice(value, 0, value.n - k)))
+            if (mode == '#' && glob_match(GLOB_BASH, pattern, str_slice(value, 0, value.n - k)))
                 return bash_concat(b, by, str_from(value, value.n - k));
-            if (mode == '%' && bash_glob(pattern, str_from(value, k)))
+            if (mode == '%' && glob_match(GLOB_BASH, pattern, str_from(value, k)))
                 return bash_concat(b, str_slice(value, 0, k), by);
         }
         return value;

@@ -1,5 +1,6 @@
 /* Walks the tree in the order bash runs it, follows variables and functions, and hands every
  * command to its judge. */
+#include "base/glob.h"
 #include "guard/bash.h"
 
 /* ---- functions ---- */
@@ -322,7 +323,7 @@ static struct str match_program(struct str pattern)
         leaf--;
     pattern = str_from(pattern, leaf);
     for (size_t i = 0; i < sizeof programs / sizeof *programs && pattern.n <= 64; i++)
-        if (bash_glob(pattern, programs[i]))
+        if (glob_match(GLOB_BASH, pattern, programs[i]))
             return programs[i];
     return STR("\xFF");
 }

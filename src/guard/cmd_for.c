@@ -65,19 +65,6 @@ static bool read_number(struct str s, size_t *i, long *out)
     return true;
 }
 
-static struct str number_text(struct cmd_reader *r, long number)
-{
-    char digits[24];
-    size_t n = sizeof digits;
-    unsigned long rest = number < 0 ? 0UL - (unsigned long)number : (unsigned long)number;
-    do {
-        digits[--n] = (char)('0' + rest % 10);
-    } while ((rest /= 10) != 0);
-    if (number < 0)
-        digits[--n] = '-';
-    return arena_copy(r->arena, (struct str){digits + n, sizeof digits - n});
-}
-
 static void run_numbers(struct cmd_reader *r, struct cmd_node *node, struct str set)
 {
     long from, step, to;
@@ -97,7 +84,8 @@ static void run_numbers(struct cmd_reader *r, struct cmd_node *node, struct str 
             run_once(r, node, 1);
             return;
         }
-        struct str text = number_text(r, value);
+        char room[STR_NUMBER_ROOM];
+        struct str text = arena_copy(r->arena, str_of_number(value, room));
         run_body(r, node, &text, 1, last);
     }
 }

@@ -112,12 +112,10 @@ bool fold_number(struct value v, double *number);
 int fold_truth(struct value v);
 struct str fold_lower(struct fold *f, struct str text);
 struct str fold_concat(struct fold *f, struct str a, struct str b);
-bool fold_wild(struct str pattern, struct str text); /* -like, without case */
 
 /* Text that grows at its end. */
 struct fold_buffer {
-    char *p;
-    size_t n, capacity;
+    struct arena_text text;
     bool failed;
 };
 void fold_add(struct fold *f, struct fold_buffer *t, struct str s);

@@ -1,4 +1,5 @@
 /* PowerShell's operators and casts on values. */
+#include "base/glob.h"
 #include "base/utf.h"
 #include "guard/fold.h"
 #include "guard/powershell.h"
@@ -369,8 +370,10 @@ static struct value comparison(struct fold *f, unsigned op, struct value a, stru
     case OP_GE: return value_bool(order >= 0);
     case OP_LT: return value_bool(order < 0);
     case OP_LE: return value_bool(order <= 0);
-    case OP_LIKE: return value_bool(fold_wild(value_text(f, b), value_text(f, a)));
-    case OP_NOTLIKE: return value_bool(!fold_wild(value_text(f, b), value_text(f, a)));
+    case OP_LIKE:
+        return value_bool(glob_match(GLOB_POWERSHELL, value_text(f, b), value_text(f, a)));
+    case OP_NOTLIKE:
+        return value_bool(!glob_match(GLOB_POWERSHELL, value_text(f, b), value_text(f, a)));
     case OP_MATCH:
     case OP_NOTMATCH:
         if (!literal_pattern(f, value_text(f, b), &pattern))

@@ -190,7 +190,8 @@ static struct value path_static(struct fold *f, struct str name, const struct va
     if (str_eqi(name, STR("combine")) || str_eqi(name, STR("join"))) {
         struct fold_buffer t = {0};
         for (size_t i = 0; i < count; i++) {
-            if (i && !(t.n && (t.p[t.n - 1] == '\\' || t.p[t.n - 1] == '/')))
+            if (i &&
+                !(t.text.n && (t.text.p[t.text.n - 1] == '\\' || t.text.p[t.text.n - 1] == '/')))
                 fold_add(f, &t, STR("\\"));
             fold_add(f, &t, value_text(f, args[i]));
         }

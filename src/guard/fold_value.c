@@ -73,33 +73,15 @@ void fold_add(struct fold *f, struct fold_buffer *t, struct str s)
 {
     if (t->failed || s.n == 0)
         return;
-    if (t->n + s.n > FOLD_MAX_TEXT || !guard_spend(f->g, s.n)) {
-        t->failed = true;
-        return;
-    }
-    if (t->n + s.n > t->capacity) {
-        size_t capacity = t->capacity ? t->capacity * 2 : 64;
-        while (capacity < t->n + s.n)
-            capacity *= 2;
-        char *p = arena_alloc(f->arena, capacity);
-        if (!p) {
-            t->failed = true;
-            return;
-        }
-        if (t->n)
-            memcpy(p, t->p, t->n);
-        t->p = p;
-        t->capacity = capacity;
-    }
-    str_copy(t->p + t->n, s);
-    t->n += s.n;
+    t->failed = t->text.n + s.n > FOLD_MAX_TEXT || !guard_spend(f->g, s.n) ||
+                !arena_append(f->arena, &t->text, s);
 }
 
 struct str fold_result(struct fold_buffer *t)
 {
     if (t->failed)
         return STR("\xFF");
-    return t->p ? (struct str){t->p, t->n} : STR("");
+    return t->text.p ? (struct str){t->text.p, t->text.n} : STR("");
 }
 
 struct str fold_concat(struct fold *f, struct str a, struct str b)
@@ -201,47 +183,4 @@ int fold_truth(struct value v)
     case VALUE_OBJECT: return 1;
     default: return -1;
     }
-}
-
-/* Backtracks to the last star only, so it is bounded by the product of both lengths. */
-bool fold_wild(struct str pattern, struct str text)
-{
-    size_t p = 0, t = 0, star = SIZE_MAX, mark = 0, steps = 0;
-    while (t < text.n) {
-        if (++steps > 100000)
-            return false;
-        if (p < pattern.n && pattern.p[p] == '*') {
-            star = p++;
-            mark = t;
-        } else if (p < pattern.n && pattern.p[p] == '[') {
-            size_t close = str_find_char(pattern, ']', p);
-            bool hit = false;
-            for (size_t i = p + 1; i < close && close < pattern.n; i++)
-                hit |= i + 2 < close && pattern.p[i + 1] == '-'
-                           ? ascii_lower(text.p[t]) >= ascii_lower(pattern.p[i]) &&
-                                 ascii_lower(text.p[t]) <= ascii_lower(pattern.p[i + 2])
-                           : ascii_lower(text.p[t]) == ascii_lower(pattern.p[i]);
-            if (hit) {
-                p = close + 1;
-                t++;
-            } else if (star != SIZE_MAX) {
-                p = star + 1;
-                t = ++mark;
-            } else {
-                return false;
-            }
-        } else if (p < pattern.n &&
-                   (pattern.p[p] == '?' || ascii_lower(pattern.p[p]) == ascii_lower(text.p[t]))) {
-            p++;
-            t++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.n && pattern.p[p] == '*')
-        p++;
-    return p == pattern.n;
 }

@@ -1,5 +1,6 @@
 /* Parameters of a cmdlet: names by unambiguous prefix, aliases, switches, positions, the pipeline.
  */
+#include "base/glob.h"
 #include "guard/powershell_run.h"
 
 /* One entry of a spec: "Name|Alias:2^" with '!' for a switch, '^' if it takes pipeline input. */
@@ -82,7 +83,7 @@ static void bind_defaults(struct ps_bound *b, const char *spec)
         struct str key = defaults.hash->pairs[i].key;
         size_t colon = str_find_char(key, ':', 0), index;
         struct entry e;
-        if (colon < key.n && fold_wild(str_slice(key, 0, colon), b->who) &&
+        if (colon < key.n && glob_match(GLOB_POWERSHELL, str_slice(key, 0, colon), b->who) &&
             find(spec, str_from(key, colon + 1), true, &index, &e) && index < BIND_MAX &&
             !b->present[index])
             set(b, index, defaults.hash->pairs[i].value, b->at);

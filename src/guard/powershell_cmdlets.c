@@ -1,6 +1,7 @@
 /* The tables of cmdlets and aliases, and the cmdlets that only pass values on or name things. */
 #include "guard/powershell_cmdlets.h"
 
+#include "base/glob.h"
 #include "guard/names.h"
 
 /* ---- pipelines ---- */
@@ -168,7 +169,7 @@ struct value cmdlet_get_variable(struct ps_bound *b)
             "MaximumDriveCount", "VerbosePreference", "PSHOME",
             "ShellId",           "ExecutionContext",  "MaximumErrorCount"};
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            if (fold_wild(name.text, str_of(names[i]))) {
+            if (glob_match(GLOB_POWERSHELL, name.text, str_of(names[i]))) {
                 name.text = str_of(names[i]);
                 break;
             }
@@ -417,11 +418,12 @@ struct str cmdlet_alias(struct str alias, bool *old)
 struct str cmdlet_match(struct str pattern)
 {
     for (size_t i = 0; i < sizeof cmdlets / sizeof *cmdlets; i++)
-        if (fold_wild(pattern, cmdlets[i].name))
+        if (glob_match(GLOB_POWERSHELL, pattern, cmdlets[i].name))
             return cmdlets[i].name;
     size_t index;
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (fold_wild(pattern, aliases[i].alias) && cmdlet_find(aliases[i].cmdlet, &index))
+        if (glob_match(GLOB_POWERSHELL, pattern, aliases[i].alias) &&
+            cmdlet_find(aliases[i].cmdlet, &index))
             return aliases[i].alias;
     return STR_NONE;
 }

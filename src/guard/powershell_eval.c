@@ -78,7 +78,7 @@ static struct value eval_binary(struct ps_run *r, struct ps_node *node)
     for (i = 0; i < count && !guard_stopped(r->g); i++) {
         struct value right = chain[i]->b ? eval(r, chain[i]->b) : value_unknown();
         if (chain[i]->op == OP_ADD && v.kind == VALUE_STRING && count > 2) {
-            if (!grown.p || v.text.p != grown.p) {
+            if (!grown.text.p || v.text.p != grown.text.p) {
                 grown = (struct fold_buffer){0};
                 fold_add(&r->f, &grown, v.text);
             }

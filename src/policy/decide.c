@@ -211,11 +211,12 @@ static enum cordon_verdict decide_commit(struct question *q, struct str below, b
     bool folder = r->facts.directory || r->path.folder;
     const char *name = protected_spelled(PROTECTED_GIT);
     if (below.n == 0) {
-        /* Making the folder, or finding it made; a .git file would point elsewhere. */
-        bool appears = r->access == POLICY_CREATE && folder && (!top || r->facts.exists);
-        bool moved_in =
-            r->access == POLICY_RENAME_TO && folder && !top && !r->facts.exists && r->facts.seen;
-        if (appears || moved_in)
+        /* A folder, or the file of a worktree or submodule. */
+        bool made = r->access == POLICY_CREATE;
+        bool moved_in = r->access == POLICY_RENAME_TO && folder && r->facts.seen;
+        if (!top && !r->facts.exists && (made || moved_in))
+            return allow(q, RULE_GIT_NEW, ZONE_GIT_FREE, 0);
+        if (made && folder && r->facts.exists) /* made before */
             return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
         return deny_name(q, RULE_PROTECTED_GIT, name);
     }

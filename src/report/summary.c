@@ -8,8 +8,20 @@ void summary_free(struct summary *s)
     arena_free(&s->arena);
 }
 
+static void add_repository(struct summary *s, struct str path)
+{
+    for (size_t i = 0; i < s->repository_count; i++)
+        if (str_eq(s->repositories[i], path))
+            return;
+    struct str copy = s->repository_count < SUMMARY_KEPT ? arena_copy(&s->arena, path) : STR_NONE;
+    if (copy.p)
+        s->repositories[s->repository_count++] = copy;
+}
+
 void summary_add(struct summary *s, const struct audit_event *e)
 {
+    if (e->notable)
+        add_repository(s, e->target);
     if (e->type != AUDIT_DENY || e->quiet)
         return;
     s->denied++;
@@ -43,9 +55,34 @@ static void add_plain(struct buf *out, struct str s)
         buf_char(out, (unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7F ? '?' : s.p[i]);
 }
 
+static size_t at_most(size_t count, size_t most)
+{
+    return count < most ? count : most;
+}
+
+static void add_rest(struct buf *out, uint64_t count, struct str audit)
+{
+    if (count == 0)
+        return;
+    buf_fmt(out, "cordon: \xE2\x80\xA6 and %llu more, see --audit ", (unsigned long long)count);
+    add_plain(out, audit.n ? audit : STR("FILE"));
+    buf_char(out, '\n');
+}
+
+static void repository_lines(const struct summary *s, struct str audit, struct buf *out)
+{
+    size_t shown = at_most(s->repository_count, SUMMARY_LINES);
+    for (size_t i = 0; i < shown; i++) {
+        buf_add(out, STR("cordon: the run made a git repository: "));
+        add_plain(out, s->repositories[i]);
+        buf_add(out, STR(" (rule git.new); git and editors run what its config says\n"));
+    }
+    add_rest(out, s->repository_count - shown, audit);
+}
+
 void summary_lines(const struct summary *s, struct str audit, struct buf *out)
 {
-    size_t shown = s->kept < SUMMARY_LINES ? s->kept : SUMMARY_LINES;
+    size_t shown = at_most(s->kept, SUMMARY_LINES);
     for (size_t i = 0; i < shown; i++) {
         const struct summary_denial *d = &s->denials[i];
         buf_add(out, STR("cordon: sandbox denied: "));
@@ -62,12 +99,8 @@ void summary_lines(const struct summary *s, struct str audit, struct buf *out)
         }
         buf_char(out, '\n');
     }
-    if (s->different <= shown)
-        return;
-    buf_fmt(out, "cordon: \xE2\x80\xA6 and %llu more, see --audit ",
-            (unsigned long long)(s->different - shown));
-    add_plain(out, audit.n ? audit : STR("FILE"));
-    buf_char(out, '\n');
+    add_rest(out, s->different - shown, audit);
+    repository_lines(s, audit, out);
 }
 
 void summary_json(const struct summary *s, const struct summary_end *end, struct buf *out)
@@ -92,6 +125,11 @@ void summary_json(const struct summary *s, const struct summary_end *end, struct
         json_put_number(&w, STR("count"), (long long)d->count);
         json_close(&w, '}');
     }
+    json_close(&w, ']');
+    json_key(&w, STR("repositories"));
+    json_open(&w, '[');
+    for (size_t i = 0; i < s->repository_count; i++)
+        json_string(&w, s->repositories[i]);
     json_close(&w, ']');
     json_close(&w, '}');
     buf_char(out, '\n');

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-enum { SUMMARY_LINES = 5, SUMMARY_KEPT = 256 /* different denials that are told apart */ };
+enum { SUMMARY_LINES = 5, SUMMARY_KEPT = 256 /* different ones that are told apart */ };
 
 struct summary_denial {
     enum audit_op op;
@@ -18,17 +18,19 @@ struct summary {
     struct arena arena;
     struct summary_denial denials[SUMMARY_KEPT];
     size_t kept;
-    uint64_t different; /* kept or not */
-    uint64_t denied;    /* all, quiet ones not counted */
+    uint64_t different;                    /* kept or not */
+    uint64_t denied;                       /* all, quiet ones not counted */
+    struct str repositories[SUMMARY_KEPT]; /* that the run made: editors run what they say */
+    size_t repository_count;
 };
 
 void summary_free(struct summary *s);
 
-/* Takes every event of the run; only denials that are not quiet matter. */
+/* Takes every event of the run; denials that are not quiet and what is notable matter. */
 void summary_add(struct summary *s, const struct audit_event *event);
 
-/* Lines that begin with "cordon: ", at most SUMMARY_LINES and one for the rest. audit is the file
-   that --audit named, or empty. */
+/* Lines that begin with "cordon: ", at most SUMMARY_LINES of a kind and one for the rest. audit is
+   the file that --audit named, or empty. */
 void summary_lines(const struct summary *s, struct str audit, struct buf *out);
 
 struct summary_end {

@@ -229,6 +229,22 @@ static void test_summary(void)
                       "\"boundary\":\"kernel\",\"duration_ms\":12,\"denied\":16,"
                       "\"denials\":[{\"op\":\"file.write\",\"target\":\"D:\\\\data\\\\0\"")),
        "the same as JSON");
+    struct audit_event made = {.type = AUDIT_ALLOW,
+                               .op = AUDIT_FILE_CREATE,
+                               .target = STR("/w/n\n/.git"),
+                               .notable = true};
+    summary_add(&s, &made);
+    summary_add(&s, &made);
+    buf_reset(&out);
+    summary_lines(&s, STR_NONE, &out);
+    ok(str_ends(buf_str(&out),
+                STR("cordon: the run made a git repository: /w/n?/.git (rule git.new); "
+                    "git and editors run what its config says\n")) &&
+           s.repository_count == 1,
+       "a repository that was made is named, once and in one line");
+    buf_reset(&out);
+    summary_json(&s, &(struct summary_end){STR("exited"), STR("kernel"), 3, 12}, &out);
+    ok(str_ends(buf_str(&out), STR("\"repositories\":[\"/w/n\\n/.git\"]}\n")), "in JSON, too");
     summary_free(&s);
 }
 

@@ -2,7 +2,10 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/glob.h"
 #include "tap.h"
+
+#include <limits.h>
 
 static void test_str(void)
 {
@@ -21,6 +24,64 @@ static void test_str(void)
     ok(str_endsi(STR("x.EXE"), STR(".exe")) && !str_ends(STR("x.EXE"), STR(".exe")), "ends");
     ok(str_distance(STR("rot"), STR("root"), 3) == 1 && str_distance(STR("a"), STR("xyz"), 1) == 2,
        "distance");
+}
+
+static void test_numbers(void)
+{
+    char room[STR_NUMBER_ROOM];
+    ok(str_eq(str_of_number(0, room), STR("0")), "zero is a digit");
+    ok(str_eq(str_of_number(-1205, room), STR("-1205")), "a number below zero");
+    ok(str_eq(str_of_number(LLONG_MIN, room), STR("-9223372036854775808")), "the lowest number");
+}
+
+static void test_glob(void)
+{
+    static const struct {
+        enum glob_kind kind;
+        const char *pattern, *text;
+        bool matches;
+    } cases[] = {
+        {GLOB_BASH, "", "", true},
+        {GLOB_BASH, "", "a", false},
+        {GLOB_BASH, "**", "", true},
+        {GLOB_BASH, "a*b*c", "axxbxbyc", true},
+        {GLOB_BASH, "a*b*c", "axxbxbycd", false},
+        {GLOB_BASH, "a?c", "abc", true},
+        {GLOB_BASH, "a?c", "ac", false},
+        {GLOB_BASH, "ABC", "abc", false},
+        {GLOB_BASH, "[a-cx]", "b", true},
+        {GLOB_BASH, "[a-cx]", "x", true},
+        {GLOB_BASH, "[a-cx]", "-", false},
+        {GLOB_BASH, "[a-cx]", "d", false},
+        {GLOB_BASH, "[a-]", "-", true},
+        {GLOB_BASH, "[!a-c]", "b", false},
+        {GLOB_BASH, "[!a-c]", "d", true},
+        {GLOB_BASH, "[^]]", "]", false},
+        {GLOB_BASH, "[^]]", "a", true},
+        {GLOB_BASH, "[]]", "]", true},
+        {GLOB_BASH, "*[a-c]z", "xbz", true},
+        {GLOB_BASH, "[ab", "[ab", true},
+        {GLOB_BASH, "[", "a", false},
+        {GLOB_POWERSHELL, "S*-PROC[aeiou]ss", "start-process", true},
+        {GLOB_POWERSHELL, "S*-PROC[aiu]ss", "start-process", false},
+        {GLOB_POWERSHELL, "[A-C]", "b", true},
+        {GLOB_POWERSHELL, "[!a]", "b", false},
+        {GLOB_POWERSHELL, "[!a]", "!", true},
+        {GLOB_POWERSHELL, "[ab", "[ab", false},
+        {GLOB_STARS, "*\\CORDON*.dll", "c:\\cordon\\x.DLL", true},
+        {GLOB_STARS, "a?", "ab", false},
+        {GLOB_STARS, "[a]?", "[A]?", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ok(glob_match(cases[i].kind, str_of(cases[i].pattern), str_of(cases[i].text)) ==
+               cases[i].matches,
+           "%s %s %s", cases[i].pattern, cases[i].matches ? "matches" : "does not match",
+           cases[i].text);
+    static char many[30 * 1000];
+    memset(many, 'a', sizeof many);
+    struct str text = {many, sizeof many};
+    ok(glob_match(GLOB_BASH, STR("*a"), text) && !glob_match(GLOB_BASH, STR("*aaaaaaaab"), text),
+       "a long text ends, found or not");
 }
 
 static void test_buf(void)
@@ -61,6 +122,13 @@ static void test_arena(void)
         grown[i] = i;
     }
     ok(grown[0] == 0 && grown[99] == 99, "grow keeps the elements");
+    struct arena_text text = {0};
+    for (int i = 0; i < 100; i++)
+        arena_append(&a, &text, STR("abc"));
+    ok(text.n == 300 && text.p[0] == 'a' && text.p[299] == 'c', "append keeps what was there");
+    static const char zeros[200 * 1000];
+    ok(!arena_append(&a, &text, (struct str){zeros, sizeof zeros}) && text.n == 300,
+       "an append beyond the limit changes nothing");
 }
 
 static char *taken_from_scope(void)
@@ -72,6 +140,8 @@ static char *taken_from_scope(void)
 int main(void)
 {
     test_str();
+    test_numbers();
+    test_glob();
     test_buf();
     test_arena();
     char *p = taken_from_scope();

@@ -2,6 +2,7 @@
 #include "broker/linux/broker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,8 +28,16 @@ void broker_forget(struct broker *b, const struct stat *st)
     id_set_take(&b->linked, id_of(st));
 }
 
+void broker_made(struct broker *b, const struct resolved *where)
+{
+    struct stat st;
+    if (str_eqi(str_of(where->leaf), STR(".git")) &&
+        fstatat(where->parent, where->leaf, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        id_set_add(&b->repositories, id_of(&st)); /* without memory: protected like any other */
+}
+
 /*
- * True if every .git on the way is a folder that this run made. By inode: a path would still be
+ * True if every .git on the way was made by this run. By inode: a path would still be
  * trusted after the folder above it was exchanged for another one.
  */
 static bool in_own_repository(const struct broker *b, struct str path)
@@ -123,7 +132,8 @@ bool broker_allows(struct broker *b, struct request *r, const struct resolved *w
     policy_decide(b->policy, &question, &answer);
     if (answer.verdict == CORDON_ALLOW) {
         char image[PATH_MAX];
-        if (b->report_grants)
+        bool notable = answer.rule == RULE_GIT_NEW;
+        if (b->report_grants || notable)
             b->event(b->context,
                      &(struct audit_event){.type = AUDIT_ALLOW,
                                            .op = op,
@@ -132,6 +142,7 @@ bool broker_allows(struct broker *b, struct request *r, const struct resolved *w
                                            .image = broker_image(r, image, sizeof image),
                                            .target = question.path.text,
                                            .verdict = CORDON_ALLOW,
+                                           .notable = notable,
                                            .rule = str_of(policy_rule_id(answer.rule))});
         return true;
     }

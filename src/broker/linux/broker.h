@@ -52,7 +52,7 @@ struct broker {
     struct id_set linked;       /* names that this run made of files that had one */
     struct id_set sockets;      /* unix sockets that this run bound */
     struct id_set listeners;    /* internet sockets that this run bound; no device */
-    struct id_set repositories; /* .git folders that this run made */
+    struct id_set repositories; /* what this run made under the name .git */
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
     struct broker_processes processes;
@@ -72,6 +72,9 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context));
 /* ---- for the handlers ---- */
 
 struct file_id id_of(const struct stat *st);
+
+/* Something was made there: what is called .git is this run's own. */
+void broker_made(struct broker *b, const struct resolved *where);
 
 /* A name of this object went away: its number may soon be somebody else's. */
 void broker_forget(struct broker *b, const struct stat *st);

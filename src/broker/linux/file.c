@@ -30,10 +30,7 @@ static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t pa
         request_fail(r, errno);
         return;
     }
-    struct stat st;
-    if (str_eqi(str_of(where.leaf), STR(".git")) &&
-        fstatat(where.parent, where.leaf, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        id_set_add(&b->repositories, id_of(&st)); /* without memory: protected like any other */
+    broker_made(b, &where);
     request_succeed(r, 0);
 }
 

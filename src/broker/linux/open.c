@@ -134,7 +134,10 @@ static int open_new(struct broker *b, struct request *r, struct resolved *where,
     request_take_umask(r);
     int how = (flags & ~O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
     int fd = openat(where->parent, where->leaf, how, mode & 07777);
-    return fd < 0 ? -errno : fd;
+    if (fd < 0)
+        return -errno;
+    broker_made(b, where);
+    return fd;
 }
 
 /* The caller's memory may name something else by then: Landlock must know all that could happen. */

@@ -23,14 +23,12 @@ enum { PROC_PATH = 64 };
 /* Before, a number, behind: for every call, where printf would be a part of its price. */
 static void proc_path(const char *before, int number, const char *behind, char *out)
 {
-    char digits[12], *at = digits + sizeof digits;
-    do
-        *--at = (char)('0' + number % 10);
-    while (number /= 10);
-    size_t n = strlen(before), more = (size_t)(digits + sizeof digits - at);
+    char room[STR_NUMBER_ROOM];
+    struct str digits = str_of_number(number, room);
+    size_t n = strlen(before);
     memcpy(out, before, n);
-    memcpy(out + n, at, more);
-    strcpy(out + n + more, behind);
+    str_copy(out + n, digits);
+    strcpy(out + n + digits.n, behind);
 }
 
 bool resolve_path_of(int fd, char *out, size_t capacity)

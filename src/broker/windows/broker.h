@@ -48,7 +48,7 @@ struct broker {
     struct client *clients;
     volatile LONG threads;      /* that may touch this; each counts itself off as its last act */
     struct id_set linked;       /* files that this run gave another name */
-    struct id_set repositories; /* .git folders that this run made */
+    struct id_set repositories; /* what this run made under the name .git */
     struct id_set probes;       /* PowerShell's test files, where temp is not writable */
     struct {
         uint64_t *hashes; /* of folded names */
@@ -133,6 +133,8 @@ bool request_allows(struct request *r, const struct policy_request *question, en
 
 /* ---- place.c ---- */
 
+enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
+
 /* A name of the tree, resolved: an open folder and one name in it. */
 struct place {
     struct path path;    /* normal; of PATH_FILE the final folder and the name in it */
@@ -154,6 +156,9 @@ const struct broker_root *place_root(struct request *r, const struct path *name,
 
 /* Opens the folder that holds a PATH_FILE and makes the path final. */
 NTSTATUS place_find(struct request *r, const struct path *name, struct place *out);
+
+/* Looks at what stands there without touching it; links are not followed where the system can. */
+NTSTATUS place_look(const struct place *place, bool follow, HANDLE *out);
 
 /* A handle of the process as one of ours, checked to be a file on a disk; a status. */
 NTSTATUS place_borrow(struct request *r, uint64_t value, HANDLE *out);

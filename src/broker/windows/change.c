@@ -7,8 +7,6 @@
 
 #include "base/utf.h"
 
-enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
-
 /* A file of the tree's, seen through one of its handles. */
 struct subject {
     HANDLE borrowed;
@@ -95,17 +93,11 @@ static void look_at_target(struct request *r, const struct place *place,
                            struct policy_request *question)
 {
     HANDLE file;
-    OBJECT_ATTRIBUTES object;
-    IO_STATUS_BLOCK io;
     struct facts facts;
-    UNICODE_STRING leaf = place->leaf;
     question->path = place->path;
     question->facts.seen = true;
     question->facts.existing = path_parent(PATH_WINDOWS, place->path.text);
-    InitializeObjectAttributes(&object, &leaf, OBJ_CASE_INSENSITIVE, place->folder, NULL);
-    if (NtOpenFile(&file, FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io, SHARE_ALL,
-                   FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_REPARSE_POINT |
-                       FILE_OPEN_FOR_BACKUP_INTENT) >= 0) {
+    if (place_look(place, false, &file) >= 0) {
         if (facts_of(file, &facts) >= 0)
             facts_apply(r, file, &facts, question);
         question->facts.exists = true;

@@ -53,15 +53,15 @@ bool facts_own_repository(struct request *r, struct str path)
         end = str_find_char(path, '\\', at + 1);
         if (!str_eqi(str_slice(path, at + 1, end), STR(".git")))
             continue;
-        struct path folder = {.class = PATH_FILE, .text = str_slice(path, 0, end)};
+        struct path name = {.class = PATH_FILE, .text = str_slice(path, 0, end)};
         auto_place struct place place = {0};
         struct file_id id;
-        /* As a folder with an empty name in it: opened as it is, whoever it is now. */
-        auto_buf struct buf inside = {0};
-        buf_add(&inside, folder.text);
-        buf_add(&inside, STR("\\x"));
-        folder.text = buf_str(&inside);
-        if (place_find(r, &folder, &place) < 0 || !facts_id(place.folder, &id))
+        HANDLE file;
+        if (place_find(r, &name, &place) < 0 || place_look(&place, false, &file) < 0)
+            return false;
+        bool known = facts_id(file, &id);
+        NtClose(file);
+        if (!known)
             return false;
         EnterCriticalSection(&b->lock);
         own = id_set_count(&b->repositories, id) > 0;

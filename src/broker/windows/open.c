@@ -12,9 +12,7 @@ enum {
     WRITES_DATA = FILE_WRITE_DATA | FILE_APPEND_DATA | FILE_WRITE_EA | FILE_DELETE_CHILD,
     WRITES = WRITES_DATA | FILE_WRITE_ATTRIBUTES,
     /* A folder handle with a write right makes files in it, or becomes a junction. */
-    NEVER_GIVEN_OF_FOLDERS = NEVER_GIVEN | WRITES,
-    SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-    LOOK = FILE_READ_ATTRIBUTES | SYNCHRONIZE
+    NEVER_GIVEN_OF_FOLDERS = NEVER_GIVEN | WRITES
 };
 
 struct wish {
@@ -75,16 +73,6 @@ static NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access,
     return NtCreateFile(out, access, &object, &io, allocation.QuadPart ? &allocation : NULL,
                         w ? w->attributes : 0, share, disposition,
                         options | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
-}
-
-/* Looks at what stands there without touching it; links are not followed where the system can. */
-static NTSTATUS look_at(const struct place *place, bool follow, HANDLE *out)
-{
-    UNICODE_STRING leaf = place->leaf;
-    return open_at(place->folder, &leaf, LOOK, SHARE_ALL, FILE_OPEN,
-                   FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_FOR_BACKUP_INTENT |
-                       (follow ? 0 : FILE_OPEN_REPARSE_POINT),
-                   NULL, out);
 }
 
 /* Hands a copy with reduced rights to the process. */
@@ -175,7 +163,7 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
     policy_decide(r->broker->policy, &question, &answer);
     if (answer.verdict != CORDON_ALLOW) {
         /* Whoever only finds it there gets what it would have got without us. */
-        if (look_at(place, false, &file) >= 0) {
+        if (place_look(place, false, &file) >= 0) {
             NtClose(file);
             return STATUS_OBJECT_NAME_COLLISION;
         }
@@ -190,8 +178,7 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
         return status;
     }
     request_grant(r, AUDIT_FILE_CREATE, &question, &answer);
-    if (folder)
-        remember_repository(r, place, file);
+    remember_repository(r, place, file);
     if (answer.rule == RULE_TEMP_PROBE)
         remember(r, &r->broker->probes, file);
     give(r, w, file, folder, FILE_CREATED);
@@ -277,7 +264,7 @@ static NTSTATUS open_existing(struct request *r, struct wish *w, const struct pl
     HANDLE seen;
     struct facts facts;
     bool on_link = w->options & FILE_OPEN_REPARSE_POINT;
-    NTSTATUS status = look_at(place, false, &seen);
+    NTSTATUS status = place_look(place, false, &seen);
     if (status < 0)
         return status;
     status = facts_of(seen, &facts);
@@ -288,7 +275,7 @@ static NTSTATUS open_existing(struct request *r, struct wish *w, const struct pl
         question.facts.created_by_run = facts_created_by_run(r, seen, final);
         if (question.facts.reparse == POLICY_LINK && !on_link) {
             NtClose(seen);
-            status = look_at(place, true, &seen);
+            status = place_look(place, true, &seen);
             if (status < 0)
                 return status;
             final = place_path_of(r, seen);
@@ -518,7 +505,7 @@ static bool is_missing(struct request *r, const struct path *path)
     auto_place struct place place = {0};
     NTSTATUS status = place_find(r, path, &place);
     if (status >= 0)
-        status = look_at(&place, true, &file);
+        status = place_look(&place, true, &file);
     if (status >= 0)
         NtClose(file);
     request_answer(r, status);

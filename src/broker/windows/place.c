@@ -209,6 +209,17 @@ static struct str settle(struct request *r, struct str asked, HANDLE *folder)
     return str_eqi(final, asked) ? final : STR_NONE;
 }
 
+NTSTATUS place_look(const struct place *place, bool follow, HANDLE *out)
+{
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    UNICODE_STRING leaf = place->leaf;
+    InitializeObjectAttributes(&object, &leaf, OBJ_CASE_INSENSITIVE, place->folder, NULL);
+    return NtOpenFile(out, FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io, SHARE_ALL,
+                      FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_FOR_BACKUP_INTENT |
+                          FILE_COMPLETE_IF_OPLOCKED | (follow ? 0 : FILE_OPEN_REPARSE_POINT));
+}
+
 NTSTATUS place_find(struct request *r, const struct path *name, struct place *out)
 {
     struct str parent = path_parent(PATH_WINDOWS, name->text);

@@ -46,11 +46,13 @@ void request_deny(struct request *r, enum audit_op op, const struct policy_reque
 void request_grant(struct request *r, enum audit_op op, const struct policy_request *question,
                    const struct policy_answer *answer)
 {
-    if (r->broker->report_grants)
+    bool notable = answer->rule == RULE_GIT_NEW;
+    if (r->broker->report_grants || notable)
         request_event(r, &(struct audit_event){.type = AUDIT_ALLOW,
                                                .op = op,
                                                .target = question->path.text,
                                                .verdict = CORDON_ALLOW,
+                                               .notable = notable,
                                                .rule = str_of(policy_rule_id(answer->rule))});
 }
 

@@ -22,7 +22,10 @@ static const struct program programs[] = {
      "git init -q g && cd g && echo 1 > f && git add f && git commit -qm one && git branch b && "
      "git checkout -q b && echo 2 >> f && git commit -qam two && git gc -q && git clone -q . ../h "
      "&& git -C ../h log "
-     "--format=%H && git status --short && git fsck",
+     "--format=%H && git status --short && git fsck && git worktree add -q ../t && cd ../t && echo "
+     "3 > g && git add g && git commit -qm three && git worktree list && cd ../g && git worktree "
+     "move ../t ../u && git worktree add -q ../v && git worktree remove ../v && git log --all "
+     "--format=%s",
      NULL},
     {"python3",
      "python3 -m venv --without-pip v && v/bin/python -c \"import sys; print(sys.prefix != "
@@ -149,7 +152,12 @@ static void test_git_denied(void)
        cordon);
     ok(sh("ws", "cksum .git/config | cmp - ../config && test ! -e .git/hooks/post-commit") == 0,
        "its configuration and hooks stay");
-    sh("ws", "git worktree add -q ../tree");
+    ok(sh("ws",
+          "'%s' run --quiet --git=commit -- git worktree add -q inner; test ! -e inner/.git -a ! "
+          "-e .git/worktrees/inner/commondir && rm -rf inner",
+          cordon) == 0,
+       "what ties a worktree to a repository that was there is closed");
+    sh("ws", "git worktree prune; git branch -qD inner; git worktree add -q ../tree");
     ok(sh("tree",
           "'%s' run --quiet --git=commit -- sh -c 'echo 2 > g && git add g && git commit -qm two'",
           cordon) == 0 &&

@@ -12,7 +12,8 @@ static void fresh(void)
 {
     sh(".", "rm -rf ws out; mkdir -p ws/sub out/.empty && cd ws && printf old > file && "
             "printf old > ../out/file && chmod 644 file ../out/file && "
-            "mkdir -p repo/.git/hooks && printf x > repo/.git/config && "
+            "mkdir -p repo/.git/hooks linked && printf x > repo/.git/config && "
+            "printf x > linked/.git && "
             "ln -s ../out away && ln -s ../out/file filelink && ln ../out/file hard && "
             "touch -d 2020-01-01 ../out/file file");
 }
@@ -59,6 +60,10 @@ static const struct attempt denied[] = {
     {"a repository in another case", "mkdir .GiT", "test -d .GiT", NULL},
     {"a nested hook", "echo x > repo/.git/hooks/pre-commit", "test -e repo/.git/hooks/pre-commit",
      NULL},
+    {"a worktree led elsewhere", "echo y > linked/.git", "grep -q y linked/.git", NULL},
+    {"a worktree's file replaced", "echo y > t; mv -f t linked/.git", "grep -q y linked/.git",
+     NULL},
+    {"a worktree's file deleted", "unlink linked/.git", "test ! -e linked/.git", NULL},
     {"a nested config", "echo y > repo/.git/config", "grep -q y repo/.git/config", NULL},
     {"a nested repository moved", "mv repo/.git repo/g", "test -d repo/g", NULL},
     {"agent settings", "mkdir .claude", "test -d .claude", NULL},
@@ -151,6 +156,9 @@ static const struct attempt allowed[] = {
     {"the null device", "echo x > /dev/null && echo ok > got", "grep -q ok got", NULL},
     {"a repository of its own", "mkdir -p new/.git/hooks && echo x > new/.git/config",
      "test -s new/.git/config", NULL},
+    {"a worktree of its own",
+     "mkdir new && echo x > new/.git && echo y > new/.git && rm new/.git && echo z > new/.git",
+     "grep -qx z new/.git", NULL},
     {"commit objects with --git=commit",
      "echo x > repo/.git/index.lock && mv repo/.git/index.lock repo/.git/index",
      "test -s repo/.git/index", "--git=commit"},
@@ -294,6 +302,20 @@ static void test_codes(void)
           "'\"type\":\"summary\",\"reason\":\"exited\",\"exit\":2,\"boundary\":\"kernel\"'",
           cordon) == 0,
        "or as JSON");
+    ok(sh("ws",
+          "'%s' run --json -- sh -c 'mkdir -p made/.git gone/.git; rmdir gone/.git' 2>&1 | tail -n "
+          "1 "
+          "| grep -q '\"repositories\":\\[\"[^,]*/made/.git\"]'",
+          cordon) == 0,
+       "a repository that the run made is in it, one that is gone is not");
+    ok(sh("ws",
+          "'%s' run --audit ../out/r.jsonl -- sh -c 'mkdir -p more/.git; echo x > "
+          "more/.git/config' "
+          "2>&1 | grep -c 'cordon: the run made a git repository: .*more/.git (rule git.new)' | "
+          "grep -qx 1 && grep -c '\"type\":\"allow\".*more/.git\".*\"rule\":\"git.new\"' "
+          "../out/r.jsonl | grep -qx 1",
+          cordon) == 0,
+       "and in the summary for people and the audit");
     ok(sh("ws",
           "'%s' run --audit ../out/a.jsonl -- sh -c 'echo x > ../out/n; echo x > ../out/a.jsonl'; "
           "grep -q '\"type\":\"start\"' ../out/a.jsonl && grep -q '\"rule\":\"roots.outside\"' "

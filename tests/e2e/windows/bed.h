@@ -277,8 +277,8 @@ BED void list_tree(const char *path, const char *prefix, struct buf *out)
 BED void fresh(void)
 {
     static const char *const folders[] = {
-        "ws",  "ws\\sub",   "ws\\repo", "ws\\repo\\.git", "ws\\repo\\.git\\hooks",
-        "out", "out\\empty"};
+        "ws",  "ws\\sub",    "ws\\repo",  "ws\\repo\\.git", "ws\\repo\\.git\\hooks",
+        "out", "out\\empty", "ws\\linked"};
     /* A process that is just ending may hold a folder for a moment. */
     for (int tries = 0; tries < 3; tries++) {
         remove_tree(path_of("ws"));
@@ -296,6 +296,7 @@ BED void fresh(void)
     put("out\\file", "old");
     put("out\\secret", "secret");
     put("ws\\repo\\.git\\config", "old");
+    put("ws\\linked\\.git", "old");
     CreateHardLinkA(path_of("ws\\hard"), path_of("out\\file"), NULL);
 }
 

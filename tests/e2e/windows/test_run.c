@@ -52,6 +52,8 @@ static const struct attempt denied[] = {
     {"34 .git as a file", "%P% write .git", "+ws\\.git", NULL},
     {"34 a nested hook", "%P% write repo\\.git\\hooks\\pre-commit",
      "+ws\\repo\\.git\\hooks\\pre-commit", NULL},
+    {"34 a worktree led elsewhere", "%P% overwrite linked\\.git", "=ws\\linked\\.git|x", NULL},
+    {"34 a worktree's file deleted", "%P% delete linked\\.git", "-ws\\linked\\.git", NULL},
     {"34 a nested config", "%P% overwrite repo\\.GIT\\CONFIG", "=ws\\repo\\.git\\config|x", NULL},
     {"34 a nested repository renamed", "%P% rename repo\\.git repo\\g", "+ws\\repo\\g", NULL},
     {"35 .claude made", "%P% mkdir .claude", "+ws\\.claude", NULL},
@@ -148,6 +150,8 @@ static const struct attempt allowed[] = {
      "cmd /c \"mkdir sub\\.git && echo x> sub\\.git\\config && mkdir sub\\.git\\hooks && echo x> "
      "sub\\.git\\hooks\\h\"",
      "+ws\\sub\\.git\\hooks\\h", NULL},
+    {"a worktree made by the run", "cmd /c \"echo x> sub\\.git&& echo y> sub\\.git\"",
+     "=ws\\sub\\.git|y", NULL},
 };
 
 static void test_attempts(void)
@@ -296,6 +300,15 @@ static void test_ends(void)
     buf_reset(&out);
     code = confined("--json", "%P% exit 3", &out);
     ok(code == 3 && has(&out, "\"reason\":\"exited\"") && has(&out, "\"exit\":3"), "--json");
+    fresh();
+    buf_reset(&out);
+    confined("--json", "cmd /c \"mkdir made\\.git && mkdir gone\\.git && rmdir gone\\.git\"", &out);
+    ok(has(&out, "\\\\made\\\\.git\"]") && !has(&out, "gone"),
+       "a repository that the run made is in it, one that is gone is not");
+    buf_reset(&out);
+    confined(NULL, "cmd /c mkdir more\\.git", &out);
+    ok(has(&out, "the run made a git repository: ") && has(&out, "\\more\\.git (rule git.new)"),
+       "and in the summary for people");
     buf_reset(&out);
     confined("--require-kernel", "cmd /c echo ran> new", &out);
     ok(holds("-ws\\new") == has(&out, "--require-kernel"), "--require-kernel runs or says why not");
