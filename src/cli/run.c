@@ -34,6 +34,10 @@ static void print_plan(const struct cordon_policy *p)
     if (s->mode == POLICY_WORKSPACE_WRITE && s->temp_path.n && !s->no_temp)
         print_error("can be changed: %.*s (temp%s)", STR_ARG(s->temp_path),
                     s->temp == POLICY_TEMP_SHARED ? ", shared" : "");
+    if (s->deny_read.count == 0)
+        print_error(
+            "can be read: everything; --deny-read @credentials closes keys and tokens (every "
+            "open then costs more)");
     for (size_t i = 0; i < s->deny_read.count; i++) {
         const struct policy_entry *e = &s->deny_read.items[i];
         print_error("cannot be read: %.*s", STR_ARG(e->path.n ? e->path : e->given));

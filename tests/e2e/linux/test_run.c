@@ -297,6 +297,13 @@ static void test_codes(void)
           "--root '",
           cordon) == 0,
        "the summary names path, rule and remedy");
+    ok(sh("ws", "'%s' run --verbose -- true 2>&1 | grep -q '@credentials closes keys'", cordon) ==
+               0 &&
+           sh("ws",
+              "'%s' run --verbose --deny-read @credentials -- true 2>&1 | grep -q '^cordon: cannot "
+              "be read: .*/.ssh'",
+              cordon) == 0,
+       "--verbose says that credentials are closed on request only");
     ok(sh("ws",
           "'%s' run --json -- sh -c 'echo x > ../out/n' 2>&1 | tail -n 1 | grep -q "
           "'\"type\":\"summary\",\"reason\":\"exited\",\"exit\":2,\"boundary\":\"kernel\"'",
