@@ -38,10 +38,19 @@ static void print_plan(const struct cordon_policy *p)
         print_error(
             "can be read: everything; --deny-read @credentials closes keys and tokens (every "
             "open then costs more)");
+    size_t credentials = 0;
     for (size_t i = 0; i < s->deny_read.count; i++) {
         const struct policy_entry *e = &s->deny_read.items[i];
-        print_error("cannot be read: %.*s", STR_ARG(e->path.n ? e->path : e->given));
+        if (str_eq(e->given, STR("@credentials")))
+            credentials++;
+        else
+            print_error("cannot be read: %.*s", STR_ARG(e->path.n ? e->path : e->given));
     }
+    if (credentials)
+        print_error(
+            "cannot be read: %zu files and folders of keys and tokens (@credentials; cordon "
+            "why --list names them)",
+            credentials);
     print_error("network: %s", nets[s->net]);
     print_error("git: %s", s->git == POLICY_GIT_COMMIT ? "commits work, hooks and config are closed"
                                                        : "closed");

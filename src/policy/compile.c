@@ -159,8 +159,12 @@ static bool is_lifted(const struct compiler *c, struct str path)
 
 static int add_credentials(struct compiler *c, struct policy_entry entry)
 {
-    static const char *const below[] = {
-#define POLICY_CREDENTIAL(path) path,
+    enum { ANYWHERE, WINDOWS };
+    static const struct {
+        int where;
+        const char *path;
+    } below[] = {
+#define POLICY_CREDENTIAL(where, path) {where, path},
 #include "policy/credentials.def"
 #undef POLICY_CREDENTIAL
     };
@@ -172,9 +176,11 @@ static int add_credentials(struct compiler *c, struct policy_entry entry)
     }
     for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
         auto_buf struct buf path = {0};
+        if (below[i].where == WINDOWS && c->given->paths.dialect != PATH_WINDOWS)
+            continue;
         buf_add(&path, c->given->machine.home);
         buf_char(&path, separator);
-        for (const char *p = below[i]; *p; p++)
+        for (const char *p = below[i].path; *p; p++)
             buf_char(&path, *p == '\\' ? separator : *p);
         if (path.failed)
             return CORDON_E_NOMEM;

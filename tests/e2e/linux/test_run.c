@@ -301,7 +301,7 @@ static void test_codes(void)
                0 &&
            sh("ws",
               "'%s' run --verbose --deny-read @credentials -- true 2>&1 | grep -q '^cordon: cannot "
-              "be read: .*/.ssh'",
+              "be read: .*keys and tokens'",
               cordon) == 0,
        "--verbose says that credentials are closed on request only");
     ok(sh("ws",
