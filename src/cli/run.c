@@ -47,10 +47,9 @@ static void print_plan(const struct cordon_policy *p)
             print_error("cannot be read: %.*s", STR_ARG(e->path.n ? e->path : e->given));
     }
     if (credentials)
-        print_error(
-            "cannot be read: %zu files and folders of keys and tokens (@credentials; cordon "
-            "why --list names them)",
-            credentials);
+        print_error("cannot be read: %u files and folders of keys and tokens (@credentials; cordon "
+                    "why --list names them)",
+                    (unsigned)credentials);
     print_error("network: %s", nets[s->net]);
     print_error("git: %s", s->git == POLICY_GIT_COMMIT ? "commits work, hooks and config are closed"
                                                        : "closed");
