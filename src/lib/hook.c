@@ -269,9 +269,13 @@ static int judge_path(struct hook *h, const char *action, struct str path)
     int rc = word.p ? cordon_why(h->policy, action, 1, &word.p, &a) : CORDON_E_NOMEM;
     if (rc)
         return rc;
+    struct str rule = str_of(cordon_answer_rule(a, 0));
     if (a->verdict != CORDON_ALLOW)
-        judged(h, a->verdict, str_of(cordon_answer_rule(a, 0)), str_of(cordon_answer_why(a, 0)),
+        judged(h, a->verdict, rule, str_of(cordon_answer_why(a, 0)),
                str_of(cordon_answer_fix(a, 0)));
+    else if (str_eq(rule, str_of(policy_rule_id(RULE_GIT_NEW))))
+        /* A run would name it in its summary; here nobody would hear of it. */
+        judged(h, CORDON_ASK, rule, STR("git and editors run what a .git file leads to"), STR_NONE);
     cordon_answer_free(a);
     return 0;
 }
