@@ -24,10 +24,10 @@ static void test_events(void)
            0, "workspace-write");
     expect("a root that is not there is a refusal", "hook claude --root no-such-folder",
            EVENT("Write", "file_path", "/ws/a"), 0, "there is no such folder");
-    code = program_run("hook claude --root tests --cwd tests",
-                       EVENT("Write", "file_path", "unit/new"), &out);
+    code = program_run("hook claude --cwd tests --root .", EVENT("Write", "file_path", "unit/new"),
+                       &out);
     ok(code == 0 && out.n == 0, "a new file in a root is allowed");
-    expect("a new .git file needs a person", "hook claude --root tests --cwd tests",
+    expect("a new .git file needs a person", "hook claude --cwd tests --root .",
            EVENT("Write", "file_path", "unit/.git"), 0, "\"permissionDecision\":\"ask\"");
     expect("no agent blocks", "hook", "{}", 2, "cordon hook claude");
     expect("another agent blocks", "hook cursor", "{}", 2, "cordon hook claude");
