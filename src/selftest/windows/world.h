@@ -38,6 +38,11 @@ int world_wait(HANDLE process);
 bool scheduler_do(const char *what, const char *name);
 void scheduler_try(struct selftest_world *w, struct selftest_line *line);
 
+/* ---- runs.c ---- */
+
+/* True if promise n is one of those; then the line says how it went. */
+bool runs_try(struct selftest_world *w, unsigned n, struct selftest_line *line);
+
 /* ---- world.c ---- */
 
 /* The path of a name in the world: "ws\\file". Four may be in use at once. */
