@@ -246,7 +246,8 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     sigset_t children;
     uint64_t begin = elapsed_ms();
     bool adopts = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
-    prctl(PR_SET_NAME, "cordon-reaper", 0, 0, 0);
+    /* Who kills all that is called cordon must not kill what ends the tree then. */
+    prctl(PR_SET_NAME, "sandbox-reaper", 0, 0, 0);
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     sigprocmask(SIG_BLOCK, &children, NULL);

@@ -385,12 +385,26 @@ static void test_inherited(void)
 /* The supervisor dies: no write is possible from then on and the tree ends. */
 static void test_killed(void)
 {
-    fresh();
-    sh("ws",
-       "'%s' run -- sh -c 'while :; do echo x >> log; sleep 0.02; done' & s=$!; sleep 0.5; "
-       "kill -9 $s; sleep 1; wc -c < log > one; sleep 0.5; wc -c < log > two",
-       cordon);
-    ok(sh("ws", "test -s log && cmp one two") == 0, "the supervisor killed: the tree is gone");
+    static const struct {
+        const char *name, *who;
+    } cases[] = {
+        {"the supervisor killed", "echo $s"},
+        {"all killed that is called cordon",
+         "for p in $s $(cat /proc/$s/task/$s/children); do grep -q cordon /proc/$p/comm && "
+         "echo $p; done"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char log[32]; /* the same test may run beside this one */
+        snprintf(log, sizeof log, "log-%d-%zu", (int)getpid(), i);
+        fresh();
+        sh("ws",
+           "L=%s; '%s' run -- sh -c \"(while :; do echo x >> $L; sleep 0.02; done) & wait\" 2> "
+           "/dev/null & s=$!; sleep 0.5; kill -9 $(%s); sleep 1; wc -c < $L > one; ps -eo args | "
+           "grep \"^sh -c .while.*$L\" > left; sleep 0.5; wc -c < $L > two",
+           log, cordon, cases[i].who);
+        ok(sh("ws", "test -s %s && cmp one two", log) == 0, "%s: no write from then on",
+           cases[i].name);
+        ok(sh("ws", "test -e left -a ! -s left") == 0, "%s: the tree is gone", cases[i].name);
+    }
 }
 
 /* Flips of a link between inside and outside while writing through it. */
