@@ -68,7 +68,7 @@ export interface Summary {
   duration_ms?: number;
   denied: number;
   denials: Denial[];
-  /** What the run made under the name .git and left there: git and editors run what its config says. */
+  /** What the run made under the name .git: git and editors run what its config says. */
   repositories: string[];
 }
 

@@ -158,17 +158,21 @@ static int open_audit(struct run *run)
                : 0;
 }
 
-/* What the run has deleted again, as tests do, needs no words. */
-static void forget_deleted(struct summary *s)
+/* Tests make repositories and delete them again: those need few words. */
+static void sort_repositories(struct summary *s)
 {
     auto_arena struct arena arena = {0};
-    size_t kept = 0;
-    for (size_t i = 0; i < s->repository_count; i++) {
+    for (size_t i = 0; i + s->gone < s->repository_count;) {
         struct disk_facts facts = {0};
-        if (disk_look(&arena, s->repositories[i], &facts) || facts.exists)
-            s->repositories[kept++] = s->repositories[i];
+        struct str path = s->repositories[i];
+        if (disk_look(&arena, path, &facts) || facts.exists || facts.link) {
+            i++;
+            continue;
+        }
+        size_t last = s->repository_count - ++s->gone;
+        s->repositories[i] = s->repositories[last];
+        s->repositories[last] = path;
     }
-    s->repository_count = kept;
 }
 
 int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result)
@@ -200,7 +204,7 @@ int run_confined(struct cordon_policy *p, const struct run_options *o, struct ru
                             "hooks would; nothing was started");
         else
             rc = system_run(&run);
-        forget_deleted(&result->summary);
+        sort_repositories(&result->summary);
         result->duration_ms = system_now_ms() - begin;
         audit_end(run.audit, &(struct audit_event){.type = AUDIT_END,
                                                    .time = system_now_ms(),

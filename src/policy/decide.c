@@ -8,6 +8,7 @@ enum zone {
     ZONE_TEMP,
     ZONE_GIT,      /* a git folder under the rules of a commit */
     ZONE_GIT_FREE, /* made by this run */
+    ZONE_GIT_NEW,  /* being made: nothing comes from there, so all that is moved in is copied */
     ZONE_OTHER     /* devices and pipes: not moved */
 };
 
@@ -215,7 +216,7 @@ static enum cordon_verdict decide_commit(struct question *q, struct str below, b
         bool made = r->access == POLICY_CREATE;
         bool moved_in = r->access == POLICY_RENAME_TO && folder && r->facts.seen;
         if (!top && !r->facts.exists && (made || moved_in))
-            return allow(q, RULE_GIT_NEW, ZONE_GIT_FREE, 0);
+            return allow(q, RULE_GIT_NEW, ZONE_GIT_NEW, 0);
         if (made && folder && r->facts.exists) /* made before */
             return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
         return deny_name(q, RULE_PROTECTED_GIT, name);

@@ -71,13 +71,16 @@ static void add_rest(struct buf *out, uint64_t count, struct str audit)
 
 static void repository_lines(const struct summary *s, struct str audit, struct buf *out)
 {
-    size_t shown = at_most(s->repository_count, SUMMARY_LINES);
+    size_t there = s->repository_count - s->gone, shown = at_most(there, SUMMARY_LINES);
     for (size_t i = 0; i < shown; i++) {
         buf_add(out, STR("cordon: the run made a git repository: "));
         add_plain(out, s->repositories[i]);
         buf_add(out, STR(" (rule git.new); git and editors run what its config says\n"));
     }
-    add_rest(out, s->repository_count - shown, audit);
+    add_rest(out, there - shown, audit);
+    if (s->gone)
+        buf_fmt(out, "cordon: the run made %u git %s, deleted or moved since\n", (unsigned)s->gone,
+                s->gone == 1 ? "repository" : "repositories");
 }
 
 void summary_lines(const struct summary *s, struct str audit, struct buf *out)

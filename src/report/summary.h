@@ -22,6 +22,7 @@ struct summary {
     uint64_t denied;                       /* all, quiet ones not counted */
     struct str repositories[SUMMARY_KEPT]; /* that the run made: editors run what they say */
     size_t repository_count;
+    size_t gone; /* of those, at the end of the list: not where they were made any more */
 };
 
 void summary_free(struct summary *s);

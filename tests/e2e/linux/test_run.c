@@ -310,11 +310,17 @@ static void test_codes(void)
           cordon) == 0,
        "or as JSON");
     ok(sh("ws",
-          "'%s' run --json -- sh -c 'mkdir -p made/.git gone/.git; rmdir gone/.git' 2>&1 | tail -n "
-          "1 "
-          "| grep -q '\"repositories\":\\[\"[^,]*/made/.git\"]'",
+          "'%s' run --json -- sh -c 'mkdir -p made/.git' 2>&1 | tail -n 1 | grep -q "
+          "'\"repositories\":\\[\"[^,]*/made/.git\"]'",
           cordon) == 0,
-       "a repository that the run made is in it, one that is gone is not");
+       "a repository that the run made is in it");
+    ok(sh("ws",
+          "'%s' run -- sh -c 'mkdir -p here/.git gone/.git a/away/.git; ln -s ../no-such "
+          "sub/.git; rmdir gone/.git; mv a b' 2> ../out/said; grep -q 'repository: .*/here/.git ' "
+          "../out/said && grep -q 'repository: .*/sub/.git ' ../out/said && grep -q 'made 2 git "
+          "repositories, deleted or moved since' ../out/said",
+          cordon) == 0,
+       "those that are not there any more are counted");
     ok(sh("ws",
           "'%s' run --audit ../out/r.jsonl -- sh -c 'mkdir -p more/.git; echo x > "
           "more/.git/config' "
