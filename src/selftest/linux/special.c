@@ -396,31 +396,31 @@ static void try_nothing_left(struct selftest_world *w, struct selftest_line *lin
                      strcmp(before, after) == 0 && left == 0, "something was left");
 }
 
-static double fastest(struct selftest_world *w, bool *escaped)
-{
-    double best = 1e9;
-    for (int i = 0; i < 7; i++) {
-        double begin = now();
-        world_run(w, "", "code 0", escaped);
-        double took = now() - begin;
-        best = took < best ? took : best;
-    }
-    return best;
-}
-
+/* In turns, so that what else the machine does weighs on both alike; the fastest of each counts. */
 static void try_launch_time(struct selftest_world *w, struct selftest_line *line)
 {
-    bool escaped = false;
+    enum { TURNS = 9 };
+    double best[2] = {1e9, 1e9};
+    char inside[PATH_MAX], beside[PATH_MAX];
+    bool escaped = false, moved = true;
     world_fresh(w);
     attempt_say(line, "launch with 20,000 files in the workspace", "launch with a few");
-    double small = fastest(w, &escaped);
     world_tool(w, NULL,
                "i=0; while [ $i -lt 200 ]; do mkdir -p many/$i; (cd many/$i; touch $(seq 100)); "
                "i=$((i+1)); done",
                NULL);
-    double big = fastest(w, &escaped);
-    attempt_conclude(line, escaped, world_check(w, "count many 200"), big < 1.5 * small + 0.005,
-                     "it takes longer with many files");
+    snprintf(inside, sizeof inside, "%s/ws/many", w->top);
+    snprintf(beside, sizeof beside, "%s/extra/many", w->top);
+    for (int i = 0; i < 2 * TURNS; i++) {
+        bool many = i % 2;
+        moved = rename(many ? beside : inside, many ? inside : beside) == 0 && moved;
+        double begin = now();
+        world_run(w, "", "code 0", &escaped);
+        double took = now() - begin;
+        best[many] = took < best[many] ? took : best[many];
+    }
+    attempt_conclude(line, escaped, moved && world_check(w, "count many 200"),
+                     best[1] < 1.5 * best[0] + 0.005, "it takes longer with many files");
 }
 
 static void try_typing(struct selftest_world *w, struct selftest_line *line)

@@ -238,31 +238,29 @@ static void try_nothing_left(struct selftest_world *w, struct selftest_line *lin
     free(before);
 }
 
-static double fastest(struct selftest_world *w, bool *escaped)
-{
-    double best = 1e9;
-    LARGE_INTEGER begin, end, frequency;
-    QueryPerformanceFrequency(&frequency);
-    for (int i = 0; i < 7; i++) {
-        QueryPerformanceCounter(&begin);
-        world_run(w, "", "code 0", escaped);
-        QueryPerformanceCounter(&end);
-        double took = (double)(end.QuadPart - begin.QuadPart) / (double)frequency.QuadPart;
-        best = took < best ? took : best;
-    }
-    return best;
-}
-
+/* In turns, so that what else the machine does weighs on both alike; the fastest of each counts. */
 static void try_launch_time(struct selftest_world *w, struct selftest_line *line)
 {
-    bool escaped = false;
+    enum { TURNS = 9 };
+    double best[2] = {1e9, 1e9};
+    LARGE_INTEGER begin, end, frequency;
+    bool escaped = false, moved = true;
+    QueryPerformanceFrequency(&frequency);
     world_fresh(w);
     attempt_say(line, "launch with 5,000 files in the workspace", "launch with a few");
-    double small = fastest(w, &escaped);
     world_run_free(w, "files many 5000");
-    double big = fastest(w, &escaped);
-    attempt_conclude(line, escaped, world_check(w, "count many 50"), big < 1.5 * small + 0.02,
-                     "it takes longer with many files");
+    for (int i = 0; i < 2 * TURNS; i++) {
+        bool many = i % 2;
+        const char *inside = world_path(w, "ws\\many"), *beside = world_path(w, "extra\\many");
+        moved = MoveFileA(many ? beside : inside, many ? inside : beside) && moved;
+        QueryPerformanceCounter(&begin);
+        world_run(w, "", "code 0", &escaped);
+        QueryPerformanceCounter(&end);
+        double took = (double)(end.QuadPart - begin.QuadPart) / (double)frequency.QuadPart;
+        best[many] = took < best[many] ? took : best[many];
+    }
+    attempt_conclude(line, escaped, moved && world_check(w, "count many 50"),
+                     best[1] < 1.5 * best[0] + 0.02, "it takes longer with many files");
 }
 
 /* 65: one run reaches for another's process and temp folder. */

@@ -161,15 +161,17 @@ static void test_attempts(void)
         const struct attempt *a = &denied[i];
         fresh();
         bool before = holds(a->effect);
-        confined(a->options, a->line, &out);
+        int code = confined(a->options, a->line, &out);
         bool stopped = !holds(a->effect) && !before;
         bool said = has(&out, "sandbox denied");
         fresh();
-        run(a->line, &control);
+        int free_code = run(a->line, &control);
         bool happens = holds(a->effect);
         if (!ok(stopped && said && happens, "denied: %s", a->what)) {
-            note("stopped %d, said %d, happens without the sandbox %d", stopped, said, happens);
-            note("%.*s", (int)(out.n < 600 ? out.n : 600), buf_cstr(&out));
+            note("stopped %d, said %d, happens without the sandbox %d; codes %d and %d", stopped,
+                 said, happens, code, free_code);
+            note_output(&out);
+            note_output(&control);
         }
     }
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
@@ -181,7 +183,7 @@ static void test_attempts(void)
         if (!ok(holds(a->effect) && !before && !has(&out, "sandbox denied"), "allowed: %s",
                 a->what)) {
             note("code %d", code);
-            note("%.*s", (int)(out.n < 600 ? out.n : 600), buf_cstr(&out));
+            note_output(&out);
         }
     }
 }
