@@ -2,6 +2,7 @@
 #include "selftest/attempt.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/run.h"
@@ -25,6 +26,18 @@ void attempt_conclude(struct selftest_line *line, bool escaped, bool controlled,
     else if (!controlled)
         why = "control failed";
     snprintf(line->why, sizeof line->why, "%s", line->result == SELFTEST_PASS ? "" : why);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double attempt_median(double *times, size_t count)
+{
+    qsort(times, count, sizeof *times, compare);
+    return times[count / 2];
 }
 
 void attempt_not_tried(struct selftest_line *line, const char *why)

@@ -33,6 +33,9 @@ void attempt_conclude(struct selftest_line *line, bool escaped, bool controlled,
 
 void attempt_not_tried(struct selftest_line *line, const char *why);
 
+/* The middle one; they are sorted. */
+double attempt_median(double *times, size_t count);
+
 /* ---- windows/ and linux/ ---- */
 
 extern const struct selftest_row selftest_rows[];

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <windows.h>
 
-/* As often as a program that changes access lists would look at each. */
 static void read_all(const char *folder)
 {
     WIN32_FIND_DATAA found;
@@ -20,7 +19,7 @@ static void read_all(const char *folder)
             continue;
         if (found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
             read_all(name);
-        for (int i = 0; i < 3 && !(found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY); i++)
+        else
             CloseHandle(CreateFileA(name, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE, NULL,
                                     OPEN_EXISTING, 0, NULL));
     } while (FindNextFileA(find, &found));
