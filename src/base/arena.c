@@ -94,23 +94,19 @@ void *arena_grow(struct arena *a, void *array, size_t *capacity, size_t size)
     return p;
 }
 
-bool arena_append(struct arena *a, struct arena_text *text, struct str s)
+bool arena_extend(struct arena *a, struct arena_text *text, size_t more)
 {
     size_t capacity = text->capacity ? text->capacity : 32;
-    if (s.n > SIZE_MAX / 4 - text->n)
+    if (more > SIZE_MAX / 4 - text->n)
         return false;
-    while (capacity < text->n + s.n)
+    while (capacity < text->n + more)
         capacity *= 2;
-    if (capacity != text->capacity) {
-        char *p = arena_alloc(a, capacity);
-        if (!p)
-            return false;
-        str_copy(p, (struct str){text->p, text->n});
-        text->p = p;
-        text->capacity = capacity;
-    }
-    str_copy(text->p + text->n, s);
-    text->n += s.n;
+    char *p = arena_alloc(a, capacity);
+    if (!p)
+        return false;
+    str_copy(p, (struct str){text->p, text->n});
+    text->p = p;
+    text->capacity = capacity;
     return true;
 }
 

@@ -30,8 +30,17 @@ struct arena_text {
     char *p;
     size_t n, capacity;
 };
-/* False when memory is used up; the text stays as it was. */
-bool arena_append(struct arena *a, struct arena_text *text, struct str s);
+/* Room for more bytes; false when memory is used up, and the text stays as it was. */
+bool arena_extend(struct arena *a, struct arena_text *text, size_t more);
+
+static inline bool arena_append(struct arena *a, struct arena_text *text, struct str s)
+{
+    if (s.n > text->capacity - text->n && !arena_extend(a, text, s.n))
+        return false;
+    str_copy(text->p + text->n, s);
+    text->n += s.n;
+    return true;
+}
 
 /* A copy that lives as long as the arena, NUL-terminated; p is NULL when memory is used up. */
 struct str arena_copy(struct arena *a, struct str s);
