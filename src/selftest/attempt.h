@@ -33,8 +33,11 @@ void attempt_conclude(struct selftest_line *line, bool escaped, bool controlled,
 
 void attempt_not_tried(struct selftest_line *line, const char *why);
 
-/* The middle one; they are sorted. */
-double attempt_median(double *times, size_t count);
+/* Launches in turns with and without a folder of many files, so that what else the machine does
+   weighs on both alike; the medians may differ by half and by slack. inside: where the folder is,
+   in the workspace; beside: where it is moved meanwhile. */
+void attempt_launches(struct selftest_world *w, struct selftest_line *line, const char *inside,
+                      const char *beside, double (*seconds)(void), double slack);
 
 /* ---- windows/ and linux/ ---- */
 
