@@ -1,5 +1,5 @@
 /* cordon doctor: one screen about this machine, each finding with what to do. */
-#include "lib/doctor.h"
+#include "doctor/doctor.h"
 #include "base/json.h"
 #include "cli/cli.h"
 

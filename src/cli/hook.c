@@ -3,7 +3,7 @@
  * settings. While an event is answered the only exit codes are 0 and 2: an agent takes any other
  * one for a broken hook and runs the tool.
  */
-#include "lib/hook.h"
+#include "hook/hook.h"
 #include "cli/cli.h"
 #include "launch/disk.h"
 #include "lib/check.h"
@@ -45,7 +45,7 @@ static int answer_event(struct cordon_policy *p, struct hook_options *o)
     }
     o->windows = disk_dialect() == PATH_WINDOWS;
     o->inside = disk_variable(&arena, STR("CORDON"), &inside);
-    o->program = system_own_path(&self) ? buf_str(&self) : STR("cordon");
+    o->program = machine_own_path(&self) ? buf_str(&self) : STR("cordon");
     disk_variable(&arena, STR("CLAUDE_PROJECT_DIR"), &o->project);
     read_event(&event);
     int rc = event.failed ? CORDON_E_NOMEM : hook_answer(p, o, buf_str(&event), &out);
@@ -85,7 +85,7 @@ static bool add_word(struct buf *out, struct str word)
 static int make_command(const struct hook_request *r, enum hook_agent agent, struct buf *out)
 {
     auto_buf struct buf self = {0};
-    if (!system_own_path(&self))
+    if (!machine_own_path(&self))
         buf_add(&self, STR("cordon"));
     for (size_t i = 0; i < self.n && disk_dialect() == PATH_WINDOWS; i++)
         if (self.p[i] == '\\')

@@ -1,5 +1,5 @@
 /* What --learn prints and writes at the end of a run. */
-#include "lib/learn.h"
+#include "learn/learn.h"
 #include "cli/cli.h"
 
 /* What would have allowed it, in options, and what nothing learned here allows. */

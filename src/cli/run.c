@@ -2,6 +2,7 @@
 #include "lib/run.h"
 #include "cli/cli.h"
 #include "guard/effects.h"
+#include "learn/learn.h"
 
 static void print_summary(const struct run_options *o, const struct run_result *result, bool json)
 {
@@ -72,6 +73,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     auto_arena struct arena arena = {0};
     struct run_options o = {0};
     struct run_result result = {0};
+    struct learn *lessons = NULL;
     const char *unset[MOST_UNSET];
     const char *integrity = "low", *learned = NULL;
     bool json = false, quiet = false, verbose = false, help = false, dashes = false, learn = false;
@@ -109,17 +111,22 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         return print_failure("-o names the policy file that --learn writes; add --learn");
     /* The file is Cordon's own: a link that the run makes of it must not be written through. */
     if ((learned && settings_protect(&p->settings, str_of(learned))) ||
-        (learn && learn_new(&o.learn)))
+        (learn && learn_new(&lessons)))
         return print_failure("out of memory");
+    if (learn) {
+        o.observe = learn_add;
+        o.observe_context = lessons;
+    }
     o.raw = typed_command(&arena, args);
     if (run_prepare(p, &o) || handle_prepare(p, STR_NONE)) {
         run_finish(p, &result);
-        learn_free(o.learn);
+        learn_free(lessons);
         return print_failure("%s", cordon_policy_error(p));
     }
     bool full = policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS;
     if (full && o.require_kernel) {
         run_finish(p, &result);
+        learn_free(lessons);
         return print_failure("--require-kernel and --mode full-access contradict each other");
     }
     if (verbose && !quiet)
@@ -138,8 +145,8 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         print_error("--audit %s: %s: events are missing", o.audit,
                     cordon_strerror(result.audit_failure));
     if (learn && rc == 0)
-        cli_learned(p, o.learn, learned, quiet);
-    learn_free(o.learn);
+        cli_learned(p, lessons, learned, quiet);
+    learn_free(lessons);
     if (json || !quiet)
         print_summary(&o, &result, json);
     summary_free(&result.summary);

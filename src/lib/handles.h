@@ -6,23 +6,14 @@
 #include "guard/guard.h"
 #include "launch/settings.h"
 
-/* A run under Wine on Linux; all zero for other programs. */
-struct wine_run {
-    const char *prefix, *server, *other_server;
-    bool private_prefix;     /* removed at the end */
-    const char *const *argv; /* what is started in the place of the command; NULL: the command */
-    size_t argc;
-    const char *const *set; /* NAME=VALUE for its environment */
-    size_t set_count;
-};
+struct system_prepared;
 
 struct cordon_policy {
     struct settings settings;
-    struct policy *policy; /* compiled at the first question */
-    struct guard *guard;   /* made at the first question */
-    bool has_roots;        /* a root or a policy file was set */
-    struct wine_run wine;
-    const char *stubs; /* Linux: the folder for PATH; NULL: none */
+    struct policy *policy;            /* compiled at the first question */
+    struct guard *guard;              /* made at the first question */
+    bool has_roots;                   /* a root or a policy file was set */
+    struct system_prepared *prepared; /* the system's own part of a run; NULL before it */
     char error[1024];
 };
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "launch/disk.h"
+#include "launch/temp.h"
 #include "lib/system.h"
-#include "lib/temp.h"
 
 static int write_line(void *context, struct str line)
 {
@@ -16,9 +16,9 @@ static int write_line(void *context, struct str line)
         buf_add(&json, str_slice(line, 0, line.n - 1));
         o->event(o->event_context, buf_cstr(&json));
     }
-    if (run->audit_file == SYSTEM_NO_FILE)
+    if (run->audit_file == MACHINE_NO_FILE)
         return 0;
-    return system_append(run->audit_file, line) ? 0 : CORDON_E_WRITE;
+    return machine_append(run->audit_file, line) ? 0 : CORDON_E_WRITE;
 }
 
 void run_event(void *context, const struct audit_event *event)
@@ -26,8 +26,8 @@ void run_event(void *context, const struct audit_event *event)
     struct run *run = context;
     audit_add(run->audit, event);
     summary_add(&run->result->summary, event);
-    if (run->options->learn)
-        learn_add(run->options->learn, event);
+    if (run->options->observe)
+        run->options->observe(run->options->observe_context, event);
 }
 
 /* Reports a refusal: the command has not run. */
@@ -36,7 +36,7 @@ static void refuse(struct run *run, struct str rule, struct str why, struct str 
 {
     run_event(run, &(struct audit_event){.type = AUDIT_DENY,
                                          .op = AUDIT_GUARD,
-                                         .time = system_now_ms(),
+                                         .time = machine_now_ms(),
                                          .target = target,
                                          .rule = rule,
                                          .why = why,
@@ -109,7 +109,7 @@ int run_prepare(struct cordon_policy *p, const struct run_options *o)
 {
     auto_buf struct buf self = {0};
     p->settings.make_temp = temp_make;
-    int rc = system_own_path(&self) ? settings_protect(&p->settings, buf_str(&self)) : 0;
+    int rc = machine_own_path(&self) ? settings_protect(&p->settings, buf_str(&self)) : 0;
     if (rc == 0 && o->audit)
         rc = settings_protect(&p->settings, str_of(o->audit));
     return rc ? handle_fail(p, rc, cordon_strerror(rc)) : system_prepare(p, o);
@@ -125,7 +125,7 @@ static void start_event(struct run *run)
     for (size_t i = 0; i < count; i++)
         roots[i] = s->roots.items[i].path;
     run_event(run, &(struct audit_event){.type = AUDIT_START,
-                                         .time = system_now_ms(),
+                                         .time = machine_now_ms(),
                                          .version = str_of(cordon_version()),
                                          .mode = str_of(modes[s->mode]),
                                          .roots = roots,
@@ -142,12 +142,12 @@ static int open_audit(struct run *run)
     const struct run_options *o = run->options;
     char id[33] = "", text[1200], why[256];
     unsigned char random[16] = {0};
-    bool got = system_random(random, sizeof random);
+    bool got = machine_random(random, sizeof random);
     for (size_t i = 0; got && i < sizeof random; i++)
         snprintf(id + 2 * i, 3, "%02x", random[i]);
     if (o->audit) {
-        run->audit_file = system_append_open(o->audit, why, sizeof why);
-        if (run->audit_file == SYSTEM_NO_FILE) {
+        run->audit_file = machine_append_open(o->audit, why, sizeof why);
+        if (run->audit_file == MACHINE_NO_FILE) {
             snprintf(text, sizeof text, "--audit %.800s: %s", o->audit, why);
             return handle_fail(run->policy, CORDON_E_OPEN, text);
         }
@@ -177,8 +177,8 @@ static void sort_repositories(struct summary *s)
 
 int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result)
 {
-    struct run run = {.policy = p, .options = o, .result = result, .audit_file = SYSTEM_NO_FILE};
-    uint64_t begin = system_now_ms();
+    struct run run = {.policy = p, .options = o, .result = result, .audit_file = MACHINE_NO_FILE};
+    uint64_t begin = machine_now_ms();
     int rc = handle_prepare(p, STR_NONE);
     if (rc)
         return rc;
@@ -205,15 +205,15 @@ int run_confined(struct cordon_policy *p, const struct run_options *o, struct ru
         else
             rc = system_run(&run);
         sort_repositories(&result->summary);
-        result->duration_ms = system_now_ms() - begin;
+        result->duration_ms = machine_now_ms() - begin;
         audit_end(run.audit, &(struct audit_event){.type = AUDIT_END,
-                                                   .time = system_now_ms(),
+                                                   .time = machine_now_ms(),
                                                    .code = result->exit,
                                                    .duration_ms = result->duration_ms});
         result->audit_failure = audit_failure(run.audit);
     }
     audit_free(run.audit);
-    if (run.audit_file != SYSTEM_NO_FILE)
-        system_append_close(run.audit_file);
+    if (run.audit_file != MACHINE_NO_FILE)
+        machine_append_close(run.audit_file);
     return rc;
 }

@@ -2,8 +2,8 @@
 #ifndef CORDON_LIB_RUN_H
 #define CORDON_LIB_RUN_H
 
+#include "audit/event.h"
 #include "lib/handles.h"
-#include "lib/learn.h"
 #include "report/summary.h"
 
 struct run_options {
@@ -24,7 +24,8 @@ struct run_options {
         *stdio; /* descriptors or handles for its stdout and stderr; NULL: those of this process */
     cordon_event *event; /* gets every line of the audit; NULL: nobody does */
     void *event_context;
-    struct learn *learn; /* takes what is denied; NULL: nobody wants to know */
+    void (*observe)(void *context, const struct audit_event *event); /* gets each event; or NULL */
+    void *observe_context;
 };
 
 struct run_result {

@@ -4,6 +4,7 @@
 #define CORDON_LIB_SYSTEM_H
 
 #include "audit/audit.h"
+#include "launch/machine.h"
 #include "lib/run.h"
 
 /* One run while it lasts. */
@@ -12,10 +13,8 @@ struct run {
     const struct run_options *options;
     struct run_result *result;
     struct audit *audit;
-    intptr_t audit_file; /* SYSTEM_NO_FILE: none */
+    intptr_t audit_file; /* MACHINE_NO_FILE: none */
 };
-
-enum { SYSTEM_NO_FILE = -1 };
 
 /* Hands an event to audit and summary; context is the run. One thread at a time. */
 void run_event(void *context, const struct audit_event *event);
@@ -28,18 +27,6 @@ bool run_guard(struct run *run, struct guard_question *question);
 
 /* "program: there is no such program": 127. */
 int run_not_found(struct run *run, const char *program);
-
-/* Milliseconds since 1970, UTC. */
-uint64_t system_now_ms(void);
-bool system_random(void *out, size_t count);
-
-/* Opens a file for appending, readable by its owner only; SYSTEM_NO_FILE with a sentence. */
-intptr_t system_append_open(const char *path, char *why, size_t capacity);
-bool system_append(intptr_t file, struct str bytes);
-void system_append_close(intptr_t file);
-
-/* The path of this program; false if it cannot be had. */
-bool system_own_path(struct buf *out);
 
 /* What the system adds to the policy before it is compiled, and takes away at the end. */
 int system_prepare(struct cordon_policy *p, const struct run_options *o);

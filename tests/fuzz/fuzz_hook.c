@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/hook.h"
+#include "hook/hook.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

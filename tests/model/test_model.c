@@ -94,7 +94,7 @@ static void test_shown(void)
         const char *name, *sddl;
     } shown[] = {
 #define OBJECT(id, kind, name, where) {name, id},
-#include "lib/objects.def"
+#include "doctor/objects.def"
     };
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         struct model_object o = {0};

@@ -7,8 +7,8 @@
  */
 #include "base/utf.h"
 #include "cases.h"
+#include "hook/hook.h"
 #include "launch/disk.h"
-#include "lib/hook.h"
 
 static enum hook_agent agent;
 

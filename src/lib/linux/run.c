@@ -18,53 +18,12 @@
 
 #include "broker/linux/broker.h"
 #include "broker/linux/proxy_serve.h"
+#include "launch/environment.h"
 #include "launch/linux/spawn.h"
-#include "launch/linux/stubs.h"
-#include "lib/environment.h"
-#include "lib/linux/wine.h"
-#include "lib/system.h"
+#include "lib/linux/prepare.h"
 #include "policy/narrow.h"
 
 extern char **environ;
-
-uint64_t system_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-bool system_random(void *out, size_t count)
-{
-    return getrandom(out, count, 0) == (ssize_t)count;
-}
-
-intptr_t system_append_open(const char *path, char *why, size_t capacity)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
-    if (fd < 0)
-        snprintf(why, capacity, "%s", strerror(errno));
-    return fd < 0 ? SYSTEM_NO_FILE : fd;
-}
-
-bool system_append(intptr_t file, struct str bytes)
-{
-    return write((int)file, bytes.p, bytes.n) == (ssize_t)bytes.n;
-}
-
-void system_append_close(intptr_t file)
-{
-    close((int)file);
-}
-
-bool system_own_path(struct buf *out)
-{
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
-    if (n > 0)
-        buf_add(out, (struct str){self, (size_t)n});
-    return n > 0 && !out->failed;
-}
 
 /* The broker and the threads of the proxy report to one audit. */
 static pthread_mutex_t events = PTHREAD_MUTEX_INITIALIZER;
@@ -74,7 +33,7 @@ static void event(void *context, const struct audit_event *event)
     const struct run *run = context;
     struct audit_event copy = *event;
     /* What Wine tries at every start and does without. */
-    copy.quiet = copy.quiet || (run->policy->wine.argv && wine_is_harmless(event));
+    copy.quiet = copy.quiet || (run->policy->prepared->wine.argv && wine_is_harmless(event));
     pthread_mutex_lock(&events);
     run_event(context, &copy);
     pthread_mutex_unlock(&events);
@@ -84,7 +43,7 @@ static void tick(void *context)
 {
     const struct run *run = context;
     pthread_mutex_lock(&events);
-    audit_tick(run->audit, system_now_ms());
+    audit_tick(run->audit, machine_now_ms());
     pthread_mutex_unlock(&events);
 }
 
@@ -92,37 +51,6 @@ const char *system_boundary(char *detail, size_t capacity)
 {
     snprintf(detail, capacity, "Landlock ABI %d", confine_landlock_abi());
     return "kernel";
-}
-
-/* A descriptor of what the run around this one allows; -1: there is none around. For writing,
-   because only such an open arrives at a broker; elsewhere there is no such file. */
-static int outer_policy(void)
-{
-    return open(BROKER_POLICY, O_RDWR | O_CLOEXEC);
-}
-
-/* The tree must not change the stubs; inside another run, that one has its own. */
-static int prepare_stubs(struct cordon_policy *p)
-{
-    char folder[STUBS_LONGEST];
-    int outer = outer_policy();
-    if (outer >= 0)
-        close(outer);
-    if (outer >= 0 || !stubs_name(folder, sizeof folder))
-        return 0;
-    p->stubs = arena_copy(&p->settings.arena, str_of(folder)).p;
-    return p->stubs ? settings_protect(&p->settings, str_of(p->stubs)) : CORDON_E_NOMEM;
-}
-
-int system_prepare(struct cordon_policy *p, const struct run_options *o)
-{
-    int rc = prepare_stubs(p);
-    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : wine_prepare(p, o);
-}
-
-void system_finish(struct cordon_policy *p)
-{
-    wine_finish(p);
 }
 
 const char *system_lacks(const struct policy_settings *s)
@@ -210,7 +138,7 @@ static int open_way_out(struct run *run, struct way_out *out)
     unsigned char random[PROXY_SECRET / 2];
     struct policy_peer peer;
     if (s->net == POLICY_NET_ALLOW) {
-        if (!system_random(random, sizeof random))
+        if (!machine_random(random, sizeof random))
             return handle_fail(run->policy, CORDON_E_CONFINE, "there are no random numbers");
         for (size_t i = 0; i < sizeof random; i++)
             snprintf(secret + 2 * i, 3, "%02x", random[i]);
@@ -261,7 +189,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     broker->reaper = s->reaper;
     broker->event = event;
     broker->context = run;
-    broker->now = system_now_ms;
+    broker->now = machine_now_ms;
     broker->proxy = way->address;
     struct sigaction end = {.sa_handler = on_end}, ignore = {.sa_handler = SIG_IGN};
     control_of_handler = s->control;
@@ -269,7 +197,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     sigaction(SIGHUP, &end, NULL);
     sigaction(SIGINT, &ignore, NULL); /* the command has it from the terminal too */
     sigaction(SIGQUIT, &ignore, NULL);
-    int rc = way->server ? proxy_start(way->server, event, run, system_now_ms) : 0;
+    int rc = way->server ? proxy_start(way->server, event, run, machine_now_ms) : 0;
     confine_lower_supervisor(true);
     if (run->options->audit || run->options->event)
         processes_open(&broker->processes);
@@ -312,7 +240,7 @@ static void report_limit(struct run *run, enum policy_rule rule, const char *wha
     buf_fmt(&fix, "take a higher %s", option);
     event(run, &(struct audit_event){.type = AUDIT_DENY,
                                      .op = AUDIT_PROCESS_START,
-                                     .time = system_now_ms(),
+                                     .time = machine_now_ms(),
                                      .target = str_of(what),
                                      .rule = str_of(policy_rule_id(rule)),
                                      .why = str_of(why),
@@ -327,7 +255,7 @@ static void report_limit(struct run *run, enum policy_rule rule, const char *wha
 static int look_around(struct run *run, bool *inside)
 {
     auto_buf struct buf outline = {0}, why = {0}, text = {0};
-    int fd = outer_policy();
+    int fd = prepare_outer_policy();
     *inside = fd >= 0;
     if (fd < 0)
         return 0;
@@ -394,7 +322,7 @@ int system_run(struct run *run)
     char program[4096];
     struct way_out way = {0};
     struct secrets secrets;
-    const struct wine_run *wine = &p->wine;
+    const struct wine_run *wine = &p->prepared->wine;
     const char *const *command = wine->argv ? wine->argv : o->argv;
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     struct str cwd = arena_copy(&arena, p->settings.cwd);
@@ -413,13 +341,14 @@ int system_run(struct run *run)
     int rc = confined ? look_around(run, &inside) : 0;
     if (rc == 0 && confined && !inside)
         rc = open_way_out(run, &way);
-    struct environment_plan variables = {.inherited = (const char *const *)environ,
-                                         .unset = o->unset,
-                                         .unset_count = o->unset_count,
-                                         .set = wine->argv ? wine->set : o->set,
-                                         .set_count = wine->argv ? wine->set_count : o->set_count,
-                                         .stubs = str_of(confined && !inside ? p->stubs : NULL),
-                                         .proxy = way.url[0] ? way.url : NULL};
+    struct environment_plan variables = {
+        .inherited = (const char *const *)environ,
+        .unset = o->unset,
+        .unset_count = o->unset_count,
+        .set = wine->argv ? wine->set : o->set,
+        .set_count = wine->argv ? wine->set_count : o->set_count,
+        .stubs = str_of(confined && !inside ? p->prepared->stubs : NULL),
+        .proxy = way.url[0] ? way.url : NULL};
     struct spawn_plan plan = {.program = program,
                               .stdio = o->stdio,
                               .argv = command,
@@ -427,7 +356,7 @@ int system_run(struct run *run)
                               .cwd = cwd.p,
                               .unconfined = !confined || inside,
                               .timeout_ms = settings->limits.timeout_ms,
-                              .stubs = confined && !inside ? p->stubs : NULL,
+                              .stubs = confined && !inside ? p->prepared->stubs : NULL,
                               .policy = p->policy,
                               .confine = {.landlock_abi = confine_landlock_abi(),
                                           .tcp_off = false,

@@ -7,6 +7,7 @@
 #include "broker/windows/broker.h"
 #include "broker/windows/proxy_serve.h"
 #include "launch/disk.h"
+#include "launch/environment.h"
 #include "launch/windows/block.h"
 #include "launch/windows/boundary.h"
 #include "launch/windows/desktop.h"
@@ -19,7 +20,6 @@
 #include "launch/windows/version.h"
 #include "launch/windows/wide.h"
 #include "launch/windows/wine.h"
-#include "lib/environment.h"
 #include "lib/system.h"
 
 int system_prepare(struct cordon_policy *p, const struct run_options *o)
@@ -107,11 +107,11 @@ static int open_way_out(struct run *run, struct launch *l, struct launch_failure
     char secret[PROXY_SECRET + 1];
     struct policy_peer peer;
     if (s->net == POLICY_NET_ALLOW) {
-        if (!system_random(random, sizeof random))
+        if (!machine_random(random, sizeof random))
             return launch_fail_words(f, "there are no random numbers");
         for (size_t i = 0; i < sizeof random; i++)
             snprintf(secret + 2 * i, 3, "%02x", random[i]);
-        l->proxy = proxy_open(b->policy, str_of(secret), run_event, run, system_now_ms, &b->lock);
+        l->proxy = proxy_open(b->policy, str_of(secret), run_event, run, machine_now_ms, &b->lock);
         if (!l->proxy)
             return launch_fail(f, "--net=allow: no proxy can listen");
         b->way_port = proxy_port(l->proxy);
@@ -160,7 +160,7 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
                                 .port = l->port,
                                 .event = run_event,
                                 .context = run,
-                                .now = system_now_ms};
+                                .now = machine_now_ms};
     if (rc == 0)
         rc = inject_plan_make(policy_image(policy), true, &l->who, &l->broker.inject, f);
     if (rc == 0 && broker_start(&l->broker))
@@ -209,7 +209,7 @@ static int start(struct run *run, struct launch *l, const struct lookup *found, 
     if (rc == 0) {
         run_event(run, &(struct audit_event){.type = AUDIT_SPAWN,
                                              .op = AUDIT_PROCESS_START,
-                                             .time = system_now_ms(),
+                                             .time = machine_now_ms(),
                                              .pid = GetProcessId(first),
                                              .image = buf_str(&image)});
         if (ResumeThread(thread) == (DWORD)-1)
@@ -228,10 +228,10 @@ static int start(struct run *run, struct launch *l, const struct lookup *found, 
 static void wait_for(struct run *run, struct launch *l, HANDLE process)
 {
     const struct policy_settings *settings = policy_settings_of(run->policy->policy);
-    uint64_t begin = system_now_ms(), limit = settings->limits.timeout_ms;
+    uint64_t begin = machine_now_ms(), limit = settings->limits.timeout_ms;
     HANDLE events[] = {process, l->end};
     for (;;) {
-        uint64_t passed = system_now_ms() - begin;
+        uint64_t passed = machine_now_ms() - begin;
         DWORD left = !limit                  ? 1000
                      : passed >= limit       ? 0
                      : limit - passed < 1000 ? (DWORD)(limit - passed)
@@ -251,13 +251,13 @@ static void wait_for(struct run *run, struct launch *l, HANDLE process)
         }
         if (got != WAIT_TIMEOUT)
             return;
-        if (limit && system_now_ms() - begin >= limit) {
+        if (limit && machine_now_ms() - begin >= limit) {
             run->result->reason = "timeout";
             run->result->exit = 124;
             return;
         }
         EnterCriticalSection(&l->broker.lock);
-        audit_tick(run->audit, system_now_ms());
+        audit_tick(run->audit, machine_now_ms());
         LeaveCriticalSection(&l->broker.lock);
     }
 }

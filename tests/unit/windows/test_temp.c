@@ -5,10 +5,10 @@
 #include <winioctl.h>
 
 #include "child.h"
+#include "launch/temp.h"
 #include "launch/windows/wide.h"
 #include "launch/windows/wine.h"
 #include "lib/system.h"
-#include "lib/temp.h"
 
 static struct arena arena;
 
@@ -201,14 +201,15 @@ static void test_append(struct str shared)
     DWORD n = 0;
     snprintf(path, sizeof path, "%.*s\\cordon-append-%lu.txt", STR_ARG(shared),
              GetCurrentProcessId());
-    intptr_t a = system_append_open(path, why, sizeof why);
-    intptr_t b = system_append_open(path, why, sizeof why);
-    ok(a != SYSTEM_NO_FILE && b != SYSTEM_NO_FILE, "a file is opened for appending, twice %s", why);
-    ok(system_append(a, STR("one\n")) && system_append(b, STR("two\n")) &&
-           system_append(a, STR("three\n")),
+    intptr_t a = machine_append_open(path, why, sizeof why);
+    intptr_t b = machine_append_open(path, why, sizeof why);
+    ok(a != MACHINE_NO_FILE && b != MACHINE_NO_FILE, "a file is opened for appending, twice %s",
+       why);
+    ok(machine_append(a, STR("one\n")) && machine_append(b, STR("two\n")) &&
+           machine_append(a, STR("three\n")),
        "lines are appended");
-    system_append_close(a);
-    system_append_close(b);
+    machine_append_close(a);
+    machine_append_close(b);
     wchar_t *wide = wide_of(&arena, str_of(path));
     HANDLE file = CreateFileW(wide, GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
     ok(ReadFile(file, got, sizeof got, &n, NULL) && n == 14 &&
@@ -217,7 +218,7 @@ static void test_append(struct str shared)
     CloseHandle(file);
     ok(is_closed(wide), "for this user alone");
     DeleteFileW(wide);
-    ok(system_append_open("C:\\absent\\x", why, sizeof why) == SYSTEM_NO_FILE && why[0],
+    ok(machine_append_open("C:\\absent\\x", why, sizeof why) == MACHINE_NO_FILE && why[0],
        "no folder: %s", why);
 }
 
@@ -225,11 +226,11 @@ static void test_system(void)
 {
     unsigned char x[16] = {0}, y[16] = {0};
     auto_buf struct buf self = {0};
-    ok(system_random(x, sizeof x) && system_random(y, sizeof y) && memcmp(x, y, sizeof x) != 0,
+    ok(machine_random(x, sizeof x) && machine_random(y, sizeof y) && memcmp(x, y, sizeof x) != 0,
        "random numbers differ");
-    ok(system_own_path(&self) && str_endsi(buf_str(&self), STR("test_temp.exe")), "own path %s",
+    ok(machine_own_path(&self) && str_endsi(buf_str(&self), STR("test_temp.exe")), "own path %s",
        buf_cstr(&self));
-    ok(system_now_ms() > 1700000000000ULL, "the clock runs");
+    ok(machine_now_ms() > 1700000000000ULL, "the clock runs");
 }
 
 int main(void)

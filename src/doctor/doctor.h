@@ -1,0 +1,71 @@
+/*
+ * What this machine has, found by trying: layers that confine, what weakens them, and what to do.
+ * One implementation for each system, in linux/ and windows/.
+ */
+#ifndef CORDON_DOCTOR_DOCTOR_H
+#define CORDON_DOCTOR_DOCTOR_H
+
+#include "base/buf.h"
+#include "base/str.h"
+
+enum { DOCTOR_LAYERS = 24, DOCTOR_FINDINGS = 48 };
+
+/* Who enforces each kind of promise: "kernel", "service", "interposed" or "none". */
+struct doctor_domains {
+    const char *files, *delete, *processes, *input, *network, *reads, *shell;
+};
+
+struct doctor_layer {
+    const char *name;
+    bool live;
+    char how[200]; /* how that was found out */
+};
+
+struct doctor_finding {
+    const char *id;
+    bool must; /* before `run` works; else it should be changed */
+    char text[500], fix[300];
+};
+
+struct doctor {
+    char os[160];
+    const char *boundary;
+    char boundary_detail[64];
+    struct doctor_domains domains;
+    struct doctor_layer layers[DOCTOR_LAYERS];
+    size_t layer_count;
+    struct doctor_finding findings[DOCTOR_FINDINGS];
+    size_t finding_count;
+};
+
+/* Tries everything; takes well under a second. */
+void doctor_examine(struct doctor *d);
+
+/* True if something must be fixed. */
+bool doctor_must(const struct doctor *d);
+
+/* The security descriptor of one object of objects.def. */
+struct doctor_object {
+    const char *name, *where;
+    struct buf sddl; /* empty: error says why */
+    char error[80];
+};
+
+/* False where there are no such objects. */
+bool doctor_objects(void (*each)(void *context, const struct doctor_object *object), void *context);
+
+/* ---- for linux/ and windows/ ---- */
+
+void doctor_system(struct doctor *d);
+PRINTF_LIKE(4, 5)
+void doctor_layer(struct doctor *d, const char *name, bool live, const char *how, ...);
+void doctor_finding(struct doctor *d, const char *id, bool must, const char *text, const char *fix);
+
+/* Runs a command that does nothing, confined, unless it is known already that this cannot work. */
+void doctor_try(struct doctor *d, size_t argc, const char *const *argv, const char *how,
+                const char *fix);
+
+/* Asks system_boundary(), which knows what a run here stands on. */
+void doctor_boundary(struct doctor *d);
+
+#endif

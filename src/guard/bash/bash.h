@@ -1,0 +1,286 @@
+/*
+ * The bash reader's own types. bash_lex.c reads words (bash_escape.c: backslashes), bash_parse.c
+ * commands (bash_redirect.c: redirections and here-documents); bash_run.c walks the tree with
+ * bash_compound.c, bash_expand.c and bash_param.c say what words become, bash_output.c what
+ * constant commands print, bash_builtins.c what bash's own commands do, bash.c reads the arguments
+ * of bash.
+ */
+#ifndef CORDON_GUARD_BASH_BASH_H
+#define CORDON_GUARD_BASH_BASH_H
+
+#include "guard/effects.h"
+#include "guard/vars.h"
+
+enum {
+    BASH_MAX_NESTING = 64,  /* of commands and words in each other */
+    BASH_MAX_CALLS = 8,     /* of functions in each other */
+    BASH_MAX_ROUNDS = 512,  /* of all loops in one text */
+    BASH_MAX_RETRIES = 128, /* commands judged again for another value of a variable */
+    BASH_MAX_BRACES = 256   /* words that one brace expansion makes */
+};
+
+/* Separates the elements of an array in the value of its variable, which is called name[@]. */
+#define BASH_ELEMENT '\x1E'
+
+struct bash_node;
+struct bash_word;
+
+enum bash_part_kind {
+    BASH_LITERAL = 0,
+    BASH_PARAM,      /* $x ${x…} */
+    BASH_COMMAND,    /* $(…) `…` */
+    BASH_ARITHMETIC, /* $((…)) */
+    BASH_PROCESS     /* <(…) >(…) */
+};
+
+struct bash_param {
+    struct str name, index; /* index: what stands in [ ] */
+    char op[3];
+    bool length, indirect; /* ${#x} ${!x} */
+    struct bash_word *argument, *replacement;
+    struct bash_word *index_words; /* the same as index, for the commands in it */
+};
+
+struct bash_part {
+    struct bash_part *next;
+    struct str text; /* of a literal, or the name in $name */
+    enum bash_part_kind kind;
+    bool quoted;
+    union {
+        struct bash_param *param; /* NULL: a plain $name */
+        struct bash_node *list;
+        struct bash_word *word; /* in $((…)) */
+    };
+};
+
+struct bash_word {
+    struct bash_word *next;
+    struct bash_part *parts;
+    uint32_t start, end;
+    bool quoted;
+    bool braces;     /* an unquoted { stands in it */
+    bool assignment; /* x=y behind declare: it stands among the assignments too */
+};
+
+struct bash_assign {
+    struct bash_assign *next;
+    struct str name, index;
+    bool append, array;
+    struct bash_word *value; /* a list of elements if array */
+    struct bash_word *index_word;
+};
+
+enum bash_redirect_kind { BASH_OUTPUT = 0, BASH_INPUT, BASH_HEREDOC, BASH_HERESTRING };
+struct bash_redirect {
+    struct bash_redirect *next;
+    enum bash_redirect_kind kind;
+    struct bash_word *word;        /* the target, or the text */
+    struct bash_redirect *pending; /* of documents whose body has not come yet */
+    struct str delimiter;
+    bool literal, strip_tabs; /* of a document */
+    bool writes, append;      /* > and >> of the standard output */
+};
+
+enum bash_kind {
+    BASH_SIMPLE = 0,
+    BASH_GROUP,
+    BASH_SUBSHELL,
+    BASH_IF,
+    BASH_WHILE,
+    BASH_FOR,
+    BASH_CASE,
+    BASH_FUNCTION,
+    BASH_WORDS /* [[ ]] (( )): nothing but the substitutions in them runs */
+};
+enum bash_join { BASH_THEN = 0, BASH_AND, BASH_OR, BASH_PIPE };
+
+struct bash_arm {
+    struct bash_arm *next;
+    struct bash_node *condition; /* of if */
+    struct bash_word *patterns;  /* of case */
+    struct bash_node *body;
+    bool otherwise; /* else, *) */
+};
+
+struct bash_node {
+    struct bash_node *next;
+    enum bash_kind kind;
+    enum bash_join join; /* what stands before it */
+    bool shown, declares, all_arguments;
+    uint32_t start, end;
+    struct bash_word *words; /* BASH_SIMPLE, BASH_FOR: after in, BASH_CASE, BASH_WORDS */
+    size_t word_count;
+    struct bash_assign *assigns;
+    struct bash_redirect *redirects;
+    struct str name; /* of a function, of a loop's variable */
+    struct bash_node *body, *condition;
+    struct bash_arm *arms;
+};
+
+struct bash_function {
+    struct bash_function *next;
+    struct str name;
+    struct bash_node *body;
+    bool gone;  /* unset */
+    bool maybe; /* the definition has run, perhaps */
+};
+
+enum { BASH_FUNCTION_BUCKETS = 512 };
+struct bash_functions {
+    struct bash_function **buckets; /* NULL until there is one; newest first */
+};
+
+struct bash_parser {
+    struct guard *g;
+    struct arena *arena;
+    struct str src;
+    size_t pos, end;
+    bool fixed; /* spans are start and fixed_end: the text does not stand in the source as it is */
+    uint32_t fixed_start, fixed_end;
+    unsigned nesting;
+    size_t nodes; /* commands so far */
+    bool failed;  /* a syntax error, or a limit */
+    size_t error;
+    bool no_arithmetic_end; /* there is no )) from here on */
+    struct bash_redirect *pending, **pending_tail;
+    struct bash_functions *functions; /* where definitions are noted */
+};
+
+/* ---- bash_parse.c, bash_lex.c ---- */
+struct bash_node *bash_parse(struct bash_parser *p);
+struct bash_node *bash_parse_list(struct bash_parser *p);
+void bash_fail(struct bash_parser *p);
+bool bash_enter(struct bash_parser *p);
+uint32_t bash_place(const struct bash_parser *p, size_t pos);
+static inline char bash_at(const struct bash_parser *p, size_t ahead)
+{
+    return p->pos + ahead < p->end ? p->src.p[p->pos + ahead] : '\0';
+}
+static inline bool bash_ended(const struct bash_parser *p)
+{
+    return p->pos >= p->end;
+}
+static inline bool bash_is_name_char(char c)
+{
+    return ascii_is_alnum(c) || c == '_';
+}
+bool bash_is_meta(char c);
+/* Blanks, continuations and, if newlines, comments and line ends too. */
+void bash_skip(struct bash_parser *p, bool newlines);
+enum bash_context {
+    BASH_IN_WORD = 0,
+    BASH_IN_QUOTES,   /* up to " */
+    BASH_IN_ARGUMENT, /* of ${…}, up to } */
+    BASH_IN_QUOTED_ARGUMENT,
+    BASH_IN_PATTERN, /* of ${x/pattern/…}, up to / or } */
+    BASH_IN_QUOTED_PATTERN,
+    BASH_IN_TEST,     /* [[ ]]: up to a blank */
+    BASH_IN_DOCUMENT, /* a here-document */
+    BASH_IN_INDEX,    /* of an array, up to ] */
+    BASH_IN_ARITHMETIC
+};
+struct bash_word *bash_parse_word(struct bash_parser *p, enum bash_context context);
+/* The words in (( … )) if the text at pos goes on so; false if it is two parentheses. */
+bool bash_parse_arithmetic(struct bash_parser *p, struct bash_word **out);
+void bash_read_documents(struct bash_parser *p);
+/* The word's text if it is one unquoted literal; "" otherwise. */
+struct str bash_plain(const struct bash_word *w);
+
+/* Reads parts of a word up to where the context ends; adds them at *tail. */
+void bash_parse_parts(struct bash_parser *p, struct bash_word *word, struct bash_part ***tail,
+                      enum bash_context context);
+void *bash_new(struct bash_parser *p, size_t size);
+uint32_t bash_end_place(const struct bash_parser *p, size_t pos);
+/* bash_redirect.c: takes a redirection if one stands at pos; all that stand there. */
+bool bash_parse_redirect(struct bash_parser *p, struct bash_redirect ***tail);
+void bash_parse_redirects(struct bash_parser *p, struct bash_node *node);
+/* bash_escape.c: ansi for $'…', otherwise echo -e and printf; *stop is set behind \c. */
+struct str bash_unescape(struct arena *arena, struct str s, bool ansi, bool *stop);
+
+/* ---- the reader ---- */
+struct bash_arguments {
+    const struct str *values;
+    size_t count;
+    bool known;
+};
+
+struct bash_reader {
+    struct guard *g;
+    struct arena *arena;
+    struct vars vars;
+    struct var *ambiguous;
+    struct bash_functions functions; /* all that the text defines */
+    struct bash_functions defined;   /* whose definition has run, newest first */
+    struct bash_alias *aliases;
+    size_t alias_count;
+    struct bash_arguments arguments;
+    struct word input; /* of what is run; see struct guard_call */
+    unsigned calls, rounds, retries, defining, loops, nesting;
+    bool silent; /* the commands were shown before, or do not stand in the text */
+};
+
+struct bash_alias {
+    struct bash_alias *next;
+    struct str name, value;
+};
+
+/* A growing array of words. */
+struct bash_fields {
+    struct word *list;
+    size_t count, capacity;
+};
+void bash_field_add(struct bash_reader *b, struct bash_fields *f, struct word w);
+
+/* ---- bash_expand.c ---- */
+/* What a word becomes: split, braces expanded. */
+void bash_expand(struct bash_reader *b, const struct bash_word *w, struct bash_fields *out);
+/* The same as one text, as in an assignment. */
+struct str bash_expand_text(struct bash_reader *b, const struct bash_word *w);
+/* ---- bash_param.c ---- */
+/* Values of $x, ${x…}; several only for [@] and $@. */
+struct bash_values {
+    struct str one;
+    struct str *many; /* NULL: one */
+    size_t count;
+};
+struct bash_values bash_param_values(struct bash_reader *b, const struct bash_param *param);
+struct var *bash_variable(struct bash_reader *b, struct str name);
+void bash_set(struct bash_reader *b, struct str name, struct str value);
+void bash_set_unknown(struct bash_reader *b, struct str name);
+void bash_assign(struct bash_reader *b, const struct bash_assign *a);
+struct str bash_join(struct bash_reader *b, const struct str *values, size_t count, char separator);
+struct str bash_concat(struct bash_reader *b, struct str x, struct str y);
+
+/* ---- bash_output.c ---- */
+/* What a list of commands prints, with holes where that is not known. */
+struct str bash_output(struct bash_reader *b, const struct bash_node *list);
+/* The same for one command with this on its standard input (p NULL: nothing known). */
+struct str bash_node_output(struct bash_reader *b, const struct bash_node *node, struct str input);
+struct str bash_printf(struct bash_reader *b, const struct word *args, size_t count);
+/* What stands on the standard input by the command's own redirections; p NULL: none. */
+struct word bash_redirected_input(struct bash_reader *b, const struct bash_node *node);
+
+/* ---- bash_run.c ---- */
+struct bash_function *bash_function_find(const struct bash_functions *all, struct str name);
+/* Notes a function; false when memory is used up. */
+bool bash_function_add(struct arena *arena, struct bash_functions *all, struct str name,
+                       struct bash_node *body, bool maybe);
+void bash_run_list(struct bash_reader *b, struct bash_node *list);
+/* One command that was expanded; plain: functions and aliases are not looked up. */
+void bash_run_words(struct bash_reader *b, const struct word *words, size_t count,
+                    struct word input, bool plain);
+/* Code that the script makes itself: eval, trap, alias. */
+void bash_run_text(struct bash_reader *b, struct word code, struct str who);
+
+/* bash_compound.c: if, case, loops, definitions. */
+void bash_run_compound(struct bash_reader *b, struct bash_node *node);
+void bash_run_node(struct bash_reader *b, struct bash_node *node, struct word input);
+void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word);
+/* Behind branches that may or may not have run, a folder that they changed is not known. */
+void bash_settle_folder(struct bash_reader *b, struct str before);
+
+/* ---- bash_builtins.c ---- */
+/* True if the command is one of bash's own and was dealt with. */
+bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count, struct word input);
+
+#endif

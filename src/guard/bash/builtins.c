@@ -1,0 +1,346 @@
+/* Commands of bash itself: those that run text or other commands, and those that set variables. */
+#include "guard/bash/bash.h"
+#include "guard/names.h"
+
+enum { MAX_ALIASES = 64 };
+
+enum builtin_kind {
+    HARMLESS = 0,
+    ALIAS,
+    CD,
+    COMMAND,
+    DECLARE,
+    EVAL,
+    EXEC,
+    GETOPTS,
+    HASH,
+    LET,
+    POPD,
+    PREFIX,
+    PRINTF,
+    READ,
+    SET,
+    SHIFT,
+    SOURCE,
+    TRAP,
+    UNSET
+};
+
+static const struct {
+    struct str name;
+    enum builtin_kind kind;
+} builtins[] = {
+#define BUILTIN(name, kind) {{name, sizeof(name) - 1}, kind},
+#include "guard/tables/bash_builtins.def"
+#undef BUILTIN
+};
+
+static bool is_option(struct str s)
+{
+    return s.n > 1 && s.p[0] == '-';
+}
+
+static void run_eval(struct bash_reader *b, const struct word *words, size_t count)
+{
+    size_t from = 1;
+    while (from < count &&
+           (str_eq(words[from].text, STR("--")) || str_eq(words[from].text, STR("eval"))))
+        from++;
+    if (from >= count)
+        return;
+    struct str *values = ARENA_ARRAY(b->arena, count, struct str);
+    if (!values) {
+        guard_limit(b->g, words[0]);
+        return;
+    }
+    for (size_t i = from; i < count; i++)
+        values[i - from] = words[i].text;
+    struct word code = {.text = bash_join(b, values, count - from, ' '),
+                        .start = words[from].start,
+                        .end = words[count - 1].end};
+    bash_run_text(b, code, STR("eval"));
+}
+
+static void run_cd(struct bash_reader *b, const struct word *words, size_t count)
+{
+    size_t i = 1;
+    while (i < count && is_option(words[i].text))
+        i++;
+    bool elsewhere = i >= count || str_eq(words[i].text, STR("-")) ||
+                     (words[i].text.n && words[i].text.p[0] == '~');
+    if (elsewhere) /* home, or where it was before */
+        guard_set_folder(b->g, STR("\xFF"));
+    else
+        guard_change_folder(b->g, words[i].text);
+}
+
+static void run_exec(struct bash_reader *b, const struct word *words, size_t count,
+                     struct word input)
+{
+    size_t i = 1;
+    for (; i < count && is_option(words[i].text); i++) {
+        if (str_eq(words[i].text, STR("--"))) {
+            i++;
+            break;
+        }
+        if (str_eq(words[i].text, STR("-a")))
+            i++;
+    }
+    if (i < count)
+        guard_program(
+            b->g, &(struct guard_call){
+                      .from = GUARD_BASH, .words = words + i, .count = count - i, .input = input});
+}
+
+static void run_command(struct bash_reader *b, const struct word *words, size_t count,
+                        struct word input)
+{
+    size_t i = 1;
+    for (; i < count && is_option(words[i].text); i++) {
+        if (str_has_char(words[i].text, 'v') || str_has_char(words[i].text, 'V'))
+            return;
+        if (str_eq(words[i].text, STR("--"))) {
+            i++;
+            break;
+        }
+    }
+    if (i < count)
+        bash_run_words(b, words + i, count - i, input, true);
+}
+
+static void add_alias(struct bash_reader *b, struct str name, struct str value)
+{
+    struct bash_alias *alias = ARENA_NEW(b->arena, struct bash_alias);
+    if (!alias || b->alias_count >= MAX_ALIASES) {
+        guard_limit(b->g, (struct word){0});
+        return;
+    }
+    *alias = (struct bash_alias){b->aliases, name, value};
+    b->aliases = alias;
+    b->alias_count++;
+}
+
+static void run_alias(struct bash_reader *b, const struct word *words, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        size_t equals = str_find_char(words[i].text, '=', 0);
+        if (equals >= words[i].text.n)
+            continue;
+        struct word code = words[i];
+        code.text = str_from(code.text, equals + 1);
+        add_alias(b, str_slice(words[i].text, 0, equals), code.text);
+        if (!str_has_char(code.text, GUARD_HOLE))
+            bash_run_text(b, code, STR("alias"));
+    }
+}
+
+/* hash -p /path name */
+static void run_hash(struct bash_reader *b, const struct word *words, size_t count)
+{
+    if (count == 4 && str_eq(words[1].text, STR("-p")))
+        add_alias(b, words[3].text, words[2].text);
+}
+
+static void run_declare(struct bash_reader *b, const struct word *words, size_t count)
+{
+    bool reference = false;
+    for (size_t i = 1; i < count; i++) {
+        struct str text = words[i].text;
+        if (is_option(text)) {
+            reference |= str_has_char(text, 'n') && str_eq(words[0].text, STR("declare"));
+            continue;
+        }
+        size_t equals = str_find_char(text, '=', 0);
+        if (reference)
+            bash_set_unknown(b, str_slice(text, 0, equals));
+        else if (equals == text.n && text.n && str_eq(words[0].text, STR("local")) &&
+                 !str_has_char(text, GUARD_HOLE))
+            bash_set(b, text, STR(""));
+    }
+}
+
+/* Words of what stands on the input, one variable after the other. */
+static void read_into(struct bash_reader *b, const struct word *names, size_t count,
+                      struct str input)
+{
+    struct str line = str_trim(str_slice(input, 0, str_find_char(input, '\n', 0)));
+    for (size_t i = 0; i < count; i++) {
+        size_t end = i + 1 < count ? str_find_char(line, ' ', 0) : line.n;
+        bash_set(b, names[i].text, str_slice(line, 0, end));
+        line = str_trim(str_from(line, end));
+    }
+}
+
+static void run_read(struct bash_reader *b, const struct word *words, size_t count,
+                     struct word input)
+{
+    size_t i = 1;
+    bool plain = str_eq(words[0].text, STR("read"));
+    for (; i < count && is_option(words[i].text); i++) {
+        char last = words[i].text.p[words[i].text.n - 1];
+        if (last == 'a') {
+            plain = false;
+            continue;
+        }
+        plain &= last == 'r';
+        if (ascii_is_in(last, "dinNptuOsCc") && words[i].text.n == 2 && last != 's')
+            i++;
+    }
+    if (i >= count)
+        return;
+    if (plain && b->loops == 0 && input.text.p && !str_has_char(input.text, GUARD_HOLE)) {
+        read_into(b, words + i, count - i, input.text);
+        return;
+    }
+    for (; i < count; i++) {
+        struct bash_assign array = {.name = words[i].text, .index = STR("x")};
+        bash_assign(b, &array);
+    }
+}
+
+static void run_printf(struct bash_reader *b, const struct word *words, size_t count)
+{
+    if (count > 3 && str_eq(words[1].text, STR("-v")))
+        bash_set(b, words[2].text, bash_printf(b, words + 3, count - 3));
+}
+
+static void run_set(struct bash_reader *b, const struct word *words, size_t count)
+{
+    size_t i = 1;
+    while (i < count && !str_eq(words[i].text, STR("--"))) {
+        if (words[i].text.n == 0 || !ascii_is_in(words[i].text.p[0], "-+"))
+            break;
+        if (str_eqi(words[i].text, STR("-o")) || str_eq(words[i].text, STR("+o")))
+            i++;
+        i++;
+    }
+    if (i >= count)
+        return;
+    if (str_eq(words[i].text, STR("--")))
+        i++;
+    struct str *values = ARENA_ARRAY(b->arena, count, struct str);
+    if (!values) {
+        guard_limit(b->g, words[0]);
+        return;
+    }
+    for (size_t k = i; k < count; k++)
+        values[k - i] = words[k].text;
+    b->arguments = (struct bash_arguments){values, count - i, true};
+}
+
+static void run_shift(struct bash_reader *b, const struct word *words, size_t count)
+{
+    size_t by = 1;
+    if (count > 1)
+        by = words[1].text.n == 1 && ascii_is_digit(words[1].text.p[0])
+                 ? (size_t)(words[1].text.p[0] - '0')
+                 : SIZE_MAX;
+    if (!b->arguments.known || by > b->arguments.count || b->loops) {
+        b->arguments = (struct bash_arguments){0};
+        return;
+    }
+    b->arguments.values += by;
+    b->arguments.count -= by;
+}
+
+static void run_source(struct bash_reader *b, const struct word *words, size_t count,
+                       struct word input)
+{
+    if (count < 2)
+        return;
+    if (str_eq(words[1].text, STR("/dev/stdin")) && input.text.p) {
+        bash_run_text(b, input, STR("source"));
+        return;
+    }
+    guard_script(b->g, words[1]);
+}
+
+static void run_trap(struct bash_reader *b, const struct word *words, size_t count)
+{
+    size_t i = 1;
+    if (i < count && str_eq(words[i].text, STR("--")))
+        i++;
+    if (i + 1 >= count || words[i].text.n == 0 || words[i].text.p[0] == '-')
+        return;
+    /* a trap runs later: names in it that are not set yet are no secret */
+    if (str_has_char(words[i].text, GUARD_HOLE)) {
+        struct word code = words[i];
+        guard_nested(b->g, GUARD_BASH, code);
+        return;
+    }
+    bash_run_text(b, words[i], STR("trap"));
+}
+
+static void run_unset(struct bash_reader *b, const struct word *words, size_t count)
+{
+    bool functions = false;
+    for (size_t i = 1; i < count; i++) {
+        if (is_option(words[i].text)) {
+            functions |= str_has_char(words[i].text, 'f');
+            continue;
+        }
+        struct bash_function *f;
+        if (functions && (f = bash_function_find(&b->defined, words[i].text)) != NULL)
+            f->gone = true;
+        if (!functions && !str_has_char(words[i].text, GUARD_HOLE))
+            bash_set(b, words[i].text, STR(""));
+    }
+}
+
+/* a[$(command)]: bash computes the index of a name that these commands are given. */
+static void run_indexes(struct bash_reader *b, const struct word *words, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct str text = words[i].text;
+        size_t bracket = str_find_char(text, '[', 0);
+        if (str_find(text, STR("$("), bracket) >= text.n &&
+            str_find_char(text, '`', bracket) >= text.n)
+            continue;
+        struct word code = words[i];
+        code.text = bash_concat(b, bash_concat(b, STR(": \""), text), STR("\""));
+        bash_run_text(b, code, words[0].text);
+    }
+}
+
+bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count, struct word input)
+{
+    size_t row = NAME_ROW(builtins, words[0].text);
+    if (row == NAME_ROWS(builtins) || !str_eq(builtins[row].name, words[0].text))
+        return false;
+    enum builtin_kind kind = builtins[row].kind;
+    if (kind == LET || kind == UNSET || kind == READ)
+        run_indexes(b, words, count);
+    else if (count > 2 && str_eq(words[1].text, STR("-v"))) /* of printf and test */
+        run_indexes(b, words, 3);
+    switch (kind) {
+    case HARMLESS: break;
+    case ALIAS: run_alias(b, words, count); break;
+    case CD: run_cd(b, words, count); break;
+    case POPD: guard_set_folder(b->g, STR("\xFF")); break;
+    case COMMAND: run_command(b, words, count, input); break;
+    case DECLARE: run_declare(b, words, count); break;
+    case EVAL: run_eval(b, words, count); break;
+    case EXEC: run_exec(b, words, count, input); break;
+    case GETOPTS:
+        if (count > 2)
+            bash_set_unknown(b, words[2].text);
+        break;
+    case HASH: run_hash(b, words, count); break;
+    case LET:
+        for (size_t i = 1; i < count; i++)
+            bash_set_unknown(b, str_slice(words[i].text, 0, str_find_char(words[i].text, '=', 0)));
+        break;
+    case PREFIX:
+        if (count > 1)
+            bash_run_words(b, words + 1, count - 1, input, true);
+        break;
+    case PRINTF: run_printf(b, words, count); break;
+    case READ: run_read(b, words, count, input); break;
+    case SET: run_set(b, words, count); break;
+    case SHIFT: run_shift(b, words, count); break;
+    case SOURCE: run_source(b, words, count, input); break;
+    case TRAP: run_trap(b, words, count); break;
+    case UNSET: run_unset(b, words, count); break;
+    }
+    return true;
+}

@@ -1,0 +1,133 @@
+/* Branches, loops and definitions of bash: every path is read, and what differs is kept apart. */
+#include "guard/bash/bash.h"
+
+void bash_settle_folder(struct bash_reader *b, struct str before)
+{
+    if (guard_folder(b->g).p != before.p)
+        guard_set_folder(b->g, STR("\xFF"));
+}
+
+/* The arms of an if or a case: each starts where the first one did. */
+static void run_arms(struct bash_reader *b, struct bash_node *node)
+{
+    bool otherwise = false;
+    struct str folder = guard_folder(b->g), changed = folder;
+    struct vars_fork fork;
+    vars_fork_begin(&b->vars, &fork);
+    for (struct bash_arm *arm = node->arms; arm; arm = arm->next) {
+        bash_run_substitutions(b, arm->patterns);
+        if (arm != node->arms)
+            bash_run_list(b, arm->condition);
+        bash_run_list(b, arm->body);
+        vars_branch_end(&b->vars, &fork);
+        otherwise |= arm->otherwise;
+        changed = guard_folder(b->g).p == folder.p ? changed : STR("\xFF");
+        guard_set_folder(b->g, folder);
+    }
+    guard_set_folder(b->g, changed);
+    vars_fork_end(&b->vars, &fork, otherwise);
+}
+
+static void run_if(struct bash_reader *b, struct bash_node *node)
+{
+    if (node->arms)
+        bash_run_list(b, node->arms->condition);
+    run_arms(b, node);
+}
+
+static void run_case(struct bash_reader *b, struct bash_node *node)
+{
+    bash_run_substitutions(b, node->words);
+    run_arms(b, node);
+}
+
+/* A body that runs any number of times: twice, so that what the first round set is seen. */
+static void run_repeated(struct bash_reader *b, struct bash_node *node)
+{
+    struct vars_fork fork;
+    struct str folder = guard_folder(b->g);
+    b->loops++;
+    for (int round = 0; round < 2 && !guard_stopped(b->g); round++) {
+        vars_fork_begin(&b->vars, &fork);
+        bash_run_list(b, node->condition);
+        bash_run_list(b, node->body);
+        vars_branch_end(&b->vars, &fork);
+        bool changed = fork.results != NULL || guard_folder(b->g).p != folder.p;
+        vars_fork_end(&b->vars, &fork, false);
+        bash_settle_folder(b, folder);
+        if (!changed || b->loops > 2 || !guard_spend(b->g, node->end - node->start + 1))
+            break;
+    }
+    b->loops--;
+}
+
+static void run_for(struct bash_reader *b, struct bash_node *node)
+{
+    struct bash_fields fields = {0};
+    bash_run_substitutions(b, node->words);
+    b->ambiguous = NULL;
+    for (const struct bash_word *w = node->words; w; w = w->next)
+        bash_expand(b, w, &fields);
+    if (node->all_arguments && b->arguments.known)
+        for (size_t i = 0; i < b->arguments.count; i++)
+            bash_field_add(b, &fields,
+                           (struct word){b->arguments.values[i], node->start, node->end, false});
+    bool known = fields.count > 0 && !b->ambiguous;
+    b->ambiguous = NULL;
+    for (size_t i = 0; i < fields.count && known; i++)
+        known = !str_has_char(fields.list[i].text, GUARD_HOLE) &&
+                !str_has_char(fields.list[i].text, '*');
+    if (!known || b->loops > 1 || b->rounds + fields.count > BASH_MAX_ROUNDS) {
+        bash_set_unknown(b, node->name);
+        /* what is known among the words is a value too */
+        struct var *var = bash_variable(b, node->name);
+        for (size_t i = 0; i < fields.count && i < VARS_MAX_VALUES && var; i++)
+            if (!str_has_char(fields.list[i].text, GUARD_HOLE))
+                var->state =
+                    vars_union(&b->vars, var->state, vars_one(&b->vars, fields.list[i].text));
+        run_repeated(b, node);
+        return;
+    }
+    b->loops++;
+    for (size_t i = 0; i < fields.count && !guard_stopped(b->g); i++) {
+        if (!guard_spend(b->g, node->end - node->start + 1))
+            break;
+        b->rounds++;
+        bash_set(b, node->name, fields.list[i].text);
+        bash_run_list(b, node->body);
+    }
+    b->loops--;
+}
+
+static void run_definition(struct bash_reader *b, struct bash_node *node)
+{
+    struct bash_arguments outer = b->arguments;
+    b->arguments = (struct bash_arguments){0};
+    b->defining++;
+    if (node->body) {
+        struct vars_fork fork;
+        struct str folder = guard_folder(b->g);
+        vars_fork_begin(&b->vars, &fork);
+        bash_run_node(b, node->body, (struct word){.text = STR_NONE});
+        guard_set_folder(b->g, folder);
+        vars_branch_end(&b->vars, &fork);
+        vars_fork_drop(&b->vars, &fork);
+    }
+    b->defining--;
+    b->arguments = outer;
+    if (node->name.n && node->body &&
+        !bash_function_add(b->arena, &b->defined, node->name, node->body, b->vars.forks > 0))
+        guard_limit(b->g, word_unknown(node->start, node->end));
+}
+
+void bash_run_compound(struct bash_reader *b, struct bash_node *node)
+{
+    switch (node->kind) {
+    case BASH_IF: run_if(b, node); break;
+    case BASH_CASE: run_case(b, node); break;
+    case BASH_WHILE: run_repeated(b, node); break;
+    case BASH_FOR: run_for(b, node); break;
+    case BASH_FUNCTION: run_definition(b, node); break;
+    default: break;
+    }
+}

@@ -1,0 +1,142 @@
+/*
+ * The cmd reader's own types. cmd_expand.c replaces variables, cmd_parse.c makes the tree of one
+ * unit (a line, or several where a parenthesis stays open), cmd_run.c walks it, cmd_builtins.c
+ * knows the commands of cmd itself, cmd_for.c its loops, cmd.c the arguments of cmd.exe.
+ */
+#ifndef CORDON_GUARD_CMD_CMD_H
+#define CORDON_GUARD_CMD_CMD_H
+
+#include "guard/effects.h"
+#include "guard/vars.h"
+
+enum {
+    CMD_MAX_NESTING = 64,      /* parentheses, if and for in each other */
+    CMD_MAX_ITERATIONS = 2048, /* of all loops in one text */
+    CMD_MAX_RETRIES = 64       /* units read again for another value of a variable */
+};
+
+/* Text with the place in the source that each byte comes from. */
+struct cmd_text {
+    char *p;
+    uint32_t *at;
+    size_t n, capacity;
+};
+
+/* A loop variable, innermost first; both %i and %%i name it. */
+struct cmd_loop {
+    struct cmd_loop *outer;
+    char name;
+    struct str value; /* a hole if unknown */
+};
+
+enum cmd_kind { CMD_SIMPLE = 0, CMD_BLOCK, CMD_IF, CMD_FOR };
+enum cmd_join { CMD_THEN = 0, CMD_AND, CMD_OR, CMD_PIPE }; /* what stands before a node */
+
+struct cmd_node {
+    struct cmd_node *next; /* of its list */
+    enum cmd_kind kind;
+    enum cmd_join join;
+    bool shown;
+    bool input_file;        /* < file */
+    bool append;            /* >> */
+    uint32_t start, end;    /* in the source */
+    struct cmd_text output; /* the file behind > */
+    struct cmd_text text;   /* CMD_SIMPLE: carets and redirections removed; CMD_FOR: the set */
+    struct cmd_text left;   /* CMD_IF: the operands; CMD_FOR: the options */
+    struct cmd_text right;
+    struct cmd_node *body;  /* CMD_BLOCK, CMD_IF, CMD_FOR: a list */
+    struct cmd_node *other; /* else */
+    char op[4];             /* CMD_IF: "==", "equ" …, or "" for conditions that nobody knows */
+    bool negated, fold_case;
+    char switches; /* CMD_FOR: 'l', 'f', 'r', 'd' or 0 */
+    char variable;
+};
+
+struct cmd_reader {
+    struct guard *g;
+    struct arena *arena;
+    struct str source;
+    size_t next; /* start of the next line of source */
+    bool batch, delayed;
+    struct vars vars;
+    struct var *ambiguous; /* the first variable of the unit with several values */
+    struct cmd_loop *loops;
+    bool last_round; /* of every loop around: conditions on loop variables are not trusted */
+    unsigned iterations, retries, nesting;
+    size_t nodes;
+    struct word input; /* of the block that is run; see struct guard_call */
+    bool silent;       /* commands were shown before */
+    /* the unit that is parsed */
+    struct cmd_text unit;
+    size_t pos;
+};
+
+/* ---- cmd_text ---- */
+bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at);
+bool cmd_put_str(struct cmd_reader *r, struct cmd_text *t, struct str s, uint32_t at);
+static inline struct str cmd_str(const struct cmd_text *t)
+{
+    return (struct str){t->p, t->n};
+}
+/* The part [from, to) as a word, quotes removed. */
+struct word cmd_word(struct cmd_reader *r, const struct cmd_text *t, size_t from, size_t to);
+struct cmd_text cmd_part(const struct cmd_text *t, size_t from, size_t to);
+static inline bool cmd_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == ',' || c == ';' || c == '=' || c == '\v' || c == '\f';
+}
+/* End of the token at from: a blank outside quotes. */
+size_t cmd_token_end(const struct cmd_text *t, size_t from);
+size_t cmd_skip_blanks(const struct cmd_text *t, size_t from);
+
+/* ---- cmd_expand.c ---- */
+struct var *cmd_variable(struct cmd_reader *r, struct str name);
+/* Appends the line [from, to) of the source to out with its %variables% replaced. */
+void cmd_expand_line(struct cmd_reader *r, struct cmd_text *out, size_t from, size_t to);
+/* The same for text that call reads a second time. */
+struct cmd_text cmd_expand_again(struct cmd_reader *r, const struct cmd_text *t);
+/* Loop variables and !variables!. */
+struct cmd_text cmd_expand_late(struct cmd_reader *r, const struct cmd_text *t);
+/* %variables% of the command line that are still there: they may be set or not, so they are holes.
+   keep: those among the arguments stay, because another cmd will read them. */
+struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, bool keep);
+
+/* ---- cmd_parse.c ---- */
+/* Reads the next unit of the source: a list, NULL if it holds no command. */
+struct cmd_node *cmd_parse_unit(struct cmd_reader *r);
+
+/* ---- cmd.c ---- */
+/* The text behind cmd /c without the quotes that cmd takes away; always: /s was given. */
+struct str cmd_strip_quotes(struct guard *g, struct str text, bool always);
+
+/* ---- cmd_run.c ---- */
+void cmd_run_list(struct cmd_reader *r, struct cmd_node *list);
+/* One command without operators; input as in struct guard_call. */
+void cmd_run_simple(struct cmd_reader *r, struct cmd_text text, struct word input);
+/* What a command prints, with holes where that is not known; ends in LF. */
+struct str cmd_output(struct cmd_reader *r, struct cmd_node *node);
+
+/* ---- cmd_for.c ---- */
+void cmd_run_for(struct cmd_reader *r, struct cmd_node *node);
+
+/* ---- cmd_builtins.c ---- */
+enum cmd_builtin {
+    CMD_NOT_BUILTIN = 0,
+    CMD_HARMLESS,
+    CMD_CALL,
+    CMD_CD,
+    CMD_DEL,
+    CMD_ECHO,
+    CMD_ENDLOCAL,
+    CMD_POPD,
+    CMD_RD,
+    CMD_SET,
+    CMD_SETLOCAL,
+    CMD_START
+};
+/* The builtin that the command word names; *length is how much of the word is its name. */
+enum cmd_builtin cmd_builtin_find(struct str word, size_t *length);
+void cmd_builtin_run(struct cmd_reader *r, enum cmd_builtin builtin, struct cmd_text arguments,
+                     struct word input);
+
+#endif

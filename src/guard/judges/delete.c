@@ -1,0 +1,136 @@
+/* Programs that delete files, registry keys or disks. */
+#include "guard/judges/judges.h"
+#include "guard/names.h"
+#include "guard/state.h"
+
+static bool has_letter(struct str option, char letter)
+{
+    return str_starts(option, STR("-")) && !str_starts(option, STR("--")) &&
+           str_has_char(option, letter);
+}
+
+/* rm and its kind: flags anywhere before --, targets everywhere else. */
+void judge_rm(struct guard *g, const struct guard_call *call)
+{
+    struct str who = name_program(call->words[0].text);
+    unsigned flags = str_eqi(who, STR("shred")) || str_eqi(who, STR("srm")) ? GUARD_FORCE : 0;
+    for (size_t i = 1; i < call->count && !str_eq(call->words[i].text, STR("--")); i++) {
+        struct str arg = call->words[i].text;
+        if (name_is_one_of(arg, STR("--recursive")) || has_letter(arg, 'r') || has_letter(arg, 'R'))
+            flags |= GUARD_RECURSE;
+        if (name_is_one_of(arg, STR("--force")) || has_letter(arg, 'f'))
+            flags |= GUARD_FORCE;
+    }
+    bool options = true;
+    for (size_t i = 1; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (options && str_eq(arg, STR("--")))
+            options = false;
+        else if (!options || arg.n == 0 || arg.p[0] != '-')
+            guard_delete(g, who, call->words[i], flags);
+    }
+}
+
+/* rimraf and the like always go all the way. */
+void judge_rimraf(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 1; i < call->count; i++)
+        if (call->words[i].text.n && call->words[i].text.p[0] != '-')
+            guard_delete(g, name_program(call->words[0].text), call->words[i],
+                         GUARD_RECURSE | GUARD_FORCE);
+}
+
+/* cmd's del and rd when something other than cmd names them, for example `cmd` under a wrapper. */
+void judge_cmd_delete(struct guard *g, const struct guard_call *call)
+{
+    unsigned flags = 0;
+    for (size_t i = 1; i < call->count; i++) {
+        if (name_is_one_of(call->words[i].text, STR("/s|//s")))
+            flags |= GUARD_RECURSE;
+        if (name_is_one_of(call->words[i].text, STR("/f|/q|//f|//q")))
+            flags |= GUARD_FORCE;
+    }
+    for (size_t i = 1; i < call->count; i++)
+        if (call->words[i].text.n && call->words[i].text.p[0] != '/' &&
+            call->words[i].text.p[0] != '-')
+            guard_delete(g, name_program(call->words[0].text), call->words[i], flags);
+}
+
+/* What find finds: a wildcard below its start. Empty when memory is used up. */
+static struct str below(struct guard *g, struct str start)
+{
+    char *p = arena_alloc(&g->arena, start.n + 2);
+    if (!p)
+        return STR_NONE;
+    memcpy(p, start.p, start.n);
+    memcpy(p + start.n, "/*", 2);
+    return (struct str){p, start.n + 2};
+}
+
+/* find START -exec PROGRAM {} ; */
+static void judge_find_exec(struct guard *g, const struct guard_call *call, size_t from,
+                            struct word start)
+{
+    size_t end = from;
+    while (end < call->count && !str_eq(call->words[end].text, STR(";")) &&
+           !str_eq(call->words[end].text, STR("+")))
+        end++;
+    struct word *words = ARENA_ARRAY(&g->arena, end - from, struct word);
+    struct str found = below(g, start.text);
+    if (!words || !found.p) {
+        guard_limit(g, start);
+        return;
+    }
+    for (size_t i = from; i < end; i++) {
+        words[i - from] = call->words[i];
+        if (str_eq(call->words[i].text, STR("{}")))
+            words[i - from].text = found;
+    }
+    guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = end - from});
+}
+
+void judge_find(struct guard *g, const struct guard_call *call)
+{
+    /* find.exe of Windows looks for text and takes no path first. */
+    struct word start = {
+        .text = STR("."), .start = call->words[0].start, .end = call->words[0].end};
+    size_t i = 1;
+    while (i < call->count && name_is_one_of(call->words[i].text, STR("-H|-L|-P")))
+        i++;
+    if (i < call->count && call->words[i].text.n && call->words[i].text.p[0] != '-' &&
+        call->words[i].text.p[0] != '(' && call->words[i].text.p[0] != '!')
+        start = call->words[i];
+    for (; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (str_eq(arg, STR("-delete"))) {
+            struct word found = start;
+            found.text = below(g, start.text);
+            guard_delete(g, STR("find -delete"), found, GUARD_RECURSE);
+        } else if (name_is_one_of(arg, STR("-exec|-execdir|-ok|-okdir"))) {
+            judge_find_exec(g, call, i + 1, start);
+        }
+    }
+}
+
+void judge_reg(struct guard *g, const struct guard_call *call)
+{
+    if (call->count > 2 && str_eqi(call->words[1].text, STR("delete")))
+        guard_delete(g, STR("reg delete"), call->words[2], GUARD_REGISTRY | GUARD_RECURSE);
+}
+
+void judge_robocopy(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 3; i < call->count; i++)
+        if (name_is_one_of(call->words[i].text, STR("/mir|/purge")))
+            guard_delete(g, STR("robocopy /mir"), call->words[2], GUARD_RECURSE | GUARD_FORCE);
+}
+
+void judge_dd(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 1; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (str_startsi(arg, STR("of=/dev/")) && !str_eq(arg, STR("of=/dev/null")) &&
+            !str_startsi(arg, STR("of=/dev/std")))
+            guard_find(g, GUARD_DESTROY_DISK, call->words[i], STR("dd"), NULL, NULL);
+    }
+}

@@ -1,0 +1,40 @@
+/* Judges of single programs, named in tables/handlers.def, and what they share. */
+#ifndef CORDON_GUARD_JUDGES_JUDGES_H
+#define CORDON_GUARD_JUDGES_JUDGES_H
+
+#include "guard/effects.h"
+
+/* Index of the program in a wrapper's arguments: behind its options and their values. */
+size_t wrapped_program(const struct guard_call *call, size_t from, struct str value_options);
+
+/* Judges the words from an index on as a program of their own. */
+void judge_rest(struct guard *g, const struct guard_call *call, size_t from);
+
+/* judge_shell.c: programs that hand things to the desktop's shell */
+void judge_explorer(struct guard *g, const struct guard_call *call);
+void judge_opener(struct guard *g, const struct guard_call *call);
+void judge_gio(struct guard *g, const struct guard_call *call);
+void judge_start(struct guard *g, const struct guard_call *call);
+void judge_rundll32(struct guard *g, const struct guard_call *call);
+
+/* judge_delete.c: programs that delete */
+void judge_rm(struct guard *g, const struct guard_call *call);
+void judge_rimraf(struct guard *g, const struct guard_call *call);
+void judge_find(struct guard *g, const struct guard_call *call);
+void judge_cmd_delete(struct guard *g, const struct guard_call *call);
+void judge_reg(struct guard *g, const struct guard_call *call);
+void judge_robocopy(struct guard *g, const struct guard_call *call);
+void judge_dd(struct guard *g, const struct guard_call *call);
+
+/* judge_code.c: programs that take code or other programs as arguments */
+void judge_env(struct guard *g, const struct guard_call *call);
+void judge_git(struct guard *g, const struct guard_call *call);
+void judge_forfiles(struct guard *g, const struct guard_call *call);
+void judge_interpreter(struct guard *g, const struct guard_call *call);
+void judge_awk(struct guard *g, const struct guard_call *call);
+void judge_npm(struct guard *g, const struct guard_call *call);
+void judge_shell_arguments(struct guard *g, const struct guard_call *call);
+void judge_shell_option(struct guard *g, const struct guard_call *call);
+void judge_nodemon(struct guard *g, const struct guard_call *call);
+
+#endif

@@ -1,0 +1,216 @@
+/* A program with its arguments: looked up by name in the tables, then judged. */
+#include "guard/judges/condition.h"
+#include "guard/judges/judges.h"
+#include "guard/names.h"
+#include "guard/state.h"
+
+struct program {
+    struct str name, condition;
+    enum guard_rule rule;
+    const char *why, *fix;
+};
+
+static const struct program programs[] = {
+#define PROGRAM(name, condition, rule, why, fix) \
+    {{name, sizeof(name) - 1}, {condition, sizeof(condition) - 1}, rule, why, fix},
+#include "guard/tables/programs.def"
+#undef PROGRAM
+};
+
+struct handler {
+    struct str name;
+    void (*judge)(struct guard *g, const struct guard_call *call);
+};
+
+static const struct handler handlers[] = {
+#define HANDLER(name, judge) {{name, sizeof(name) - 1}, judge},
+#include "guard/tables/handlers.def"
+#undef HANDLER
+};
+
+enum { WRAP_ASSIGNS = 1 };
+
+struct wrapper {
+    struct str name, value_options;
+    size_t skip;
+    unsigned flags;
+};
+
+static const struct wrapper wrappers[] = {
+#define WRAPPER(name, value_options, skip, flags) \
+    {{name, sizeof(name) - 1}, {value_options, sizeof(value_options) - 1}, skip, flags},
+#include "guard/tables/wrappers.def"
+#undef WRAPPER
+};
+
+static const struct str browsers[] = {
+#define BROWSER(name) {name, sizeof(name) - 1},
+#include "guard/tables/browsers.def"
+#undef BROWSER
+};
+
+static bool is_local_page(struct str url)
+{
+    static const struct str local[] = {
+        STR("http://localhost"),  STR("https://localhost"), STR("http://127.0.0.1"),
+        STR("https://127.0.0.1"), STR("http://[::1]"),      STR("https://[::1]"),
+        STR("file:///"),          STR("about:blank"),       STR("data:")};
+    for (size_t i = 0; i < NAME_ROWS(local); i++) {
+        if (!str_startsi(url, local[i]))
+            continue;
+        /* localhost.example.com and localhost@example.com are not local. */
+        struct str rest = str_from(url, local[i].n);
+        if (i >= 6 || rest.n == 0 || rest.p[0] == '/' || rest.p[0] == '?' || rest.p[0] == '#' ||
+            (rest.p[0] == ':' && !str_has_char(rest, '@')))
+            return true;
+    }
+    return false;
+}
+
+/* Headless, and every page it is given is local; or it only prints its version. */
+static bool browser_is_harmless(const struct guard_call *call)
+{
+    bool headless = false, page = false;
+    if (call->count == 2 &&
+        name_is_one_of(call->words[1].text, STR("--version|-version|-v|--help|--product-version")))
+        return true;
+    for (size_t i = 1; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (!word_known(call->words[i]) || str_findi(arg, STR("launcher"), 0) < arg.n ||
+            str_findi(arg, STR("cmd-prefix"), 0) < arg.n)
+            return false;
+        if (name_is_one_of(arg, STR("--headless|-headless"))) {
+            headless = true;
+        } else if (arg.n && arg.p[0] != '-') {
+            page = true;
+            if (guard_is_url(arg) && !is_local_page(arg))
+                return false;
+        } else {
+            /* A URL inside an option: --app=https://… */
+            struct str value = str_from(arg, str_find_char(arg, '=', 0) + 1);
+            if (str_find(value, STR("://"), 0) < value.n && !is_local_page(value))
+                return false;
+        }
+    }
+    return headless && page;
+}
+
+static void judge_browser(struct guard *g, const struct guard_call *call)
+{
+    if (browser_is_harmless(call))
+        return;
+    struct word at = call->words[0];
+    for (size_t i = 1; i < call->count; i++)
+        if (guard_is_url(call->words[i].text))
+            at = call->words[i];
+    guard_find(g, GUARD_LAUNCH_BROWSER, at, name_program(call->words[0].text), NULL, NULL);
+}
+
+size_t wrapped_program(const struct guard_call *call, size_t from, struct str value_options)
+{
+    size_t i = from;
+    for (; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (arg.n < 2 || (arg.p[0] != '-' && arg.p[0] != '+'))
+            return i;
+        if (name_is_one_of(arg, value_options) && !str_has_char(arg, '='))
+            i++;
+    }
+    return i;
+}
+
+void judge_rest(struct guard *g, const struct guard_call *call, size_t from)
+{
+    if (from >= call->count)
+        return;
+    struct guard_call inner = {.from = call->from,
+                               .words = call->words + from,
+                               .count = call->count - from,
+                               .input = call->input};
+    guard_program(g, &inner);
+}
+
+static void judge_wrapper(struct guard *g, const struct guard_call *call,
+                          const struct wrapper *wrapper)
+{
+    size_t i = wrapped_program(call, 1, wrapper->value_options);
+    if (wrapper->flags & WRAP_ASSIGNS)
+        while (i < call->count && str_has_char(call->words[i].text, '='))
+            i++;
+    i += wrapper->skip;
+    if (!str_eqi(wrapper->name, STR("xargs"))) {
+        judge_rest(g, call, i);
+        return;
+    }
+    /* xargs appends what it reads: judged with its input as the last argument. */
+    if (i >= call->count)
+        return;
+    size_t count = call->count - i + 1;
+    struct word *words = ARENA_ARRAY(guard_arena(g), count, struct word);
+    if (!words) {
+        guard_limit(g, call->words[0]);
+        return;
+    }
+    memcpy(words, call->words + i, (count - 1) * sizeof *words);
+    words[count - 1] = word_unknown(call->words[0].start, call->words[0].end);
+    if (call->input.text.p) {
+        words[count - 1] = call->input;
+        words[count - 1].text = str_trim(call->input.text);
+    }
+    guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = count});
+}
+
+static void judge_by_name(struct guard *g, const struct guard_call *call, struct str name)
+{
+    const struct word *args = call->words + 1;
+    const struct program *p = programs + NAME_ROW(programs, name);
+    for (; p < programs + NAME_ROWS(programs) && str_eqi(p->name, name); p++)
+        if (condition_holds(p->condition, args, call->count - 1))
+            guard_find(g, p->rule, call->words[0], name, p->why, p->fix);
+    size_t handler = NAME_ROW(handlers, name), wrapper = NAME_ROW(wrappers, name);
+    if (handler < NAME_ROWS(handlers))
+        handlers[handler].judge(g, call);
+    if (wrapper < NAME_ROWS(wrappers))
+        judge_wrapper(g, call, &wrappers[wrapper]);
+    if (NAME_KNOWN(browsers, name))
+        judge_browser(g, call);
+}
+
+/* cmd and PowerShell hand a document that stands as a command to the shell. */
+static bool opens_documents(enum guard_shell shell)
+{
+    return shell == GUARD_CMD || shell == GUARD_POWERSHELL;
+}
+
+static void judge_program(struct guard *g, const struct guard_call *call)
+{
+    struct word program = call->words[0];
+    /* bash takes a URL as the name of a file that is not there */
+    if ((call->from != GUARD_BASH && guard_is_url(program.text)) ||
+        (opens_documents(call->from) && name_is_document(program.text))) {
+        struct str who = call->from == GUARD_CMD ? STR("cmd") : STR("the command");
+        guard_open(g, who, program, NULL, 0, call->from);
+        return;
+    }
+    struct str name = name_program(program.text);
+    if (str_has_char(name, GUARD_HOLE)) {
+        guard_opaque_command(g, program, STR_NONE);
+        return;
+    }
+    if (opens_documents(call->from) && guard_script(g, program))
+        return;
+    judge_by_name(g, call, name);
+}
+
+void guard_program(struct guard *g, const struct guard_call *call)
+{
+    if (guard_stopped(g) || call->count == 0)
+        return;
+    if (g->program_depth >= GUARD_MAX_DEPTH) {
+        guard_limit(g, call->words[0]);
+        return;
+    }
+    g->program_depth++;
+    judge_program(g, call);
+    g->program_depth--;
+}

@@ -1,0 +1,106 @@
+/* Programs that hand a URL, a document or a folder to the desktop's shell. */
+#include "guard/judges/judges.h"
+#include "guard/names.h"
+
+static const char *const opens = "hands this to the desktop, which opens it outside the sandbox";
+
+static bool is_switch(struct str text)
+{
+    return text.n && (text.p[0] == '/' || text.p[0] == '-');
+}
+
+void judge_explorer(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 1; i < call->count; i++)
+        if (guard_is_url(call->words[i].text)) {
+            guard_open(g, STR("explorer"), call->words[i], NULL, 0, call->from);
+            return;
+        }
+    guard_find(g, GUARD_LAUNCH_OUTSIDE, call->words[call->count > 1 ? 1 : 0], STR("explorer"),
+               "hands this to the desktop's own process, outside the sandbox",
+               "list folders with dir or ls, start programs by their name");
+}
+
+void judge_opener(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 1; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (is_switch(arg) && arg.p[0] == '-')
+            continue;
+        guard_find(g, GUARD_LAUNCH_URL, call->words[i], name_program(call->words[0].text), opens,
+                   NULL);
+        return;
+    }
+}
+
+void judge_gio(struct guard *g, const struct guard_call *call)
+{
+    if (call->count > 2 && name_is_one_of(call->words[1].text, STR("open|launch")))
+        guard_find(g, GUARD_LAUNCH_URL, call->words[2], STR("gio"), opens, NULL);
+}
+
+/* start "title" /switches target arguments, as Git Bash and argv know it; cmd reads its own. */
+void judge_start(struct guard *g, const struct guard_call *call)
+{
+    struct str name = call->words[0].text;
+    if (call->from == GUARD_BASH && str_has_char(name, '/') && name.p[0] != '/')
+        return; /* ./start is a file of the workspace */
+    size_t i = 1;
+    if (i < call->count && call->words[i].quoted &&
+        (call->words[i].text.n == 0 || str_has_char(call->words[i].text, ' ')) &&
+        !guard_is_url(call->words[i].text))
+        i++;
+    for (; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (arg.n == 0)
+            continue;
+        if (arg.p[0] != '/' && arg.p[0] != '-')
+            break;
+        if (name_is_one_of(arg, STR("/d|//d|/machine|/node|/affinity")))
+            i++;
+    }
+    if (i < call->count)
+        guard_open(g, STR("start"), call->words[i], call->words + i + 1, call->count - i - 1,
+                   call->from);
+}
+
+static bool entry_is_listed(struct str library, struct str entry)
+{
+    static const struct {
+        struct str library, entry;
+    } entries[] = {
+#define ENTRY(library, entry) {{library, sizeof(library) - 1}, {entry, sizeof(entry) - 1}},
+#include "guard/tables/rundll32.def"
+#undef ENTRY
+    };
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (str_eqi(library, entries[i].library) && str_startsi(entry, entries[i].entry))
+            return true;
+    return false;
+}
+
+/* rundll32 library,entry arguments; the comma may be a blank, the library may lack .dll. */
+void judge_rundll32(struct guard *g, const struct guard_call *call)
+{
+    if (call->count < 2)
+        return;
+    struct str first = call->words[1].text;
+    size_t comma = str_find_char(first, ',', 0);
+    struct str library = name_leaf(str_slice(first, 0, comma));
+    if (str_endsi(library, STR(".dll")) || str_endsi(library, STR(".ocx")))
+        library.n -= 4;
+    struct str entry = str_trim(str_from(first, comma + 1));
+    size_t rest = 2;
+    if (entry.n == 0 && call->count > 2) {
+        entry = call->words[2].text;
+        rest = 3;
+    }
+    if (entry.n && entry.p[0] == ',')
+        entry = str_from(entry, 1);
+    struct word target = rest < call->count ? call->words[rest] : call->words[1];
+    if (guard_is_url(first) || entry_is_listed(library, entry))
+        guard_find(g, GUARD_LAUNCH_URL, target, STR("rundll32"), opens,
+                   "start the program by its name");
+    else if (!word_known(call->words[1]))
+        guard_opaque_command(g, call->words[1], STR_NONE);
+}

@@ -1,0 +1,438 @@
+/* The tables of cmdlets and aliases, and the cmdlets that only pass values on or name things. */
+#include "guard/powershell/cmdlets.h"
+
+#include "base/glob.h"
+#include "guard/names.h"
+
+/* ---- pipelines ---- */
+
+static struct value for_item(struct ps_bound *b, struct ps_node **blocks, size_t count,
+                             struct value item)
+{
+    struct value out = value_kind(VALUE_VOID);
+    for (size_t i = 0; i < count; i++) {
+        struct value v = run_block_on(b->r, blocks[i], item);
+        out = v.kind == VALUE_VOID ? out : v;
+    }
+    return out;
+}
+
+static struct value member_of_item(struct ps_bound *b, struct value item, struct str member,
+                                   size_t from)
+{
+    struct value args[8], out;
+    size_t n = 0;
+    for (size_t i = from; i < b->count && n < 8; i++)
+        if (!b->args[i].name.p)
+            args[n++] = b->args[i].value;
+    if (n == 0 && fold_property(&b->r->f, item, member, &out))
+        return out;
+    return dotnet_call(b->r, b->at, item, member, args, n, false);
+}
+
+struct value cmdlet_for_each(struct ps_bound *b)
+{
+    enum { PROCESS, BEGIN, END, MEMBER, REST, ARGUMENTS, INPUT, PARALLEL };
+    struct ps_run *r = b->r;
+    struct ps_node *blocks[8];
+    size_t count = 0;
+    struct str member = STR("");
+    size_t member_at = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->args[i].value.kind == VALUE_BLOCK && count < 8)
+            blocks[count++] = b->args[i].value.node;
+        else if (b->args[i].value.kind == VALUE_STRING && !b->args[i].name.p && !member.n) {
+            member = b->args[i].value.text;
+            member_at = i + 1;
+        } else if (b->args[i].value.kind == VALUE_OBJECT || b->args[i].value.kind == VALUE_UNKNOWN)
+            if (!b->args[i].name.p)
+                run_value(r, b->args[i].value, b->args[i].node, NULL, 0, value_kind(VALUE_VOID),
+                          true);
+    }
+    struct value input = b->present[INPUT] ? b->values[INPUT] : value_unknown();
+    if (b->present[MEMBER])
+        member = value_text(&r->f, b->values[MEMBER]);
+    struct value out = value_kind(VALUE_VOID);
+    struct value one = value_kind(VALUE_LIST);
+    one.count = 1;
+    one.items = &input;
+    if (input.kind != VALUE_LIST)
+        one.items = &input;
+    else
+        one = input;
+    size_t items = one.count < 256 ? one.count : 256;
+    if (r->iterations + items > RUN_MAX_ITERATIONS * 4)
+        items = items < 4 ? items : 4;
+    r->iterations += (unsigned)items;
+    /* Two blocks are begin and process, three end, too. */
+    size_t from = count >= 2 && !b->present[PROCESS] ? 1 : 0;
+    if (from)
+        run_block_on(r, blocks[0], value_unknown());
+    struct value list = value_list(&r->f, items);
+    for (size_t i = 0; i < items && !guard_stopped(r->g); i++) {
+        struct value v = count ? for_item(b, blocks + from, count - from, one.items[i])
+                               : member_of_item(b, one.items[i], member, member_at);
+        if (list.kind == VALUE_LIST)
+            list.items[i] = v.kind == VALUE_VOID ? value_kind(VALUE_NULL) : v;
+    }
+    if (items == 1)
+        out = list.kind == VALUE_LIST ? list.items[0] : value_unknown();
+    else
+        out = one.count > items ? value_unknown() : list;
+    return out;
+}
+
+struct value cmdlet_where(struct ps_bound *b)
+{
+    enum { FILTER, VALUE, INPUT };
+    struct value input = b->input.kind == VALUE_VOID ? b->values[INPUT] : b->input;
+    struct value filter = b->values[FILTER];
+    if (filter.kind != VALUE_BLOCK)
+        return input;
+    if (input.kind != VALUE_LIST || input.count > 256) {
+        run_block_on(b->r, filter.node, input);
+        return input;
+    }
+    struct value kept = value_list(&b->r->f, input.count);
+    size_t count = 0;
+    for (size_t i = 0; i < input.count; i++)
+        if (fold_truth(run_block_on(b->r, filter.node, input.items[i])) != 0 &&
+            kept.kind == VALUE_LIST)
+            kept.items[count++] = input.items[i];
+    if (kept.kind == VALUE_LIST)
+        kept.count = count;
+    return kept;
+}
+
+struct value cmdlet_pass(struct ps_bound *b)
+{
+    return b->present[0] ? b->values[0] : b->input;
+}
+
+struct value cmdlet_select_object(struct ps_bound *b)
+{
+    enum { INPUT, PROPERTY, EXCLUDE, EXPAND, FIRST, LAST };
+    struct value v = b->values[INPUT];
+    if (b->present[EXPAND]) {
+        struct value out;
+        struct str name = value_text(&b->r->f, b->values[EXPAND]);
+        return fold_property(&b->r->f, v, name, &out) ? out : value_unknown();
+    }
+    if (v.kind == VALUE_LIST && v.count && b->present[FIRST])
+        return v.items[0];
+    return v;
+}
+
+struct value cmdlet_nothing(struct ps_bound *b)
+{
+    (void)b;
+    return value_kind(VALUE_VOID);
+}
+
+struct value cmdlet_out_string(struct ps_bound *b)
+{
+    return b->values[0].kind == VALUE_UNKNOWN ? value_unknown()
+                                              : value_string(value_text(&b->r->f, b->values[0]));
+}
+
+struct value cmdlet_write_output(struct ps_bound *b)
+{
+    if (b->count <= 1)
+        return b->present[0] ? b->values[0] : value_kind(VALUE_VOID);
+    struct value list = value_list(&b->r->f, b->count);
+    size_t count = 0;
+    for (size_t i = 0; i < b->count && list.kind == VALUE_LIST; i++)
+        if (b->args[i].value.kind != VALUE_VOID)
+            list.items[count++] = b->args[i].value;
+    if (list.kind == VALUE_LIST)
+        list.count = count;
+    return list;
+}
+
+/* ---- names: variables, aliases, commands, provider paths ---- */
+
+struct value cmdlet_set_variable(struct ps_bound *b)
+{
+    struct word name = bound_word(b, 0);
+    if (b->present[0] && word_known(name))
+        variable_set(b->r, name.text, b->present[1] ? b->values[1] : value_kind(VALUE_NULL));
+    return value_kind(VALUE_VOID);
+}
+
+struct value cmdlet_get_variable(struct ps_bound *b)
+{
+    struct word name = bound_word(b, 0);
+    if (!b->present[0] || !word_known(name))
+        return value_unknown();
+    if (str_has_char(name.text, '*') || str_has_char(name.text, '?')) {
+        static const char *const names[] = {
+            "MaximumDriveCount", "VerbosePreference", "PSHOME",
+            "ShellId",           "ExecutionContext",  "MaximumErrorCount"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            if (glob_match(GLOB_POWERSHELL, name.text, str_of(names[i]))) {
+                name.text = str_of(names[i]);
+                break;
+            }
+        }
+    }
+    bool set;
+    struct value v = variable_get(b->r, name.text, &set);
+    if (bound_switch(b, 1))
+        return v;
+    struct value object = value_object(&b->r->f, STR("variable"), STR_NONE);
+    if (object.kind == VALUE_OBJECT) {
+        value_put(&b->r->f, &object.object->properties, STR("value"), v);
+        value_put(&b->r->f, &object.object->properties, STR("name"), value_string(name.text));
+    }
+    return object;
+}
+
+struct value cmdlet_set_alias(struct ps_bound *b)
+{
+    struct word name = bound_word(b, 0);
+    if (b->present[0] && b->present[1] && word_known(name))
+        scope_set(b->r, SPACE_ALIAS, name.text, value_string(bound_word(b, 1).text));
+    return value_kind(VALUE_VOID);
+}
+
+static struct value command_object(struct fold *f, struct str text)
+{
+    struct value command = value_object(f, STR("command"), text);
+    if (command.kind != VALUE_OBJECT)
+        return command;
+    static const char *const definitions[] = {"definition", "resolvedcommandname",
+                                              "referencedcommand", "resolvedcommand"};
+    bool old;
+    struct str target = cmdlet_alias(text, &old);
+    struct value_hash *properties = &command.object->properties;
+    for (size_t i = 0; i < sizeof definitions / sizeof *definitions; i++)
+        value_put(f, properties, str_of(definitions[i]), value_string(target.p ? target : text));
+    value_put(f, properties, STR("name"), value_string(text));
+    value_put(f, properties, STR("path"), value_string(text));
+    value_put(f, properties, STR("source"), value_string(text));
+    return command;
+}
+
+struct value cmdlet_get_command(struct ps_bound *b)
+{
+    enum { NAME, VERB, NOUN, DEFINITION };
+    struct fold *f = &b->r->f;
+    bool alias = str_eq(b->who, STR("Get-Alias"));
+    if (!b->present[NAME] && alias && b->present[DEFINITION])
+        b->values[NAME] = b->values[DEFINITION];
+    else if (!b->present[NAME] && !alias && b->present[VERB] && b->present[NOUN])
+        b->values[NAME] = value_string(fold_concat(
+            f, fold_concat(f, bound_word(b, VERB).text, STR("-")), bound_word(b, NOUN).text));
+    else if (!b->present[NAME])
+        return value_unknown();
+    struct value name = b->values[NAME];
+    if (name.kind == VALUE_LIST && name.count == 1)
+        name = name.items[0];
+    if (!value_known(name) || name.kind == VALUE_LIST)
+        return value_unknown();
+    struct str text = value_text(f, name);
+    if (str_has_char(text, '*') || str_has_char(text, '?') || str_has_char(text, '[')) {
+        text = cmdlet_match(text);
+        if (!text.p)
+            return value_unknown();
+    }
+    return command_object(f, text);
+}
+
+/* env:x, variable:x, function:x, alias:x as a path. */
+static bool provider_path(struct str path, struct str *name)
+{
+    static const char *const drives[] = {"env:", "variable:", "function:", "alias:"};
+    for (size_t i = 0; i < 4; i++) {
+        if (str_startsi(path, str_of(drives[i])) && path.n > strlen(drives[i])) {
+            *name = path;
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct word bound_path(struct ps_bound *b)
+{
+    return b->present[0] ? bound_word(b, 0) : bound_word(b, 1);
+}
+
+struct value cmdlet_get_content(struct ps_bound *b)
+{
+    struct word path = bound_path(b);
+    struct str name;
+    bool set;
+    if (word_known(path) && provider_path(path.text, &name))
+        return variable_get(b->r, name, &set);
+    return value_unknown();
+}
+
+/* A path with what is not known of the files it finds. */
+static struct value found_path(struct ps_bound *b, struct str path, struct str filter,
+                               bool children)
+{
+    struct fold *f = &b->r->f;
+    struct str leaf = name_leaf(path);
+    bool wild = str_has_char(leaf, '*') || str_has_char(leaf, '?') || str_has_char(leaf, '[');
+    if (children && !wild)
+        path = fold_concat(f, path, filter.n ? STR("\\") : STR("\\\xFF"));
+    if (filter.n)
+        path = fold_concat(f, path, filter);
+    struct str copy = arena_copy(f->arena, path);
+    for (size_t i = 0; copy.p && i < copy.n; i++)
+        if (copy.p[i] == '*' || copy.p[i] == '?' || copy.p[i] == '[')
+            ((char *)copy.p)[i] = GUARD_HOLE;
+    return value_string(copy);
+}
+
+struct value cmdlet_get_item(struct ps_bound *b)
+{
+    enum { FILTER = 2 };
+    bool children = str_eq(b->who, STR("Get-ChildItem")), set;
+    struct str name;
+    if (!b->present[0] && !b->present[1])
+        return value_unknown();
+    struct word path = bound_path(b);
+    struct value first = b->values[b->present[0] ? 0 : 1];
+    if (first.kind != VALUE_STRING)
+        return value_unknown();
+    if (word_known(path) && provider_path(path.text, &name)) {
+        enum ps_space space = variable_space(&name);
+        if (space == SPACE_ALIAS)
+            return command_object(&b->r->f, name);
+        struct value v = variable_get(b->r, path.text, &set);
+        if (space == SPACE_FUNCTION)
+            return v;
+        struct value object = value_object(&b->r->f, STR("variable"), STR_NONE);
+        if (object.kind == VALUE_OBJECT)
+            value_put(&b->r->f, &object.object->properties, STR("value"), v);
+        return object;
+    }
+    struct str filter = b->present[FILTER] ? bound_word(b, FILTER).text : STR("");
+    return found_path(b, path.text, filter, children);
+}
+
+struct value cmdlet_get_service(struct ps_bound *b)
+{
+    return value_object(&b->r->f, STR("service"), STR_NONE);
+}
+
+struct value cmdlet_set_item(struct ps_bound *b)
+{
+    struct word path = bound_word(b, 0);
+    struct str name;
+    if (word_known(path) && provider_path(path.text, &name))
+        variable_set(b->r, name, b->present[1] ? b->values[1] : value_kind(VALUE_NULL));
+    else if (b->present[1])
+        run_write(b->r, path.text, b->values[1]);
+    return value_unknown();
+}
+
+struct value cmdlet_set_content(struct ps_bound *b)
+{
+    cmdlet_set_item(b);
+    if (b->present[1])
+        run_write(b->r, b->present[0] ? bound_word(b, 0).text : bound_word(b, 2).text,
+                  b->values[1]);
+    return value_kind(VALUE_VOID);
+}
+
+struct value cmdlet_join_path(struct ps_bound *b)
+{
+    struct fold *f = &b->r->f;
+    struct str path = value_text(f, b->values[0]);
+    for (size_t i = 1; i <= 2; i++) {
+        if (!b->present[i])
+            continue;
+        struct str child = value_text(f, b->values[i]);
+        while (child.n && (child.p[0] == '\\' || child.p[0] == '/'))
+            child = str_from(child, 1);
+        if (path.n && path.p[path.n - 1] != '\\' && path.p[path.n - 1] != '/')
+            path = fold_concat(f, path, STR("\\"));
+        path = fold_concat(f, path, child);
+    }
+    return value_string(path);
+}
+
+struct value cmdlet_split_path(struct ps_bound *b)
+{
+    enum { PATH, LITERAL, PARENT, LEAF };
+    if (!b->present[PATH] && !b->present[LITERAL])
+        return value_unknown();
+    struct str path = bound_path(b).text;
+    if (bound_switch(b, LEAF))
+        return value_string(name_leaf(path));
+    for (size_t i = 4; i < 8; i++)
+        if (bound_switch(b, i))
+            return value_unknown();
+    struct str leaf = name_leaf(path);
+    return value_string(str_slice(path, 0, path.n > leaf.n ? path.n - leaf.n - 1 : 0));
+}
+
+struct value cmdlet_same_path(struct ps_bound *b)
+{
+    return b->present[0] ? b->values[0] : b->present[1] ? b->values[1] : value_unknown();
+}
+
+/* ---- tables ---- */
+
+static const struct {
+    struct str name;
+    struct value (*run)(struct ps_bound *b);
+    const char *spec;
+} cmdlets[] = {
+#define CMDLET(name, handler, spec) {{name, sizeof(name) - 1}, cmdlet_##handler, spec},
+#include "guard/tables/ps_cmdlets.def"
+#undef CMDLET
+};
+
+static const struct {
+    struct str alias, cmdlet;
+    bool old;
+} aliases[] = {
+#define ALIAS(alias, cmdlet) {{alias, sizeof(alias) - 1}, {cmdlet, sizeof(cmdlet) - 1}, false},
+#define OLD_ALIAS(alias, cmdlet) {{alias, sizeof(alias) - 1}, {cmdlet, sizeof(cmdlet) - 1}, true},
+#include "guard/tables/ps_aliases.def"
+#undef ALIAS
+#undef OLD_ALIAS
+};
+
+bool cmdlet_find(struct str name, size_t *index)
+{
+    *index = NAME_ROW(cmdlets, name);
+    return *index < NAME_ROWS(cmdlets);
+}
+
+struct str cmdlet_alias(struct str alias, bool *old)
+{
+    *old = false;
+    if (alias.n > 8)
+        return STR_NONE;
+    size_t row = NAME_ROW(aliases, alias);
+    if (row == NAME_ROWS(aliases))
+        return STR_NONE;
+    *old = aliases[row].old;
+    return aliases[row].cmdlet;
+}
+
+struct str cmdlet_match(struct str pattern)
+{
+    for (size_t i = 0; i < sizeof cmdlets / sizeof *cmdlets; i++)
+        if (glob_match(GLOB_POWERSHELL, pattern, cmdlets[i].name))
+            return cmdlets[i].name;
+    size_t index;
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (glob_match(GLOB_POWERSHELL, pattern, aliases[i].alias) &&
+            cmdlet_find(aliases[i].cmdlet, &index))
+            return aliases[i].alias;
+    return STR_NONE;
+}
+
+struct value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
+                        size_t count, struct value input)
+{
+    struct ps_bound b = {
+        .r = r, .who = cmdlets[index].name, .at = at, .args = args, .count = count, .input = input};
+    bind_parameters(&b, cmdlets[index].spec);
+    return cmdlets[index].run(&b);
+}

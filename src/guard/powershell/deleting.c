@@ -1,0 +1,91 @@
+/* Cmdlets that delete files, registry keys and disks. */
+#include "guard/names.h"
+#include "guard/powershell/cmdlets.h"
+
+/* ---- deleting ---- */
+
+static void delete_path(struct ps_bound *b, struct word target, unsigned flags)
+{
+    static const char *const harmless[] = {"env:", "variable:", "function:", "alias:", "wsman:"};
+    static const char *const registry[] = {"hklm:",
+                                           "hkcu:",
+                                           "hkcr:",
+                                           "hku:",
+                                           "hkcc:",
+                                           "registry::",
+                                           "microsoft.powershell.core\\registry::",
+                                           "hkey_"};
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (str_startsi(target.text, str_of(harmless[i])))
+            return;
+    for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
+        if (str_startsi(target.text, str_of(registry[i])))
+            flags |= GUARD_REGISTRY;
+    run_delete(b->r, b->who, target, flags);
+}
+
+static void delete_paths(struct ps_bound *b, unsigned flags)
+{
+    size_t index = b->present[0] ? 0 : 1;
+    if (!flags || bound_what_if(b))
+        return;
+    if (!b->present[index]) {
+        if (b->input.kind != VALUE_VOID)
+            delete_path(b, word_unknown(b->at->start, b->at->end), flags);
+        return;
+    }
+    struct value v = b->values[index];
+    if (v.kind == VALUE_LIST) {
+        for (size_t i = 0; i < v.count && i < 256; i++)
+            delete_path(b, eval_word(b->r, b->nodes[index], v.items[i]), flags);
+        return;
+    }
+    if (v.kind != VALUE_NULL)
+        delete_path(b, bound_word(b, index), flags);
+}
+
+struct value cmdlet_remove_item(struct ps_bound *b)
+{
+    enum { RECURSE = 5, FORCE };
+    unsigned flags = (bound_switch(b, RECURSE) ? GUARD_RECURSE : 0u) |
+                     (bound_switch(b, FORCE) ? GUARD_FORCE : 0u);
+    delete_paths(b, flags);
+    return value_kind(VALUE_VOID);
+}
+
+struct value cmdlet_clear_content(struct ps_bound *b)
+{
+    enum { FORCE = 5 };
+    delete_paths(b, bound_switch(b, FORCE) ? GUARD_FORCE : 0);
+    return value_kind(VALUE_VOID);
+}
+
+struct value cmdlet_remove_property(struct ps_bound *b)
+{
+    enum { FORCE = 6 };
+    delete_paths(b, bound_switch(b, FORCE) ? GUARD_FORCE : 0);
+    return value_kind(VALUE_VOID);
+}
+
+struct value cmdlet_recycle_bin(struct ps_bound *b)
+{
+    if (!b->r->quiet)
+        guard_find(b->r->g, GUARD_DESTROY_OUTSIDE, bound_command(b), b->who,
+                   "empties the recycle bin", "do this yourself, outside the sandbox");
+    return value_kind(VALUE_VOID);
+}
+
+struct value cmdlet_disk(struct ps_bound *b)
+{
+    if (!b->r->quiet && !bound_what_if(b))
+        guard_find(b->r->g, GUARD_DESTROY_DISK, bound_command(b), b->who, NULL, NULL);
+    return value_unknown();
+}
+
+struct value cmdlet_remove_wmi(struct ps_bound *b)
+{
+    struct str class = bound_class(b, 1, 0);
+    if (str_findi(class, STR("shadowcopy"), 0) < class.n && !b->r->quiet)
+        guard_find(b->r->g, GUARD_DESTROY_DISK, bound_command(b), b->who, NULL, NULL);
+    return value_unknown();
+}

@@ -1,0 +1,290 @@
+/* Expressions of PowerShell, evaluated as far as their values are known. */
+#include "guard/powershell/run.h"
+
+struct word eval_word(struct ps_run *r, const struct ps_node *node, struct value v)
+{
+    return (struct word){.text = value_text(&r->f, v),
+                         .start = node->start,
+                         .end = node->end,
+                         .quoted = (node->flags & PS_QUOTED) != 0};
+}
+
+static struct value eval_expand(struct ps_run *r, struct ps_node *node)
+{
+    struct fold_buffer t = {0};
+    for (struct ps_node *part = node->a; part; part = part->next) {
+        struct value v = eval(r, part);
+        fold_add(&r->f, &t, value_text(&r->f, v));
+    }
+    return value_string(fold_result(&t));
+}
+
+static struct value eval_variable(struct ps_run *r, struct ps_node *node)
+{
+    bool set;
+    struct value v = variable_get(r, node->text, &set);
+    return set ? v : value_unknown();
+}
+
+static struct value eval_list(struct ps_run *r, struct ps_node *node)
+{
+    size_t count = 0;
+    for (struct ps_node *item = node->a; item; item = item->next)
+        count++;
+    struct value list = value_list(&r->f, count);
+    size_t i = 0;
+    for (struct ps_node *item = node->a; item; item = item->next) {
+        struct value v = eval(r, item);
+        if (list.kind == VALUE_LIST)
+            list.items[i++] = v;
+    }
+    return list;
+}
+
+static struct value eval_hash(struct ps_run *r, struct ps_node *node)
+{
+    struct value v = value_kind(VALUE_HASH);
+    v.hash = ARENA_NEW(r->f.arena, struct value_hash);
+    if (!v.hash)
+        return value_unknown();
+    for (struct ps_node *pair = node->a; pair && !guard_stopped(r->g); pair = pair->next) {
+        struct value key = pair->a ? eval(r, pair->a) : value_unknown();
+        struct value item = pair->b ? run_statement(r, pair->b) : value_unknown();
+        if (item.kind == VALUE_VOID)
+            item = value_kind(VALUE_NULL);
+        if (!value_known(key) || v.hash->count >= 512)
+            v.hash->open = true;
+        else
+            value_put(&r->f, v.hash, value_text(&r->f, key), item);
+    }
+    return v;
+}
+
+/* A long chain like 'a'+'b'+… is deep on its left side: walked in a loop, and text only grows. */
+static struct value eval_binary(struct ps_run *r, struct ps_node *node)
+{
+    size_t count = 0;
+    struct ps_node *leaf = node;
+    for (; leaf && leaf->kind == PS_BINARY; leaf = leaf->a)
+        count++;
+    struct ps_node *few[32], **chain = few;
+    if (count > 32 && !(chain = ARENA_ARRAY(r->f.arena, count, struct ps_node *)))
+        return value_unknown();
+    size_t i = count;
+    for (leaf = node; leaf && leaf->kind == PS_BINARY; leaf = leaf->a)
+        chain[--i] = leaf;
+    struct value v = leaf ? eval(r, leaf) : value_unknown();
+    struct fold_buffer grown = {0};
+    for (i = 0; i < count && !guard_stopped(r->g); i++) {
+        struct value right = chain[i]->b ? eval(r, chain[i]->b) : value_unknown();
+        if (chain[i]->op == OP_ADD && v.kind == VALUE_STRING && count > 2) {
+            if (!grown.text.p || v.text.p != grown.text.p) {
+                grown = (struct fold_buffer){0};
+                fold_add(&r->f, &grown, v.text);
+            }
+            fold_add(&r->f, &grown, value_text(&r->f, right));
+            v = value_string(fold_result(&grown));
+            continue;
+        }
+        v = fold_binary(&r->f, chain[i]->op, v, right);
+    }
+    return v;
+}
+
+static struct value eval_unary(struct ps_run *r, struct ps_node *node)
+{
+    if (!node->a)
+        return value_unknown();
+    struct value v = eval(r, node->a);
+    if (node->op != OP_INCREMENT && node->op != OP_DECREMENT)
+        return fold_unary(&r->f, node->op, v);
+    double x;
+    struct value next = v.kind != VALUE_UNKNOWN && fold_number(v, &x)
+                            ? value_number(node->op == OP_INCREMENT ? x + 1 : x - 1)
+                            : value_unknown();
+    eval_assign(r, node->a, next);
+    return node->flags & PS_POST ? v : next;
+}
+
+static struct value eval_member(struct ps_run *r, struct ps_node *node)
+{
+    struct value object = node->a ? eval(r, node->a) : value_unknown();
+    struct value name = node->b ? eval(r, node->b) : value_unknown();
+    if (name.kind == VALUE_BLOCK && node->b->kind == PS_SCRIPTBLOCK)
+        name = value_unknown();
+    bool call = node->kind == PS_CALL;
+    size_t count = 0;
+    for (struct ps_node *arg = node->c; call && arg; arg = arg->next)
+        count++;
+    struct value few[8], *args = few;
+    if (count > 8 && !(args = ARENA_ARRAY(r->f.arena, count, struct value)))
+        return value_unknown();
+    size_t i = 0;
+    for (struct ps_node *arg = node->c; call && arg; arg = arg->next)
+        args[i++] = eval(r, arg);
+    if (guard_stopped(r->g))
+        return value_unknown();
+    struct str member = value_known(name) ? value_text(&r->f, name) : STR("\xFF");
+    bool is_static = (node->flags & PS_STATIC) != 0;
+    return call ? dotnet_call(r, node, object, member, args, count, is_static)
+                : dotnet_property(r, node, object, member, is_static);
+}
+
+static struct value eval_group(struct ps_run *r, struct ps_node *node)
+{
+    struct value v = run_list(r, node->a);
+    if (node->kind == PS_ARRAY && v.kind != VALUE_LIST && v.kind != VALUE_UNKNOWN) {
+        struct value list = value_list(&r->f, v.kind == VALUE_VOID ? 0 : 1);
+        if (list.kind == VALUE_LIST && list.count)
+            list.items[0] = v;
+        return list;
+    }
+    return v.kind == VALUE_VOID ? value_kind(VALUE_NULL) : v;
+}
+
+static struct value eval_node(struct ps_run *r, struct ps_node *node)
+{
+    struct value v;
+    bool real;
+    switch (node->kind) {
+    case PS_STRING: return value_string(node->text);
+    case PS_NUMBER:
+        v = value_number(0);
+        if (!ps_number(node->text, &v.number, &real))
+            return value_unknown();
+        v.real = real;
+        return v;
+    case PS_EXPAND: return eval_expand(r, node);
+    case PS_VARIABLE:
+    case PS_SPLAT: return eval_variable(r, node);
+    case PS_SCRIPTBLOCK:
+        v = value_kind(VALUE_BLOCK);
+        v.node = node;
+        run_remember(r, node);
+        return v;
+    case PS_HASH: return eval_hash(r, node);
+    case PS_ARRAY:
+    case PS_SUBEXPR: return eval_group(r, node);
+    case PS_PAREN:
+        v = node->a ? run_statement(r, node->a) : value_unknown();
+        if (node->a && node->a->kind == PS_ASSIGN)
+            return eval(r, node->a->a);
+        return v.kind == VALUE_VOID ? value_kind(VALUE_NULL) : v;
+    case PS_LIST: return eval_list(r, node);
+    case PS_BINARY: return eval_binary(r, node);
+    case PS_UNARY: return eval_unary(r, node);
+    case PS_CAST:
+        v = node->a ? eval(r, node->a) : value_unknown();
+        if (str_startsi(node->text, STR("wmi")) || !str_has_char(node->text, '.'))
+            return fold_cast(&r->f, node->text, v);
+        return fold_cast(&r->f, dotnet_type(r, node->text), v);
+    case PS_TYPE:
+        v = value_kind(VALUE_TYPE);
+        v.text = dotnet_type(r, node->text);
+        return v;
+    case PS_MEMBER:
+    case PS_CALL: return eval_member(r, node);
+    case PS_INDEX: {
+        struct value object = node->a ? eval(r, node->a) : value_unknown();
+        struct value index = node->b ? eval(r, node->b) : value_unknown();
+        return fold_index(&r->f, object, index);
+    }
+    case PS_TERNARY: {
+        int truth = fold_truth(eval(r, node->a));
+        struct value yes = node->b ? eval(r, node->b) : value_unknown();
+        struct value no = node->c ? eval(r, node->c) : value_unknown();
+        if (truth >= 0)
+            return truth ? yes : no;
+        /* Two worlds of its own. */
+        if (r->worlds < 2)
+            r->worlds = 2;
+        return r->world % 2 ? no : yes;
+    }
+    case PS_PARAMETER: return node->a ? eval(r, node->a) : value_kind(VALUE_VOID);
+    case PS_COMMAND:
+    case PS_PIPELINE:
+    case PS_ASSIGN:
+    case PS_BODY:
+    case PS_IF:
+    case PS_SWITCH:
+    case PS_FOR:
+    case PS_FOREACH:
+    case PS_WHILE:
+    case PS_TRY:
+    case PS_FLOW: return run_statement(r, node);
+    default: return value_unknown();
+    }
+}
+
+struct value eval(struct ps_run *r, struct ps_node *node)
+{
+    if (!node || guard_stopped(r->g))
+        return value_unknown();
+    if (r->depth >= r->deepest || !fold_step(&r->f, 1)) {
+        guard_limit(r->g, (struct word){.text = STR(""), .start = node->start, .end = node->end});
+        return value_unknown();
+    }
+    r->depth++;
+    struct value v = eval_node(r, node);
+    r->depth--;
+    return v;
+}
+
+static void assign_list(struct ps_run *r, struct ps_node *targets, struct value v)
+{
+    size_t i = 0;
+    for (struct ps_node *target = targets; target; target = target->next, i++) {
+        struct value item = value_unknown();
+        if (v.kind == VALUE_LIST)
+            item = i < v.count ? v.items[i] : value_kind(VALUE_NULL);
+        else if (v.kind != VALUE_UNKNOWN)
+            item = i == 0 ? v : value_kind(VALUE_NULL);
+        eval_assign(r, target, item);
+    }
+}
+
+void eval_assign(struct ps_run *r, struct ps_node *target, struct value v)
+{
+    switch (target->kind) {
+    case PS_VARIABLE: variable_set(r, target->text, v); return;
+    case PS_CAST:
+        if (target->a)
+            eval_assign(r, target->a, target->b ? v : fold_cast(&r->f, target->text, v));
+        return;
+    case PS_PAREN:
+        if (target->a)
+            eval_assign(r, target->a, v);
+        return;
+    case PS_LIST: assign_list(r, target->a, v); return;
+    case PS_INDEX:
+    case PS_MEMBER: {
+        struct value object = target->a ? eval(r, target->a) : value_unknown();
+        struct value key = target->b ? eval(r, target->b) : value_unknown();
+        if (target->kind == PS_MEMBER && target->b && target->b->kind == PS_STRING)
+            key = value_string(target->b->text);
+        if (object.kind == VALUE_HASH) {
+            if (value_known(key))
+                value_put(&r->f, object.hash, value_text(&r->f, key), v);
+            else
+                object.hash->open = true;
+        } else if (object.kind == VALUE_OBJECT) {
+            value_put(&r->f, &object.object->properties, fold_lower(&r->f, value_text(&r->f, key)),
+                      v);
+        } else if (object.kind == VALUE_LIST) {
+            double x;
+            if (fold_number(key, &x) && x >= 0 && x < (double)object.count)
+                object.items[(size_t)x] = v;
+        } else if (target->a && target->a->kind == PS_VARIABLE && target->kind == PS_INDEX) {
+            /* $PSDefaultParameterValues['Start-Process:FilePath'] = … */
+            struct value hash = value_kind(VALUE_HASH);
+            hash.hash = ARENA_NEW(r->f.arena, struct value_hash);
+            if (hash.hash && str_eqi(target->a->text, STR("PSDefaultParameterValues"))) {
+                value_put(&r->f, hash.hash, value_text(&r->f, key), v);
+                variable_set(r, target->a->text, hash);
+            }
+        }
+        return;
+    }
+    default: return;
+    }
+}

@@ -1,0 +1,138 @@
+/*
+ * Folding: values of PowerShell as far as they are known before the run, and what operators, casts,
+ * methods and static members make of them. What cannot be known is VALUE_UNKNOWN, or a string with
+ * GUARD_HOLE in it. Everything lives in the guard's arena and is paid from its expansion budget.
+ */
+#ifndef CORDON_GUARD_POWERSHELL_FOLD_H
+#define CORDON_GUARD_POWERSHELL_FOLD_H
+
+#include "guard/effects.h"
+
+struct ps_node;
+struct value_hash;
+struct value_object;
+
+enum value_kind {
+    VALUE_UNKNOWN = 0,
+    VALUE_VOID, /* no output at all */
+    VALUE_NULL,
+    VALUE_BOOL,
+    VALUE_NUMBER,
+    VALUE_CHAR,   /* number: code point */
+    VALUE_STRING, /* text */
+    VALUE_LIST,
+    VALUE_HASH,
+    VALUE_BLOCK,  /* node: script block */
+    VALUE_TYPE,   /* text: full name in lower case */
+    VALUE_OBJECT, /* something with a known class */
+    VALUE_METHOD  /* object: a member that was not called yet */
+};
+
+struct value {
+    uint8_t kind;
+    bool real; /* VALUE_NUMBER: not an integer type; VALUE_LIST: made of bytes */
+    union {
+        double number; /* also VALUE_BOOL */
+        struct str text;
+        struct {
+            struct value *items;
+            size_t count;
+        };
+        struct value_hash *hash;
+        struct ps_node *node;
+        struct value_object *object;
+    };
+};
+
+struct value_pair {
+    struct str key;
+    struct value value;
+};
+
+struct value_hash {
+    struct value_pair *pairs;
+    size_t count, capacity;
+    bool open; /* there may be keys that are not known */
+};
+
+/* type: lower case; "com/shell.application", "command", "code", "wmi/win32_process", … */
+struct value_object {
+    struct str type;
+    struct str text; /* command: name; code: text; method: name; builder: content */
+    struct value of; /* method: its object */
+    struct value_hash properties;
+};
+
+struct fold {
+    struct guard *g;
+    struct arena *arena;
+    size_t steps; /* left; at 0 everything is unknown */
+};
+
+enum { FOLD_MAX_ITEMS = 65536, FOLD_MAX_TEXT = 1024 * 1024 };
+
+/* Takes count steps; false when they are used up. */
+bool fold_step(struct fold *f, size_t count);
+
+static inline struct value value_unknown(void)
+{
+    return (struct value){.kind = VALUE_UNKNOWN};
+}
+static inline struct value value_string(struct str text)
+{
+    return (struct value){.kind = VALUE_STRING, .text = text.p ? text : STR("")};
+}
+static inline struct value value_number(double number)
+{
+    return (struct value){.kind = VALUE_NUMBER, .number = number};
+}
+static inline struct value value_bool(bool truth)
+{
+    return (struct value){.kind = VALUE_BOOL, .number = truth};
+}
+static inline struct value value_kind(enum value_kind kind)
+{
+    return (struct value){.kind = (uint8_t)kind};
+}
+static inline bool value_known(struct value v)
+{
+    return v.kind == VALUE_STRING ? !str_has_char(v.text, GUARD_HOLE) : v.kind != VALUE_UNKNOWN;
+}
+
+struct value value_list(struct fold *f, size_t count); /* items to be filled; may be unknown */
+struct value value_object(struct fold *f, struct str type, struct str text);
+void value_put(struct fold *f, struct value_hash *hash, struct str key, struct value value);
+const struct value *value_get(const struct value_hash *hash, struct str key);
+
+/* The text as PowerShell would print it in a string. */
+struct str value_text(struct fold *f, struct value v);
+/* A number, if it is one or a string that is one. */
+bool fold_number(struct value v, double *number);
+/* 1 true, 0 false, -1 not known */
+int fold_truth(struct value v);
+struct str fold_lower(struct fold *f, struct str text);
+struct str fold_concat(struct fold *f, struct str a, struct str b);
+
+/* Text that grows at its end. */
+struct fold_buffer {
+    struct arena_text text;
+    bool failed;
+};
+void fold_add(struct fold *f, struct fold_buffer *t, struct str s);
+struct str fold_result(struct fold_buffer *t);
+
+struct value fold_binary(struct fold *f, unsigned op, struct value a, struct value b);
+struct value fold_unary(struct fold *f, unsigned op, struct value a);
+struct value fold_cast(struct fold *f, struct str type, struct value v);
+struct value fold_index(struct fold *f, struct value v, struct value index);
+struct value fold_replace(struct fold *f, struct str text, struct str pattern, struct str with,
+                          bool ignore_case);
+
+/* False if the member is not one that is folded. */
+bool fold_property(struct fold *f, struct value v, struct str name, struct value *out);
+bool fold_method(struct fold *f, struct value v, struct str name, const struct value *args,
+                 size_t count, struct value *out);
+bool fold_static(struct fold *f, struct str type, struct str name, const struct value *args,
+                 size_t count, struct value *out);
+
+#endif

@@ -1,0 +1,186 @@
+/* Values: making them, their text, number and truth. */
+#include "guard/powershell/fold.h"
+
+#include "base/utf.h"
+#include "guard/powershell/powershell.h"
+
+#include <stdio.h>
+
+bool fold_step(struct fold *f, size_t count)
+{
+    if (f->steps < count) {
+        f->steps = 0;
+        return false;
+    }
+    f->steps -= count;
+    return true;
+}
+
+struct value value_list(struct fold *f, size_t count)
+{
+    if (count > FOLD_MAX_ITEMS || !fold_step(f, count))
+        return value_unknown();
+    struct value v = {.kind = VALUE_LIST};
+    v.count = count;
+    v.items = ARENA_ARRAY(f->arena, count ? count : 1, struct value);
+    return v.items ? v : value_unknown();
+}
+
+struct value value_object(struct fold *f, struct str type, struct str text)
+{
+    struct value v = {.kind = VALUE_OBJECT};
+    v.object = ARENA_NEW(f->arena, struct value_object);
+    if (!v.object)
+        return value_unknown();
+    v.object->type = type;
+    v.object->text = text;
+    return v;
+}
+
+const struct value *value_get(const struct value_hash *hash, struct str key)
+{
+    for (size_t i = hash->count; i-- > 0;)
+        if (str_eqi(hash->pairs[i].key, key))
+            return &hash->pairs[i].value;
+    return NULL;
+}
+
+void value_put(struct fold *f, struct value_hash *hash, struct str key, struct value value)
+{
+    if (!fold_step(f, hash->count + 1)) {
+        hash->open = true;
+        return;
+    }
+    for (size_t i = 0; i < hash->count; i++) {
+        if (str_eqi(hash->pairs[i].key, key)) {
+            hash->pairs[i].value = value;
+            return;
+        }
+    }
+    if (hash->count == hash->capacity) {
+        struct value_pair *pairs =
+            arena_grow(f->arena, hash->pairs, &hash->capacity, sizeof *pairs);
+        if (!pairs) {
+            hash->open = true;
+            return;
+        }
+        hash->pairs = pairs;
+    }
+    hash->pairs[hash->count++] = (struct value_pair){key, value};
+}
+
+void fold_add(struct fold *f, struct fold_buffer *t, struct str s)
+{
+    if (t->failed || s.n == 0)
+        return;
+    t->failed = t->text.n + s.n > FOLD_MAX_TEXT || !guard_spend(f->g, s.n) ||
+                !arena_append(f->arena, &t->text, s);
+}
+
+struct str fold_result(struct fold_buffer *t)
+{
+    if (t->failed)
+        return STR("\xFF");
+    return t->text.p ? (struct str){t->text.p, t->text.n} : STR("");
+}
+
+struct str fold_concat(struct fold *f, struct str a, struct str b)
+{
+    if (a.n == 0)
+        return b.p ? b : STR("");
+    if (b.n == 0)
+        return a;
+    struct fold_buffer t = {0};
+    fold_add(f, &t, a);
+    fold_add(f, &t, b);
+    return fold_result(&t);
+}
+
+struct str fold_lower(struct fold *f, struct str text)
+{
+    size_t i = 0;
+    while (i < text.n && !(text.p[i] >= 'A' && text.p[i] <= 'Z'))
+        i++;
+    if (i == text.n)
+        return text.p ? text : STR("");
+    struct str copy = arena_copy(f->arena, text);
+    if (!copy.p)
+        return STR("\xFF");
+    for (; i < copy.n; i++)
+        ((char *)copy.p)[i] = ascii_lower(copy.p[i]);
+    return copy;
+}
+
+static struct str number_text(struct fold *f, struct value v)
+{
+    char digits[40];
+    bool whole = v.number < 1e15 && v.number > -1e15 && v.number == (double)(long long)v.number;
+    int n = whole ? snprintf(digits, sizeof digits, "%lld", (long long)v.number)
+                  : snprintf(digits, sizeof digits, "%.15g", v.number);
+    return arena_copy(f->arena, (struct str){digits, (size_t)n});
+}
+
+struct str value_text(struct fold *f, struct value v)
+{
+    char bytes[4];
+    switch (v.kind) {
+    case VALUE_VOID:
+    case VALUE_NULL: return STR("");
+    case VALUE_BOOL: return v.number != 0 ? STR("True") : STR("False");
+    case VALUE_NUMBER: return number_text(f, v);
+    case VALUE_CHAR:
+        return arena_copy(f->arena,
+                          (struct str){bytes, utf_encode((uint32_t)v.number & 0x1FFFFF, bytes)});
+    case VALUE_STRING:
+    case VALUE_TYPE: return v.text.p ? v.text : STR("");
+    case VALUE_LIST: {
+        struct fold_buffer t = {0};
+        for (size_t i = 0; i < v.count; i++) {
+            if (i)
+                fold_add(f, &t, STR(" "));
+            fold_add(f, &t,
+                     v.items[i].kind == VALUE_LIST ? STR("System.Object[]")
+                                                   : value_text(f, v.items[i]));
+        }
+        return fold_result(&t);
+    }
+    case VALUE_HASH: return STR("System.Collections.Hashtable");
+    case VALUE_OBJECT:
+        if (v.object->text.p && v.object->type.p[0] != 'm')
+            return v.object->text;
+        return STR("\xFF");
+    default: return STR("\xFF");
+    }
+}
+
+bool fold_number(struct value v, double *number)
+{
+    bool real;
+    switch (v.kind) {
+    case VALUE_NUMBER:
+    case VALUE_CHAR:
+    case VALUE_BOOL: *number = v.number; return true;
+    case VALUE_NULL: *number = 0; return true;
+    case VALUE_STRING: return ps_number(str_trim(v.text), number, &real);
+    case VALUE_LIST: return v.count == 1 && fold_number(v.items[0], number);
+    default: return false;
+    }
+}
+
+int fold_truth(struct value v)
+{
+    switch (v.kind) {
+    case VALUE_VOID:
+    case VALUE_NULL: return 0;
+    case VALUE_BOOL:
+    case VALUE_NUMBER:
+    case VALUE_CHAR: return v.number != 0;
+    case VALUE_STRING: return value_known(v) ? v.text.n != 0 : -1;
+    case VALUE_LIST: return v.count == 0 ? 0 : v.count == 1 ? fold_truth(v.items[0]) : 1;
+    case VALUE_HASH:
+    case VALUE_BLOCK:
+    case VALUE_TYPE:
+    case VALUE_OBJECT: return 1;
+    default: return -1;
+    }
+}

@@ -1,0 +1,479 @@
+/* Statements of PowerShell, followed in order: both sides of branches, loops, functions. */
+#include "guard/powershell/run.h"
+
+static bool enter(struct ps_run *r, const struct ps_node *node)
+{
+    if (guard_stopped(r->g))
+        return false;
+    if (r->depth >= r->deepest || !fold_step(&r->f, 1)) {
+        guard_limit(r->g, (struct word){.text = STR(""), .start = node->start, .end = node->end});
+        return false;
+    }
+    r->depth++;
+    return true;
+}
+
+/* Adds what a statement puts out to what came before it. */
+static struct value collect(struct ps_run *r, struct value all, struct value v)
+{
+    if (v.kind == VALUE_VOID)
+        return all;
+    if (all.kind == VALUE_VOID)
+        return v;
+    struct value list = all;
+    if (all.kind != VALUE_LIST) {
+        list = value_list(&r->f, 1);
+        if (list.kind != VALUE_LIST)
+            return list;
+        list.items[0] = all;
+    }
+    return fold_binary(&r->f, OP_ADD, list, v);
+}
+
+struct value run_list(struct ps_run *r, struct ps_node *list)
+{
+    struct value all = value_kind(VALUE_VOID);
+    for (; list && !guard_stopped(r->g); list = list->next) {
+        struct value v = run_statement(r, list);
+        all = collect(r, all, v);
+    }
+    return all;
+}
+
+static struct value run_body(struct ps_run *r, struct ps_node *body)
+{
+    if (!body)
+        return value_kind(VALUE_VOID);
+    return body->kind == PS_BODY ? run_list(r, body->a) : run_statement(r, body);
+}
+
+void run_remember(struct ps_run *r, struct ps_node *block)
+{
+    if (!block || (block->flags & PS_JUDGED))
+        return;
+    if (r->defined_count == r->defined_capacity) {
+        struct ps_node **defined =
+            arena_grow(r->f.arena, r->defined, &r->defined_capacity, sizeof *defined);
+        if (!defined) {
+            guard_limit(r->g, (struct word){.start = block->start, .end = block->end});
+            return;
+        }
+        r->defined = defined;
+    }
+    r->defined[r->defined_count++] = block;
+}
+
+/* ---- blocks and functions ---- */
+
+static bool param_matches(struct str name, struct str given)
+{
+    return given.n && str_startsi(name, given);
+}
+
+static void bind_params(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
+                        size_t count, struct value input)
+{
+    bool few[16] = {0}, *taken = few;
+    if (count > 16 && !(taken = ARENA_ARRAY(r->f.arena, count, bool)))
+        return;
+    struct value rest = value_list(&r->f, count);
+    size_t rest_count = 0;
+    bool fed = input.kind == VALUE_VOID;
+    /* By name first. */
+    for (struct ps_node *p = block->a; p; p = p->next) {
+        if (!p->text.n)
+            continue;
+        struct value v = value_unknown();
+        bool set = false;
+        for (size_t i = 0; i < count && !set; i++) {
+            if (taken[i] || !args[i].name.p || !param_matches(p->text, args[i].name))
+                continue;
+            taken[i] = set = true;
+            v = args[i].value;
+            if (v.kind == VALUE_VOID && i + 1 < count && !args[i + 1].name.p && !taken[i + 1]) {
+                bool is_switch = false;
+                for (struct ps_node *a = p->b; a; a = a->next)
+                    is_switch |= str_eqi(a->text, STR("switch"));
+                if (!is_switch) {
+                    taken[i + 1] = true;
+                    v = args[i + 1].value;
+                }
+            }
+            if (v.kind == VALUE_VOID)
+                v = value_bool(true);
+        }
+        p->flags = set ? p->flags | PS_JUDGED : p->flags & (uint8_t)~PS_JUDGED;
+        if (set)
+            scope_set(r, SPACE_VARIABLE, p->text, v);
+    }
+    size_t next = 0;
+    for (struct ps_node *p = block->a; p; p = p->next) {
+        if (!p->text.n || (p->flags & PS_JUDGED))
+            continue;
+        while (next < count && (taken[next] || args[next].name.p))
+            next++;
+        if (next < count) {
+            taken[next] = true;
+            scope_set(r, SPACE_VARIABLE, p->text, args[next].value);
+        } else if (!fed) {
+            fed = true;
+            scope_set(r, SPACE_VARIABLE, p->text, input);
+        } else if (p->a) {
+            scope_set(r, SPACE_VARIABLE, p->text, eval(r, p->a));
+        } else {
+            scope_set(r, SPACE_VARIABLE, p->text, value_unknown());
+        }
+    }
+    for (size_t i = 0; i < count && rest.kind == VALUE_LIST; i++)
+        if (!taken[i])
+            rest.items[rest_count++] = args[i].value;
+    if (rest.kind == VALUE_LIST)
+        rest.count = rest_count;
+    scope_set(r, SPACE_VARIABLE, STR("args"), rest);
+}
+
+struct value run_block(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
+                       size_t count, struct value input, bool own_scope)
+{
+    if (!block)
+        return value_unknown();
+    for (unsigned i = 0; i < r->calls; i++)
+        if (r->active[i] == block)
+            return value_unknown();
+    if (r->calls >= RUN_MAX_CALLS || !enter(r, block))
+        return value_unknown();
+    block->flags |= PS_JUDGED;
+    r->active[r->calls++] = block;
+    size_t mark = r->log_count;
+    struct value out = value_kind(VALUE_VOID);
+    bool each = input.kind == VALUE_LIST && input.count > 1 && input.count <= 16;
+    for (size_t i = 0; i < (each ? input.count : 1) && !guard_stopped(r->g); i++) {
+        struct value item = each ? input.items[i] : input;
+        bind_params(r, block, args, count, item);
+        if (input.kind != VALUE_VOID) {
+            scope_set(r, SPACE_VARIABLE, STR("_"), item);
+            scope_set(r, SPACE_VARIABLE, STR("PSItem"), item);
+            scope_set(r, SPACE_VARIABLE, STR("input"), input);
+        }
+        out = collect(r, out, run_list(r, block->b));
+    }
+    if (own_scope)
+        scope_undo(r, mark);
+    r->calls--;
+    r->depth--;
+    return out;
+}
+
+struct value run_block_on(struct ps_run *r, struct ps_node *block, struct value item)
+{
+    if (!block || guard_stopped(r->g))
+        return value_unknown();
+    if (!enter(r, block))
+        return value_unknown();
+    block->flags |= PS_JUDGED;
+    scope_set(r, SPACE_VARIABLE, STR("_"), item);
+    scope_set(r, SPACE_VARIABLE, STR("PSItem"), item);
+    struct value out = run_list(r, block->b);
+    r->depth--;
+    return out;
+}
+
+/* ---- branches and loops ---- */
+
+static struct value run_if(struct ps_run *r, struct ps_node *node)
+{
+    struct ps_branches branches = {0};
+    bool must = false;
+    struct value all = value_kind(VALUE_VOID);
+    for (; node && !guard_stopped(r->g); node = node->c) {
+        bool last = node->kind != PS_IF;
+        if (!last)
+            run_statement(r, node->a);
+        size_t mark = r->log_count;
+        struct value v = last ? run_body(r, node) : run_body(r, node->b);
+        all = collect(r, all, v);
+        scope_branch(r, mark, &branches);
+        must |= last;
+        if (last)
+            break;
+    }
+    scope_merge(r, &branches, must);
+    return all;
+}
+
+/* Something that may run or not. */
+static void run_maybe(struct ps_run *r, struct ps_node *body, bool must)
+{
+    struct ps_branches branches = {0};
+    size_t mark = r->log_count;
+    run_body(r, body);
+    scope_branch(r, mark, &branches);
+    scope_merge(r, &branches, must);
+}
+
+static struct value run_switch(struct ps_run *r, struct ps_node *node)
+{
+    struct value subject = node->a ? run_statement(r, node->a) : value_unknown();
+    struct ps_branches branches = {0};
+    struct value all = value_kind(VALUE_VOID);
+    for (struct ps_node *clause = node->b; clause && !guard_stopped(r->g); clause = clause->next) {
+        if (clause->a && clause->a->kind == PS_SCRIPTBLOCK)
+            run_block_on(r, clause->a, subject);
+        else
+            eval(r, clause->a);
+        size_t mark = r->log_count;
+        scope_set(r, SPACE_VARIABLE, STR("_"), subject);
+        all = collect(r, all, run_body(r, clause->b));
+        scope_branch(r, mark, &branches);
+    }
+    scope_merge(r, &branches, false);
+    return all;
+}
+
+static void run_unknown_loop(struct ps_run *r, struct ps_node *body)
+{
+    /* Twice, so that what one round assigns is seen by the next. */
+    r->loops++;
+    run_maybe(r, body, false);
+    if (r->loops <= 2)
+        run_maybe(r, body, false);
+    r->loops--;
+}
+
+static struct value run_foreach(struct ps_run *r, struct ps_node *node)
+{
+    struct value items = node->b ? run_statement(r, node->b) : value_unknown();
+    struct str name = node->a ? node->a->text : STR("");
+    struct value all = value_kind(VALUE_VOID);
+    struct value only = items;
+    if (items.kind == VALUE_STRING || items.kind == VALUE_NUMBER || items.kind == VALUE_OBJECT) {
+        items = value_kind(VALUE_LIST);
+        items.items = &only;
+        items.count = 1;
+    }
+    if (items.kind == VALUE_LIST && items.count <= 64 &&
+        r->iterations + items.count <= RUN_MAX_ITERATIONS) {
+        r->iterations += (unsigned)items.count;
+        for (size_t i = 0; i < items.count && !guard_stopped(r->g); i++) {
+            variable_set(r, name, items.items[i]);
+            all = collect(r, all, run_body(r, node->d));
+        }
+        if (items.count == 0)
+            run_maybe(r, node->d, false);
+        return all;
+    }
+    if (items.kind == VALUE_LIST && items.count) {
+        size_t count = items.count < RUN_MAX_VALUES ? items.count : RUN_MAX_VALUES;
+        struct value some[RUN_MAX_VALUES];
+        memcpy(some, items.items, count * sizeof *some);
+        if (items.count > count)
+            some[count - 1] = value_unknown();
+        enum ps_space space = variable_space(&name);
+        scope_set_any(r, space, name, some, count);
+    } else {
+        variable_set(r, name, items.kind == VALUE_LIST ? value_unknown() : items);
+    }
+    run_unknown_loop(r, node->d);
+    return value_unknown();
+}
+
+static struct value run_for(struct ps_run *r, struct ps_node *node)
+{
+    struct value all = value_kind(VALUE_VOID);
+    if (node->kind == PS_FOR && node->a)
+        run_statement(r, node->a);
+    bool ran = false;
+    /* while (1) ends by something inside, which is not followed. */
+    bool endless =
+        node->b && (node->b->kind == PS_NUMBER || node->b->kind == PS_STRING ||
+                    (node->b->kind == PS_VARIABLE && str_eqi(node->b->text, STR("true"))));
+    for (unsigned rounds = 0; rounds < 256; rounds++) {
+        int truth = -1;
+        if (node->b && !(node->flags & PS_POST) && !endless)
+            truth = fold_truth(run_statement(r, node->b));
+        if (truth == 0 && ran)
+            return all;
+        if (truth != 1 || r->iterations >= RUN_MAX_ITERATIONS || guard_stopped(r->g))
+            break;
+        ran = true;
+        r->iterations++;
+        all = collect(r, all, run_body(r, node->d));
+        if (node->kind == PS_FOR && node->c)
+            run_statement(r, node->c);
+    }
+    if (node->flags & PS_POST) {
+        run_body(r, node->d);
+        if (node->b)
+            run_statement(r, node->b);
+    }
+    run_unknown_loop(r, node->d);
+    if (node->kind == PS_FOR && node->c)
+        run_statement(r, node->c);
+    return value_unknown();
+}
+
+static struct value run_try(struct ps_run *r, struct ps_node *node)
+{
+    struct value all = run_body(r, node->a);
+    for (struct ps_node *body = node->b; body; body = body->next)
+        run_maybe(r, body, false);
+    if (node->c)
+        all = collect(r, all, run_body(r, node->c));
+    return all;
+}
+
+/* ---- pipelines ---- */
+
+static struct value run_pipeline(struct ps_run *r, struct ps_node *node)
+{
+    struct value v = value_kind(VALUE_VOID);
+    bool first = true;
+    for (struct ps_node *element = node->a; element && !guard_stopped(r->g);
+         element = element->next) {
+        if (first)
+            v = element->kind == PS_COMMAND ? run_command(r, element, value_kind(VALUE_VOID))
+                                            : eval(r, element);
+        else if (element->kind == PS_COMMAND)
+            v = run_command(r, element, v.kind == VALUE_VOID ? value_unknown() : v);
+        first = false;
+    }
+    for (struct ps_node *target = node->b; target; target = target->next)
+        run_write(r, value_text(&r->f, eval(r, target)), v);
+    return v;
+}
+
+static void run_assignment(struct ps_run *r, struct ps_node *node)
+{
+    struct value v = run_statement(r, node->b);
+    if (v.kind == VALUE_VOID)
+        v = value_kind(VALUE_NULL);
+    if (node->op != OP_NONE) {
+        struct value old = eval(r, node->a);
+        v = node->op == OP_COALESCE && old.kind != VALUE_NULL && old.kind != VALUE_UNKNOWN
+                ? old
+                : fold_binary(&r->f, node->op, old, v);
+    }
+    eval_assign(r, node->a, v);
+}
+
+static struct value run_once(struct ps_run *r, struct ps_node *node)
+{
+    switch (node->kind) {
+    case PS_COMMAND: return run_command(r, node, value_kind(VALUE_VOID));
+    case PS_PIPELINE: return run_pipeline(r, node);
+    case PS_ASSIGN: run_assignment(r, node); return value_kind(VALUE_VOID);
+    case PS_FLOW: return node->a ? run_statement(r, node->a) : value_kind(VALUE_VOID);
+    default: {
+        struct value v = eval(r, node);
+        if (node->kind == PS_UNARY && (node->op == OP_INCREMENT || node->op == OP_DECREMENT))
+            return value_kind(VALUE_VOID);
+        return v;
+    }
+    }
+}
+
+/* In every world: the first one counts for what follows, the others are only judged. */
+static struct value run_in_worlds(struct ps_run *r, struct ps_node *node)
+{
+    if (r->in_world)
+        return run_once(r, node);
+    r->in_world = true;
+    r->world = 0;
+    r->worlds = 1;
+    struct value values[RUN_MAX_VALUES];
+    values[0] = run_once(r, node);
+    size_t count = 1;
+    bool assign = node->kind == PS_ASSIGN && node->a->kind == PS_VARIABLE;
+    struct str name = assign ? node->a->text : STR("");
+    enum ps_space space = assign ? variable_space(&name) : SPACE_VARIABLE;
+    bool set;
+    if (assign)
+        values[0] = scope_get(r, space, name, &set);
+    for (unsigned world = 1; world < r->worlds && world < RUN_MAX_VALUES; world++) {
+        if (guard_stopped(r->g))
+            break;
+        r->world = world;
+        size_t mark = r->log_count;
+        run_once(r, node);
+        if (assign)
+            values[count++] = scope_get(r, space, name, &set);
+        scope_undo(r, mark);
+    }
+    r->world = 0;
+    r->in_world = false;
+    if (assign && count > 1)
+        scope_set_any(r, space, name, values, count);
+    return assign ? value_kind(VALUE_VOID) : values[0];
+}
+
+struct value run_statement(struct ps_run *r, struct ps_node *node)
+{
+    if (!node || !enter(r, node))
+        return value_unknown();
+    struct value v = value_kind(VALUE_VOID);
+    switch (node->kind) {
+    case PS_IF: v = run_if(r, node); break;
+    case PS_SWITCH: v = run_switch(r, node); break;
+    case PS_FOR:
+    case PS_WHILE: v = run_for(r, node); break;
+    case PS_FOREACH: v = run_foreach(r, node); break;
+    case PS_TRY: v = run_try(r, node); break;
+    case PS_TRAP: run_maybe(r, node->a, false); break;
+    case PS_BODY: v = run_list(r, node->a); break;
+    case PS_FUNCTION: {
+        struct str name = node->text;
+        struct value block = value_kind(VALUE_BLOCK);
+        block.node = node->a;
+        variable_space(&name);
+        if (node->a) {
+            scope_set(r, SPACE_FUNCTION, name, block);
+            run_remember(r, node->a);
+        }
+        break;
+    }
+    case PS_CLASS:
+        for (struct ps_node *member = node->a; member; member = member->next) {
+            if (member->kind == PS_FUNCTION)
+                run_remember(r, member->a);
+            else
+                eval(r, member);
+        }
+        break;
+    case PS_USING:
+        if (node->text.n && r->namespace_count < 8)
+            r->namespaces[r->namespace_count++] = node->text;
+        break;
+    default: v = run_in_worlds(r, node); break;
+    }
+    r->depth--;
+    return v;
+}
+
+void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool broken)
+{
+    struct ps_run run = {.g = g, .broken = broken};
+    struct ps_run *r = &run;
+    r->deepest = RUN_MAX_DEPTH / (guard_depth(g) + 1);
+    if (r->deepest < 32)
+        r->deepest = 32;
+    r->f = (struct fold){.g = g, .arena = guard_arena(g), .steps = 100000 + 16 * nodes};
+    for (struct ps_node *p = tree->a; p; p = p->next) {
+        for (struct ps_node *attribute = p->b; attribute; attribute = attribute->next)
+            for (struct ps_node *arg = attribute->a; arg; arg = arg->next)
+                eval(r, arg);
+        if (p->a && p->text.n)
+            scope_set(r, SPACE_VARIABLE, p->text, eval(r, p->a));
+    }
+    run_list(r, tree->b);
+    /* What is only defined may be run by something that is not seen here: what it says plainly
+       counts, what is unknown in it does not. */
+    r->quiet = true;
+    for (size_t i = 0; i < r->defined_count && !guard_stopped(g); i++) {
+        struct ps_node *block = r->defined[i];
+        if (block->flags & PS_JUDGED)
+            continue;
+        r->calls = 0;
+        r->depth = 0;
+        run_block(r, block, NULL, 0, value_kind(VALUE_VOID), true);
+    }
+}

@@ -1,0 +1,192 @@
+/*
+ * Following a PowerShell script without running it: variables with every value they may have,
+ * statements in order, both sides of every branch, functions where they are called.
+ *
+ * A variable that may have several values is tried with each: a statement is judged once for every
+ * "world", in which each such variable has its n-th value.
+ */
+#ifndef CORDON_GUARD_POWERSHELL_RUN_H
+#define CORDON_GUARD_POWERSHELL_RUN_H
+
+#include "guard/powershell/fold.h"
+#include "guard/powershell/powershell.h"
+
+enum {
+    RUN_MAX_VALUES = 8,      /* of one variable */
+    RUN_MAX_DEPTH = 400,     /* tree levels, calls included */
+    RUN_MAX_CALLS = 6,       /* functions in functions */
+    RUN_MAX_ITERATIONS = 512 /* of all loops together */
+};
+
+enum ps_space { SPACE_VARIABLE = 'v', SPACE_ENV = 'e', SPACE_FUNCTION = 'f', SPACE_ALIAS = 'a' };
+
+struct ps_var {
+    struct ps_var *chain;
+    struct str name;
+    uint32_t hash;
+    uint8_t space;
+    uint8_t count; /* of values; 0: not set */
+    uint32_t stamp, hits;
+    struct value *values;
+};
+
+struct ps_change {
+    struct ps_var *var;
+    struct value *values;
+    uint8_t count;
+};
+
+struct ps_run {
+    struct fold f;
+    struct guard *g;
+    struct ps_var **buckets;
+    size_t bucket_count, var_count;
+    struct ps_change *log; /* what each assignment replaced */
+    size_t log_count, log_capacity;
+    struct ps_node **defined; /* script blocks that nothing has run yet */
+    size_t defined_count, defined_capacity;
+    struct ps_node *active[RUN_MAX_CALLS];
+    unsigned calls, depth, loops;
+    unsigned deepest; /* RUN_MAX_DEPTH, less in nested code: the stack is shared */
+    unsigned world, worlds;
+    unsigned iterations;
+    unsigned codes; /* text run as code, inside such text */
+    uint32_t stamp;
+    bool in_world;
+    bool quiet;  /* code that is only defined: what is unknown in it does not count */
+    bool broken; /* the text has syntax errors */
+    struct value_pair files[8]; /* text that the script writes to files */
+    size_t file_count;
+    struct str namespaces[8];
+    size_t namespace_count;
+};
+
+void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool broken);
+
+/* ---- powershell_scope.c ---- */
+
+struct value scope_get(struct ps_run *r, enum ps_space space, struct str name, bool *set);
+void scope_set(struct ps_run *r, enum ps_space space, struct str name, struct value v);
+void scope_set_any(struct ps_run *r, enum ps_space space, struct str name,
+                   const struct value *values, size_t count);
+/* The variable behind a name as written: global:x, env:x, function:x. */
+struct value variable_get(struct ps_run *r, struct str name, bool *set);
+void variable_set(struct ps_run *r, struct str name, struct value v);
+enum ps_space variable_space(struct str *name);
+
+struct ps_branches {
+    struct ps_change *changes;
+    size_t count, capacity;
+    uint32_t branches;
+};
+void scope_undo(struct ps_run *r, size_t mark);
+/* Takes back what was assigned since mark and remembers it as one branch. */
+void scope_branch(struct ps_run *r, size_t mark, struct ps_branches *b);
+/* Every branch may have been taken; none, too, unless one must. */
+void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must);
+
+/* ---- powershell_run.c ---- */
+
+struct value run_statement(struct ps_run *r, struct ps_node *node);
+struct value run_list(struct ps_run *r, struct ps_node *list);
+
+struct ps_arg {
+    struct ps_node *node; /* for its place */
+    struct str name;      /* of a parameter, or p NULL */
+    struct value value;   /* VALUE_VOID: a parameter without a value */
+    bool glued;           /* -x:y */
+    bool quoted;
+};
+
+struct value run_block(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
+                       size_t count, struct value input, bool own_scope);
+void run_remember(struct ps_run *r, struct ps_node *block);
+/* Runs a block with $_ set. */
+struct value run_block_on(struct ps_run *r, struct ps_node *block, struct value item);
+
+/* ---- powershell_eval.c ---- */
+
+struct value eval(struct ps_run *r, struct ps_node *node);
+void eval_assign(struct ps_run *r, struct ps_node *target, struct value v);
+struct word eval_word(struct ps_run *r, const struct ps_node *node, struct value v);
+
+/* ---- powershell_invoke.c ---- */
+
+struct value run_command(struct ps_run *r, struct ps_node *node, struct value input);
+struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, struct ps_arg *args,
+                       size_t count, struct value input);
+/* A value that is called: a block, code, a command, a name. */
+struct value run_value(struct ps_run *r, struct value v, struct ps_node *at, struct ps_arg *args,
+                       size_t count, struct value input, bool dot);
+/* Remembers text that is written to a file. */
+void run_write(struct ps_run *r, struct str path, struct value content);
+void run_code(struct ps_run *r, struct ps_node *at, struct value text, struct str who);
+void powershell_show(struct guard *g, const struct ps_node *tree); /* powershell.c */
+
+struct ps_words {
+    struct ps_run *r;
+    struct word *words;
+    size_t count, capacity;
+};
+/* Appends a value as the words that a native program would get; lists are several. */
+void words_add(struct ps_words *w, const struct ps_node *at, struct value v);
+void words_split(struct ps_words *w, const struct ps_node *at, struct str line);
+
+/* Judgements that do not count for code that is only defined. */
+void run_opaque_command(struct ps_run *r, struct word at);
+void run_program(struct ps_run *r, struct word *words, size_t count, struct value input);
+void run_open(struct ps_run *r, struct str who, struct word target, struct word *args,
+              size_t count);
+void run_delete(struct ps_run *r, struct str who, struct word target, unsigned flags);
+
+/* ---- powershell_bind.c ---- */
+
+enum { BIND_MAX = 24 };
+
+struct ps_bound {
+    struct ps_run *r;
+    struct str who;
+    struct ps_node *at;
+    struct value values[BIND_MAX];
+    struct ps_node *nodes[BIND_MAX];
+    bool present[BIND_MAX];
+    struct ps_arg *args;
+    size_t count;
+    struct value input; /* VALUE_VOID: nothing is piped in */
+    const char *spec;
+};
+
+/* spec: "Name|Alias:position Other Switch! …"; the n-th name is values[n]. */
+void bind_parameters(struct ps_bound *b, const char *spec);
+struct word bound_word(struct ps_bound *b, size_t index);
+bool bound_switch(struct ps_bound *b, size_t index);
+bool bound_text_is(struct ps_bound *b, size_t index, const char *text);
+struct word bound_command(struct ps_bound *b); /* the whole command */
+bool bound_what_if(struct ps_bound *b);
+struct str bound_class(struct ps_bound *b, size_t text, size_t object);
+
+/* ---- powershell_cmdlets.c, _starting.c, _deleting.c ---- */
+
+bool cmdlet_find(struct str name, size_t *index);
+struct value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
+                        size_t count, struct value input);
+/* The cmdlet's name for an alias; p is NULL if there is none. old: only Windows PowerShell has it.
+ */
+struct str cmdlet_alias(struct str alias, bool *old);
+/* The first command that a pattern with wildcards finds, the dangerous ones first. */
+struct str cmdlet_match(struct str pattern);
+
+/* ---- powershell_dotnet.c ---- */
+
+struct str dotnet_type(struct ps_run *r, struct str name);
+struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
+                        const struct value *args, size_t count);
+struct value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid);
+struct value dotnet_call(struct ps_run *r, struct ps_node *node, struct value object,
+                         struct str member, struct value *args, size_t count, bool is_static);
+struct value dotnet_property(struct ps_run *r, struct ps_node *node, struct value object,
+                             struct str member, bool is_static);
+void dotnet_wmi(struct ps_run *r, struct ps_node *at, struct str class, struct str method,
+                struct str who);
+
+#endif

@@ -1,0 +1,274 @@
+/* Variables, environment, functions and aliases of a PowerShell script, with undo and merging. */
+#include "guard/names.h"
+#include "guard/powershell/run.h"
+
+static uint32_t hash_name(enum ps_space space, struct str name)
+{
+    uint32_t hash = 2166136261u ^ (uint32_t)space;
+    for (size_t i = 0; i < name.n; i++)
+        hash = (hash ^ (unsigned char)ascii_lower(name.p[i])) * 16777619u;
+    return hash;
+}
+
+static struct ps_var *find(struct ps_run *r, enum ps_space space, struct str name, uint32_t hash)
+{
+    if (!r->bucket_count)
+        return NULL;
+    struct ps_var *var = r->buckets[hash & (r->bucket_count - 1)];
+    while (var && (var->hash != hash || var->space != space || !str_eqi(var->name, name)))
+        var = var->chain;
+    return var;
+}
+
+static struct ps_var *make(struct ps_run *r, enum ps_space space, struct str name)
+{
+    uint32_t hash = hash_name(space, name);
+    struct ps_var *var = find(r, space, name, hash);
+    if (var)
+        return var;
+    if (r->var_count >= r->bucket_count) {
+        size_t count = r->bucket_count ? r->bucket_count * 4 : 16;
+        struct ps_var **buckets = ARENA_ARRAY(r->f.arena, count, struct ps_var *);
+        if (!buckets)
+            return NULL;
+        for (size_t i = 0; i < r->bucket_count; i++) {
+            for (struct ps_var *v = r->buckets[i], *next; v; v = next) {
+                next = v->chain;
+                v->chain = buckets[v->hash & (count - 1)];
+                buckets[v->hash & (count - 1)] = v;
+            }
+        }
+        r->buckets = buckets;
+        r->bucket_count = count;
+    }
+    var = ARENA_NEW(r->f.arena, struct ps_var);
+    if (!var)
+        return NULL;
+    *var = (struct ps_var){.name = name, .hash = hash, .space = (uint8_t)space};
+    struct ps_var **bucket = &r->buckets[hash & (r->bucket_count - 1)];
+    var->chain = *bucket;
+    *bucket = var;
+    r->var_count++;
+    return var;
+}
+
+static void put(struct ps_run *r, struct ps_var *var, struct value *values, size_t count)
+{
+    if (r->log_count == r->log_capacity) {
+        struct ps_change *log = arena_grow(r->f.arena, r->log, &r->log_capacity, sizeof *log);
+        if (!log) {
+            guard_limit(r->g, (struct word){0});
+            return;
+        }
+        r->log = log;
+    }
+    r->log[r->log_count++] = (struct ps_change){var, var->values, var->count};
+    var->values = values;
+    var->count = (uint8_t)count;
+}
+
+struct value scope_get(struct ps_run *r, enum ps_space space, struct str name, bool *set)
+{
+    struct ps_var *var = find(r, space, name, hash_name(space, name));
+    *set = var && var->count;
+    if (!*set)
+        return value_unknown();
+    if (var->count > r->worlds)
+        r->worlds = var->count;
+    return var->values[r->world < var->count ? r->world : var->count - 1u];
+}
+
+void scope_set_any(struct ps_run *r, enum ps_space space, struct str name,
+                   const struct value *values, size_t count)
+{
+    struct ps_var *var = make(r, space, name);
+    if (count > RUN_MAX_VALUES)
+        count = RUN_MAX_VALUES;
+    struct value *copy = ARENA_ARRAY(r->f.arena, count, struct value);
+    if (!var || !copy) {
+        guard_limit(r->g, (struct word){0});
+        return;
+    }
+    memcpy(copy, values, count * sizeof *copy);
+    put(r, var, copy, count);
+}
+
+void scope_set(struct ps_run *r, enum ps_space space, struct str name, struct value v)
+{
+    scope_set_any(r, space, name, &v, 1);
+}
+
+enum ps_space variable_space(struct str *name)
+{
+    size_t colon = str_find_char(*name, ':', 0);
+    if (colon == name->n || colon == 0)
+        return SPACE_VARIABLE;
+    struct str scope = str_slice(*name, 0, colon);
+    struct str rest = str_from(*name, colon + 1);
+    if (rest.n && (rest.p[0] == '\\' || rest.p[0] == '/'))
+        rest = str_from(rest, 1);
+    if (str_eqi(scope, STR("env"))) {
+        *name = rest;
+        return SPACE_ENV;
+    }
+    if (str_eqi(scope, STR("function"))) {
+        *name = rest;
+        return SPACE_FUNCTION;
+    }
+    if (str_eqi(scope, STR("alias"))) {
+        *name = rest;
+        return SPACE_ALIAS;
+    }
+    if (str_eqi(scope, STR("global")) || str_eqi(scope, STR("script")) ||
+        str_eqi(scope, STR("local")) || str_eqi(scope, STR("private")) ||
+        str_eqi(scope, STR("variable")) || str_eqi(scope, STR("using")))
+        *name = rest;
+    return SPACE_VARIABLE;
+}
+
+/* What every PowerShell has before the script begins. */
+static bool automatic(struct ps_run *r, struct str name, struct value *out)
+{
+    static const struct {
+        struct str name, value;
+    } variables[] = {
+#define AUTOMATIC(name, value) {{name, sizeof(name) - 1}, {value, sizeof(value) - 1}},
+#include "guard/tables/ps_variables.def"
+#undef AUTOMATIC
+    };
+    (void)r;
+    if (str_eqi(name, STR("true")) || str_eqi(name, STR("false"))) {
+        *out = value_bool(name.n == 4);
+        return true;
+    }
+    if (str_eqi(name, STR("null"))) {
+        *out = value_kind(VALUE_NULL);
+        return true;
+    }
+    size_t row = NAME_ROW(variables, name);
+    if (row < NAME_ROWS(variables)) {
+        *out = value_string(variables[row].value);
+        return true;
+    }
+    if (str_eqi(name, STR("executioncontext"))) {
+        *out = value_object(&r->f, STR("executioncontext"), STR_NONE);
+        return true;
+    }
+    return false;
+}
+
+struct value variable_get(struct ps_run *r, struct str name, bool *set)
+{
+    enum ps_space space = variable_space(&name);
+    struct value v = scope_get(r, space, name, set);
+    if (*set)
+        return v;
+    struct str text;
+    if (space == SPACE_ENV && guard_environment(name, &text)) {
+        *set = true;
+        return value_string(text);
+    }
+    if (space == SPACE_VARIABLE && automatic(r, name, &v)) {
+        *set = true;
+        return v;
+    }
+    return value_unknown();
+}
+
+void variable_set(struct ps_run *r, struct str name, struct value v)
+{
+    enum ps_space space = variable_space(&name);
+    scope_set(r, space, name, v);
+}
+
+void scope_undo(struct ps_run *r, size_t mark)
+{
+    while (r->log_count > mark) {
+        struct ps_change *change = &r->log[--r->log_count];
+        change->var->values = change->values;
+        change->var->count = change->count;
+    }
+}
+
+void scope_branch(struct ps_run *r, size_t mark, struct ps_branches *b)
+{
+    uint32_t stamp = ++r->stamp;
+    b->branches++;
+    for (size_t i = mark; i < r->log_count; i++) {
+        struct ps_var *var = r->log[i].var;
+        if (var->stamp == stamp)
+            continue;
+        var->stamp = stamp;
+        if (b->count == b->capacity) {
+            struct ps_change *changes =
+                arena_grow(r->f.arena, b->changes, &b->capacity, sizeof *changes);
+            if (!changes) {
+                guard_limit(r->g, (struct word){0});
+                return;
+            }
+            b->changes = changes;
+        }
+        b->changes[b->count++] = (struct ps_change){var, var->values, var->count};
+    }
+    scope_undo(r, mark);
+}
+
+static bool same(struct value a, struct value b)
+{
+    if (a.kind != b.kind)
+        return false;
+    switch (a.kind) {
+    case VALUE_STRING:
+    case VALUE_TYPE: return str_eq(a.text, b.text);
+    case VALUE_NUMBER:
+    case VALUE_BOOL:
+    case VALUE_CHAR: return a.number == b.number;
+    case VALUE_UNKNOWN:
+    case VALUE_VOID:
+    case VALUE_NULL: return true;
+    case VALUE_LIST: return a.items == b.items && a.count == b.count;
+    default: return a.node == b.node;
+    }
+}
+
+static void unite(struct ps_run *r, struct ps_var *var, const struct value *values, size_t count)
+{
+    struct value all[RUN_MAX_VALUES];
+    size_t n = var->count;
+    memcpy(all, var->values, n * sizeof *all);
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < n && !same(all[k], values[i]))
+            k++;
+        if (k < n)
+            continue;
+        if (n < RUN_MAX_VALUES)
+            all[n++] = values[i];
+        else
+            all[RUN_MAX_VALUES - 1] = value_unknown();
+    }
+    if (n == var->count)
+        return;
+    scope_set_any(r, var->space, var->name, all, n);
+}
+
+void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must)
+{
+    for (size_t i = 0; i < b->count; i++)
+        b->changes[i].var->hits = 0;
+    for (size_t i = 0; i < b->count; i++)
+        b->changes[i].var->hits++;
+    uint32_t stamp = ++r->stamp;
+    for (size_t i = 0; i < b->count && !guard_stopped(r->g); i++) {
+        struct ps_change *change = &b->changes[i];
+        struct ps_var *var = change->var;
+        if (var->stamp != stamp && one_must && var->hits == b->branches) {
+            put(r, var, change->values, change->count);
+        } else if (var->count == 0) {
+            put(r, var, change->values, change->count);
+        } else {
+            unite(r, var, change->values, change->count);
+        }
+        var->stamp = stamp;
+    }
+}

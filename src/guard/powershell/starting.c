@@ -1,0 +1,275 @@
+/* Cmdlets that start things, run code or make objects. */
+#include "guard/names.h"
+#include "guard/powershell/cmdlets.h"
+
+/* ---- starting things ---- */
+
+struct value cmdlet_outside(struct ps_bound *b)
+{
+    if (bound_what_if(b))
+        return value_unknown();
+    guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, bound_command(b), b->who, NULL, NULL);
+    for (size_t i = 0; i < b->count; i++)
+        if (b->args[i].value.kind == VALUE_BLOCK)
+            run_block(b->r, b->args[i].value.node, NULL, 0, value_unknown(), true);
+    return value_unknown();
+}
+
+/* Start-Process joins its arguments with blanks and does not quote them. */
+static void add_argument_list(struct ps_words *w, struct ps_bound *b, size_t index)
+{
+    if (!b->present[index])
+        return;
+    struct value v = b->values[index];
+    struct str line = value_text(
+        &b->r->f,
+        v.kind == VALUE_LIST ? fold_binary(&b->r->f, OP_JOIN, v, value_string(STR(" "))) : v);
+    words_split(w, b->nodes[index], line);
+}
+
+struct value cmdlet_start_process(struct ps_bound *b)
+{
+    enum { FILE_PATH, ARGUMENTS, VERB, CREDENTIAL };
+    struct ps_run *r = b->r;
+    if (bound_text_is(b, VERB, "runas") || bound_text_is(b, VERB, "runasuser")) {
+        guard_find(r->g, GUARD_LAUNCH_OUTSIDE, bound_word(b, VERB), b->who,
+                   "starts the program elevated, outside the sandboxed process tree", NULL);
+    } else if (b->present[CREDENTIAL]) {
+        guard_find(r->g, GUARD_LAUNCH_OUTSIDE, bound_word(b, CREDENTIAL), b->who,
+                   "starts the program as another user, outside the sandboxed process tree", NULL);
+    } else if (b->present[VERB] && !word_known(bound_word(b, VERB))) {
+        run_opaque_command(r, bound_word(b, VERB));
+    }
+    if (!b->present[FILE_PATH])
+        return value_unknown();
+    struct ps_words w = {.r = r};
+    add_argument_list(&w, b, ARGUMENTS);
+    struct value target = b->values[FILE_PATH];
+    if (target.kind == VALUE_OBJECT && str_eq(target.object->type, STR("command")))
+        target = value_string(target.object->text);
+    if (target.kind == VALUE_LIST) {
+        for (size_t i = 0; i < target.count && i < 64; i++)
+            run_open(r, b->who, eval_word(r, b->nodes[FILE_PATH], target.items[i]), w.words,
+                     w.count);
+        return value_unknown();
+    }
+    run_open(r, b->who, eval_word(r, b->nodes[FILE_PATH], target), w.words, w.count);
+    return value_unknown();
+}
+
+/* The desktop's default action, whatever it is: never a plain child of this process. */
+static void open_item(struct ps_bound *b, struct word target)
+{
+    struct str leaf = name_leaf(target.text);
+    if (guard_is_url(target.text) || str_has_char(leaf, GUARD_HOLE) || leaf.n == 0 ||
+        leaf.p[0] == '.' || leaf.p[0] == '~') {
+        run_open(b->r, b->who, target, NULL, 0);
+        return;
+    }
+    if (target.text.n)
+        guard_find(b->r->g, GUARD_LAUNCH_URL, target, b->who, NULL,
+                   "call the program by its name, or open the document yourself");
+}
+
+struct value cmdlet_invoke_item(struct ps_bound *b)
+{
+    size_t index = b->present[1] ? 1 : 0;
+    if (!b->present[index])
+        return value_unknown();
+    struct value v = b->values[index];
+    if (v.kind != VALUE_LIST)
+        open_item(b, bound_word(b, index));
+    for (size_t i = 0; v.kind == VALUE_LIST && i < v.count && i < 64; i++)
+        open_item(b, eval_word(b->r, b->nodes[index], v.items[i]));
+    return value_kind(VALUE_VOID);
+}
+
+struct value cmdlet_set_service(struct ps_bound *b)
+{
+    enum { STATUS = 4, BINARY = 11 };
+    if (bound_text_is(b, STATUS, "running") || b->present[BINARY])
+        return cmdlet_outside(b);
+    return value_unknown();
+}
+
+struct value cmdlet_get_help(struct ps_bound *b)
+{
+    enum { ONLINE = 10 };
+    if (bound_switch(b, ONLINE))
+        guard_find(b->r->g, GUARD_LAUNCH_TOOL, bound_command(b), b->who, NULL, NULL);
+    return value_unknown();
+}
+
+/* ---- running code ---- */
+
+struct value cmdlet_invoke_expression(struct ps_bound *b)
+{
+    if (b->present[0])
+        run_code(b->r, b->nodes[0], b->values[0], b->who);
+    return value_unknown();
+}
+
+static void run_script_value(struct ps_bound *b, size_t index, struct value arguments)
+{
+    if (!b->present[index])
+        return;
+    struct value v = b->values[index];
+    struct ps_arg few[16];
+    size_t count = 0;
+    if (arguments.kind == VALUE_LIST)
+        for (size_t i = 0; i < arguments.count && count < 16; i++)
+            few[count++] = (struct ps_arg){.node = b->at, .value = arguments.items[i]};
+    else if (arguments.kind != VALUE_VOID)
+        few[count++] = (struct ps_arg){.node = b->at, .value = arguments};
+    if (v.kind == VALUE_BLOCK)
+        run_block(b->r, v.node, few, count, b->input, true);
+    else if (v.kind == VALUE_OBJECT || v.kind == VALUE_STRING || v.kind == VALUE_UNKNOWN)
+        run_value(b->r, v.kind == VALUE_STRING ? value_object(&b->r->f, STR("code"), v.text) : v,
+                  b->nodes[index], few, count, b->input, false);
+}
+
+static void run_script_file(struct ps_bound *b, size_t index)
+{
+    if (!b->present[index])
+        return;
+    struct word path = bound_word(b, index);
+    struct word words[1] = {path};
+    if (!guard_script(b->r->g, path))
+        run_program(b->r, words, 1, value_kind(VALUE_VOID));
+}
+
+struct value cmdlet_invoke_command(struct ps_bound *b)
+{
+    enum { BLOCK, COMPUTER, SESSION, VM, VM_ID, CONTAINER, HOST, URI, FILE_PATH, ARGUMENTS };
+    bool remote = false;
+    for (size_t i = SESSION; i <= URI; i++)
+        remote |= b->present[i];
+    if (b->present[COMPUTER] && b->values[COMPUTER].kind == VALUE_BLOCK) {
+        /* Invoke-Command server { … } */
+        if (value_known(b->values[BLOCK]))
+            remote = true;
+        else
+            run_opaque_command(b->r, bound_command(b));
+        b->values[BLOCK] = b->values[COMPUTER];
+    } else {
+        remote |= b->present[COMPUTER];
+    }
+    if (remote)
+        guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, bound_command(b), b->who,
+                   "runs code through a remote session, outside the sandboxed process tree", NULL);
+    run_script_value(b, BLOCK,
+                     b->present[ARGUMENTS] ? b->values[ARGUMENTS] : value_kind(VALUE_VOID));
+    run_script_file(b, FILE_PATH);
+    return value_unknown();
+}
+
+struct value cmdlet_start_job(struct ps_bound *b)
+{
+    enum { BLOCK, NAME, INITIALIZATION, ARGUMENTS, INPUT, FILE_PATH };
+    struct value arguments = b->present[ARGUMENTS] ? b->values[ARGUMENTS] : value_kind(VALUE_VOID);
+    run_script_value(b, INITIALIZATION, value_kind(VALUE_VOID));
+    run_script_value(b, BLOCK, arguments);
+    run_script_file(b, FILE_PATH);
+    return value_unknown();
+}
+
+struct value cmdlet_new_module(struct ps_bound *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->args[i].value.kind == VALUE_BLOCK)
+            run_block(b->r, b->args[i].value.node, NULL, 0, value_kind(VALUE_VOID), false);
+    return value_object(&b->r->f, STR("module"), STR_NONE);
+}
+
+struct value cmdlet_import_module(struct ps_bound *b)
+{
+    if (b->present[0] && word_known(bound_word(b, 0)))
+        guard_script(b->r->g, bound_word(b, 0));
+    return value_unknown();
+}
+
+/* Code in C# or VB: only what it names can be seen. */
+struct value cmdlet_add_type(struct ps_bound *b)
+{
+    enum { DEFINITION, MEMBERS };
+    static const struct str signs[] = {STR("ShellExecute"), STR("Process.Start"), STR("LaunchUri"),
+                                       STR("UseShellExecute")};
+    for (size_t i = DEFINITION; i <= MEMBERS; i++) {
+        if (!b->present[i])
+            continue;
+        struct word code = bound_word(b, i);
+        for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
+            if (str_findi(code.text, signs[k], 0) >= code.text.n)
+                continue;
+            code.text = signs[k];
+            guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, code, b->who,
+                       "compiles code that hands things to the desktop's shell",
+                       "start the program directly");
+            return value_unknown();
+        }
+    }
+    return value_unknown();
+}
+
+/* ---- objects ---- */
+
+struct value cmdlet_new_object(struct ps_bound *b)
+{
+    enum { TYPE, ARGUMENTS, COM, PROPERTY };
+    struct ps_run *r = b->r;
+    if (b->present[COM])
+        return dotnet_com(r, b->nodes[COM], bound_word(b, COM).text);
+    if (!b->present[TYPE])
+        return value_unknown();
+    struct str type = dotnet_type(r, bound_word(b, TYPE).text);
+    struct value arguments = b->values[ARGUMENTS];
+    struct value object;
+    if (!b->present[ARGUMENTS])
+        object = dotnet_new(r, b->at, type, NULL, 0);
+    else if (arguments.kind == VALUE_LIST)
+        object = dotnet_new(r, b->at, type, arguments.items, arguments.count);
+    else
+        object = dotnet_new(r, b->at, type, &arguments, 1);
+    struct value properties = b->values[PROPERTY];
+    if (object.kind == VALUE_OBJECT && b->present[PROPERTY] && properties.kind == VALUE_HASH)
+        for (size_t i = 0; i < properties.hash->count; i++)
+            value_put(&r->f, &object.object->properties,
+                      fold_lower(&r->f, properties.hash->pairs[i].key),
+                      properties.hash->pairs[i].value);
+    return object;
+}
+
+struct value cmdlet_get_wmi(struct ps_bound *b)
+{
+    if (!b->present[0] || !word_known(bound_word(b, 0)))
+        return value_object(&b->r->f, STR("wmi/"), STR_NONE);
+    struct str class = fold_lower(&b->r->f, str_trim(bound_word(b, 0).text));
+    return value_object(&b->r->f, fold_concat(&b->r->f, STR("wmi/"), class), STR_NONE);
+}
+
+struct value cmdlet_cim_method(struct ps_bound *b)
+{
+    enum { CLASS, METHOD, ARGUMENTS, CIM_CLASS, INPUT };
+    struct str class = bound_class(b, CLASS, b->present[CIM_CLASS] ? CIM_CLASS : INPUT);
+    dotnet_wmi(b->r, b->at, class, b->present[METHOD] ? bound_word(b, METHOD).text : STR("\xFF"),
+               b->who);
+    return value_unknown();
+}
+
+struct value cmdlet_wmi_method(struct ps_bound *b)
+{
+    enum { CLASS, METHOD, ARGUMENTS, PATH, INPUT };
+    struct str class = bound_class(b, b->present[CLASS] ? CLASS : PATH, INPUT);
+    dotnet_wmi(b->r, b->at, class, b->present[METHOD] ? bound_word(b, METHOD).text : STR("\xFF"),
+               b->who);
+    return value_unknown();
+}
+
+struct value cmdlet_wmi_instance(struct ps_bound *b)
+{
+    struct str class = fold_lower(&b->r->f, b->present[0] ? bound_word(b, 0).text : STR(""));
+    if (str_find(class, STR("consumer"), 0) < class.n || str_eq(class, STR("__eventfilter")) ||
+        str_eq(class, STR("win32_scheduledjob")))
+        return cmdlet_outside(b);
+    return value_object(&b->r->f, fold_concat(&b->r->f, STR("wmi/"), class), STR_NONE);
+}

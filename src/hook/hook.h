@@ -1,0 +1,74 @@
+/*
+ * Hooks of coding agents: one event before a tool runs in, one answer out. Whatever goes wrong is
+ * a refusal, because agents run the tool when a hook fails in any other way.
+ */
+#ifndef CORDON_HOOK_HOOK_H
+#define CORDON_HOOK_HOOK_H
+
+#include "lib/handles.h"
+
+enum hook_agent { HOOK_CLAUDE = 0, HOOK_CODEX, HOOK_GEMINI, HOOK_AGENT_COUNT };
+
+enum {
+    HOOK_MAX_EVENT = 4 * 1024 * 1024,
+    HOOK_MAX_WRAPPED = 120 * 1000,       /* bytes of a rewritten command: one argument on Linux */
+    HOOK_MAX_WRAPPED_WINDOWS = 30 * 1000 /* a whole command line there is 32,767 units */
+};
+
+/* "claude", "codex", "gemini". */
+extern const char *const hook_agents[HOOK_AGENT_COUNT];
+bool hook_find_agent(struct str name, enum hook_agent *out);
+
+struct hook_options {
+    enum hook_agent agent;
+    enum guard_shell shell;   /* of a tool that does not tell; GUARD_NO_SHELL: as the agent does */
+    bool windows;             /* the agent runs on Windows */
+    bool strict;              /* ask is a refusal */
+    bool wrap, approve;       /* rewrite the command into a run; let it through without a prompt */
+    bool inside;              /* this is a sandbox of Cordon already: nothing is rewritten */
+    struct str program;       /* the path of cordon, for wrap */
+    const char *const *words; /* options that a rewritten command repeats */
+    size_t word_count;
+    struct str project; /* the agent's project folder, if it names one by environment */
+};
+
+/* Judges the event; the policy has the options of the command line and was not used yet. out gets
+   the answer: nothing, or one line of JSON. CORDON_E_NOMEM: there is no answer, exit with 2. */
+int hook_answer(struct cordon_policy *p, const struct hook_options *o, struct str event,
+                struct buf *out);
+
+/* The answer that refuses, for what goes wrong before an event is there. */
+int hook_refuse(enum hook_agent agent, struct str reason, struct buf *out);
+
+/* ---- hook_paths.c ---- */
+
+struct hook_path {
+    struct str text;
+    const char *action; /* of cordon_why() */
+};
+
+/* All files that a patch of apply_patch names, each spelling that a tool may take for it.
+   CORDON_E_SYNTAX if there is none, CORDON_E_NOMEM. */
+int hook_patch_paths(struct arena *arena, struct str patch, struct hook_path **out, size_t *count);
+
+/* ---- hook_wrap.c ---- */
+
+/* The command as one that runs it confined, for the shell that the tool uses (bash or PowerShell).
+   session may be empty. CORDON_E_TOOBIG, CORDON_E_VALUE if the shell cannot be told so,
+   CORDON_E_NOMEM. */
+int hook_wrap(const struct hook_options *o, enum guard_shell shell, struct str root,
+              struct str session, struct str command, struct buf *out);
+
+/* ---- hook_settings.c ---- */
+
+/* The settings text with the hook in it, everything else byte for byte. An entry of Cordon's that
+   is there already is replaced. CORDON_E_SYNTAX with a sentence if the text is not what the agent
+   would read; *changed is false if there is nothing to do. */
+int hook_install(enum hook_agent agent, struct str text, struct str command, struct buf *out,
+                 bool *changed, struct buf *error);
+
+/* The same without any entry of Cordon's. */
+int hook_remove(enum hook_agent agent, struct str text, struct buf *out, bool *changed,
+                struct buf *error);
+
+#endif

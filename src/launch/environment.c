@@ -1,0 +1,186 @@
+/* Variables that a run sets, and those that lead to servers outside. */
+#include "launch/environment.h"
+
+#include <string.h>
+
+/* Servers that act for whoever asks; their addresses are not for the tree. */
+static const char *const outside[] = {
+    "SSH_AUTH_SOCK",         "SSH_AGENT_PID",  "DBUS_SESSION_BUS_ADDRESS", "VSCODE_IPC_HOOK_CLI",
+    "VSCODE_GIT_IPC_HANDLE", "GPG_AGENT_INFO", "_MSPDBSRV_ENDPOINT_"};
+
+/* Daemons that would outlive the run, or that already run outside it. */
+static const char *const always[] = {"CORDON=1", "MSBUILDDISABLENODEREUSE=1",
+                                     "DOTNET_CLI_USE_MSBUILD_SERVER=0",
+                                     "UseSharedCompilation=false"};
+
+/* So that tools fail at once with a clear message instead of a time-out. */
+static const char *const offline[] = {"CODEX_SANDBOX_NETWORK_DISABLED=1", "npm_config_offline=true",
+                                      "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true",
+                                      "GIT_TERMINAL_PROMPT=0"};
+
+/* How programs are told of a proxy; curl reads only the lower case of the first. */
+static const char *const proxies[] = {"http_proxy",
+                                      "HTTP_PROXY",
+                                      "https_proxy",
+                                      "HTTPS_PROXY",
+                                      "all_proxy",
+                                      "ALL_PROXY",
+                                      "ftp_proxy",
+                                      "FTP_PROXY",
+                                      "npm_config_proxy",
+                                      "npm_config_https_proxy",
+                                      "npm_config_http_proxy",
+                                      "YARN_HTTP_PROXY",
+                                      "YARN_HTTPS_PROXY",
+                                      "PIP_PROXY",
+                                      "CARGO_HTTP_PROXY",
+                                      "GLOBAL_AGENT_HTTP_PROXY"};
+
+/* Exceptions from it, which would only fail; and node, which asks for a switch. */
+static const char *const proxied[] = {"no_proxy=", "NO_PROXY=", "npm_config_noproxy=",
+                                      "NODE_USE_ENV_PROXY=1", "GIT_TERMINAL_PROMPT=0"};
+
+/* Where the temp folder is the run's own. */
+static const char *const temps[] = {"TMPDIR", "TEMP", "TMP"};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+struct builder {
+    struct arena *arena;
+    const char **items;
+    size_t count, capacity;
+    bool ignore_case, failed;
+};
+
+static struct str name_of(const char *variable)
+{
+    struct str text = str_of(variable);
+    /* Windows keeps the current directory of each drive in names like =C: */
+    return str_slice(text, 0, str_find_char(text, '=', 1));
+}
+
+static bool same(const struct builder *b, struct str a, struct str c)
+{
+    return b->ignore_case ? str_eqi(a, c) : str_eq(a, c);
+}
+
+static bool matches(const struct builder *b, struct str pattern, struct str name)
+{
+    if (pattern.n && pattern.p[pattern.n - 1] == '*') {
+        pattern.n--;
+        return name.n >= pattern.n && same(b, pattern, str_slice(name, 0, pattern.n));
+    }
+    return same(b, pattern, name);
+}
+
+static void add(struct builder *b, const char *variable)
+{
+    if (b->count + 1 >= b->capacity) {
+        size_t capacity = b->capacity ? b->capacity * 2 : 128;
+        const char **items = ARENA_ARRAY(b->arena, capacity, const char *);
+        b->failed = b->failed || !items;
+        if (b->failed)
+            return;
+        if (b->count)
+            memcpy(items, b->items, b->count * sizeof *items);
+        b->items = items;
+        b->capacity = capacity;
+    }
+    b->items[b->count++] = variable;
+}
+
+static void drop(struct builder *b, struct str pattern)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->count; i++)
+        if (!matches(b, pattern, name_of(b->items[i])))
+            b->items[kept++] = b->items[i];
+    b->count = kept;
+}
+
+static void set(struct builder *b, const char *variable)
+{
+    drop(b, name_of(variable));
+    add(b, variable);
+}
+
+static void set_value(struct builder *b, const char *name, struct str value)
+{
+    auto_buf struct buf text = {0};
+    buf_fmt(&text, "%s=%.*s", name, STR_ARG(value));
+    const char *copy = text.failed ? NULL : arena_copy(b->arena, buf_str(&text)).p;
+    b->failed = b->failed || !copy;
+    if (copy)
+        set(b, copy);
+}
+
+static bool in_a_root(const struct policy_settings *s, struct str folder)
+{
+    for (size_t i = 0; i < s->roots.count; i++) {
+        struct str root = s->roots.items[i].path;
+        if (str_startsi(folder, root) &&
+            (folder.n == root.n || folder.p[root.n] == path_separator(s->paths.dialect)))
+            return true;
+    }
+    return false;
+}
+
+/* A shim that the workspace brings runs, it is confined anyway; the host's own tool does not. */
+static void put_stubs(struct builder *b, const struct policy_settings *s, struct str stubs)
+{
+    char separator = s->paths.dialect == PATH_WINDOWS ? ';' : ':';
+    auto_buf struct buf text = {0};
+    struct str path = STR_NONE;
+    for (size_t i = 0; i < b->count; i++)
+        if (same(b, name_of(b->items[i]), STR("PATH")))
+            path = str_from(str_of(b->items[i]), sizeof "PATH");
+    size_t at = 0;
+    if (path.n == 0)
+        return; /* programs have places of their own to look in then */
+    while (at < path.n) {
+        size_t end = str_find_char(path, separator, at);
+        if (!in_a_root(s, str_slice(path, at, end)))
+            break;
+        at = end + 1;
+    }
+    buf_add(&text, str_slice(path, 0, at));
+    buf_add(&text, stubs);
+    if (at < path.n) {
+        buf_char(&text, separator);
+        buf_add(&text, str_from(path, at));
+    }
+    if (text.failed)
+        b->failed = true;
+    else
+        set_value(b, "PATH", buf_str(&text));
+}
+
+const char *const *environment_make(struct arena *arena, const struct policy_settings *settings,
+                                    const struct environment_plan *plan)
+{
+    struct builder b = {.arena = arena, .ignore_case = plan->ignore_case};
+    for (size_t i = 0; plan->inherited[i]; i++)
+        add(&b, plan->inherited[i]);
+    for (size_t i = 0; i < COUNT(outside); i++)
+        drop(&b, str_of(outside[i]));
+    for (size_t i = 0; i < plan->unset_count; i++)
+        drop(&b, str_of(plan->unset[i]));
+    for (size_t i = 0; i < COUNT(always); i++)
+        set(&b, always[i]);
+    for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF &&
+                       settings->mode != POLICY_FULL_ACCESS;
+         i++)
+        set(&b, offline[i]);
+    for (size_t i = 0; i < COUNT(proxies) && plan->proxy; i++)
+        set_value(&b, proxies[i], str_of(plan->proxy));
+    for (size_t i = 0; i < COUNT(proxied) && plan->proxy; i++)
+        set(&b, proxied[i]);
+    for (size_t i = 0; i < COUNT(temps) && settings->temp != POLICY_TEMP_SHARED; i++)
+        set_value(&b, temps[i], settings->temp_path);
+    if (plan->stubs.n)
+        put_stubs(&b, settings, plan->stubs);
+    for (size_t i = 0; i < plan->set_count; i++)
+        set(&b, plan->set[i]);
+    add(&b, NULL);
+    return b.failed ? NULL : b.items;
+}

@@ -1,0 +1,25 @@
+/* The environment of a confined command. */
+#ifndef CORDON_LAUNCH_ENVIRONMENT_H
+#define CORDON_LAUNCH_ENVIRONMENT_H
+
+#include "base/arena.h"
+#include "policy/rules.h"
+
+struct environment_plan {
+    const char *const *inherited; /* NAME=VALUE, NULL at the end */
+    const char *const *unset;     /* names; a trailing * matches */
+    size_t unset_count;
+    bool ignore_case;       /* of names, as on Windows */
+    const char *const *set; /* NAME=VALUE, after all others */
+    size_t set_count;
+    struct str
+        stubs; /* a folder for PATH, before its first entry that is in no root; may be empty */
+    const char *proxy; /* URL of the proxy that is the only way out; NULL: none */
+};
+
+/* The inherited variables with those of a run set and those of outside servers removed;
+   NULL-terminated, in the arena; NULL without memory. */
+const char *const *environment_make(struct arena *arena, const struct policy_settings *settings,
+                                    const struct environment_plan *plan);
+
+#endif

@@ -1,0 +1,174 @@
+/* Made by this user alone, never followed through a link, removed without following one. */
+#include "launch/temp.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DEEPEST = 64, MOST_ROUNDS = 100000, LONGEST_ID = 64, A_DAY = 24 * 60 * 60 };
+
+static int fail(struct settings *s, int code, const char *path, const char *why)
+{
+    buf_reset(&s->error);
+    buf_fmt(&s->error, "--temp: %s: %s", path, why);
+    return code;
+}
+
+static bool is_plain_id(struct str id)
+{
+    if (id.n == 0 || id.n > LONGEST_ID || id.p[0] == '.')
+        return false;
+    for (size_t i = 0; i < id.n; i++)
+        if (!ascii_is_alnum(id.p[i]) && id.p[i] != '-' && id.p[i] != '_' && id.p[i] != '.')
+            return false;
+    return true;
+}
+
+/* Anybody can make names in the shared folder: only a folder of this user's own will do. */
+static int make_session(struct settings *s, const char *path)
+{
+    struct stat st;
+    if (mkdir(path, 0700) == 0)
+        return 0;
+    if (errno != EEXIST)
+        return fail(s, CORDON_E_OPEN, path, strerror(errno));
+    if (lstat(path, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077))
+        return fail(s, CORDON_E_REFUSED, path,
+                    "this is not a folder of yours alone; remove it or take another session id");
+    return 0;
+}
+
+/* The folder of the run, held while it lasts; the next run of this process lets it go. */
+static int held = -1;
+
+/* False if somebody is removing the folder at this moment. */
+static bool hold(const char *path)
+{
+    struct stat st;
+    if (held >= 0)
+        close(held);
+    held = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return held >= 0 && flock(held, LOCK_SH | LOCK_NB) == 0 && futimens(held, NULL) == 0 &&
+           fstat(held, &st) == 0 && st.st_nlink > 0;
+}
+
+/* Removes folders of this user that nobody holds: those of killed runs, and sessions that were not
+   used for a day. */
+static void remove_old(const char *shared)
+{
+    char run[64], session[64], path[4096];
+    int n = snprintf(run, sizeof run, "cordon-run-%u-", (unsigned)geteuid());
+    int m = snprintf(session, sizeof session, "cordon-session-%u-", (unsigned)geteuid());
+    DIR *names = opendir(shared);
+    for (struct dirent *entry; names && (entry = readdir(names));) {
+        struct stat st;
+        bool private = strncmp(entry->d_name, run, (size_t)n) == 0;
+        if ((!private && strncmp(entry->d_name, session, (size_t)m) != 0) ||
+            snprintf(path, sizeof path, "%s/%s", shared, entry->d_name) >= (int)sizeof path)
+            continue;
+        int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (folder >= 0 && fstat(folder, &st) == 0 && st.st_uid == geteuid() &&
+            (private || time(NULL) - st.st_mtime > A_DAY) && flock(folder, LOCK_EX | LOCK_NB) == 0)
+            temp_remove(path);
+        if (folder >= 0)
+            close(folder);
+    }
+    if (names)
+        closedir(names);
+}
+
+int temp_make(struct settings *s, struct str shared, struct str *out)
+{
+    char path[4096];
+    bool session = s->policy.temp == POLICY_TEMP_SESSION;
+    struct str id = s->policy.temp_session;
+    if (session && !is_plain_id(id))
+        return fail(s, CORDON_E_VALUE, "session",
+                    "an id has letters, digits, dots, dashes and underscores, at most 64");
+    int n = session ? snprintf(path, sizeof path, "%.*s/cordon-session-%u-%.*s", STR_ARG(shared),
+                               (unsigned)geteuid(), STR_ARG(id))
+                    : snprintf(path, sizeof path, "%.*s/cordon-run-%u-XXXXXX", STR_ARG(shared),
+                               (unsigned)geteuid());
+    if (n >= (int)sizeof path)
+        return fail(s, CORDON_E_TOOBIG, "the shared temp folder", "its path is too long");
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%.*s", STR_ARG(shared));
+    remove_old(folder);
+    int rc = 0;
+    if (session)
+        rc = make_session(s, path);
+    else if (!mkdtemp(path))
+        rc = fail(s, CORDON_E_OPEN, path, strerror(errno));
+    if (rc)
+        return rc;
+    /* A session's folder can be used unheld, too; one that is being removed cannot. */
+    if (!hold(path) && !session) {
+        rmdir(path);
+        return fail(s, CORDON_E_OPEN, path, "it cannot be held");
+    }
+    *out = arena_copy(&s->arena, str_of(path));
+    return out->p ? 0 : CORDON_E_NOMEM;
+}
+
+/* One round: what is nested too deep for one is moved to the top for the next. */
+static void remove_below(int top, int folder, int depth, unsigned *moved)
+{
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = copy < 0 ? NULL : fdopendir(copy);
+    for (struct dirent *entry; names && (entry = readdir(names));) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+            continue;
+        if (unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0)
+            continue;
+        if (depth == DEEPEST) {
+            char above[32];
+            snprintf(above, sizeof above, ".cordon-%u", (*moved)++);
+            renameat(folder, name, top, above);
+            continue;
+        }
+        fchmodat(folder, name, 0700, 0);
+        int below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (below < 0)
+            continue;
+        remove_below(top, below, depth + 1, moved);
+        close(below);
+        unlinkat(folder, name, AT_REMOVEDIR);
+    }
+    if (names)
+        closedir(names);
+    else if (copy >= 0)
+        close(copy);
+}
+
+static bool remove_inside(const char *path)
+{
+    unsigned moved = 0, before;
+    int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (top < 0)
+        return false;
+    fchmod(top, 0700);
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        before = moved;
+        remove_below(top, top, 0, &moved);
+        if (moved == before)
+            break;
+    }
+    close(top);
+    return true;
+}
+
+bool temp_remove(const char *path)
+{
+    enum { MOST_TRIES = 3 }; /* what fails for want of descriptors may work a moment later */
+    bool had_files = false;
+    for (int i = 0; i < MOST_TRIES && rmdir(path) && errno != ENOENT; i++)
+        had_files = remove_inside(path) || had_files;
+    return had_files;
+}

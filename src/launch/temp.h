@@ -1,0 +1,14 @@
+/* The temp folder of one run, or of all runs of a session. */
+#ifndef CORDON_LAUNCH_TEMP_H
+#define CORDON_LAUNCH_TEMP_H
+
+#include "launch/settings.h"
+
+/* Makes the folder that the settings ask for below the shared one and returns its path in the
+   arena. A failure leaves a sentence in the settings' error. For settings.make_temp. */
+int temp_make(struct settings *s, struct str shared, struct str *out);
+
+/* Removes the folder and all that is in it, links not followed; true if there was something. */
+bool temp_remove(const char *path);
+
+#endif

@@ -1,0 +1,466 @@
+/* From denials to options. Names come from the confined tree: they are taken as values, never read
+   as options. */
+#include "learn/learn.h"
+
+#include <stdlib.h>
+
+#include "launch/disk.h"
+#include "policy/names.h"
+#include "policy/net.h"
+
+enum { BUCKETS = 2 * LEARN_MOST };
+
+int learn_new(struct learn **out)
+{
+    struct learn *l = calloc(1, sizeof *l);
+    if (l) {
+        l->denials = calloc(LEARN_MOST, sizeof *l->denials);
+        l->buckets = calloc(BUCKETS, sizeof *l->buckets);
+    }
+    if (!l || !l->denials || !l->buckets) {
+        learn_free(l);
+        return CORDON_E_NOMEM;
+    }
+    *out = l;
+    return 0;
+}
+
+void learn_free(struct learn *l)
+{
+    if (!l)
+        return;
+    arena_free(&l->arena);
+    free(l->denials);
+    free(l->buckets);
+    free(l);
+}
+
+static uint64_t hash_add(uint64_t hash, struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        hash = (hash ^ (unsigned char)s.p[i]) * 1099511628211u;
+    return (hash ^ 0xFF) * 1099511628211u;
+}
+
+void learn_add(void *context, const struct audit_event *e)
+{
+    struct learn *l = context;
+    if (e->type != AUDIT_DENY || e->quiet)
+        return;
+    uint64_t hash = 14695981039346656037u ^ (uint64_t)e->op;
+    hash = hash_add(hash_add(hash_add(hash, e->target), e->target2), e->rule);
+    size_t at = (size_t)(hash % BUCKETS);
+    for (; l->buckets[at]; at = (at + 1) % BUCKETS) {
+        const struct learn_denial *d = &l->denials[l->buckets[at] - 1];
+        if (d->op == e->op && str_eq(d->target, e->target) && str_eq(d->target2, e->target2) &&
+            str_eq(d->rule, e->rule))
+            return;
+    }
+    struct learn_denial d = {.op = e->op,
+                             .target = arena_copy(&l->arena, e->target),
+                             .target2 = arena_copy(&l->arena, e->target2),
+                             .rule = arena_copy(&l->arena, e->rule)};
+    if (l->count == LEARN_MOST || !d.target.p || !d.target2.p || !d.rule.p) {
+        l->left_out++;
+        return;
+    }
+    l->denials[l->count++] = d;
+    l->buckets[at] = (uint16_t)l->count;
+}
+
+/* ---- what would help ---- */
+
+struct wish {
+    struct arena arena;
+    struct str *roots, *hosts, *tools, *reads;
+    size_t root_count, host_count, tool_count, read_count;
+    size_t root_capacity, host_capacity, tool_capacity, read_capacity;
+    bool write;    /* another mode than read-only */
+    bool loopback; /* a listener on this machine */
+    bool failed;
+};
+
+static void wish_add(struct wish *w, struct str **list, size_t *count, size_t *capacity,
+                     struct str value)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (str_eq((*list)[i], value))
+            return;
+    if (*count == *capacity) {
+        void *grown = arena_grow(&w->arena, *list, capacity, sizeof **list);
+        if (!grown) {
+            w->failed = true;
+            return;
+        }
+        *list = grown;
+    }
+    (*list)[(*count)++] = arena_copy(&w->arena, value);
+}
+
+static bool is_below(enum path_dialect dialect, struct str folder, struct str path)
+{
+    char separator = path_separator(dialect);
+    return folder.n && str_starts(path, folder) &&
+           (path.n == folder.n || path.p[folder.n] == separator ||
+            folder.p[folder.n - 1] == separator);
+}
+
+/* A name that no policy file can spell, or that is protected wherever it stands. */
+static bool is_strange(enum path_dialect dialect, struct str path)
+{
+    struct path_cursor cursor = {.dialect = dialect, .path = path};
+    struct str component;
+    while (path_next(&cursor, &component))
+        if (protected_find(dialect, component))
+            return true;
+    return str_has_char(path, '*') || str_has_char(path, '\n') || str_has_char(path, '"') ||
+           (dialect == PATH_WINDOWS && str_has_char(path, '?'));
+}
+
+/* The folder that holds the path; empty if naming it would be refused or would not help. */
+static struct str folder_of(struct cordon_policy *base, struct str path)
+{
+    const struct policy_settings *s = policy_settings_of(base->policy);
+    enum path_dialect dialect = s->paths.dialect;
+    struct disk_facts facts;
+    if (path.n == 0 || is_strange(dialect, path) ||
+        disk_look(&base->settings.arena, path, &facts) || facts.existing.n == 0)
+        return STR_NONE;
+    struct str folder =
+        facts.exists && !facts.directory ? path_parent(dialect, facts.final) : facts.existing;
+    if (folder.n == 0 || is_strange(dialect, folder) ||
+        policy_broad_root(dialect, &s->machine, folder))
+        return STR_NONE;
+    return folder;
+}
+
+static void wish_file(struct wish *w, struct cordon_policy *base, struct str path)
+{
+    const struct policy_settings *s = policy_settings_of(base->policy);
+    w->write = w->write || s->mode == POLICY_READ_ONLY;
+    for (size_t i = 0; i < s->roots.count; i++)
+        if (is_below(s->paths.dialect, s->roots.items[i].path, path))
+            return;
+    struct str folder = folder_of(base, path);
+    if (folder.n)
+        wish_add(w, &w->roots, &w->root_count, &w->root_capacity, folder);
+}
+
+static void wish_peer(struct wish *w, struct str target)
+{
+    struct policy_peer peer;
+    if (policy_parse_peer(target, &peer))
+        return;
+    struct net_host host = net_read_host(peer.host);
+    w->loopback = w->loopback || net_is_loopback(&host);
+    if (net_is_pattern(peer.host))
+        wish_add(w, &w->hosts, &w->host_count, &w->host_capacity, peer.host);
+}
+
+static void wish_tool(struct wish *w, struct str rule)
+{
+    struct str name = str_from(rule, strlen("tool."));
+    if (!str_eq(name, STR("denied")) && !str_eq(name, STR("unnamed")))
+        wish_add(w, &w->tools, &w->tool_count, &w->tool_capacity, name);
+}
+
+static void make_wishes(struct wish *w, const struct learn *l, struct cordon_policy *base)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        const struct learn_denial *d = &l->denials[i];
+        bool outside =
+            str_eq(d->rule, STR("roots.outside")) || str_eq(d->rule, STR("mode.read-only"));
+        if (outside && d->op >= AUDIT_FILE_WRITE && d->op < AUDIT_FILE_READ) {
+            wish_file(w, base, d->target);
+            if (d->target2.n)
+                wish_file(w, base, d->target2);
+        } else if (str_starts(d->rule, STR("net.")) && d->op == AUDIT_NET_CONNECT) {
+            wish_peer(w, d->target);
+        } else if (str_starts(d->rule, STR("tool.")) && d->op == AUDIT_PROCESS_START) {
+            wish_tool(w, d->rule);
+        } else if (str_eq(d->rule, STR("read.denied")) && d->op == AUDIT_FILE_READ) {
+            if (!is_strange(policy_settings_of(base->policy)->paths.dialect, d->target))
+                wish_add(w, &w->reads, &w->read_count, &w->read_capacity, d->target);
+        }
+    }
+}
+
+/* A folder below another one says nothing new. */
+static void drop_nested(struct wish *w, enum path_dialect dialect)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < w->root_count; i++) {
+        bool nested = false;
+        for (size_t j = 0; j < w->root_count; j++)
+            nested = nested || (i != j && w->roots[j].n < w->roots[i].n &&
+                                is_below(dialect, w->roots[j], w->roots[i]));
+        if (!nested)
+            w->roots[kept++] = w->roots[i];
+    }
+    w->root_count = kept;
+}
+
+/* ---- the policy that the options make ---- */
+
+static void add_word(struct buf *out, const char *option, struct str value)
+{
+    bool plain = true;
+    for (size_t i = 0; i < value.n; i++)
+        plain = plain && (ascii_is_alnum(value.p[i]) || strchr("\\/:._-+@~,=*", value.p[i]) ||
+                          (unsigned char)value.p[i] >= 0x80);
+    if (out->n)
+        buf_char(out, ' ');
+    buf_add(out, str_of(option));
+    buf_add(out, plain ? STR("") : STR("\""));
+    buf_add(out, value);
+    buf_add(out, plain ? STR("") : STR("\""));
+}
+
+static int set(struct cordon_policy *p, const char *option, struct str value)
+{
+    auto_buf struct buf text = {0};
+    buf_add(&text, value);
+    return text.failed ? CORDON_E_NOMEM : cordon_policy_set(p, option, buf_cstr(&text));
+}
+
+/* allow= with the old names and the new ones; loopback; or as it was. */
+static void choose_net(const struct wish *w, const struct policy_settings *s, struct buf *out)
+{
+    if (w->host_count == 0 || s->net == POLICY_NET_PROXY)
+        return;
+    if (w->loopback && w->host_count == 1 && s->net == POLICY_NET_OFF) {
+        buf_add(out, STR("loopback"));
+        return;
+    }
+    buf_add(out, STR("allow="));
+    for (size_t i = 0; s->net == POLICY_NET_ALLOW && i < s->net_allow.count; i++) {
+        buf_add(out, s->net_allow.items[i].given);
+        buf_char(out, ',');
+    }
+    for (size_t i = 0; i < w->host_count; i++) {
+        buf_add(out, i ? STR(",") : STR(""));
+        buf_add(out, w->hosts[i]);
+    }
+}
+
+static int make_policy(const struct wish *w, struct cordon_policy *base, struct cordon_policy *p,
+                       struct buf *options)
+{
+    const struct policy_settings *s = policy_settings_of(base->policy);
+    auto_buf struct buf net = {0};
+    choose_net(w, s, &net);
+    struct str skipped[3];
+    size_t skip_count = 0;
+    if (net.n)
+        skipped[skip_count++] = STR("net");
+    if (w->write)
+        skipped[skip_count++] = STR("mode");
+    skipped[skip_count++] = STR("temp"); /* nothing is made for a question */
+    int rc = settings_copy(&base->settings, &p->settings, skipped, skip_count);
+    p->settings.unseen = base->settings.unseen;
+    if (rc == 0 && w->write) {
+        rc = set(p, "mode", STR("workspace-write"));
+        add_word(options, "--mode ", STR("workspace-write"));
+    }
+    /* Given once, the list of roots is complete: the old ones are named too. */
+    for (size_t i = 0; i < s->roots.count && w->root_count && rc == 0; i++) {
+        struct str given = s->roots.items[i].given;
+        add_word(options, "--root ", given.n ? given : s->roots.items[i].path);
+        if (!settings_has(&base->settings, STR("root")))
+            rc = set(p, "root", s->roots.items[i].path);
+    }
+    for (size_t i = 0; i < w->root_count && rc == 0; i++) {
+        add_word(options, "--root ", w->roots[i]);
+        rc = set(p, "root", w->roots[i]);
+    }
+    for (size_t i = 0; i < w->read_count && rc == 0; i++) {
+        add_word(options, "--allow-read ", w->reads[i]);
+        rc = set(p, "allow-read", w->reads[i]);
+    }
+    for (size_t i = 0; i < w->tool_count && rc == 0; i++) {
+        add_word(options, "--allow-tool ", w->tools[i]);
+        rc = set(p, "allow-tool", w->tools[i]);
+    }
+    if (rc == 0 && net.n) {
+        add_word(options, "--net=", buf_str(&net));
+        rc = set(p, "net", buf_str(&net));
+    }
+    p->has_roots = true;
+    return rc ? rc : handle_prepare(p, STR_NONE);
+}
+
+/* ---- what the options allow ---- */
+
+static bool is_allowed(struct cordon_policy *p, const struct learn_denial *d)
+{
+    static const struct {
+        enum audit_op op;
+        const char *action;
+        size_t count;
+    } questions[] = {{AUDIT_FILE_WRITE, "write", 1},    {AUDIT_FILE_CREATE, "create", 1},
+                     {AUDIT_FILE_DELETE, "delete", 1},  {AUDIT_FILE_RENAME, "rename", 2},
+                     {AUDIT_FILE_LINK, "link", 2},      {AUDIT_FILE_ATTRIBUTES, "write", 1},
+                     {AUDIT_FILE_SECURITY, "write", 1}, {AUDIT_FILE_READ, "read", 1},
+                     {AUDIT_PROCESS_START, "run", 1},   {AUDIT_NET_CONNECT, "connect", 1}};
+    const char *words[] = {d->target.p, d->target2.p};
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        struct cordon_answer *a = NULL;
+        if (questions[i].op != d->op)
+            continue;
+        bool two = questions[i].count == 2 && d->target2.n;
+        const char *action = questions[i].count == 2 && !two ? "delete" : questions[i].action;
+        if (cordon_why(p, action, two ? 2 : 1, words, &a))
+            return false;
+        bool allowed = a->verdict != CORDON_DENY;
+        cordon_answer_free(a);
+        return allowed;
+    }
+    return false;
+}
+
+/* ---- the policy file ---- */
+
+/* "$" and, on Windows, "%" begin a variable in a policy file; twice they stand for themselves. */
+static void put_path(struct json_writer *w, enum path_dialect dialect, struct str path)
+{
+    auto_buf struct buf text = {0};
+    for (size_t i = 0; i < path.n; i++) {
+        if (path.p[i] == '$' || (path.p[i] == '%' && dialect == PATH_WINDOWS))
+            buf_char(&text, path.p[i]);
+        buf_char(&text, path.p[i]);
+    }
+    w->out->failed = w->out->failed || text.failed;
+    json_string(w, buf_str(&text));
+}
+
+static void put_list(struct json_writer *w, const struct policy_settings *s, const char *key,
+                     const struct policy_list *list, bool paths)
+{
+    if (list->count == 0)
+        return;
+    json_key(w, str_of(key));
+    json_open(w, '[');
+    for (size_t i = 0; i < list->count; i++) {
+        const struct policy_entry *e = &list->items[i];
+        if (paths && e->path.n)
+            put_path(w, s->paths.dialect, e->path);
+        else
+            json_string(w, e->given);
+    }
+    json_close(w, ']');
+}
+
+static void put_net(struct json_writer *w, const struct policy_settings *s)
+{
+    static const char *const modes[] = {"off", "loopback", "", "allow", "on"};
+    json_key(w, STR("network"));
+    json_open(w, '{');
+    if (s->net == POLICY_NET_PROXY) {
+        auto_buf struct buf proxy = {0};
+        buf_fmt(&proxy, "proxy=%.*s", STR_ARG(s->proxy));
+        json_put(w, STR("mode"), buf_str(&proxy));
+    } else {
+        json_put(w, STR("mode"), str_of(modes[s->net]));
+    }
+    if (s->net == POLICY_NET_ALLOW)
+        put_list(w, s, "allow", &s->net_allow, false);
+    json_close(w, '}');
+}
+
+static void put_limits(struct json_writer *w, const struct policy_limits *limits)
+{
+    if (!limits->timeout_ms && !limits->processes && !limits->memory)
+        return;
+    json_key(w, STR("limits"));
+    json_open(w, '{');
+    if (limits->timeout_ms)
+        json_put_number(w, STR("timeout"), (long long)(limits->timeout_ms / 1000));
+    if (limits->processes)
+        json_put_number(w, STR("processes"), (long long)limits->processes);
+    if (limits->memory)
+        json_put_number(w, STR("memory"), (long long)limits->memory);
+    json_close(w, '}');
+}
+
+/* One member a line, as a person would write it. */
+static void lay_out(struct buf *out, struct str compact)
+{
+    bool quoted = false;
+    unsigned depth = 0;
+    for (size_t i = 0; i < compact.n; i++) {
+        char c = compact.p[i];
+        if (quoted && c == '\\' && i + 1 < compact.n) {
+            buf_char(out, c);
+            buf_char(out, compact.p[++i]);
+            continue;
+        }
+        quoted = quoted != (c == '"');
+        bool opens = !quoted && (c == '{' || c == '['), closes = !quoted && (c == '}' || c == ']');
+        depth += opens;
+        depth -= closes;
+        if (closes && depth == 0)
+            buf_char(out, '\n');
+        buf_char(out, c);
+        if ((opens && depth == 1) || (!quoted && c == ',' && depth == 1))
+            buf_add(out, STR("\n    "));
+        else if (!quoted && (c == ':' || c == ','))
+            buf_char(out, ' ');
+    }
+    buf_char(out, '\n');
+}
+
+/* given is s before compiling, where @credentials is still one word. */
+static void write_policy(const struct policy_settings *s, const struct policy_settings *given,
+                         enum policy_temp temp, struct str session, struct buf *out)
+{
+    static const char *const modes[] = {"read-only", "workspace-write", "full-access"};
+    auto_buf struct buf compact = {0}, id = {0};
+    struct json_writer w = {.out = &compact};
+    buf_fmt(&id, "session=%.*s", STR_ARG(session));
+    json_open(&w, '{');
+    json_put(&w, STR("mode"), str_of(modes[s->mode]));
+    put_list(&w, s, "roots", &s->roots, true);
+    put_list(&w, s, "denyWrite", &s->deny_write, true);
+    put_list(&w, s, "denyRead", &given->deny_read, true);
+    put_list(&w, s, "allowRead", &s->allow_read, true);
+    json_put(&w, STR("git"), s->git == POLICY_GIT_COMMIT ? STR("commit") : STR("protect"));
+    put_list(&w, s, "unprotect", &s->unprotect, false);
+    json_put(&w, STR("temp"),
+             temp == POLICY_TEMP_SHARED    ? STR("shared")
+             : temp == POLICY_TEMP_SESSION ? buf_str(&id)
+                                           : STR("private"));
+    put_net(&w, s);
+    put_list(&w, s, "allowTools", &s->allow_tools, false);
+    put_list(&w, s, "denyTools", &s->deny_tools, false);
+    if (s->strict)
+        json_put_bool(&w, STR("strict"), true);
+    put_limits(&w, &s->limits);
+    json_close(&w, '}');
+    lay_out(out, buf_str(&compact));
+    out->failed = out->failed || compact.failed || id.failed;
+}
+
+int learn_finish(struct learn *l, struct cordon_policy *base, struct buf *options,
+                 struct buf *policy)
+{
+    struct wish w = {0};
+    struct cordon_policy *p = NULL;
+    const struct policy_settings *s = policy_settings_of(base->policy);
+    if (cordon_policy_new(&p))
+        return handle_fail(base, CORDON_E_NOMEM, "out of memory");
+    make_wishes(&w, l, base);
+    drop_nested(&w, s->paths.dialect);
+    int rc = w.failed ? CORDON_E_NOMEM : make_policy(&w, base, p, options);
+    if (rc)
+        handle_fail(base, rc, w.failed ? "out of memory" : cordon_policy_error(p));
+    for (size_t i = 0; rc == 0 && i < l->count; i++)
+        l->denials[i].helped = is_allowed(p, &l->denials[i]);
+    if (rc == 0)
+        write_policy(policy_settings_of(p->policy), &p->settings.policy, s->temp, s->temp_session,
+                     policy);
+    cordon_policy_free(p);
+    arena_free(&w.arena);
+    if (rc == 0 && (options->failed || policy->failed))
+        rc = handle_fail(base, CORDON_E_NOMEM, "out of memory");
+    return rc;
+}

@@ -1,0 +1,40 @@
+/*
+ * --learn: what a run was denied, turned into the smallest set of options that would have allowed
+ * it. Never wider than what was asked for: a folder above, a protected name or the whole network is
+ * not among them. The set is checked by asking the policy that it makes.
+ */
+#ifndef CORDON_LEARN_LEARN_H
+#define CORDON_LEARN_LEARN_H
+
+#include "audit/event.h"
+#include "lib/handles.h"
+
+enum { LEARN_MOST = 4096 /* different denials */ };
+
+struct learn_denial {
+    enum audit_op op;
+    struct str target, target2, rule;
+    bool helped; /* the options allow it */
+};
+
+struct learn {
+    struct arena arena;
+    struct learn_denial *denials;
+    uint16_t *buckets; /* index + 1 */
+    size_t count;
+    uint64_t left_out; /* when it was full */
+};
+
+int learn_new(struct learn **out);
+void learn_free(struct learn *l);
+
+/* Takes every event; denials that are not quiet matter. context is the struct learn, so that this
+   can be the observer of a run. */
+void learn_add(void *context, const struct audit_event *event);
+
+/* After the run: options are what to type, policy is the text of a file that says the same as base
+   and options together. Fails with a sentence in the policy's error. */
+int learn_finish(struct learn *l, struct cordon_policy *base, struct buf *options,
+                 struct buf *policy);
+
+#endif

@@ -1,0 +1,24 @@
+/* What the probe's files share: the words of the command line, results, and actions that have a
+   file of their own. */
+#ifndef CORDON_TESTS_WINDOWS_PROBE_H
+#define CORDON_TESTS_WINDOWS_PROBE_H
+
+#include <stdbool.h>
+#include <wchar.h>
+#include <windows.h>
+
+/* The i-th word behind the action; empty if there is none. */
+const wchar_t *word(int i);
+
+/* Print what went wrong and return the exit code. */
+int last_error(void);
+int result(BOOL good);
+int status_result(NTSTATUS status);
+
+/* Puts a stub of ntdll back as the file on disk has it. */
+bool take_hook_away(const char *name);
+
+#define ACTION(name, function) int do_##function(void);
+#include "actions.def"
+
+#endif
