@@ -372,7 +372,7 @@ static int check(struct cordon_policy *p, struct arguments *args)
     return o.file ? check_file(p, &o) : check_words(p, &o, args, dashes);
 }
 
-int cmd_check(struct arguments *args)
+int command_check(struct arguments *args)
 {
     struct cordon_policy *p;
     if (cordon_policy_new(&p))

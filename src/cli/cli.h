@@ -27,16 +27,16 @@ struct arguments {
 
 int cli_main(struct arguments *args);
 
-int cmd_check(struct arguments *args);
-int cmd_why(struct arguments *args);
-int cmd_run(struct arguments *args);
-int cmd_sandbox(struct arguments *args);
-int cmd_hook(struct arguments *args);
-int cmd_report(struct arguments *args);
-int cmd_doctor(struct arguments *args);
-int cmd_completion(struct arguments *args);
-int cmd_selftest(struct arguments *args);
-int cmd_help(struct arguments *args);
+int command_check(struct arguments *args);
+int command_why(struct arguments *args);
+int command_run(struct arguments *args);
+int command_sandbox(struct arguments *args);
+int command_hook(struct arguments *args);
+int command_report(struct arguments *args);
+int command_doctor(struct arguments *args);
+int command_completion(struct arguments *args);
+int command_selftest(struct arguments *args);
+int command_help(struct arguments *args);
 
 /* The help on one command; 0. */
 int cli_help(const char *topic);

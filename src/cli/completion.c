@@ -171,7 +171,7 @@ static void write_powershell(struct buf *out)
                      "}\n"));
 }
 
-int cmd_completion(struct arguments *args)
+int command_completion(struct arguments *args)
 {
     bool help = false;
     auto_buf struct buf out = {0};

@@ -114,7 +114,7 @@ static int print_objects(bool json)
                : 0;
 }
 
-int cmd_doctor(struct arguments *args)
+int command_doctor(struct arguments *args)
 {
     static struct doctor doctor; /* too large for some stacks */
     bool json = false, objects = false, help = false;

@@ -4,7 +4,7 @@
 
 const struct command cli_commands[] = {
 #define COMMAND(name, summary, usage, example, about, codes, policy) \
-    {#name, cmd_##name, summary, usage, example, about, codes, policy},
+    {#name, command_##name, summary, usage, example, about, codes, policy},
 #include "cli/commands.def"
 #undef COMMAND
 };
@@ -96,7 +96,7 @@ static int print_manual(void)
     return !out.failed && print_out(buf_str(&out)) ? 0 : print_failure("it cannot be written");
 }
 
-int cmd_help(struct arguments *args)
+int command_help(struct arguments *args)
 {
     const char *names[32];
     bool man = false, help = false;

@@ -291,7 +291,7 @@ static int hook(struct cordon_policy *p, struct arguments *args)
     return answer_event(p, &o);
 }
 
-int cmd_hook(struct arguments *args)
+int command_hook(struct arguments *args)
 {
     struct cordon_policy *p;
     if (cordon_policy_new(&p)) {

@@ -4,7 +4,7 @@
 int cli_main(struct arguments *args)
 {
     if (args->count == 0) {
-        cmd_help(args);
+        command_help(args);
         return EXIT_FAILED;
     }
     const char *name = args->items[args->next++];
@@ -13,7 +13,7 @@ int cli_main(struct arguments *args)
         return 0;
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "/?") == 0)
-        return cmd_help(args);
+        return command_help(args);
     const struct command *command = cli_find(name);
     if (command)
         return command->run(args);

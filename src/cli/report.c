@@ -105,7 +105,7 @@ static int report(const struct report_options *o, const char *name, struct repor
     return code;
 }
 
-int cmd_report(struct arguments *args)
+int command_report(struct arguments *args)
 {
     struct report_options o = {0};
     struct report *r;

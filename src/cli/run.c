@@ -118,7 +118,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         o.observe_context = lessons;
     }
     o.raw = typed_command(&arena, args);
-    if (run_prepare(p, &o) || handle_prepare(p, STR_NONE)) {
+    if (run_prepare(p, &o) || api_prepare(p, STR_NONE)) {
         run_finish(p, &result);
         learn_free(lessons);
         return print_failure("%s", cordon_policy_error(p));
@@ -153,7 +153,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     return (int)result.exit;
 }
 
-int cmd_run(struct arguments *args)
+int command_run(struct arguments *args)
 {
     struct cordon_policy *p;
     if (cordon_policy_new(&p))

@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 #include "launch/disk.h"
-#include "lib/handles.h"
+#include "lib/api.h"
 
 /* "windows" and "linux" name the system this is; another one cannot be had. */
 static int take_system(struct arguments *args)
@@ -50,7 +50,7 @@ static int take_pairs(struct cordon_policy *p, struct arguments *args, struct ar
     return 0;
 }
 
-int cmd_sandbox(struct arguments *args)
+int command_sandbox(struct arguments *args)
 {
     struct cordon_policy *p;
     struct arguments rest = {calloc(args->count + 1, sizeof *rest.items), 0, 0, args->raw};

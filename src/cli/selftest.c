@@ -61,7 +61,7 @@ static bool read_numbers(const char *text, unsigned *numbers, size_t *count)
     }
 }
 
-int cmd_selftest(struct arguments *args)
+int command_selftest(struct arguments *args)
 {
     auto_buf struct buf error = {0}, text = {0};
     const char *only = NULL, *probe = NULL;
@@ -79,7 +79,7 @@ int cmd_selftest(struct arguments *args)
     if (rc)
         return rc;
     if (help)
-        return cmd_help(&(struct arguments){.items = (const char *[]){"selftest"}, .count = 1});
+        return command_help(&(struct arguments){.items = (const char *[]){"selftest"}, .count = 1});
     if (probe)
         return selftest_probe(probe);
     if (args->next < args->count)

@@ -1,6 +1,6 @@
 /* cordon why: the decision that run would make, offline, with its rule and remedy. */
 #include "cli/cli.h"
-#include "lib/handles.h"
+#include "lib/api.h"
 
 static int print_list(struct cordon_policy *p, bool json)
 {
@@ -8,7 +8,7 @@ static int print_list(struct cordon_policy *p, bool json)
     auto_arena struct arena arena = {0};
     struct policy_line *lines;
     size_t count;
-    if (handle_prepare(p, STR_NONE))
+    if (api_prepare(p, STR_NONE))
         return print_failure("%s", cordon_policy_error(p));
     int rc = policy_list_rules(p->policy, &arena, &lines, &count);
     if (rc)
@@ -111,7 +111,7 @@ static int why(struct cordon_policy *p, struct arguments *args)
     return refused ? EXIT_REFUSED : 0;
 }
 
-int cmd_why(struct arguments *args)
+int command_why(struct arguments *args)
 {
     struct cordon_policy *p;
     if (cordon_policy_new(&p))

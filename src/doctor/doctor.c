@@ -39,7 +39,7 @@ static void examine_root(struct doctor *d)
     struct cordon_policy *p;
     if (cordon_policy_new(&p))
         return;
-    if (handle_prepare(p, STR_NONE)) {
+    if (api_prepare(p, STR_NONE)) {
         char text[480];
         snprintf(text, sizeof text, "the current directory cannot be a root: %.400s",
                  cordon_policy_error(p));

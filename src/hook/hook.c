@@ -150,11 +150,11 @@ static int choose_roots(struct hook *h)
             h->root = STR(".");
         p->settings.unseen = !is_folder(h, h->root);
         rc = set(h, "root", h->root);
-        h->posix = p->settings.unseen && h->root.p[0] == '/' && !handle_has(p, "paths");
+        h->posix = p->settings.unseen && h->root.p[0] == '/' && !api_has(p, "paths");
         if (rc == 0 && h->posix)
             rc = set(h, "paths", STR("posix"));
     }
-    bool own_cwd = handle_has(p, "cwd");
+    bool own_cwd = api_has(p, "cwd");
     if (rc == 0 && !own_cwd && h->cwd.n && (p->settings.unseen || is_folder(h, h->cwd)))
         rc = set(h, "cwd", h->cwd);
     return rc;
@@ -333,7 +333,7 @@ static int judge(struct hook *h, const struct json_value *value)
 {
     struct str text = value->text;
     if (value->type == JSON_STRING && str_has_char(text, '\0'))
-        return handle_fail(h->policy, CORDON_E_VALUE, "there is a NUL character in it");
+        return api_fail(h->policy, CORDON_E_VALUE, "there is a NUL character in it");
     if (h->tool->kind == TOOL_SHELL && value->type == JSON_ARRAY)
         return judge_words(h, value);
     if (h->tool->kind == TOOL_SHELL)

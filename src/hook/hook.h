@@ -5,7 +5,7 @@
 #ifndef CORDON_HOOK_HOOK_H
 #define CORDON_HOOK_HOOK_H
 
-#include "lib/handles.h"
+#include "lib/api.h"
 
 enum hook_agent { HOOK_CLAUDE = 0, HOOK_CODEX, HOOK_GEMINI, HOOK_AGENT_COUNT };
 

@@ -286,7 +286,7 @@ static int make_policy(const struct wish *w, struct cordon_policy *base, struct 
         rc = set(p, "net", buf_str(&net));
     }
     p->has_roots = true;
-    return rc ? rc : handle_prepare(p, STR_NONE);
+    return rc ? rc : api_prepare(p, STR_NONE);
 }
 
 /* ---- what the options allow ---- */
@@ -447,12 +447,12 @@ int learn_finish(struct learn *l, struct cordon_policy *base, struct buf *option
     struct cordon_policy *p = NULL;
     const struct policy_settings *s = policy_settings_of(base->policy);
     if (cordon_policy_new(&p))
-        return handle_fail(base, CORDON_E_NOMEM, "out of memory");
+        return api_fail(base, CORDON_E_NOMEM, "out of memory");
     make_wishes(&w, l, base);
     drop_nested(&w, s->paths.dialect);
     int rc = w.failed ? CORDON_E_NOMEM : make_policy(&w, base, p, options);
     if (rc)
-        handle_fail(base, rc, w.failed ? "out of memory" : cordon_policy_error(p));
+        api_fail(base, rc, w.failed ? "out of memory" : cordon_policy_error(p));
     for (size_t i = 0; rc == 0 && i < l->count; i++)
         l->denials[i].helped = is_allowed(p, &l->denials[i]);
     if (rc == 0)
@@ -461,6 +461,6 @@ int learn_finish(struct learn *l, struct cordon_policy *base, struct buf *option
     cordon_policy_free(p);
     arena_free(&w.arena);
     if (rc == 0 && (options->failed || policy->failed))
-        rc = handle_fail(base, CORDON_E_NOMEM, "out of memory");
+        rc = api_fail(base, CORDON_E_NOMEM, "out of memory");
     return rc;
 }

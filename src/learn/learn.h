@@ -7,7 +7,7 @@
 #define CORDON_LEARN_LEARN_H
 
 #include "audit/event.h"
-#include "lib/handles.h"
+#include "lib/api.h"
 
 enum { LEARN_MOST = 4096 /* different denials */ };
 

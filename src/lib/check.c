@@ -1,7 +1,7 @@
 /* cordon_check: the guard's answer as cordon.h and contracts for JSON know it. */
 #include "lib/check.h"
 #include "launch/disk.h"
-#include "lib/handles.h"
+#include "lib/api.h"
 
 /* A script named relative to the cwd. Its place inside the roots was judged before. */
 static int read_script(void *context, struct str path, struct buf *out)
@@ -80,7 +80,7 @@ void check_write(struct json_writer *w, const struct guard_answer *a, bool is_ar
 
 int check_ask(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer)
 {
-    int rc = p->has_roots ? handle_prepare(p, STR_NONE) : handle_guard(p);
+    int rc = p->has_roots ? api_prepare(p, STR_NONE) : api_guard(p);
     if (rc)
         return rc;
     if (p->has_roots) {
@@ -90,7 +90,7 @@ int check_ask(struct cordon_policy *p, struct guard_question *q, struct guard_an
     q->read_file = read_script;
     q->context = &p->settings;
     rc = guard_check(p->guard, q, answer);
-    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : 0;
+    return rc ? api_fail(p, rc, cordon_strerror(rc)) : 0;
 }
 
 static int check(struct cordon_policy *p, struct guard_question *q, unsigned flags,
@@ -103,7 +103,7 @@ static int check(struct cordon_policy *p, struct guard_question *q, unsigned fla
         return rc;
     struct cordon_answer *a = answer_new(found.finding_count);
     if (!a)
-        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
     a->verdict = found.verdict;
     for (int verdict = CORDON_DENY; verdict <= CORDON_ALLOW; verdict++)
         for (size_t i = 0; i < found.finding_count; i++) {
@@ -127,9 +127,9 @@ int cordon_check(struct cordon_policy *p, size_t argc, const char *const *argv, 
     auto_arena struct arena arena = {0};
     struct str *words = ARENA_ARRAY(&arena, argc, struct str);
     if (argc == 0)
-        return handle_fail(p, CORDON_E_VALUE, "there is no command");
+        return api_fail(p, CORDON_E_VALUE, "there is no command");
     if (!words)
-        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
     for (size_t i = 0; i < argc; i++)
         words[i] = str_of(argv[i]);
     struct guard_question q = {.argv = words, .argc = argc};
@@ -155,7 +155,7 @@ int cordon_check_text(struct cordon_policy *p, const char *shell, const char *te
 {
     struct guard_question q = {.text = {text, length}, .cmdline = {text, length}};
     if (!check_shell(str_of(shell), &q.shell))
-        return handle_fail(p, CORDON_E_VALUE,
-                           "the shell is not one of powershell, cmd, bash and cmdline");
+        return api_fail(p, CORDON_E_VALUE,
+                        "the shell is not one of powershell, cmd, bash and cmdline");
     return check(p, &q, flags, out);
 }

@@ -3,7 +3,7 @@
 #ifndef CORDON_LIB_CHECK_H
 #define CORDON_LIB_CHECK_H
 
-#include "lib/handles.h"
+#include "lib/api.h"
 
 /* False if there is no such shell; "cmdline" is GUARD_NO_SHELL. */
 bool check_shell(struct str name, enum guard_shell *shell);

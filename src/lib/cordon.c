@@ -1,5 +1,5 @@
 /* The handles of cordon.h: policies and answers. check.c and why.c ask the questions. */
-#include "lib/handles.h"
+#include "lib/api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ void cordon_policy_free(struct cordon_policy *p)
     free(p);
 }
 
-int handle_fail(struct cordon_policy *p, int code, const char *text)
+int api_fail(struct cordon_policy *p, int code, const char *text)
 {
     snprintf(p->error, sizeof p->error, "%s", text);
     return code;
@@ -37,18 +37,18 @@ int handle_fail(struct cordon_policy *p, int code, const char *text)
 int cordon_policy_set(struct cordon_policy *p, const char *option, const char *value)
 {
     if (p->policy)
-        return handle_fail(p, CORDON_E_CONFLICT, "the policy is in use and cannot change any more");
+        return api_fail(p, CORDON_E_CONFLICT, "the policy is in use and cannot change any more");
     char from[64];
     snprintf(from, sizeof from, "--%s", option);
     int rc = settings_set(&p->settings, str_of(option), str_of(value), str_of(from));
     if (rc)
-        return handle_fail(p, rc, buf_cstr(&p->settings.error));
+        return api_fail(p, rc, buf_cstr(&p->settings.error));
     if (str_eq(str_of(option), STR("root")) || str_eq(str_of(option), STR("policy")))
         p->has_roots = true;
     return 0;
 }
 
-bool handle_has(const struct cordon_policy *p, const char *option)
+bool api_has(const struct cordon_policy *p, const char *option)
 {
     return settings_has(&p->settings, str_of(option));
 }
@@ -58,21 +58,21 @@ const char *cordon_policy_error(const struct cordon_policy *p)
     return p->error;
 }
 
-int handle_guard(struct cordon_policy *p)
+int api_guard(struct cordon_policy *p)
 {
     p->error[0] = '\0';
     if (!p->guard && guard_new(&p->guard))
-        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
     return 0;
 }
 
-int handle_prepare(struct cordon_policy *p, struct str hint)
+int api_prepare(struct cordon_policy *p, struct str hint)
 {
-    int rc = handle_guard(p);
+    int rc = api_guard(p);
     if (rc || p->policy)
         return rc;
     rc = settings_compile(&p->settings, hint, &p->policy);
-    return rc ? handle_fail(p, rc, buf_cstr(&p->settings.error)) : 0;
+    return rc ? api_fail(p, rc, buf_cstr(&p->settings.error)) : 0;
 }
 
 struct cordon_answer *answer_new(size_t count)

@@ -122,7 +122,7 @@ static int finish(struct cordon_policy *p, struct cordon_result *r, struct cordo
         r->json.n--; /* the line's end */
     if (buf_cstr(&r->json)[0] == '\0') {
         cordon_result_free(r);
-        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
     }
     *out = r;
     return 0;
@@ -135,16 +135,16 @@ int cordon_run(struct cordon_policy *p, const struct cordon_run_options *options
     struct system_guest *guest = NULL;
     const char *why = "out of memory";
     if (p->policy)
-        return handle_fail(p, CORDON_E_CONFLICT,
-                           "this policy was used already; make a new one for each run");
+        return api_fail(p, CORDON_E_CONFLICT,
+                        "this policy was used already; make a new one for each run");
     if (argc == 0)
-        return handle_fail(p, CORDON_E_VALUE, "there is no command");
+        return api_fail(p, CORDON_E_VALUE, "there is no command");
     struct cordon_result *r = calloc(1, sizeof *r);
     const char **words = calloc(argc + 1, sizeof *words);
     if (!r || !words) {
         free(r);
         free(words);
-        return handle_fail(p, CORDON_E_NOMEM, why);
+        return api_fail(p, CORDON_E_NOMEM, why);
     }
     memcpy(words, argv, argc * sizeof *words);
     o.argv = words;
@@ -152,7 +152,7 @@ int cordon_run(struct cordon_policy *p, const struct cordon_run_options *options
     int rc = system_guest_open(options ? options->output : NULL,
                                options ? options->output_context : NULL, &guest, &why);
     if (rc) {
-        handle_fail(p, rc, why);
+        api_fail(p, rc, why);
     } else {
         o.stdio = system_guest_stdio(guest);
         rc = run_inside(p, &o, &r->run);

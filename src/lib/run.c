@@ -87,7 +87,7 @@ int run_not_found(struct run *run, const char *program)
     run->result->reason = "failed";
     run->result->exit = 127;
     snprintf(message, sizeof message, "%.400s: there is no such program", program);
-    return handle_fail(run->policy, CORDON_E_NOTFOUND, message);
+    return api_fail(run->policy, CORDON_E_NOTFOUND, message);
 }
 
 void run_describe(struct buf *out)
@@ -112,7 +112,7 @@ int run_prepare(struct cordon_policy *p, const struct run_options *o)
     int rc = machine_own_path(&self) ? settings_protect(&p->settings, buf_str(&self)) : 0;
     if (rc == 0 && o->audit)
         rc = settings_protect(&p->settings, str_of(o->audit));
-    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : system_prepare(p, o);
+    return rc ? api_fail(p, rc, cordon_strerror(rc)) : system_prepare(p, o);
 }
 
 static void start_event(struct run *run)
@@ -149,17 +149,16 @@ static int open_audit(struct run *run)
         run->audit_file = machine_append_open(o->audit, why, sizeof why);
         if (run->audit_file == MACHINE_NO_FILE) {
             snprintf(text, sizeof text, "--audit %.800s: %s", o->audit, why);
-            return handle_fail(run->policy, CORDON_E_OPEN, text);
+            return api_fail(run->policy, CORDON_E_OPEN, text);
         }
     }
     struct audit_options options = {write_line, run, str_of(id), o->audit_all, o->audit_raw};
-    return audit_new(&options, &run->audit)
-               ? handle_fail(run->policy, CORDON_E_NOMEM, "out of memory")
-               : 0;
+    return audit_new(&options, &run->audit) ? api_fail(run->policy, CORDON_E_NOMEM, "out of memory")
+                                            : 0;
 }
 
 /* Tests make repositories and delete them again: those need few words. */
-static void sort_repositories(struct summary *s)
+static void set_apart_gone_repositories(struct summary *s)
 {
     auto_arena struct arena arena = {0};
     for (size_t i = 0; i + s->gone < s->repository_count;) {
@@ -179,15 +178,15 @@ int run_confined(struct cordon_policy *p, const struct run_options *o, struct ru
 {
     struct run run = {.policy = p, .options = o, .result = result, .audit_file = MACHINE_NO_FILE};
     uint64_t begin = machine_now_ms();
-    int rc = handle_prepare(p, STR_NONE);
+    int rc = api_prepare(p, STR_NONE);
     if (rc)
         return rc;
     if (p->settings.foreign)
-        return handle_fail(p, CORDON_E_VALUE,
-                           "the roots are paths of another system; name folders of this one");
+        return api_fail(p, CORDON_E_VALUE,
+                        "the roots are paths of another system; name folders of this one");
     const char *missing = system_lacks(policy_settings_of(p->policy));
     if (missing)
-        return handle_fail(p, CORDON_E_CONFINE, missing);
+        return api_fail(p, CORDON_E_CONFINE, missing);
     rc = open_audit(&run);
     if (rc == 0) {
         result->reason = "failed";
@@ -198,13 +197,12 @@ int run_confined(struct cordon_policy *p, const struct run_options *o, struct ru
                 : system_boundary(result->boundary_detail, sizeof result->boundary_detail);
         start_event(&run);
         if (o->require_kernel && strcmp(result->boundary, "kernel") != 0)
-            rc =
-                handle_fail(p, CORDON_E_CONFINE,
-                            "--require-kernel: the kernel does not confine here, only Cordon's own "
-                            "hooks would; nothing was started");
+            rc = api_fail(p, CORDON_E_CONFINE,
+                          "--require-kernel: the kernel does not confine here, only Cordon's own "
+                          "hooks would; nothing was started");
         else
             rc = system_run(&run);
-        sort_repositories(&result->summary);
+        set_apart_gone_repositories(&result->summary);
         result->duration_ms = machine_now_ms() - begin;
         audit_end(run.audit, &(struct audit_event){.type = AUDIT_END,
                                                    .time = machine_now_ms(),

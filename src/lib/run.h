@@ -3,7 +3,7 @@
 #define CORDON_LIB_RUN_H
 
 #include "audit/event.h"
-#include "lib/handles.h"
+#include "lib/api.h"
 #include "report/summary.h"
 
 struct run_options {

@@ -1,7 +1,7 @@
 /* cordon_why: the decision that a run would make, with its reason and remedy. */
 #include "launch/disk.h"
+#include "lib/api.h"
 #include "lib/check.h"
-#include "lib/handles.h"
 
 /* A question about one path, with what the disk says about it. */
 struct file_question {
@@ -78,13 +78,13 @@ static int ask_disk(struct cordon_policy *p, struct file_question *q)
     struct settings *s = &p->settings;
     int rc = settings_path(s, q->given, &q->request.path);
     if (rc)
-        return handle_fail(p, rc, "the path is too long");
+        return api_fail(p, rc, "the path is too long");
     q->request.facts.exists = true;
     if (!s->foreign && q->request.path.class == PATH_FILE)
         rc = look(p, q);
     if (q->request.access == POLICY_WRITE && q->request.facts.seen && !q->request.facts.exists)
         q->request.access = POLICY_CREATE;
-    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : 0;
+    return rc ? api_fail(p, rc, cordon_strerror(rc)) : 0;
 }
 
 /* One reason, and the object around it; body writes what is special to the question. */
@@ -101,7 +101,7 @@ static int finish(struct cordon_policy *p, enum cordon_verdict verdict, const ch
         json_put(w, STR("fix"), buf_str(fix));
     json_close(w, '}');
     int rc = answer_finish(a, out);
-    return rc ? handle_fail(p, rc, cordon_strerror(rc)) : 0;
+    return rc ? api_fail(p, rc, cordon_strerror(rc)) : 0;
 }
 
 static struct json_writer begin(struct cordon_answer *a, enum cordon_verdict verdict,
@@ -136,7 +136,7 @@ static int why_file(struct cordon_policy *p, enum policy_access access, const ch
     policy_explain(p->policy, &q[answer.target ? 1 : 0].request, &answer, &why, &fix);
     struct cordon_answer *a = answer_new(1);
     if (!a)
-        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
     struct json_writer w = begin(a, answer.verdict, policy_rule_id(answer.rule));
     json_put(&w, STR("path"), q[0].request.path.text);
     json_put(&w, STR("given"), q[0].given);
@@ -152,14 +152,14 @@ static int why_connect(struct cordon_policy *p, const char *word, struct cordon_
     struct policy_peer peer = {0};
     struct policy_answer answer = {0};
     if (policy_parse_peer(str_of(word), &peer))
-        return handle_fail(p, CORDON_E_VALUE,
-                           "connect takes HOST:PORT, for example example.com:443 or [::1]:80");
+        return api_fail(p, CORDON_E_VALUE,
+                        "connect takes HOST:PORT, for example example.com:443 or [::1]:80");
     policy_net_decide(p->policy, &peer, &answer);
     auto_buf struct buf why = {0}, fix = {0};
     policy_net_explain(p->policy, &peer, &answer, &why, &fix);
     struct cordon_answer *a = answer_new(1);
     if (!a)
-        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
     struct json_writer w = begin(a, answer.verdict, policy_rule_id(answer.rule));
     json_put(&w, STR("host"), peer.host);
     json_put_number(&w, STR("port"), peer.port);
@@ -194,7 +194,7 @@ static int why_run(struct cordon_policy *p, size_t count, const char *const *wor
     policy_tool_explain(p->policy, &program, &answer, &why, &fix);
     struct cordon_answer *a = answer_new(1);
     if (!a)
-        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
     struct json_writer w = begin(a, answer.verdict, policy_rule_id(answer.rule));
     json_put(&w, STR("program"), program.name);
     return finish(p, answer.verdict, policy_rule_id(answer.rule), &why, &fix, &w, a, out);
@@ -212,26 +212,26 @@ int cordon_why(struct cordon_policy *p, const char *action, size_t count, const 
                  {STR("rename"), POLICY_RENAME_FROM, 2}, {STR("link"), POLICY_LINK_FROM, 2}};
     struct str name = str_of(action);
     if (count == 0)
-        return handle_fail(p, CORDON_E_VALUE, "say what: a path, a command or HOST:PORT");
+        return api_fail(p, CORDON_E_VALUE, "say what: a path, a command or HOST:PORT");
     bool is_path = !str_eq(name, STR("run")) && !str_eq(name, STR("connect"));
-    int rc = handle_prepare(p, is_path ? str_of(words[0]) : STR_NONE);
+    int rc = api_prepare(p, is_path ? str_of(words[0]) : STR_NONE);
     if (rc)
         return rc;
     if (str_eq(name, STR("run")))
         return why_run(p, count, words, out);
     if (str_eq(name, STR("connect")))
         return count == 1 ? why_connect(p, words[0], out)
-                          : handle_fail(p, CORDON_E_VALUE, "connect takes one HOST:PORT");
+                          : api_fail(p, CORDON_E_VALUE, "connect takes one HOST:PORT");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (!str_eq(name, files[i].action))
             continue;
         if (count != files[i].count)
-            return handle_fail(p, CORDON_E_VALUE,
-                               files[i].count == 2 ? "this takes two paths: from and to"
-                                                   : "this takes one path");
+            return api_fail(p, CORDON_E_VALUE,
+                            files[i].count == 2 ? "this takes two paths: from and to"
+                                                : "this takes one path");
         return why_file(p, files[i].access, words, count, out);
     }
-    return handle_fail(p, CORDON_E_UNKNOWN,
-                       "the question is one of read, write, create, delete, rename, link, run and "
-                       "connect");
+    return api_fail(p, CORDON_E_UNKNOWN,
+                    "the question is one of read, write, create, delete, rename, link, run and "
+                    "connect");
 }

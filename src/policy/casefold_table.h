@@ -1,4 +1,4 @@
-/* Made by tools/casefold.py from Unicode 14.0.0; not edited by hand. */
+/* Made by tools/make-casefold from Unicode 14.0.0; not edited by hand. */
 #ifndef CORDON_POLICY_CASEFOLD_TABLE_H
 #define CORDON_POLICY_CASEFOLD_TABLE_H
 

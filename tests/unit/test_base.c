@@ -1,7 +1,6 @@
 /* Strings, buffers and arenas. */
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/cleanup.h"
 #include "base/glob.h"
 #include "tap.h"
 
@@ -131,12 +130,6 @@ static void test_arena(void)
        "an append beyond the limit changes nothing");
 }
 
-static char *taken_from_scope(void)
-{
-    auto_free char *p = malloc(2);
-    return take(p);
-}
-
 int main(void)
 {
     test_str();
@@ -144,8 +137,5 @@ int main(void)
     test_glob();
     test_buf();
     test_arena();
-    char *p = taken_from_scope();
-    ok(p != NULL, "take() survives the scope");
-    free(p);
     return tap_done();
 }

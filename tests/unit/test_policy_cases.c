@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
 #include "policy/load.h"
 #include "tap.h"
 

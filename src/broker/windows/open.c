@@ -94,8 +94,8 @@ static void give(struct request *r, const struct wish *w, HANDLE file, bool dire
 
 /* ---- what is asked of an existing file ---- */
 
-static bool asks(struct request *r, struct policy_request *question, enum policy_access access,
-                 enum audit_op op, bool quietly)
+static bool is_allowed(struct request *r, struct policy_request *question,
+                       enum policy_access access, enum audit_op op, bool quietly)
 {
     struct policy_answer answer = {0};
     question->access = access;
@@ -115,15 +115,15 @@ static bool allows_existing(struct request *r, const struct wish *w,
     bool deletes = (w->access & DELETE) || (w->options & FILE_DELETE_ON_CLOSE);
     bool overwrites = w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF;
     if (((w->access & WRITES_DATA) || overwrites) && !folder &&
-        !asks(r, question, POLICY_WRITE, AUDIT_FILE_WRITE, quietly))
+        !is_allowed(r, question, POLICY_WRITE, AUDIT_FILE_WRITE, quietly))
         return false;
     if (((w->access & FILE_WRITE_ATTRIBUTES) || (folder && (w->access & WRITES_DATA))) &&
-        !asks(r, question, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES, quietly))
+        !is_allowed(r, question, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES, quietly))
         return false;
-    if (deletes && !asks(r, question, POLICY_DELETE, AUDIT_FILE_DELETE, quietly))
+    if (deletes && !is_allowed(r, question, POLICY_DELETE, AUDIT_FILE_DELETE, quietly))
         return false;
     if ((w->access & (WRITE_DAC | WRITE_OWNER)) &&
-        !asks(r, question, POLICY_SECURITY, AUDIT_FILE_SECURITY, quietly))
+        !is_allowed(r, question, POLICY_SECURITY, AUDIT_FILE_SECURITY, quietly))
         return false;
     return true;
 }

@@ -11,7 +11,7 @@ static struct value for_item(struct ps_bound *b, struct ps_node **blocks, size_t
 {
     struct value out = value_kind(VALUE_VOID);
     for (size_t i = 0; i < count; i++) {
-        struct value v = run_block_on(b->r, blocks[i], item);
+        struct value v = ps_run_block_on(b->r, blocks[i], item);
         out = v.kind == VALUE_VOID ? out : v;
     }
     return out;
@@ -46,8 +46,8 @@ struct value cmdlet_for_each(struct ps_bound *b)
             member_at = i + 1;
         } else if (b->args[i].value.kind == VALUE_OBJECT || b->args[i].value.kind == VALUE_UNKNOWN)
             if (!b->args[i].name.p)
-                run_value(r, b->args[i].value, b->args[i].node, NULL, 0, value_kind(VALUE_VOID),
-                          true);
+                ps_run_value(r, b->args[i].value, b->args[i].node, NULL, 0, value_kind(VALUE_VOID),
+                             true);
     }
     struct value input = b->present[INPUT] ? b->values[INPUT] : value_unknown();
     if (b->present[MEMBER])
@@ -67,7 +67,7 @@ struct value cmdlet_for_each(struct ps_bound *b)
     /* Two blocks are begin and process, three end, too. */
     size_t from = count >= 2 && !b->present[PROCESS] ? 1 : 0;
     if (from)
-        run_block_on(r, blocks[0], value_unknown());
+        ps_run_block_on(r, blocks[0], value_unknown());
     struct value list = value_list(&r->f, items);
     for (size_t i = 0; i < items && !guard_stopped(r->g); i++) {
         struct value v = count ? for_item(b, blocks + from, count - from, one.items[i])
@@ -90,13 +90,13 @@ struct value cmdlet_where(struct ps_bound *b)
     if (filter.kind != VALUE_BLOCK)
         return input;
     if (input.kind != VALUE_LIST || input.count > 256) {
-        run_block_on(b->r, filter.node, input);
+        ps_run_block_on(b->r, filter.node, input);
         return input;
     }
     struct value kept = value_list(&b->r->f, input.count);
     size_t count = 0;
     for (size_t i = 0; i < input.count; i++)
-        if (fold_truth(run_block_on(b->r, filter.node, input.items[i])) != 0 &&
+        if (fold_truth(ps_run_block_on(b->r, filter.node, input.items[i])) != 0 &&
             kept.kind == VALUE_LIST)
             kept.items[count++] = input.items[i];
     if (kept.kind == VALUE_LIST)
@@ -324,7 +324,7 @@ struct value cmdlet_set_item(struct ps_bound *b)
     if (word_known(path) && provider_path(path.text, &name))
         variable_set(b->r, name, b->present[1] ? b->values[1] : value_kind(VALUE_NULL));
     else if (b->present[1])
-        run_write(b->r, path.text, b->values[1]);
+        ps_run_write(b->r, path.text, b->values[1]);
     return value_unknown();
 }
 
@@ -332,8 +332,8 @@ struct value cmdlet_set_content(struct ps_bound *b)
 {
     cmdlet_set_item(b);
     if (b->present[1])
-        run_write(b->r, b->present[0] ? bound_word(b, 0).text : bound_word(b, 2).text,
-                  b->values[1]);
+        ps_run_write(b->r, b->present[0] ? bound_word(b, 0).text : bound_word(b, 2).text,
+                     b->values[1]);
     return value_kind(VALUE_VOID);
 }
 

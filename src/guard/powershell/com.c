@@ -50,7 +50,7 @@ struct value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid)
     struct word word = {.text = progid, .start = at->start, .end = at->end};
     struct str name = fold_lower(&r->f, str_trim(progid));
     if (str_has_char(name, GUARD_HOLE)) {
-        run_opaque_command(r, word);
+        ps_run_opaque_command(r, word);
         return value_unknown();
     }
     if (str_starts(name, STR("winmgmts:"))) {
@@ -98,7 +98,7 @@ static void script_shell_call(struct ps_run *r, struct ps_node *node, struct str
         words_split(&w, node->kind == PS_CALL && node->c ? node->c : node,
                     value_text(&r->f, args[0]));
         if (w.count)
-            run_open(r, member, w.words[0], w.words + 1, w.count - 1);
+            ps_run_open(r, member, w.words[0], w.words + 1, w.count - 1);
     } else if (is(member, "sendkeys")) {
         guard_find(r->g, GUARD_LAUNCH_OUTSIDE, first, member, "types into other programs' windows",
                    "call the program directly");
@@ -115,13 +115,13 @@ struct value com_call(struct ps_run *r, struct ps_node *node, struct value objec
                             : (struct word){.text = member, .start = node->start, .end = node->end};
     for (size_t i = 0; i < count; i++)
         if (args[i].kind == VALUE_BLOCK)
-            run_block_on(r, args[i].node, object);
+            ps_run_block_on(r, args[i].node, object);
     switch (class_of(name)) {
     case COM_SHELL: shell_call(r, node, member, first); break;
     case COM_SCRIPT_SHELL: script_shell_call(r, node, member, args, count, first); break;
     case COM_FILES:
         if (is(member, "deletefolder") || is(member, "deletefile"))
-            run_delete(r, member, first, GUARD_FORCE | GUARD_RECURSE);
+            ps_run_delete(r, member, first, GUARD_FORCE | GUARD_RECURSE);
         break;
     case COM_WMI:
         if (is(member, "create") || str_startsi(member, STR("execmethod")))

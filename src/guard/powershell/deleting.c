@@ -21,7 +21,7 @@ static void delete_path(struct ps_bound *b, struct word target, unsigned flags)
     for (size_t i = 0; i < sizeof registry / sizeof *registry; i++)
         if (str_startsi(target.text, str_of(registry[i])))
             flags |= GUARD_REGISTRY;
-    run_delete(b->r, b->who, target, flags);
+    ps_run_delete(b->r, b->who, target, flags);
 }
 
 static void delete_paths(struct ps_bound *b, unsigned flags)

@@ -107,7 +107,7 @@ static struct value start(struct ps_run *r, struct ps_node *node, const struct v
             file = value_unknown();
     }
     add_arguments(&w, place(node, count > 1 ? 1 : 0), arguments);
-    run_open(r, STR("Process.Start"), eval_word(r, place(node, 0), file), w.words, w.count);
+    ps_run_open(r, STR("Process.Start"), eval_word(r, place(node, 0), file), w.words, w.count);
     return value_object(&r->f, STR("diagnostics.process"), STR_NONE);
 }
 
@@ -203,7 +203,7 @@ static void run_blocks(struct ps_run *r, const struct value *args, size_t count,
 {
     for (size_t i = 0; i < count; i++)
         if (args[i].kind == VALUE_BLOCK)
-            run_block_on(r, args[i].node, on);
+            ps_run_block_on(r, args[i].node, on);
 }
 
 /* ---- static members ---- */
@@ -212,7 +212,7 @@ static struct value delete_tree(struct ps_run *r, struct ps_node *node, const st
                                 size_t count, struct str who, unsigned flags)
 {
     if (count)
-        run_delete(r, who, arg_word(r, node, args, count, 0), flags);
+        ps_run_delete(r, who, arg_word(r, node, args, count, 0), flags);
     return value_kind(VALUE_VOID);
 }
 
@@ -230,7 +230,7 @@ static struct value static_call(struct ps_run *r, struct ps_node *node, struct s
             struct ps_words w = {.r = r};
             words_split(&w, place(node, 0), value_text(f, args[0]));
             if (w.count)
-                run_open(r, STR("Interaction.Shell"), w.words[0], w.words + 1, w.count - 1);
+                ps_run_open(r, STR("Interaction.Shell"), w.words[0], w.words + 1, w.count - 1);
         } else if ((is(member, "createobject") || is(member, "getobject")) && count) {
             return dotnet_com(r, place(node, 0),
                               value_text(f, args[is(member, "getobject") ? count - 1 : 0]));
@@ -238,11 +238,11 @@ static struct value static_call(struct ps_run *r, struct ps_node *node, struct s
         return value_unknown();
     }
     if (is(type, "windows.forms.help") && count > 1) {
-        run_open(r, STR("Help.ShowHelp"), arg_word(r, node, args, count, 1), NULL, 0);
+        ps_run_open(r, STR("Help.ShowHelp"), arg_word(r, node, args, count, 1), NULL, 0);
         return value_unknown();
     }
     if (str_startsi(type, STR("windows.system.launcher")) && count) {
-        run_open(r, STR("Launcher"), arg_word(r, node, args, count, 0), NULL, 0);
+        ps_run_open(r, STR("Launcher"), arg_word(r, node, args, count, 0), NULL, 0);
         return value_unknown();
     }
     if (is(type, "windows.forms.sendkeys")) {
@@ -319,9 +319,9 @@ static struct value run_pending(struct ps_run *r, struct ps_node *node, struct v
         if (count < 8)
             few[count++] = (struct ps_arg){.node = node, .value = arguments->items[i]};
     if (script)
-        run_code(r, node, *script, STR("PowerShell.AddScript"));
+        ps_run_code(r, node, *script, STR("PowerShell.AddScript"));
     if (command)
-        run_value(r, *command, node, few, count, value_kind(VALUE_VOID), false);
+        ps_run_value(r, *command, node, few, count, value_kind(VALUE_VOID), false);
     return value_unknown();
 }
 
@@ -391,7 +391,7 @@ static struct value object_call(struct ps_run *r, struct ps_node *node, struct v
         return builder_call(r, object, member, args, count);
     if (is(type, "code")) {
         if (str_startsi(member, STR("invoke")))
-            return run_value(r, object, node, NULL, 0, value_kind(VALUE_VOID), true);
+            return ps_run_value(r, object, node, NULL, 0, value_kind(VALUE_VOID), true);
         return is(member, "tostring") ? value_string(object.object->text) : object;
     }
     if (is(type, "invokecommand") && count) {
@@ -399,7 +399,7 @@ static struct value object_call(struct ps_run *r, struct ps_node *node, struct v
             for (size_t i = 0; i < count; i++)
                 if (args[i].kind == VALUE_STRING || args[i].kind == VALUE_BLOCK ||
                     (args[i].kind == VALUE_UNKNOWN && count == 1))
-                    run_code(r, place(node, i), args[i], STR("InvokeScript"));
+                    ps_run_code(r, place(node, i), args[i], STR("InvokeScript"));
             return value_unknown();
         }
         if (is(member, "newscriptblock"))
@@ -440,7 +440,7 @@ static struct value object_call(struct ps_run *r, struct ps_node *node, struct v
         if (is(member, "tostring"))
             return value_string(value_text(&r->f, object));
         if (str_startsi(member, STR("invoke")))
-            return run_value(r, object, node, NULL, 0, value_kind(VALUE_VOID), false);
+            return ps_run_value(r, object, node, NULL, 0, value_kind(VALUE_VOID), false);
     }
     run_blocks(r, args, count, value_unknown());
     return value_unknown();
@@ -461,16 +461,16 @@ static struct value unknown_call(struct ps_run *r, struct ps_node *node, struct 
         guard_find(r->g, GUARD_LAUNCH_BROWSER, first, member, NULL, NULL);
     } else if ((is(member, "run") || is(member, "exec") || is(member, "start")) && count &&
                args[0].kind == VALUE_STRING && guard_is_url(first.text)) {
-        run_open(r, member, first, NULL, 0);
+        ps_run_open(r, member, first, NULL, 0);
     } else if (is(member, "createpipeline") && count && args[0].kind == VALUE_STRING) {
         struct value shell = value_object(&r->f, STR("powershell"), STR_NONE);
         return shell.kind == VALUE_OBJECT
                    ? powershell_call(r, node, shell, STR("addscript"), args, count)
                    : shell;
     } else if (is(member, "invokescript") && count) {
-        run_code(r, place(node, 0), args[0], member);
+        ps_run_code(r, place(node, 0), args[0], member);
     } else if (is(member, "delete") && count == 1 && args[0].kind == VALUE_BOOL) {
-        run_delete(r, STR("Delete"), word_unknown(node->start, node->end), GUARD_RECURSE);
+        ps_run_delete(r, STR("Delete"), word_unknown(node->start, node->end), GUARD_RECURSE);
     }
     return value_unknown();
 }
@@ -502,7 +502,7 @@ static struct value list_call(struct ps_run *r, struct ps_node *node, struct val
         struct value items = object.kind == VALUE_LIST ? object : one;
         struct value list = value_list(&r->f, items.count);
         for (size_t i = 0; i < items.count && i < 256 && !guard_stopped(r->g); i++) {
-            struct value v = run_block_on(r, args[0].node, items.items[i]);
+            struct value v = ps_run_block_on(r, args[0].node, items.items[i]);
             if (list.kind == VALUE_LIST)
                 list.items[i] = is(member, "where") ? items.items[i] : v;
         }
@@ -525,7 +525,7 @@ struct value dotnet_call(struct ps_run *r, struct ps_node *node, struct value ob
     if (str_has_char(member, GUARD_HOLE)) {
         for (size_t i = 0; i < count; i++)
             if (guard_is_url(arg_word(r, node, args, count, i).text))
-                run_opaque_command(r, word_unknown(node->start, node->end));
+                ps_run_opaque_command(r, word_unknown(node->start, node->end));
         run_blocks(r, args, count, value_unknown());
         return value_unknown();
     }
@@ -553,7 +553,7 @@ struct value dotnet_call(struct ps_run *r, struct ps_node *node, struct value ob
             size_t n = 0;
             for (; n < count && n < 8; n++)
                 few[n] = (struct ps_arg){.node = place(node, n), .value = args[n]};
-            return run_block(r, object.node, few, n, value_kind(VALUE_VOID), true);
+            return ps_run_block(r, object.node, few, n, value_kind(VALUE_VOID), true);
         }
         return is(member, "getnewclosure") ? object : value_unknown();
     case VALUE_OBJECT: return object_call(r, node, object, member, args, count);

@@ -49,7 +49,7 @@ static struct value eval_hash(struct ps_run *r, struct ps_node *node)
         return value_unknown();
     for (struct ps_node *pair = node->a; pair && !guard_stopped(r->g); pair = pair->next) {
         struct value key = pair->a ? eval(r, pair->a) : value_unknown();
-        struct value item = pair->b ? run_statement(r, pair->b) : value_unknown();
+        struct value item = pair->b ? ps_run_statement(r, pair->b) : value_unknown();
         if (item.kind == VALUE_VOID)
             item = value_kind(VALUE_NULL);
         if (!value_known(key) || v.hash->count >= 512)
@@ -132,7 +132,7 @@ static struct value eval_member(struct ps_run *r, struct ps_node *node)
 
 static struct value eval_group(struct ps_run *r, struct ps_node *node)
 {
-    struct value v = run_list(r, node->a);
+    struct value v = ps_run_list(r, node->a);
     if (node->kind == PS_ARRAY && v.kind != VALUE_LIST && v.kind != VALUE_UNKNOWN) {
         struct value list = value_list(&r->f, v.kind == VALUE_VOID ? 0 : 1);
         if (list.kind == VALUE_LIST && list.count)
@@ -160,13 +160,13 @@ static struct value eval_node(struct ps_run *r, struct ps_node *node)
     case PS_SCRIPTBLOCK:
         v = value_kind(VALUE_BLOCK);
         v.node = node;
-        run_remember(r, node);
+        ps_run_remember(r, node);
         return v;
     case PS_HASH: return eval_hash(r, node);
     case PS_ARRAY:
     case PS_SUBEXPR: return eval_group(r, node);
     case PS_PAREN:
-        v = node->a ? run_statement(r, node->a) : value_unknown();
+        v = node->a ? ps_run_statement(r, node->a) : value_unknown();
         if (node->a && node->a->kind == PS_ASSIGN)
             return eval(r, node->a->a);
         return v.kind == VALUE_VOID ? value_kind(VALUE_NULL) : v;
@@ -211,7 +211,7 @@ static struct value eval_node(struct ps_run *r, struct ps_node *node)
     case PS_FOREACH:
     case PS_WHILE:
     case PS_TRY:
-    case PS_FLOW: return run_statement(r, node);
+    case PS_FLOW: return ps_run_statement(r, node);
     default: return value_unknown();
     }
 }

@@ -45,13 +45,13 @@ void words_split(struct ps_words *w, const struct ps_node *at, struct str line)
     }
 }
 
-void run_opaque_command(struct ps_run *r, struct word at)
+void ps_run_opaque_command(struct ps_run *r, struct word at)
 {
     if (!r->quiet)
         guard_opaque_command(r->g, at, STR_NONE);
 }
 
-void run_program(struct ps_run *r, struct word *words, size_t count, struct value input)
+void ps_run_program(struct ps_run *r, struct word *words, size_t count, struct value input)
 {
     if (count == 0 || guard_stopped(r->g))
         return;
@@ -70,14 +70,15 @@ void run_program(struct ps_run *r, struct word *words, size_t count, struct valu
     guard_program(r->g, &call);
 }
 
-void run_open(struct ps_run *r, struct str who, struct word target, struct word *args, size_t count)
+void ps_run_open(struct ps_run *r, struct str who, struct word target, struct word *args,
+                 size_t count)
 {
     if (r->quiet && str_has_char(name_leaf(target.text), GUARD_HOLE) && !guard_is_url(target.text))
         return;
     guard_open(r->g, who, target, args, count, GUARD_POWERSHELL);
 }
 
-void run_delete(struct ps_run *r, struct str who, struct word target, unsigned flags)
+void ps_run_delete(struct ps_run *r, struct str who, struct word target, unsigned flags)
 {
     if (!r->quiet)
         guard_delete(r->g, who, target, flags);
@@ -105,7 +106,7 @@ static void read_text(struct ps_run *r, struct word word, struct str who)
         guard_find(r->g, GUARD_OPAQUE_SYNTAX, word, who, NULL, NULL);
     powershell_show(r->g, tree);
     r->codes++;
-    run_list(r, tree->b);
+    ps_run_list(r, tree->b);
     r->codes--;
 }
 
@@ -123,13 +124,13 @@ static void run_text(struct ps_run *r, struct ps_node *at, struct str text, stru
     guard_leave(r->g, outer);
 }
 
-void run_code(struct ps_run *r, struct ps_node *at, struct value text, struct str who)
+void ps_run_code(struct ps_run *r, struct ps_node *at, struct value text, struct str who)
 {
     switch (text.kind) {
-    case VALUE_BLOCK: run_block(r, text.node, NULL, 0, value_kind(VALUE_VOID), false); return;
+    case VALUE_BLOCK: ps_run_block(r, text.node, NULL, 0, value_kind(VALUE_VOID), false); return;
     case VALUE_LIST:
         for (size_t i = 0; i < text.count && i < 256; i++)
-            run_code(r, at, text.items[i], who);
+            ps_run_code(r, at, text.items[i], who);
         return;
     case VALUE_NULL:
     case VALUE_VOID: return;
@@ -164,12 +165,12 @@ static void run_argument_blocks(struct ps_run *r, const struct ps_arg *args, siz
 {
     for (size_t i = 0; i < count; i++) {
         if (args[i].value.kind == VALUE_BLOCK)
-            run_block(r, args[i].value.node, NULL, 0,
-                      input.kind == VALUE_VOID ? value_unknown() : input, true);
+            ps_run_block(r, args[i].value.node, NULL, 0,
+                         input.kind == VALUE_VOID ? value_unknown() : input, true);
         else if (args[i].value.kind == VALUE_LIST)
             for (size_t k = 0; k < args[i].value.count; k++)
                 if (args[i].value.items[k].kind == VALUE_BLOCK)
-                    run_block(r, args[i].value.items[k].node, NULL, 0, value_unknown(), true);
+                    ps_run_block(r, args[i].value.items[k].node, NULL, 0, value_unknown(), true);
     }
 }
 
@@ -191,7 +192,7 @@ static void run_written(struct ps_run *r, const struct ps_words *w)
     }
 }
 
-void run_write(struct ps_run *r, struct str path, struct value content)
+void ps_run_write(struct ps_run *r, struct str path, struct value content)
 {
     size_t limit = sizeof r->files / sizeof *r->files;
     if (path.n < 3 || r->quiet || (content.kind != VALUE_STRING && content.kind != VALUE_LIST))
@@ -230,7 +231,7 @@ static struct value call_program(struct ps_run *r, struct word name, const struc
         }
         words_add(&w, arg->node, arg->value);
     }
-    run_program(r, w.words, w.count, input);
+    ps_run_program(r, w.words, w.count, input);
     if (r->file_count)
         run_written(r, &w);
     run_argument_blocks(r, args, count, input);
@@ -250,8 +251,8 @@ static bool without_scope(struct str *name)
     return false;
 }
 
-struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, struct ps_arg *args,
-                       size_t count, struct value input)
+struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
+                          struct ps_arg *args, size_t count, struct value input)
 {
     struct str written = name;
     struct ps_node *first = at->kind == PS_COMMAND && at->a ? at->a : at;
@@ -263,7 +264,7 @@ struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, st
         if (!set)
             break;
         if (!value_known(alias)) {
-            run_opaque_command(r, eval_word(r, first, alias));
+            ps_run_opaque_command(r, eval_word(r, first, alias));
             run_argument_blocks(r, args, count, input);
             return value_unknown();
         }
@@ -279,12 +280,12 @@ struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, st
         name = builtin;
     struct value function = scope_get(r, SPACE_FUNCTION, name, &set);
     if (set && function.kind == VALUE_BLOCK) {
-        struct value out = run_block(r, function.node, args, count, input, true);
+        struct value out = ps_run_block(r, function.node, args, count, input, true);
         run_argument_blocks(r, args, count, input);
         return out;
     }
     if (set && value_known(function)) {
-        run_code(r, at, function, STR("the function"));
+        ps_run_code(r, at, function, STR("the function"));
         return value_unknown();
     }
     size_t index;
@@ -298,25 +299,25 @@ struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, st
     return call_program(r, word, args, count, input);
 }
 
-struct value run_value(struct ps_run *r, struct value v, struct ps_node *at, struct ps_arg *args,
-                       size_t count, struct value input, bool dot)
+struct value ps_run_value(struct ps_run *r, struct value v, struct ps_node *at, struct ps_arg *args,
+                          size_t count, struct value input, bool dot)
 {
     struct ps_node *first = at->kind == PS_COMMAND && at->a ? at->a : at;
     switch (v.kind) {
     case VALUE_BLOCK: {
-        struct value out = run_block(r, v.node, args, count, input, !dot);
+        struct value out = ps_run_block(r, v.node, args, count, input, !dot);
         return out;
     }
     case VALUE_STRING:
         if (value_known(v))
-            return run_named(r, v.text, at, args, count, input);
+            return ps_run_named(r, v.text, at, args, count, input);
         return call_program(r, eval_word(r, first, v), args, count, input);
     case VALUE_OBJECT:
         if (str_eq(v.object->type, STR("command")))
-            return run_named(r, v.object->text, at, args, count, input);
+            return ps_run_named(r, v.object->text, at, args, count, input);
         if (str_eq(v.object->type, STR("code"))) {
             scope_set(r, SPACE_VARIABLE, STR("args"), value_unknown());
-            run_code(r, at, value_string(v.object->text), STR("the script block"));
+            ps_run_code(r, at, value_string(v.object->text), STR("the script block"));
             return value_unknown();
         }
         if (str_eq(v.object->type, STR("module"))) { /* & (module) { … } */
@@ -326,27 +327,27 @@ struct value run_value(struct ps_run *r, struct value v, struct ps_node *at, str
         break;
     case VALUE_LIST:
         if (v.count == 1)
-            return run_value(r, v.items[0], at, args, count, input, dot);
+            return ps_run_value(r, v.items[0], at, args, count, input, dot);
         break;
-    case VALUE_CHAR: return run_named(r, value_text(&r->f, v), at, args, count, input);
+    case VALUE_CHAR: return ps_run_named(r, value_text(&r->f, v), at, args, count, input);
     case VALUE_NULL:
     case VALUE_VOID:
     case VALUE_NUMBER: return value_unknown();
     default: break;
     }
-    run_opaque_command(r, word_unknown(first->start, first->end));
+    ps_run_opaque_command(r, word_unknown(first->start, first->end));
     run_argument_blocks(r, args, count, input);
     return value_unknown();
 }
 
 /* ---- arguments ---- */
 
-struct arguments {
+struct start_arguments {
     struct ps_arg *args;
     size_t count, capacity;
 };
 
-static void add_argument(struct ps_run *r, struct arguments *a, struct ps_arg arg)
+static void add_argument(struct ps_run *r, struct start_arguments *a, struct ps_arg arg)
 {
     if (a->count == a->capacity) {
         struct ps_arg *args = arena_grow(r->f.arena, a->args, &a->capacity, sizeof *args);
@@ -359,7 +360,7 @@ static void add_argument(struct ps_run *r, struct arguments *a, struct ps_arg ar
     a->args[a->count++] = arg;
 }
 
-static void add_splat(struct ps_run *r, struct arguments *a, struct ps_node *node)
+static void add_splat(struct ps_run *r, struct start_arguments *a, struct ps_node *node)
 {
     struct value v = eval(r, node);
     if (v.kind == VALUE_HASH) {
@@ -389,9 +390,9 @@ static struct str without_backticks(struct ps_run *r, struct str name)
     return (struct str){copy.p, n};
 }
 
-struct value run_command(struct ps_run *r, struct ps_node *node, struct value input)
+struct value ps_run_command(struct ps_run *r, struct ps_node *node, struct value input)
 {
-    struct arguments a = {0};
+    struct start_arguments a = {0};
     struct value callee = value_unknown();
     bool plain = node->a && node->a->kind == PS_STRING;
     if (node->a && !plain)
@@ -418,6 +419,6 @@ struct value run_command(struct ps_run *r, struct ps_node *node, struct value in
     if (!node->a || guard_stopped(r->g))
         return value_unknown();
     if (plain)
-        return run_named(r, node->a->text, node, a.args, a.count, input);
-    return run_value(r, callee, node, a.args, a.count, input, node->op == '.');
+        return ps_run_named(r, node->a->text, node, a.args, a.count, input);
+    return ps_run_value(r, callee, node, a.args, a.count, input, node->op == '.');
 }

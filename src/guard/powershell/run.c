@@ -30,11 +30,11 @@ static struct value collect(struct ps_run *r, struct value all, struct value v)
     return fold_binary(&r->f, OP_ADD, list, v);
 }
 
-struct value run_list(struct ps_run *r, struct ps_node *list)
+struct value ps_run_list(struct ps_run *r, struct ps_node *list)
 {
     struct value all = value_kind(VALUE_VOID);
     for (; list && !guard_stopped(r->g); list = list->next) {
-        struct value v = run_statement(r, list);
+        struct value v = ps_run_statement(r, list);
         all = collect(r, all, v);
     }
     return all;
@@ -44,10 +44,10 @@ static struct value run_body(struct ps_run *r, struct ps_node *body)
 {
     if (!body)
         return value_kind(VALUE_VOID);
-    return body->kind == PS_BODY ? run_list(r, body->a) : run_statement(r, body);
+    return body->kind == PS_BODY ? ps_run_list(r, body->a) : ps_run_statement(r, body);
 }
 
-void run_remember(struct ps_run *r, struct ps_node *block)
+void ps_run_remember(struct ps_run *r, struct ps_node *block)
 {
     if (!block || (block->flags & PS_JUDGED))
         return;
@@ -132,8 +132,8 @@ static void bind_params(struct ps_run *r, struct ps_node *block, const struct ps
     scope_set(r, SPACE_VARIABLE, STR("args"), rest);
 }
 
-struct value run_block(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
-                       size_t count, struct value input, bool own_scope)
+struct value ps_run_block(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
+                          size_t count, struct value input, bool own_scope)
 {
     if (!block)
         return value_unknown();
@@ -155,7 +155,7 @@ struct value run_block(struct ps_run *r, struct ps_node *block, const struct ps_
             scope_set(r, SPACE_VARIABLE, STR("PSItem"), item);
             scope_set(r, SPACE_VARIABLE, STR("input"), input);
         }
-        out = collect(r, out, run_list(r, block->b));
+        out = collect(r, out, ps_run_list(r, block->b));
     }
     if (own_scope)
         scope_undo(r, mark);
@@ -164,7 +164,7 @@ struct value run_block(struct ps_run *r, struct ps_node *block, const struct ps_
     return out;
 }
 
-struct value run_block_on(struct ps_run *r, struct ps_node *block, struct value item)
+struct value ps_run_block_on(struct ps_run *r, struct ps_node *block, struct value item)
 {
     if (!block || guard_stopped(r->g))
         return value_unknown();
@@ -173,7 +173,7 @@ struct value run_block_on(struct ps_run *r, struct ps_node *block, struct value 
     block->flags |= PS_JUDGED;
     scope_set(r, SPACE_VARIABLE, STR("_"), item);
     scope_set(r, SPACE_VARIABLE, STR("PSItem"), item);
-    struct value out = run_list(r, block->b);
+    struct value out = ps_run_list(r, block->b);
     r->depth--;
     return out;
 }
@@ -188,7 +188,7 @@ static struct value run_if(struct ps_run *r, struct ps_node *node)
     for (; node && !guard_stopped(r->g); node = node->c) {
         bool last = node->kind != PS_IF;
         if (!last)
-            run_statement(r, node->a);
+            ps_run_statement(r, node->a);
         size_t mark = r->log_count;
         struct value v = last ? run_body(r, node) : run_body(r, node->b);
         all = collect(r, all, v);
@@ -213,12 +213,12 @@ static void run_maybe(struct ps_run *r, struct ps_node *body, bool must)
 
 static struct value run_switch(struct ps_run *r, struct ps_node *node)
 {
-    struct value subject = node->a ? run_statement(r, node->a) : value_unknown();
+    struct value subject = node->a ? ps_run_statement(r, node->a) : value_unknown();
     struct ps_branches branches = {0};
     struct value all = value_kind(VALUE_VOID);
     for (struct ps_node *clause = node->b; clause && !guard_stopped(r->g); clause = clause->next) {
         if (clause->a && clause->a->kind == PS_SCRIPTBLOCK)
-            run_block_on(r, clause->a, subject);
+            ps_run_block_on(r, clause->a, subject);
         else
             eval(r, clause->a);
         size_t mark = r->log_count;
@@ -242,7 +242,7 @@ static void run_unknown_loop(struct ps_run *r, struct ps_node *body)
 
 static struct value run_foreach(struct ps_run *r, struct ps_node *node)
 {
-    struct value items = node->b ? run_statement(r, node->b) : value_unknown();
+    struct value items = node->b ? ps_run_statement(r, node->b) : value_unknown();
     struct str name = node->a ? node->a->text : STR("");
     struct value all = value_kind(VALUE_VOID);
     struct value only = items;
@@ -281,7 +281,7 @@ static struct value run_for(struct ps_run *r, struct ps_node *node)
 {
     struct value all = value_kind(VALUE_VOID);
     if (node->kind == PS_FOR && node->a)
-        run_statement(r, node->a);
+        ps_run_statement(r, node->a);
     bool ran = false;
     /* while (1) ends by something inside, which is not followed. */
     bool endless =
@@ -290,7 +290,7 @@ static struct value run_for(struct ps_run *r, struct ps_node *node)
     for (unsigned rounds = 0; rounds < 256; rounds++) {
         int truth = -1;
         if (node->b && !(node->flags & PS_POST) && !endless)
-            truth = fold_truth(run_statement(r, node->b));
+            truth = fold_truth(ps_run_statement(r, node->b));
         if (truth == 0 && ran)
             return all;
         if (truth != 1 || r->iterations >= RUN_MAX_ITERATIONS || guard_stopped(r->g))
@@ -299,16 +299,16 @@ static struct value run_for(struct ps_run *r, struct ps_node *node)
         r->iterations++;
         all = collect(r, all, run_body(r, node->d));
         if (node->kind == PS_FOR && node->c)
-            run_statement(r, node->c);
+            ps_run_statement(r, node->c);
     }
     if (node->flags & PS_POST) {
         run_body(r, node->d);
         if (node->b)
-            run_statement(r, node->b);
+            ps_run_statement(r, node->b);
     }
     run_unknown_loop(r, node->d);
     if (node->kind == PS_FOR && node->c)
-        run_statement(r, node->c);
+        ps_run_statement(r, node->c);
     return value_unknown();
 }
 
@@ -331,20 +331,20 @@ static struct value run_pipeline(struct ps_run *r, struct ps_node *node)
     for (struct ps_node *element = node->a; element && !guard_stopped(r->g);
          element = element->next) {
         if (first)
-            v = element->kind == PS_COMMAND ? run_command(r, element, value_kind(VALUE_VOID))
+            v = element->kind == PS_COMMAND ? ps_run_command(r, element, value_kind(VALUE_VOID))
                                             : eval(r, element);
         else if (element->kind == PS_COMMAND)
-            v = run_command(r, element, v.kind == VALUE_VOID ? value_unknown() : v);
+            v = ps_run_command(r, element, v.kind == VALUE_VOID ? value_unknown() : v);
         first = false;
     }
     for (struct ps_node *target = node->b; target; target = target->next)
-        run_write(r, value_text(&r->f, eval(r, target)), v);
+        ps_run_write(r, value_text(&r->f, eval(r, target)), v);
     return v;
 }
 
 static void run_assignment(struct ps_run *r, struct ps_node *node)
 {
-    struct value v = run_statement(r, node->b);
+    struct value v = ps_run_statement(r, node->b);
     if (v.kind == VALUE_VOID)
         v = value_kind(VALUE_NULL);
     if (node->op != OP_NONE) {
@@ -359,10 +359,10 @@ static void run_assignment(struct ps_run *r, struct ps_node *node)
 static struct value run_once(struct ps_run *r, struct ps_node *node)
 {
     switch (node->kind) {
-    case PS_COMMAND: return run_command(r, node, value_kind(VALUE_VOID));
+    case PS_COMMAND: return ps_run_command(r, node, value_kind(VALUE_VOID));
     case PS_PIPELINE: return run_pipeline(r, node);
     case PS_ASSIGN: run_assignment(r, node); return value_kind(VALUE_VOID);
-    case PS_FLOW: return node->a ? run_statement(r, node->a) : value_kind(VALUE_VOID);
+    case PS_FLOW: return node->a ? ps_run_statement(r, node->a) : value_kind(VALUE_VOID);
     default: {
         struct value v = eval(r, node);
         if (node->kind == PS_UNARY && (node->op == OP_INCREMENT || node->op == OP_DECREMENT))
@@ -406,7 +406,7 @@ static struct value run_in_worlds(struct ps_run *r, struct ps_node *node)
     return assign ? value_kind(VALUE_VOID) : values[0];
 }
 
-struct value run_statement(struct ps_run *r, struct ps_node *node)
+struct value ps_run_statement(struct ps_run *r, struct ps_node *node)
 {
     if (!node || !enter(r, node))
         return value_unknown();
@@ -419,7 +419,7 @@ struct value run_statement(struct ps_run *r, struct ps_node *node)
     case PS_FOREACH: v = run_foreach(r, node); break;
     case PS_TRY: v = run_try(r, node); break;
     case PS_TRAP: run_maybe(r, node->a, false); break;
-    case PS_BODY: v = run_list(r, node->a); break;
+    case PS_BODY: v = ps_run_list(r, node->a); break;
     case PS_FUNCTION: {
         struct str name = node->text;
         struct value block = value_kind(VALUE_BLOCK);
@@ -427,14 +427,14 @@ struct value run_statement(struct ps_run *r, struct ps_node *node)
         variable_space(&name);
         if (node->a) {
             scope_set(r, SPACE_FUNCTION, name, block);
-            run_remember(r, node->a);
+            ps_run_remember(r, node->a);
         }
         break;
     }
     case PS_CLASS:
         for (struct ps_node *member = node->a; member; member = member->next) {
             if (member->kind == PS_FUNCTION)
-                run_remember(r, member->a);
+                ps_run_remember(r, member->a);
             else
                 eval(r, member);
         }
@@ -464,7 +464,7 @@ void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool br
         if (p->a && p->text.n)
             scope_set(r, SPACE_VARIABLE, p->text, eval(r, p->a));
     }
-    run_list(r, tree->b);
+    ps_run_list(r, tree->b);
     /* What is only defined may be run by something that is not seen here: what it says plainly
        counts, what is unknown in it does not. */
     r->quiet = true;
@@ -474,6 +474,6 @@ void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool br
             continue;
         r->calls = 0;
         r->depth = 0;
-        run_block(r, block, NULL, 0, value_kind(VALUE_VOID), true);
+        ps_run_block(r, block, NULL, 0, value_kind(VALUE_VOID), true);
     }
 }

@@ -87,8 +87,8 @@ void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must);
 
 /* ---- powershell_run.c ---- */
 
-struct value run_statement(struct ps_run *r, struct ps_node *node);
-struct value run_list(struct ps_run *r, struct ps_node *list);
+struct value ps_run_statement(struct ps_run *r, struct ps_node *node);
+struct value ps_run_list(struct ps_run *r, struct ps_node *list);
 
 struct ps_arg {
     struct ps_node *node; /* for its place */
@@ -98,11 +98,11 @@ struct ps_arg {
     bool quoted;
 };
 
-struct value run_block(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
-                       size_t count, struct value input, bool own_scope);
-void run_remember(struct ps_run *r, struct ps_node *block);
+struct value ps_run_block(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
+                          size_t count, struct value input, bool own_scope);
+void ps_run_remember(struct ps_run *r, struct ps_node *block);
 /* Runs a block with $_ set. */
-struct value run_block_on(struct ps_run *r, struct ps_node *block, struct value item);
+struct value ps_run_block_on(struct ps_run *r, struct ps_node *block, struct value item);
 
 /* ---- powershell_eval.c ---- */
 
@@ -112,15 +112,15 @@ struct word eval_word(struct ps_run *r, const struct ps_node *node, struct value
 
 /* ---- powershell_invoke.c ---- */
 
-struct value run_command(struct ps_run *r, struct ps_node *node, struct value input);
-struct value run_named(struct ps_run *r, struct str name, struct ps_node *at, struct ps_arg *args,
-                       size_t count, struct value input);
+struct value ps_run_command(struct ps_run *r, struct ps_node *node, struct value input);
+struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
+                          struct ps_arg *args, size_t count, struct value input);
 /* A value that is called: a block, code, a command, a name. */
-struct value run_value(struct ps_run *r, struct value v, struct ps_node *at, struct ps_arg *args,
-                       size_t count, struct value input, bool dot);
+struct value ps_run_value(struct ps_run *r, struct value v, struct ps_node *at, struct ps_arg *args,
+                          size_t count, struct value input, bool dot);
 /* Remembers text that is written to a file. */
-void run_write(struct ps_run *r, struct str path, struct value content);
-void run_code(struct ps_run *r, struct ps_node *at, struct value text, struct str who);
+void ps_run_write(struct ps_run *r, struct str path, struct value content);
+void ps_run_code(struct ps_run *r, struct ps_node *at, struct value text, struct str who);
 void powershell_show(struct guard *g, const struct ps_node *tree); /* powershell.c */
 
 struct ps_words {
@@ -133,11 +133,11 @@ void words_add(struct ps_words *w, const struct ps_node *at, struct value v);
 void words_split(struct ps_words *w, const struct ps_node *at, struct str line);
 
 /* Judgements that do not count for code that is only defined. */
-void run_opaque_command(struct ps_run *r, struct word at);
-void run_program(struct ps_run *r, struct word *words, size_t count, struct value input);
-void run_open(struct ps_run *r, struct str who, struct word target, struct word *args,
-              size_t count);
-void run_delete(struct ps_run *r, struct str who, struct word target, unsigned flags);
+void ps_run_opaque_command(struct ps_run *r, struct word at);
+void ps_run_program(struct ps_run *r, struct word *words, size_t count, struct value input);
+void ps_run_open(struct ps_run *r, struct str who, struct word target, struct word *args,
+                 size_t count);
+void ps_run_delete(struct ps_run *r, struct str who, struct word target, unsigned flags);
 
 /* ---- powershell_bind.c ---- */
 

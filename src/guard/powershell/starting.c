@@ -11,7 +11,7 @@ struct value cmdlet_outside(struct ps_bound *b)
     guard_find(b->r->g, GUARD_LAUNCH_OUTSIDE, bound_command(b), b->who, NULL, NULL);
     for (size_t i = 0; i < b->count; i++)
         if (b->args[i].value.kind == VALUE_BLOCK)
-            run_block(b->r, b->args[i].value.node, NULL, 0, value_unknown(), true);
+            ps_run_block(b->r, b->args[i].value.node, NULL, 0, value_unknown(), true);
     return value_unknown();
 }
 
@@ -38,7 +38,7 @@ struct value cmdlet_start_process(struct ps_bound *b)
         guard_find(r->g, GUARD_LAUNCH_OUTSIDE, bound_word(b, CREDENTIAL), b->who,
                    "starts the program as another user, outside the sandboxed process tree", NULL);
     } else if (b->present[VERB] && !word_known(bound_word(b, VERB))) {
-        run_opaque_command(r, bound_word(b, VERB));
+        ps_run_opaque_command(r, bound_word(b, VERB));
     }
     if (!b->present[FILE_PATH])
         return value_unknown();
@@ -49,11 +49,11 @@ struct value cmdlet_start_process(struct ps_bound *b)
         target = value_string(target.object->text);
     if (target.kind == VALUE_LIST) {
         for (size_t i = 0; i < target.count && i < 64; i++)
-            run_open(r, b->who, eval_word(r, b->nodes[FILE_PATH], target.items[i]), w.words,
-                     w.count);
+            ps_run_open(r, b->who, eval_word(r, b->nodes[FILE_PATH], target.items[i]), w.words,
+                        w.count);
         return value_unknown();
     }
-    run_open(r, b->who, eval_word(r, b->nodes[FILE_PATH], target), w.words, w.count);
+    ps_run_open(r, b->who, eval_word(r, b->nodes[FILE_PATH], target), w.words, w.count);
     return value_unknown();
 }
 
@@ -63,7 +63,7 @@ static void open_item(struct ps_bound *b, struct word target)
     struct str leaf = name_leaf(target.text);
     if (guard_is_url(target.text) || str_has_char(leaf, GUARD_HOLE) || leaf.n == 0 ||
         leaf.p[0] == '.' || leaf.p[0] == '~') {
-        run_open(b->r, b->who, target, NULL, 0);
+        ps_run_open(b->r, b->who, target, NULL, 0);
         return;
     }
     if (target.text.n)
@@ -105,7 +105,7 @@ struct value cmdlet_get_help(struct ps_bound *b)
 struct value cmdlet_invoke_expression(struct ps_bound *b)
 {
     if (b->present[0])
-        run_code(b->r, b->nodes[0], b->values[0], b->who);
+        ps_run_code(b->r, b->nodes[0], b->values[0], b->who);
     return value_unknown();
 }
 
@@ -122,10 +122,10 @@ static void run_script_value(struct ps_bound *b, size_t index, struct value argu
     else if (arguments.kind != VALUE_VOID)
         few[count++] = (struct ps_arg){.node = b->at, .value = arguments};
     if (v.kind == VALUE_BLOCK)
-        run_block(b->r, v.node, few, count, b->input, true);
+        ps_run_block(b->r, v.node, few, count, b->input, true);
     else if (v.kind == VALUE_OBJECT || v.kind == VALUE_STRING || v.kind == VALUE_UNKNOWN)
-        run_value(b->r, v.kind == VALUE_STRING ? value_object(&b->r->f, STR("code"), v.text) : v,
-                  b->nodes[index], few, count, b->input, false);
+        ps_run_value(b->r, v.kind == VALUE_STRING ? value_object(&b->r->f, STR("code"), v.text) : v,
+                     b->nodes[index], few, count, b->input, false);
 }
 
 static void run_script_file(struct ps_bound *b, size_t index)
@@ -135,7 +135,7 @@ static void run_script_file(struct ps_bound *b, size_t index)
     struct word path = bound_word(b, index);
     struct word words[1] = {path};
     if (!guard_script(b->r->g, path))
-        run_program(b->r, words, 1, value_kind(VALUE_VOID));
+        ps_run_program(b->r, words, 1, value_kind(VALUE_VOID));
 }
 
 struct value cmdlet_invoke_command(struct ps_bound *b)
@@ -149,7 +149,7 @@ struct value cmdlet_invoke_command(struct ps_bound *b)
         if (value_known(b->values[BLOCK]))
             remote = true;
         else
-            run_opaque_command(b->r, bound_command(b));
+            ps_run_opaque_command(b->r, bound_command(b));
         b->values[BLOCK] = b->values[COMPUTER];
     } else {
         remote |= b->present[COMPUTER];
@@ -177,7 +177,7 @@ struct value cmdlet_new_module(struct ps_bound *b)
 {
     for (size_t i = 0; i < b->count; i++)
         if (b->args[i].value.kind == VALUE_BLOCK)
-            run_block(b->r, b->args[i].value.node, NULL, 0, value_kind(VALUE_VOID), false);
+            ps_run_block(b->r, b->args[i].value.node, NULL, 0, value_kind(VALUE_VOID), false);
     return value_object(&b->r->f, STR("module"), STR_NONE);
 }
 

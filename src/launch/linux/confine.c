@@ -205,11 +205,6 @@ static int apply_landlock(const struct confine_plan *plan)
     size_t size = sizeof attr.handled_access_fs;
     if (keeps_secrets(plan))
         attr.handled_access_fs |= LANDLOCK_ACCESS_FS_READ_FILE;
-    if (plan->landlock_abi >= 4) {
-        size = 2 * sizeof(uint64_t);
-        if (plan->tcp_off)
-            attr.handled_access_net = KERNEL_NET_BIND_TCP | KERNEL_NET_CONNECT_TCP;
-    }
     if (plan->landlock_abi >= 6) {
         size = sizeof attr;
         attr.scoped = KERNEL_SCOPE_ABSTRACT_UNIX | KERNEL_SCOPE_SIGNAL;

@@ -8,7 +8,6 @@
 
 struct confine_plan {
     int landlock_abi;              /* of the kernel, or a lower cap */
-    bool tcp_off;                  /* Landlock refuses TCP as a second layer (ABI 4) */
     const char *granted;           /* a folder where everything may be changed; NULL: none */
     const struct secrets *secrets; /* what must not be read; NULL or empty: reads stay free */
 };

@@ -13,8 +13,6 @@ struct kernel_ruleset {
 };
 
 #define KERNEL_FS_TRUNCATE (1ULL << 14) /* ABI 3 */
-#define KERNEL_NET_BIND_TCP (1ULL << 0)
-#define KERNEL_NET_CONNECT_TCP (1ULL << 1)
 #define KERNEL_SCOPE_ABSTRACT_UNIX (1ULL << 0)
 #define KERNEL_SCOPE_SIGNAL (1ULL << 1)
 

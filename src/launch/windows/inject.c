@@ -198,14 +198,14 @@ static int make_wire(HANDLE process, const struct inject_plan *plan, struct inje
 
 /* ---- the stubs ---- */
 
-struct stubs {
+struct system_calls {
     unsigned char *first; /* the same address in every process of this boot */
     size_t size;
     unsigned char *code[HOOKS];
     unsigned char *copy; /* of [first, first + size) in the process */
 };
 
-static int find_stubs(HANDLE process, struct stubs *s, struct launch_failure *f)
+static int find_system_calls(HANDLE process, struct system_calls *s, struct launch_failure *f)
 {
     HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
     unsigned char *last = NULL;
@@ -239,8 +239,9 @@ static int find_stubs(HANDLE process, struct stubs *s, struct launch_failure *f)
     return 0;
 }
 
-static int patch_stubs(HANDLE process, struct stubs *s, const struct wire_agent_header *header,
-                       unsigned char *base, struct launch_failure *f)
+static int patch_stubs(HANDLE process, struct system_calls *s,
+                       const struct wire_agent_header *header, unsigned char *base,
+                       struct launch_failure *f)
 {
     DWORD before, ignored;
     SIZE_T n;
@@ -286,7 +287,7 @@ static void relocate(const IMAGE_NT_HEADERS64 *nt, unsigned char *image, uint64_
 }
 
 /* The image as it will stand at base in the process, built here; malloc'ed. */
-static unsigned char *build_image(const IMAGE_NT_HEADERS64 *nt, const struct stubs *stubs,
+static unsigned char *build_image(const IMAGE_NT_HEADERS64 *nt, const struct system_calls *stubs,
                                   const unsigned char *base, const void *shared_there,
                                   struct launch_failure *f)
 {
@@ -333,7 +334,7 @@ static bool protect_image(HANDLE process, const IMAGE_NT_HEADERS64 *nt, unsigned
     return good;
 }
 
-static int place_image(HANDLE process, struct inject_plan *plan, struct stubs *stubs,
+static int place_image(HANDLE process, struct inject_plan *plan, struct system_calls *stubs,
                        void *shared_there, struct launch_failure *f)
 {
     const IMAGE_NT_HEADERS64 *nt = headers_of(agent_image_begin);
@@ -364,9 +365,9 @@ static int place_image(HANDLE process, struct inject_plan *plan, struct stubs *s
 int inject(HANDLE process, struct inject_plan *plan, struct injected *out, struct launch_failure *f)
 {
     struct injected wire = {0};
-    struct stubs stubs = {0};
+    struct system_calls stubs = {0};
     void *there = NULL;
-    int rc = find_stubs(process, &stubs, f);
+    int rc = find_system_calls(process, &stubs, f);
     if (rc == 0)
         rc = make_wire(process, plan, &wire, &there, f);
     if (rc == 0)

@@ -72,14 +72,14 @@ int system_prepare(struct cordon_policy *p, const struct run_options *o)
     p->prepared = ARENA_NEW(&p->settings.arena, struct system_prepared);
     int rc = p->prepared ? prepare_stubs(&p->settings, p->prepared) : CORDON_E_NOMEM;
     if (rc)
-        return handle_fail(p, rc, cordon_strerror(rc));
+        return api_fail(p, rc, cordon_strerror(rc));
     struct wine_question question = {.argv = o->argv,
                                      .argc = o->argc,
                                      .prefix = o->wine_prefix,
                                      .boot = boot_wine,
                                      .context = p};
     rc = wine_prepare(&p->settings, &p->prepared->wine, &question);
-    return rc ? handle_fail(p, rc, buf_cstr(&p->settings.error)) : 0;
+    return rc ? api_fail(p, rc, buf_cstr(&p->settings.error)) : 0;
 }
 
 void system_finish(struct cordon_policy *p)

@@ -92,8 +92,8 @@ static int wait_for_end(struct spawn *s, struct run *run, int *status)
     struct spawn_end end = {0};
     spawn_refuse_calls(s);
     if (!spawn_result(s, &end) || end.error)
-        return handle_fail(run->policy, CORDON_E_CONFINE,
-                           "the process that ends the tree could not go on; the tree was ended");
+        return api_fail(run->policy, CORDON_E_CONFINE,
+                        "the process that ends the tree could not go on; the tree was ended");
     if (end.timed_out) {
         result->reason = "timeout";
         result->exit = 124;
@@ -139,12 +139,12 @@ static int open_way_out(struct run *run, struct way_out *out)
     struct policy_peer peer;
     if (s->net == POLICY_NET_ALLOW) {
         if (!machine_random(random, sizeof random))
-            return handle_fail(run->policy, CORDON_E_CONFINE, "there are no random numbers");
+            return api_fail(run->policy, CORDON_E_CONFINE, "there are no random numbers");
         for (size_t i = 0; i < sizeof random; i++)
             snprintf(secret + 2 * i, 3, "%02x", random[i]);
         out->server = proxy_open(run->policy->policy, str_of(secret));
         if (!out->server)
-            return handle_fail(run->policy, CORDON_E_CONFINE, "--net=allow: no proxy can listen");
+            return api_fail(run->policy, CORDON_E_CONFINE, "--net=allow: no proxy can listen");
         struct sockaddr_in *here = (void *)&out->address;
         *here =
             (struct sockaddr_in){AF_INET, htons(out->server->port), {htonl(INADDR_LOOPBACK)}, {0}};
@@ -154,7 +154,7 @@ static int open_way_out(struct run *run, struct way_out *out)
         /* Inside no name can be resolved, so the address is looked up here, once. */
         snprintf(name, sizeof name, "%.*s", STR_ARG(peer.host));
         if (proxy_resolve(name, peer.port, &out->address, 1) == 0)
-            return handle_fail(run->policy, CORDON_E_CONFINE, "--net=proxy: there is no such host");
+            return api_fail(run->policy, CORDON_E_CONFINE, "--net=proxy: there is no such host");
         bool six = out->address.ss_family == AF_INET6;
         inet_ntop(out->address.ss_family,
                   six ? (void *)&((struct sockaddr_in6 *)(void *)&out->address)->sin6_addr
@@ -175,7 +175,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
         mmap(NULL, sizeof *broker, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (broker == MAP_FAILED) {
         spawn_close(s);
-        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
     }
     broker->policy = p->policy;
     broker->report_grants = run->options->audit_all;
@@ -272,7 +272,7 @@ static int look_around(struct run *run, bool *inside)
     buf_fmt(&text,
             "this runs inside another run of Cordon, which cannot be made narrower from within: %s",
             buf_cstr(&why));
-    return handle_fail(run->policy, CORDON_E_CONFINE, buf_cstr(&text));
+    return api_fail(run->policy, CORDON_E_CONFINE, buf_cstr(&text));
 }
 
 /* True if a tool rule refuses the first program: reported, 126. */
@@ -298,10 +298,10 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
     char message[256];
     int rc = limits_open(&settings->limits, &source, &limits, message, sizeof message);
     if (rc)
-        return handle_fail(run->policy, rc, message);
+        return api_fail(run->policy, rc, message);
     plan->limits = &limits;
     rc = spawn_start(plan, &s, message, sizeof message);
-    rc = rc ? handle_fail(run->policy, rc, message) : serve(run, &s, plan, way);
+    rc = rc ? api_fail(run->policy, rc, message) : serve(run, &s, plan, way);
     limits_close(&limits, &reached);
     if (reached.processes)
         report_limit(run, RULE_LIMIT_PROCESSES, "one more process",
@@ -327,7 +327,7 @@ int system_run(struct run *run)
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     struct str cwd = arena_copy(&arena, p->settings.cwd);
     if (!argv || !cwd.p || !secrets_find(&arena, settings, &secrets))
-        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
     for (size_t i = 0; i < o->argc; i++)
         argv[i] = str_of(o->argv[i]);
     if (!run_guard(run, &(struct guard_question){.argv = argv, .argc = o->argc}))
@@ -359,12 +359,10 @@ int system_run(struct run *run)
                               .stubs = confined && !inside ? p->prepared->stubs : NULL,
                               .policy = p->policy,
                               .confine = {.landlock_abi = confine_landlock_abi(),
-                                          .tcp_off = false,
                                           .secrets = &secrets,
                                           .granted = granted_folder(&arena, settings)}};
     if (rc == 0)
-        rc = plan.environ ? start(run, &plan, &way)
-                          : handle_fail(p, CORDON_E_NOMEM, "out of memory");
+        rc = plan.environ ? start(run, &plan, &way) : api_fail(p, CORDON_E_NOMEM, "out of memory");
     proxy_close(way.server);
     return rc;
 }

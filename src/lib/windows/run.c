@@ -292,7 +292,7 @@ int system_run(struct run *run)
                                          .set_count = o->set_count};
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     if (!variables.inherited || !argv || !cwd)
-        return handle_fail(p, CORDON_E_NOMEM, "out of memory");
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
     for (size_t i = 0; i < o->argc; i++)
         argv[i] = str_of(o->argv[i]);
     if (!run_guard(run, &(struct guard_question){.argv = argv, .argc = o->argc}))
@@ -304,14 +304,13 @@ int system_run(struct run *run)
     if (rc == CORDON_E_NOTFOUND)
         return run_not_found(run, o->argv[0]);
     if (rc)
-        return handle_fail(p, rc, buf_cstr(&error));
+        return api_fail(p, rc, buf_cstr(&error));
     if (tool_refused(run, &arena, &found))
         return 0;
     if (token_is_elevated() && !o->allow_elevated && !wine_is_always_elevated())
-        return handle_fail(
-            p, CORDON_E_REFUSED,
-            "this console is elevated, and the command would be too; use one that is "
-            "not, or --allow-elevated");
+        return api_fail(p, CORDON_E_REFUSED,
+                        "this console is elevated, and the command would be too; use one that is "
+                        "not, or --allow-elevated");
     HANDLE process;
     auto_launch struct launch launch = {0};
     if (policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS)
@@ -327,7 +326,7 @@ int system_run(struct run *run)
     if (rc == 0)
         rc = start(run, &launch, &found, block, cwd, &process, &failure);
     if (rc)
-        return handle_fail(p, rc, failure.text);
+        return api_fail(p, rc, failure.text);
     stdio_started(&launch.stdio);
     wait_for(run, &launch, process);
     CloseHandle(process);

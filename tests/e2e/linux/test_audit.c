@@ -1,5 +1,5 @@
 /* What the audit tells of a tree on Linux, and what cordon report makes of it. */
-#include "box.h"
+#include "harness.h"
 
 #include <sys/utsname.h>
 

@@ -2,7 +2,7 @@
  * cordon run on Linux, end to end: limits, full access, terminals, leases, a run inside a run, old
  * sessions. Each denied thing has its control without the sandbox.
  */
-#include "box.h"
+#include "harness.h"
 
 static void fresh(void)
 {

@@ -3,7 +3,7 @@
  * outside changes, nothing hangs, nothing stays behind; the command does not run, or what it asked
  * for is refused. tests/doubles/faults.h says how.
  */
-#include "box.h"
+#include "harness.h"
 
 #include <dirent.h>
 #include <fcntl.h>

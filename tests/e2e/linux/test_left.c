@@ -3,7 +3,7 @@
  * folders, shared memory, control groups, mounts, sockets and processes are the same before and
  * after mixed runs, some of them killed. The argument is a factor: 1 for the short form.
  */
-#include "box.h"
+#include "harness.h"
 
 static const char *const runs[] = {
     "'$C' run -- sh -c 'echo x > new'",

@@ -3,7 +3,7 @@
  * the supervisor killed at any moment; its memory and descriptors stay flat. The argument is a
  * factor: 1 for the short form, more for `make soak`.
  */
-#include "box.h"
+#include "harness.h"
 
 #include <dirent.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
  * --net=proxy and --net=allow, end to end, with a server on this machine only: the program is a
  * test build whose names and connections are the tests' own (tests/doubles/linux/proxy_dial.c).
  */
-#include "box.h"
+#include "harness.h"
 
 static char client[1200];
 

@@ -3,7 +3,7 @@
  * same name: the exit code, the output and every file (name, kind, mode, size, content, target of a
  * link) are the same. What holds times or numbers of inodes is compared by name only.
  */
-#include "box.h"
+#include "harness.h"
 
 struct program {
     const char *name; /* looked for in PATH */

@@ -3,7 +3,7 @@
  * shows nothing with it, for a secret inside a root (the broker keeps it) and outside (the kernel
  * too).
  */
-#include "box.h"
+#include "harness.h"
 
 static const char *build = "";
 

@@ -3,7 +3,7 @@
  * second line says whether it had its effect on the disk. A denied attempt must have its effect
  * without the sandbox (the control) and none with it; an allowed one must have it with the sandbox.
  */
-#include "box.h"
+#include "harness.h"
 
 static const char *build = ""; /* which of the programs, for the names */
 

@@ -1,12 +1,12 @@
 /* cordon selftest: every promise holds here, each line can fail, and nothing stays behind. */
-#include "box.h"
+#include "harness.h"
 
 #include <signal.h>
 
-#include "../red.h"
+#include "../selftest_output.h"
 #include "base/buf.h"
 
-static void read_lines(const char *file, struct red_lines *out)
+static void read_lines(const char *file, struct promise_lines *out)
 {
     char path[2200], chunk[4096];
     auto_buf struct buf text = {0};
@@ -16,20 +16,20 @@ static void read_lines(const char *file, struct red_lines *out)
         buf_add(&text, (struct str){chunk, n});
     if (f)
         fclose(f);
-    red_read(buf_str(&text), out);
+    promise_read(buf_str(&text), out);
 }
 
-static void check_each_can_fail(const struct red_lines *real, const char *open_build)
+static void check_each_can_fail(const struct promise_lines *real, const char *open_build)
 {
-    struct red_lines open, shut;
+    struct promise_lines open, shut;
     int code = sh(".", "'%s' selftest > open", open_build);
     int other =
-        sh(".", "CORDON_TEST_RUN=shut '%s' selftest --only " RED_SHUT " > shut", open_build);
+        sh(".", "CORDON_TEST_RUN=shut '%s' selftest --only " PROMISE_SHUT " > shut", open_build);
     read_lines("open", &open);
     read_lines("shut", &shut);
     ok(code == 1 && other == 1, "a program that keeps no promise fails");
-    red_compare(real, &open, &shut);
-    ok(red_allowed(&shut), "what must be possible is missed where nothing is");
+    promise_compare(real, &open, &shut);
+    ok(promise_allowed(&shut), "what must be possible is missed where nothing is");
     ok(sh(".",
           "CORDON_TEST_CANARY=1 '%s' selftest --only 2,56,58 > canary; "
           "test $(grep -c 'could write outside' canary) = 3",
@@ -71,7 +71,7 @@ static void show_failures(void)
 int main(void)
 {
     char open_build[1200];
-    struct red_lines real;
+    struct promise_lines real;
     if (!box_make("selftest-test"))
         return box_done();
     snprintf(open_build, sizeof open_build, "%s/%s", project, CORDON_OPEN);

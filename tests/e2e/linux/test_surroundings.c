@@ -1,6 +1,6 @@
 /* What is around a run fails: the disk, folders, files and handles. Nothing outside changes,
    nothing hangs, and what cannot be done is said. Each with its neighbour where all is well. */
-#include "box.h"
+#include "harness.h"
 
 static const struct {
     const char *what, *line;

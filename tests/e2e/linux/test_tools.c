@@ -2,7 +2,7 @@
  * Tools that must not run: what a person reads who calls one by its name, and that neither its path
  * nor another name helps. The tools of these tests are scripts of our own, in a folder of PATH.
  */
-#include "box.h"
+#include "harness.h"
 
 /* A host with an ssh that leaves a mark, and a workspace beside it. */
 static void fresh(void)

@@ -2,7 +2,7 @@
  * Processes: those of the run may reach into one another, as debuggers do; nobody reaches out. The
  * kernel keeps both (Landlock), so this holds with every program and every order of calls.
  */
-#include "box.h"
+#include "harness.h"
 
 static char tracer[1200];
 

@@ -1,5 +1,5 @@
 /* Windows programs on Linux: cordon run -- program.exe, under Wine inside the box. */
-#include "box.h"
+#include "harness.h"
 
 #include <sys/personality.h>
 

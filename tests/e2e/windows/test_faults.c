@@ -4,7 +4,7 @@
  * for is refused. tests/doubles/faults.h says how.
  */
 #include "../../doubles/faults.h"
-#include "bed.h"
+#include "harness.h"
 
 /* What is done inside: a write outside first, then one of everything that the broker serves. */
 #define WORK                                                                             \
@@ -117,7 +117,7 @@ static void check(size_t v)
 
 int main(void)
 {
-    bed_make("faults");
+    harness_make("faults");
     fresh();
     GetFullPathNameA(CORDON_FAULTS, sizeof faults, faults, NULL);
     snprintf(inside, sizeof inside, "%s\\inside-faults.exe", top);
@@ -137,5 +137,5 @@ int main(void)
     UnmapViewOfFile(table);
     CloseHandle(section);
     CloseHandle(file);
-    return bed_done();
+    return harness_done();
 }

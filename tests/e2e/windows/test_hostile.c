@@ -3,7 +3,7 @@
  * answered or its sender is dead, the others are served meanwhile, the broker neither grows nor
  * keeps handles, and nothing outside changes.
  */
-#include "bed.h"
+#include "harness.h"
 
 /* Handles and memory of the launcher, read while it serves. */
 struct size {
@@ -155,13 +155,13 @@ static void test_storm(unsigned rounds)
 
 int main(void)
 {
-    bed_make("hostile");
-    bool soak = bed_soak();
+    harness_make("hostile");
+    bool soak = harness_soak();
     test_broken();
     test_unasked();
     test_requests(soak ? 100 : 5, soak ? 10000 : 20000);
     test_race(soak ? 100000 : 5000);
     test_storm(soak ? 50 : 2);
     test_replay(soak ? 100000 : 5000);
-    return bed_done();
+    return harness_done();
 }

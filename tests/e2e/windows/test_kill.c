@@ -3,7 +3,7 @@
  * left, no file half-renamed), and the launcher killed (promise 53: the tree is dead within a
  * second, nothing half-granted).
  */
-#include "bed.h"
+#include "harness.h"
 
 static uint64_t seed = 88172645463325252u;
 
@@ -129,9 +129,9 @@ static void test_launcher(unsigned kills)
 
 int main(void)
 {
-    bed_make("kill");
-    bool soak = bed_soak();
+    harness_make("kill");
+    bool soak = harness_soak();
     test_children(soak ? 500 : 50);
     test_launcher(soak ? 100 : 5);
-    return bed_done();
+    return harness_done();
 }

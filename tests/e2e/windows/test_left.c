@@ -3,7 +3,7 @@
  * access lists, the user's registry, processes, desktops, pipes and named objects are the same
  * before and after thirty mixed runs, some of them killed; a hundred in the long form.
  */
-#include "bed.h"
+#include "harness.h"
 
 #include <aclapi.h>
 #include <sddl.h>
@@ -161,13 +161,13 @@ int main(void)
         {"", "%P% threads sub 4 20"},
     };
     auto_buf struct buf before = {0}, after = {0};
-    bed_make("left");
+    harness_make("left");
     fresh();
     run("cmd /c echo warm", NULL); /* what Wine itself makes at its first start is not ours */
     confined("--quiet", "cmd /c echo warm", NULL);
     list_processes(&before);
     snapshot(&before);
-    int rounds = bed_soak() ? 6 : 2, kills = bed_soak() ? 10 : 3;
+    int rounds = harness_soak() ? 6 : 2, kills = harness_soak() ? 10 : 3;
     for (int round = 0; round < rounds; round++)
         for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
             confined(runs[i].options, runs[i].line, NULL);
@@ -226,5 +226,5 @@ int main(void)
     snapshot(&after);
     ok(!str_eq(buf_str(&before), buf_str(&after)), "57 control: a key that was left is seen");
     RegDeleteKeyA(HKEY_CURRENT_USER, "Software\\CordonLeft");
-    return bed_done();
+    return harness_done();
 }

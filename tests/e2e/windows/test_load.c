@@ -3,7 +3,7 @@
  * much through stdin and stdout. All is answered rightly, and the launcher's memory and handles
  * stay flat. The long form (CORDON_SOAK) has 2,000 processes, 50,000 files and 4 GB.
  */
-#include "bed.h"
+#include "harness.h"
 
 /* The launcher's size: after its first part of the work, and the most since then. */
 struct size {
@@ -178,12 +178,12 @@ static void stream(uint64_t blocks)
 
 int main(void)
 {
-    bool soak = bed_soak();
-    bed_make("load");
+    bool soak = harness_soak();
+    harness_make("load");
     const char *seconds = getenv("CORDON_STEADY");
     if (seconds) {
         steady((unsigned)atoi(seconds));
-        return bed_done();
+        return harness_done();
     }
     work("200 processes and 1,000 threads that ask at once", "%P% crowd sub 200 5", 1000);
     if (soak) {
@@ -194,5 +194,5 @@ int main(void)
         work("2,000 files by 20 threads", "%P% threads sub 20 100", 0);
     }
     stream(soak ? 61036 : 1600);
-    return bed_done();
+    return harness_done();
 }

@@ -3,7 +3,7 @@
  * docs/architecture.md, "Opening without a race". Points 3 (links that are turned) and 6 (statuses)
  * have programs of their own: test_race, test_run; so has point 1 for messages: test_hostile.
  */
-#include "bed.h"
+#include "harness.h"
 
 /* 1: a handle is checked before anything is asked of it, and the message is read once. */
 static void test_handles_named(void)
@@ -108,12 +108,12 @@ static void test_pipes(void)
 
 int main(void)
 {
-    bed_make("open");
+    harness_make("open");
     test_handles_named();
     test_roots();
     test_untouched();
     test_reduced();
     test_blocked();
     test_pipes();
-    return bed_done();
+    return harness_done();
 }

@@ -2,7 +2,7 @@
  * Real programs inside the sandbox: the same output and the same files as without it. They come
  * from build/programs (tools/windows-programs, tools/dotnet-probe); what is not there is skipped.
  */
-#include "bed.h"
+#include "harness.h"
 
 #define PROGRAMS "build\\programs\\"
 #define SCRIPTS "tests\\e2e\\windows\\programs\\"
@@ -318,9 +318,9 @@ static void test_dotnet(void)
 
 int main(void)
 {
-    bed_make("programs");
+    harness_make("programs");
     CreateDirectoryA(path_of("tools"), NULL);
-    if (bed_soak()) {
+    if (harness_soak()) {
         test_node(18);
         test_node(22);
         test_more_tools();
@@ -329,5 +329,5 @@ int main(void)
     test_tools();
     test_git();
     test_dotnet();
-    return bed_done();
+    return harness_done();
 }

@@ -4,7 +4,7 @@
  * from several threads. Nothing outside may change; without the sandbox something does. The link is
  * one of the Unix file system under Wine, turned by a native helper.
  */
-#include "bed.h"
+#include "harness.h"
 
 enum { TURNS = 10000 };
 
@@ -106,14 +106,14 @@ static bool unchanged(bool sandbox, unsigned ms, unsigned turns, unsigned *turne
 int main(void)
 {
     auto_buf struct buf said = {0};
-    unsigned turned = 0, ms = bed_soak() ? 60000 : 8000, granted = 0, refused = 0;
+    unsigned turned = 0, ms = harness_soak() ? 60000 : 8000, granted = 0, refused = 0;
     bool possible;
     unix_name = (void *)GetProcAddress(GetModuleHandleA("kernel32"), "wine_get_unix_file_name");
-    bed_make("race");
+    harness_make("race");
     bool held = unchanged(true, ms, TURNS, &turned, &said, &possible);
     if (!possible) {
         skip("38 a link turned while writing", "needs Wine and perl to turn a Unix link");
-        return bed_done();
+        return harness_done();
     }
     sscanf(buf_cstr(&said), "granted %u, refused %u", &granted, &refused);
     ok(held, "38 nothing outside changed");
@@ -122,5 +122,5 @@ int main(void)
        refused);
     bool control = !unchanged(false, 1000, 100, &turned, NULL, &possible);
     ok(possible && control, "38 control: without the sandbox files outside change");
-    return bed_done();
+    return harness_done();
 }

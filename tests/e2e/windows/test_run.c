@@ -4,7 +4,7 @@
  * attempt must have its effect without the sandbox (the control) and none with it; an allowed one
  * must have it with the sandbox.
  */
-#include "bed.h"
+#include "harness.h"
 
 struct attempt {
     const char *what, *line, *effect;
@@ -456,12 +456,12 @@ static void test_doors(void)
 
 int main(void)
 {
-    bed_make("run");
+    harness_make("run");
     test_attempts();
     test_statuses();
     test_listed();
     test_handles();
     test_ends();
     test_doors();
-    return bed_done();
+    return harness_done();
 }

@@ -1,7 +1,7 @@
 /* cordon selftest proves every promise that this machine can show, each line can fail, what is not
    tried says why, and nothing stays behind. */
-#include "../red.h"
-#include "bed.h"
+#include "../selftest_output.h"
+#include "harness.h"
 
 /* Folders of a selftest under the temp folder. */
 static unsigned folders_left(void)
@@ -33,19 +33,19 @@ static bool file_holds(const char *path, const char *text)
     return has(&all, text);
 }
 
-static int selftest(const char *program, const char *words, struct red_lines *lines,
+static int selftest(const char *program, const char *words, struct promise_lines *lines,
                     struct buf *out)
 {
     auto_buf struct buf line = {0};
     buf_fmt(&line, "\"%s\" selftest %s", program, words);
     struct command c = command_start(buf_cstr(&line));
     int code = command_end(&c, 200000, out);
-    red_read(buf_str(out), lines);
+    promise_read(buf_str(out), lines);
     return code;
 }
 
 /* Which promises are not tried here, and that only Windows itself can remove the reason. */
-static void check_not_tried(const struct red_lines *real)
+static void check_not_tried(const struct promise_lines *real)
 {
     static const unsigned only_windows[] = {41, 61, 62, 64};
     unsigned other = 0;
@@ -53,7 +53,7 @@ static void check_not_tried(const struct red_lines *real)
         bool known = false;
         for (size_t i = 0; i < sizeof only_windows / sizeof *only_windows; i++)
             known = known || only_windows[i] == n;
-        if (real->results[n] == RED_NOT_TRIED && !known) {
+        if (real->results[n] == PROMISE_NOT_TRIED && !known) {
             note("promise %u is not tried", n);
             other++;
         }
@@ -61,20 +61,20 @@ static void check_not_tried(const struct red_lines *real)
     ok(real->ok >= 62 && other == 0, "selftest: nothing but 41, 61, 62 and 64 is not tried");
 }
 
-static void check_each_can_fail(const struct red_lines *real)
+static void check_each_can_fail(const struct promise_lines *real)
 {
     static char open_build[MAX_PATH];
-    struct red_lines open, shut, canary;
+    struct promise_lines open, shut, canary;
     auto_buf struct buf out = {0};
     GetFullPathNameA(CORDON_OPEN, sizeof open_build, open_build, NULL);
     int code = selftest(open_build, "", &open, &out);
     buf_reset(&out);
     SetEnvironmentVariableA("CORDON_TEST_RUN", "shut");
-    int other = selftest(open_build, "--only " RED_SHUT, &shut, &out);
+    int other = selftest(open_build, "--only " PROMISE_SHUT, &shut, &out);
     SetEnvironmentVariableA("CORDON_TEST_RUN", NULL);
     ok(code == 1 && other == 1, "a program that keeps no promise fails");
-    red_compare(real, &open, &shut);
-    ok(red_allowed(&shut), "what must be possible is missed where nothing is");
+    promise_compare(real, &open, &shut);
+    ok(promise_allowed(&shut), "what must be possible is missed where nothing is");
     buf_reset(&out);
     SetEnvironmentVariableA("CORDON_TEST_CANARY", "1");
     code = selftest(open_build, "--only 2,43,58", &canary, &out);
@@ -103,8 +103,8 @@ static void check_killed(DWORD milliseconds)
 int main(void)
 {
     auto_buf struct buf out = {0};
-    struct red_lines real;
-    bed_make("proves");
+    struct promise_lines real;
+    harness_make("proves");
     fresh();
     uint64_t begin = GetTickCount64();
     int code = selftest(cordon, "", &real, &out);
@@ -125,5 +125,5 @@ int main(void)
     buf_reset(&out);
     ok(run("%C% selftest --json --only 3,34", &out) == 0 && has(&out, "\"pass\":2,\"fail\":0"),
        "selftest: --json and --only");
-    return bed_done();
+    return harness_done();
 }

@@ -8,7 +8,7 @@
  * running keeps that file away. %U% is the URL: https where the test may say what opens it (Wine),
  * a scheme of its own on Windows.
  */
-#include "bed.h"
+#include "harness.h"
 
 #define SEEN "+ws\\seen"
 #define CLASSES "Software\\Classes\\"
@@ -201,7 +201,7 @@ static void try_shim(void)
 
 int main(void)
 {
-    bed_make("shell");
+    harness_make("shell");
     auto_buf struct buf path = {0};
     CreateDirectoryA(path_of("host"), NULL);
     CopyFileA(probe, path_of("host\\firefox.exe"), FALSE);
@@ -224,5 +224,5 @@ int main(void)
     drop_classes();
     TerminateProcess(window.process, 0);
     command_end(&window, 1000, NULL);
-    return bed_done();
+    return harness_done();
 }

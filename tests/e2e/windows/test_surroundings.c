@@ -1,6 +1,6 @@
 /* What is around a run fails: the disk, folders, files, drives and handles. Nothing outside
    changes, nothing hangs, and what cannot be done is said. */
-#include "bed.h"
+#include "harness.h"
 
 /* A write outside, which must never work, and one inside. */
 #define WORK "%C% selftest --probe \"canary; write ..\\out\\file; write new\""
@@ -123,7 +123,7 @@ static void check_console(void)
 
 int main(void)
 {
-    bed_make("around");
+    harness_make("around");
     fresh();
     check("control: all is well", "--audit ..\\log", 1, "");
     check("the audit's folder is not there", "--audit ..\\no\\log", 125, "no\\log");
@@ -143,5 +143,5 @@ int main(void)
     check_gone();
     check_handles();
     check_console();
-    return bed_done();
+    return harness_done();
 }

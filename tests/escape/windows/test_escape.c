@@ -8,7 +8,7 @@
 #include <winsock2.h>
 #include <ws2tcpip.h>
 
-#include "bed.h"
+#include "harness.h"
 
 struct attempt {
     const char *door, *what, *line, *effect;
@@ -330,7 +330,7 @@ static void try_pipes(void)
 
 int main(void)
 {
-    bed_make("escape");
+    harness_make("escape");
     CreateDirectoryA(path_of("ws"), NULL);
     struct command other = command_start("%P% sleep 300000");
     snprintf(sleeper, sizeof sleeper, "%lu", (unsigned long)other.pid);
@@ -359,5 +359,5 @@ int main(void)
         RegDeleteValueA(key, "CordonEscape");
         RegCloseKey(key);
     }
-    return bed_done();
+    return harness_done();
 }

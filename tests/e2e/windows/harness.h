@@ -1,11 +1,11 @@
 /*
- * A bed for end-to-end tests on Windows: a folder of its own under the temp folder with ws (the
+ * A harness for end-to-end tests on Windows: a folder of its own under the temp folder with ws (the
  * workspace) and out (beside it), commands that run in ws with and without the sandbox, and looks
  * at the disk and at processes. In command lines %P% is the probe, %C% the program under test,
- * %T% the bed.
+ * %T% its folder.
  */
-#ifndef CORDON_TESTS_BED_H
-#define CORDON_TESTS_BED_H
+#ifndef CORDON_TESTS_HARNESS_H
+#define CORDON_TESTS_HARNESS_H
 
 #include "wire/windows/nt.h"
 
@@ -18,11 +18,11 @@
 #include "base/buf.h"
 #include "tap.h"
 
-#define BED __attribute__((unused)) static
+#define HARNESS __attribute__((unused)) static
 
 static char top[MAX_PATH], cordon[MAX_PATH], probe[MAX_PATH];
 
-BED void expand(struct buf *out, const char *text)
+HARNESS void expand(struct buf *out, const char *text)
 {
     for (; *text; text++) {
         const char *value = NULL;
@@ -38,7 +38,7 @@ BED void expand(struct buf *out, const char *text)
 }
 
 /* The path of a name in the bed; four may be in use at once. */
-BED const char *path_of(const char *name)
+HARNESS const char *path_of(const char *name)
 {
     static char paths[4][2 * MAX_PATH];
     static unsigned turn;
@@ -55,7 +55,7 @@ struct command {
 };
 
 /* Starts a command line in ws; stdout and stderr go to one file, stdin is empty. */
-BED struct command command_start(const char *line)
+HARNESS struct command command_start(const char *line)
 {
     static unsigned number;
     struct command c = {0};
@@ -85,7 +85,7 @@ BED struct command command_start(const char *line)
     return c;
 }
 
-BED int command_end(struct command *c, DWORD patience, struct buf *out)
+HARNESS int command_end(struct command *c, DWORD patience, struct buf *out)
 {
     char chunk[4096];
     DWORD n, code = 999;
@@ -105,38 +105,38 @@ BED int command_end(struct command *c, DWORD patience, struct buf *out)
     return (int)code;
 }
 
-BED int run(const char *line, struct buf *out)
+HARNESS int run(const char *line, struct buf *out)
 {
     struct command c = command_start(line);
     return command_end(&c, 120000, out);
 }
 
-BED struct command confined_start(const char *options, const char *line)
+HARNESS struct command confined_start(const char *options, const char *line)
 {
     auto_buf struct buf command = {0};
     buf_fmt(&command, "\"%s\" run %s -- %s", cordon, options ? options : "", line);
     return command_start(buf_cstr(&command));
 }
 
-BED int confined(const char *options, const char *line, struct buf *out)
+HARNESS int confined(const char *options, const char *line, struct buf *out)
 {
     struct command c = confined_start(options, line);
     return command_end(&c, 120000, out);
 }
 
-BED bool has(const struct buf *out, const char *text)
+HARNESS bool has(const struct buf *out, const char *text)
 {
     return str_find(buf_str(out), str_of(text), 0) < out->n;
 }
 
-BED void note_output(const struct buf *out)
+HARNESS void note_output(const struct buf *out)
 {
     note("%.*s", (int)(out->n < 1200 ? out->n : 1200), out->n ? out->p : "");
 }
 
 /* ---- files ---- */
 
-BED void put_at(const char *path, const char *text)
+HARNESS void put_at(const char *path, const char *text)
 {
     FILE *f = fopen(path, "wb");
     if (f) {
@@ -145,18 +145,18 @@ BED void put_at(const char *path, const char *text)
     }
 }
 
-BED void put(const char *name, const char *text)
+HARNESS void put(const char *name, const char *text)
 {
     put_at(path_of(name), text);
 }
 
-BED bool exists(const char *name)
+HARNESS bool exists(const char *name)
 {
     return GetFileAttributesA(path_of(name)) != INVALID_FILE_ATTRIBUTES;
 }
 
 /* True if the file is there and holds exactly this. */
-BED bool is_text(const char *name, const char *text)
+HARNESS bool is_text(const char *name, const char *text)
 {
     char found[512] = "";
     FILE *f = fopen(path_of(name), "rb");
@@ -169,7 +169,7 @@ BED bool is_text(const char *name, const char *text)
 
 /* An effect: + it exists, - it does not, = it holds the text behind |, ! it is read-only, < it is
    from before 2010, K the key below HKCU exists. */
-BED bool holds(const char *effect)
+HARNESS bool holds(const char *effect)
 {
     char name[256], text[512] = "";
     const char *bar = strchr(effect, '|');
@@ -199,7 +199,7 @@ BED bool holds(const char *effect)
 }
 
 /* Links are removed, never followed. */
-BED void remove_wide(const wchar_t *path)
+HARNESS void remove_wide(const wchar_t *path)
 {
     WIN32_FIND_DATAW found;
     wchar_t name[2 * MAX_PATH];
@@ -221,7 +221,7 @@ BED void remove_wide(const wchar_t *path)
 }
 
 /* Names of any letters: a hostile program makes some. */
-BED void remove_tree(const char *path)
+HARNESS void remove_tree(const char *path)
 {
     wchar_t wide[2 * MAX_PATH];
     swprintf(wide, 2 * MAX_PATH, L"%hs", path);
@@ -229,7 +229,7 @@ BED void remove_tree(const char *path)
 }
 
 /* Every file below a folder as a line "name size hash", sorted by walking order of the names. */
-BED void list_tree(const char *path, const char *prefix, struct buf *out)
+HARNESS void list_tree(const char *path, const char *prefix, struct buf *out)
 {
     enum { MOST = 4096 };
     char pattern[2 * MAX_PATH], (*names)[MAX_PATH] = malloc(MOST * sizeof *names);
@@ -274,7 +274,7 @@ BED void list_tree(const char *path, const char *prefix, struct buf *out)
 }
 
 /* ws and out as every test finds them. */
-BED void fresh(void)
+HARNESS void fresh(void)
 {
     static const char *const folders[] = {
         "ws",  "ws\\sub",    "ws\\repo",  "ws\\repo\\.git", "ws\\repo\\.git\\hooks",
@@ -301,7 +301,7 @@ BED void fresh(void)
 }
 
 /* The next command line for the probe's serve-lines; it may be reading the last one. */
-BED void tell_line(const char *text)
+HARNESS void tell_line(const char *text)
 {
     put("lines.new", text);
     for (int i = 0; i < 500; i++) {
@@ -312,7 +312,7 @@ BED void tell_line(const char *text)
 }
 
 /* What the line printed, once it is done; whoever has just renamed the file may still hold it. */
-BED size_t read_done(char *text, size_t size)
+HARNESS size_t read_done(char *text, size_t size)
 {
     size_t n = 0;
     for (int waited = 0; waited < 12000 && n == 0; waited++) {
@@ -336,7 +336,7 @@ BED size_t read_done(char *text, size_t size)
 /* ---- processes ---- */
 
 /* Handles that a process holds, as the kernel counts them; 0 if it cannot be told. */
-BED unsigned handles_of(DWORD pid)
+HARNESS unsigned handles_of(DWORD pid)
 {
     struct entry {
         void *object;
@@ -361,7 +361,7 @@ BED unsigned handles_of(DWORD pid)
 }
 
 /* Bytes that a process has in memory; 0 if it cannot be told. */
-BED size_t memory_of(DWORD pid)
+HARNESS size_t memory_of(DWORD pid)
 {
     PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid);
@@ -374,7 +374,7 @@ BED size_t memory_of(DWORD pid)
 }
 
 /* Processes of this program's name. */
-BED unsigned processes_named(const char *name)
+HARNESS unsigned processes_named(const char *name)
 {
     wchar_t wide[64];
     unsigned count = 0;
@@ -392,7 +392,7 @@ BED unsigned processes_named(const char *name)
 }
 
 /* True as soon as no process of this name is left, false after so many milliseconds. */
-BED bool gone_within(const char *name, unsigned ms)
+HARNESS bool gone_within(const char *name, unsigned ms)
 {
     uint64_t begin = GetTickCount64();
     while (processes_named(name) > 0) {
@@ -406,7 +406,7 @@ BED bool gone_within(const char *name, unsigned ms)
 /* ---- the bed itself ---- */
 
 /* Makes the bed; the probe gets a name of its own, so that its processes can be told apart. */
-BED void bed_make(const char *name)
+HARNESS void harness_make(const char *name)
 {
     char temp[MAX_PATH];
     GetTempPathA(MAX_PATH, temp);
@@ -418,14 +418,14 @@ BED void bed_make(const char *name)
     CopyFileA(CORDON_PROBE, probe, FALSE);
 }
 
-BED int bed_done(void)
+HARNESS int harness_done(void)
 {
     remove_tree(top);
     return tap_done();
 }
 
 /* The long form of a test, for `make soak`: CORDON_SOAK is set. */
-BED bool bed_soak(void)
+HARNESS bool harness_soak(void)
 {
     const char *value = getenv("CORDON_SOAK");
     return value && *value;

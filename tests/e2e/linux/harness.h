@@ -1,6 +1,6 @@
 /* A folder for one test program, and lines of sh that run in it. */
-#ifndef CORDON_TESTS_BOX_H
-#define CORDON_TESTS_BOX_H
+#ifndef CORDON_TESTS_HARNESS_H
+#define CORDON_TESTS_HARNESS_H
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* The handles of cordon.h, for the files of this folder. */
-#ifndef CORDON_LIB_HANDLES_H
-#define CORDON_LIB_HANDLES_H
+/* The objects behind cordon.h. */
+#ifndef CORDON_LIB_API_H
+#define CORDON_LIB_API_H
 
 #include "base/json.h"
 #include "guard/guard.h"
@@ -30,16 +30,16 @@ struct cordon_answer {
 };
 
 /* True if the option was set on the policy. */
-bool handle_has(const struct cordon_policy *p, const char *option);
+bool api_has(const struct cordon_policy *p, const char *option);
 
 /* Makes the guard if that was not done yet. */
-int handle_guard(struct cordon_policy *p);
+int api_guard(struct cordon_policy *p);
 
 /* The same, and compiles the policy. */
-int handle_prepare(struct cordon_policy *p, struct str hint);
+int api_prepare(struct cordon_policy *p, struct str hint);
 
 /* Remembers the sentence for cordon_policy_error() and returns the code. */
-int handle_fail(struct cordon_policy *p, int code, const char *text);
+int api_fail(struct cordon_policy *p, int code, const char *text);
 
 /* An empty answer with room for count reasons; NULL without memory. */
 struct cordon_answer *answer_new(size_t count);
