@@ -306,34 +306,6 @@ static int check_stream(struct cordon_policy *common, const struct check_options
     return malformed ? EXIT_FAILED : 0;
 }
 
-/* ---- --rules, --explain ---- */
-
-static int print_rules(void)
-{
-    for (size_t i = 0; i < GUARD_RULE_COUNT; i++)
-        printf("%-16s %-5s  a command that %s\n", guard_rules[i].id.p,
-               verdict_name(guard_rules[i].verdict), guard_rules[i].why);
-    return 0;
-}
-
-static int explain(const char *id)
-{
-    const char *names[GUARD_RULE_COUNT];
-    for (size_t i = 0; i < GUARD_RULE_COUNT; i++) {
-        const struct guard_rule_info *rule = &guard_rules[i];
-        names[i] = rule->id.p;
-        if (!str_eq(rule->id, str_of(id)))
-            continue;
-        printf("%s (%s): a command that %s.\n\n%s\n\nrefused:  %s\nallowed:  %s\ninstead:  %s\n",
-               rule->id.p, verdict_name(rule->verdict), rule->why, rule->about, rule->examples[0],
-               rule->examples[1], rule->fix);
-        return 0;
-    }
-    const char *nearest = print_nearest(id, names, GUARD_RULE_COUNT);
-    return print_failure("there is no rule %s; %s%s%s", id, nearest ? "did you mean " : "see",
-                         nearest ? nearest : " cordon check --rules", nearest ? "?" : "");
-}
-
 static int check(struct cordon_policy *p, struct arguments *args)
 {
     struct check_options o = {0};
@@ -349,9 +321,9 @@ static int check(struct cordon_policy *p, struct arguments *args)
     if (o.help)
         return cli_help("check");
     if (o.rules)
-        return print_rules();
+        return explain_list(o.json);
     if (o.explain)
-        return explain(o.explain);
+        return explain_rule(o.explain, o.json);
     if (o.shell && !o.file && !o.jsonl) {
         const char *text = args->next < args->count ? args->items[args->next++] : NULL;
         rc = dashes ? 0 : options_take(args, own, sizeof own / sizeof *own, p, NULL);

@@ -36,6 +36,7 @@ int command_report(struct arguments *args);
 int command_doctor(struct arguments *args);
 int command_completion(struct arguments *args);
 int command_selftest(struct arguments *args);
+int command_explain(struct arguments *args);
 int command_help(struct arguments *args);
 
 /* The help on one command; 0. */
@@ -74,6 +75,12 @@ int mistake_dashes(const struct arguments *args, const char *name);
 
 /* What may be meant by a program that is not there; "" if nothing comes to mind. */
 const char *mistake_program(const char *program);
+
+/* ---- explain.c ---- */
+
+/* What one rule is for, or all of them in a line each. An exit code. */
+int explain_rule(const char *id, bool json);
+int explain_list(bool json);
 
 /* ---- learn.c ---- */
 

@@ -66,7 +66,8 @@ bool run_guard(struct run *run, struct guard_question *question)
     question->policy = p->policy;
     question->cwd = p->settings.cwd;
     if (guard_check(p->guard, question, &answer)) {
-        refuse(run, STR("opaque.limit"), STR("out of memory"), STR_NONE, STR("command"));
+        refuse(run, guard_rules[GUARD_OPAQUE_LIMIT].id, STR("out of memory"), STR_NONE,
+               STR("command"));
         return false;
     }
     bool strict = policy_settings_of(p->policy)->strict;

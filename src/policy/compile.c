@@ -16,22 +16,28 @@ struct compiler {
     char *room; /* PATH_MAX_BYTES */
 };
 
-static const struct {
-    const char *id, *text;
-} rules[POLICY_RULE_COUNT] = {
-    {"", ""},
-#define POLICY_RULE(name, id, text) {id, text},
+enum { DENY = true, ALLOW = false };
+
+static const struct policy_rule_info rules[POLICY_RULE_COUNT] = {
+    {"", false, "", "", "", ""},
+#define POLICY_RULE(name, id, effect, text, fix, denied, allowed) \
+    {id, effect, text, fix, denied, allowed},
 #include "policy/rules.def"
 };
 
+const struct policy_rule_info *policy_rule_info(enum policy_rule rule)
+{
+    return &rules[rule < POLICY_RULE_COUNT ? rule : RULE_NONE];
+}
+
 const char *policy_rule_id(enum policy_rule rule)
 {
-    return rule < POLICY_RULE_COUNT ? rules[rule].id : "";
+    return policy_rule_info(rule)->id;
 }
 
 const char *policy_rule_text(enum policy_rule rule)
 {
-    return rule < POLICY_RULE_COUNT ? rules[rule].text : "";
+    return policy_rule_info(rule)->text;
 }
 
 int policy_list_add(struct arena *arena, struct policy_list *list, struct policy_entry entry)

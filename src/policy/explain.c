@@ -6,7 +6,7 @@
 
 #include "policy/net.h"
 
-static const char no_option[] = "there is no option for this";
+static const char no_option[] = POLICY_NO_REMEDY;
 
 static const char *const actions[] = {
     [POLICY_NO_ACCESS] = "use",

@@ -79,13 +79,27 @@ struct policy_settings {
 /* Rule ids: RULE_NONE is no rule. */
 enum policy_rule {
     RULE_NONE = 0,
-#define POLICY_RULE(name, id, text) RULE_##name,
+#define POLICY_RULE(name, id, effect, text, fix, denied, allowed) RULE_##name,
 #include "policy/rules.def"
     POLICY_RULE_COUNT
 };
 
-const char *policy_rule_id(enum policy_rule rule);   /* "roots.outside" */
-const char *policy_rule_text(enum policy_rule rule); /* one line: what it is for */
+/* A line of rules.def. */
+struct policy_rule_info {
+    const char *id; /* "roots.outside" */
+    bool denies;
+    const char *text;             /* one line: what it is for */
+    const char *fix;              /* how to allow it; "" if it only allows */
+    const char *denied, *allowed; /* an example each; denied is "" if it only allows */
+};
+
+/* All empty for RULE_NONE and numbers that are no rule. */
+const struct policy_rule_info *policy_rule_info(enum policy_rule rule);
+const char *policy_rule_id(enum policy_rule rule);
+const char *policy_rule_text(enum policy_rule rule);
+
+/* The remedy of a denial that no option lifts. */
+#define POLICY_NO_REMEDY "this cannot be overridden"
 
 /* Compiling. The policy owns copies of everything and is freed with policy_free(). Fails with
    CORDON_E_VALUE, CORDON_E_REFUSED (a root that is too broad or a link), CORDON_E_CONFLICT,

@@ -50,6 +50,6 @@ void policy_service_explain(const struct policy_service *service,
         return;
     }
     buf_fmt(why, "cannot call %s: %s", texts[row].name, texts[row].why);
-    buf_add(fix, interface_kind_of(row) == INTERFACE_NAMES ? STR("--net=on")
-                                                           : STR("there is no option for this"));
+    buf_add(fix,
+            interface_kind_of(row) == INTERFACE_NAMES ? STR("--net=on") : STR(POLICY_NO_REMEDY));
 }

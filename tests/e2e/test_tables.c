@@ -52,6 +52,25 @@ static void test_options(void)
     ok(says(&out, "there is no option"), "the control: another one is not taken");
 }
 
+static const char *const rules[] = {
+#define POLICY_RULE(name, id, effect, text, fix, denied, allowed) id,
+#include "policy/rules.def"
+#define RULE(name, id, verdict, why, fix, about, bad, good) id,
+#include "guard/tables/rules.def"
+#undef RULE
+};
+
+static void test_rules(void)
+{
+    auto_buf struct buf out = {0};
+    ok(program_run("explain --list --json", NULL, &out) == 0, "all rules are listed");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        char entry[100];
+        snprintf(entry, sizeof entry, "{\"rule\":\"%s\",\"verdict\":\"", rules[i]);
+        ok(says(&out, entry), "%s is explained", rules[i]);
+    }
+}
+
 static void test_help(void)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
@@ -127,6 +146,7 @@ static void test_bash(void)
 int main(void)
 {
     test_options();
+    test_rules();
     test_help();
 #ifndef _WIN32
     test_bash();

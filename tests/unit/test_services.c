@@ -157,15 +157,15 @@ static const struct {
     const char *rule, *fix;
 } rows[] = {
     {"the scheduler", scheduler, 0, POLICY_WORKSPACE_WRITE, POLICY_NET_ON, CORDON_DENY,
-     "service.outside", "there is no option for this"},
+     "service.outside", "this cannot be overridden"},
     {"the scheduler, full access", scheduler, 0, POLICY_FULL_ACCESS, POLICY_NET_OFF, CORDON_ALLOW,
      "mode.full-access", ""},
     {"opening the service manager", services, 15, POLICY_READ_ONLY, POLICY_NET_OFF, CORDON_ALLOW,
      "service.other", ""},
     {"a new service", services, 12, POLICY_READ_ONLY, POLICY_NET_OFF, CORDON_DENY,
-     "service.outside", "there is no option for this"},
+     "service.outside", "this cannot be overridden"},
     {"a message that cannot be read", services, UINT32_MAX, POLICY_READ_ONLY, POLICY_NET_OFF,
-     CORDON_DENY, "service.outside", "there is no option for this"},
+     CORDON_DENY, "service.outside", "this cannot be overridden"},
     {"names, off", resolver, 0, POLICY_WORKSPACE_WRITE, POLICY_NET_OFF, CORDON_DENY, "net.off",
      "--net=on"},
     {"names, loopback", resolver, 0, POLICY_WORKSPACE_WRITE, POLICY_NET_LOOPBACK, CORDON_DENY,

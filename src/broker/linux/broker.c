@@ -159,7 +159,7 @@ bool broker_allows_mode(struct broker *b, struct request *r, struct str path, mo
     broker_report_text(
         b, r, AUDIT_FILE_SECURITY, path, AUDIT_DENY, str_of(policy_rule_id(RULE_FILE_SETUID)),
         STR("a set-user-id program would lend your rights to whoever starts it, outside the run"),
-        STR("there is no option for this"));
+        STR(POLICY_NO_REMEDY));
     request_fail(r, EPERM);
     return false;
 }

@@ -96,8 +96,7 @@ bool read_allows(struct broker *b, struct request *r, const struct resolved *whe
     if (answer.rule == RULE_PROCESS_OUTSIDE)
         broker_report_text(b, r, AUDIT_PROCESS_OPEN, str_of(where->path), AUDIT_DENY,
                            str_of(policy_rule_id(answer.rule)),
-                           STR("it belongs to a process outside the run"),
-                           STR("there is no option for this"));
+                           STR("it belongs to a process outside the run"), STR(POLICY_NO_REMEDY));
     else
         broker_report(b, r, &question, &answer, AUDIT_FILE_READ, NULL);
     request_fail(r, EACCES);

@@ -52,7 +52,7 @@ static void refuse(struct broker *b, struct request *r, pid_t pid)
     snprintf(target, sizeof target, "process %d", (int)pid);
     broker_report_text(b, r, AUDIT_PROCESS_OPEN, str_of(target), AUDIT_DENY,
                        str_of(policy_rule_id(RULE_PROCESS_OUTSIDE)),
-                       STR("it does not belong to this run"), STR("there is no option for this"));
+                       STR("it does not belong to this run"), STR(POLICY_NO_REMEDY));
     request_fail(r, EPERM);
 }
 

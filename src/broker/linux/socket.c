@@ -21,10 +21,13 @@ static enum policy_net net_of(const struct broker *b)
 static void refuse(struct broker *b, struct request *r, enum audit_op op, struct str target,
                    const char *why)
 {
-    static const char *const rules[] = {"net.off", "net.loopback", "net.proxy", "net.allow",
-                                        "net.on"};
-    broker_report_text(b, r, op, target, AUDIT_DENY, str_of(rules[net_of(b)]), str_of(why),
-                       STR("--net=on"));
+    static const enum policy_rule rules[] = {[POLICY_NET_OFF] = RULE_NET_OFF,
+                                             [POLICY_NET_LOOPBACK] = RULE_NET_LOOPBACK,
+                                             [POLICY_NET_PROXY] = RULE_NET_PROXY,
+                                             [POLICY_NET_ALLOW] = RULE_NET_ALLOW,
+                                             [POLICY_NET_ON] = RULE_NET_ON};
+    struct str rule = str_of(policy_rule_id(rules[net_of(b)]));
+    broker_report_text(b, r, op, target, AUDIT_DENY, rule, str_of(why), STR("--net=on"));
     request_fail(r, EACCES);
 }
 
@@ -251,9 +254,9 @@ static void connect_unix(struct broker *b, struct request *r, const struct socka
     }
     if (!id_set_count(&b->sockets, id_of(&where.st))) {
         broker_report_text(b, r, AUDIT_PIPE_CONNECT, str_of(where.path), AUDIT_DENY,
-                           STR("pipe.outside"),
+                           str_of(policy_rule_id(RULE_PIPE_OUTSIDE)),
                            STR("servers outside the run act for whoever asks them"),
-                           STR("there is no option for this"));
+                           STR(POLICY_NO_REMEDY));
         request_fail(r, EACCES);
         return;
     }

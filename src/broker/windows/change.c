@@ -316,9 +316,10 @@ void change_control(struct request *r)
     if (!request_allows(r, &s.question, AUDIT_FILE_LINK))
         return;
     if (code != SET_REPARSE && code != DELETE_REPARSE) {
-        request_deny_text(r, AUDIT_FILE_ATTRIBUTES, s.question.path.text, STR("file.extended"),
+        request_deny_text(r, AUDIT_FILE_ATTRIBUTES, s.question.path.text,
+                          str_of(policy_rule_id(RULE_FILE_EXTENDED)),
                           STR("object ids and encryption can carry what no rule can see"),
-                          STR("there is no option for this"));
+                          STR(POLICY_NO_REMEDY));
         return;
     }
     status = reopen(&s, FILE_WRITE_ATTRIBUTES, &file);

@@ -4,23 +4,26 @@
 
 static const struct {
     enum audit_op op;
-    const char *rule, *why;
+    enum policy_rule rule;
+    const char *why;
 } refusals[WIRE_REFUSED_COUNT] = {
-    [WIRE_REFUSED_EA] = {AUDIT_FILE_ATTRIBUTES, "file.extended",
+    [WIRE_REFUSED_EA] = {AUDIT_FILE_ATTRIBUTES, RULE_FILE_EXTENDED,
                          "extended attributes can carry what no rule can see"},
-    [WIRE_REFUSED_VOLUME] = {AUDIT_FILE_ATTRIBUTES, "path.device",
+    [WIRE_REFUSED_VOLUME] = {AUDIT_FILE_ATTRIBUTES, RULE_PATH_DEVICE,
                              "this would change the volume itself"},
-    [WIRE_REFUSED_MAILSLOT] = {AUDIT_PIPE_CREATE, "path.mailslot", "mailslots receive from anyone"},
-    [WIRE_REFUSED_PROCESS_CLONE] = {AUDIT_PROCESS_START, "process.clone",
+    [WIRE_REFUSED_MAILSLOT] = {AUDIT_PIPE_CREATE, RULE_PATH_MAILSLOT,
+                               "mailslots receive from anyone"},
+    [WIRE_REFUSED_PROCESS_CLONE] = {AUDIT_PROCESS_START, RULE_PROCESS_CLONE,
                                     "a process made in this way could not be confined"},
-    [WIRE_REFUSED_REGISTRY] = {AUDIT_REGISTRY_WRITE, "registry.write",
+    [WIRE_REFUSED_REGISTRY] = {AUDIT_REGISTRY_WRITE, RULE_REGISTRY_WRITE,
                                "the registry is not for the command to change"},
-    [WIRE_REFUSED_HIVE] = {AUDIT_REGISTRY_WRITE, "registry.hive",
+    [WIRE_REFUSED_HIVE] = {AUDIT_REGISTRY_WRITE, RULE_REGISTRY_HIVE,
                            "registry files are not loaded, saved or replaced from inside"},
     [WIRE_REFUSED_LINK_OBJECT] =
-        {AUDIT_DEVICE_OPEN, "path.device",
+        {AUDIT_DEVICE_OPEN, RULE_PATH_DEVICE,
          "drive letters and device names are not for the command to change"},
-    [WIRE_REFUSED_SYSTEM] = {AUDIT_DEVICE_OPEN, "process.system", "this changes the whole system"},
+    [WIRE_REFUSED_SYSTEM] = {AUDIT_DEVICE_OPEN, RULE_PROCESS_SYSTEM,
+                             "this changes the whole system"},
 };
 
 static struct str text_of(struct request *r, unsigned text)
@@ -37,8 +40,9 @@ static void refused(struct request *r)
         r->malformed = true;
         return;
     }
-    request_deny_text(r, refusals[kind].op, text_of(r, 0), str_of(refusals[kind].rule),
-                      str_of(refusals[kind].why), STR("there is no option for this"));
+    request_deny_text(r, refusals[kind].op, text_of(r, 0),
+                      str_of(policy_rule_id(refusals[kind].rule)), str_of(refusals[kind].why),
+                      STR(POLICY_NO_REMEDY));
 }
 
 /* In the order of requests.def; NULL: not asked by any agent. */

@@ -455,7 +455,8 @@ void open_handle(struct request *r)
         return;
     }
     if (w.options & FILE_OPEN_BY_FILE_ID) {
-        request_deny_text(r, AUDIT_FILE_WRITE, STR("a file by its number"), STR("path.malformed"),
+        request_deny_text(r, AUDIT_FILE_WRITE, STR("a file by its number"),
+                          str_of(policy_rule_id(RULE_PATH_MALFORMED)),
                           STR("a file that is opened by its number has no name to judge"),
                           STR("open it by its path"));
         return;

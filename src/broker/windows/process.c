@@ -195,7 +195,8 @@ void process_start(struct request *r)
     }
     struct program p = {image_path(r, &path), text_of(r, r->wire.text[1].p, r->wire.text[1].n)};
     if (r->wire.numbers[0] & WIRE_OTHER_PARENT) {
-        request_deny_text(r, AUDIT_PROCESS_START, p.path, STR("process.parent"),
+        request_deny_text(r, AUDIT_PROCESS_START, p.path,
+                          str_of(policy_rule_id(RULE_PROCESS_PARENT)),
                           STR("a child under another parent would be outside the run"),
                           STR("start it as a plain child"));
         return;
@@ -274,8 +275,9 @@ static void bring_agent(struct request *r)
         return;
     }
     if (good && inject(process, &b->inject, &wire, &failure)) {
-        request_deny_text(r, AUDIT_PROCESS_START, p.path, STR("process.inject"),
-                          str_of(failure.text), STR("there is no option for this"));
+        request_deny_text(r, AUDIT_PROCESS_START, p.path,
+                          str_of(policy_rule_id(RULE_PROCESS_INJECT)), str_of(failure.text),
+                          STR(POLICY_NO_REMEDY));
         good = false;
     }
     if (good && broker_add(b, process, &wire, p.path)) {
@@ -344,9 +346,9 @@ void process_reach(struct request *r)
         return;
     }
     snprintf(target, sizeof target, "process %lu", (unsigned long)pid);
-    request_deny_text(
-        r, AUDIT_PROCESS_OPEN, str_of(target), str_of(policy_rule_id(RULE_PROCESS_OUTSIDE)),
-        STR("a process outside the run would be changed"), STR("there is no option for this"));
+    request_deny_text(r, AUDIT_PROCESS_OPEN, str_of(target),
+                      str_of(policy_rule_id(RULE_PROCESS_OUTSIDE)),
+                      STR("a process outside the run would be changed"), STR(POLICY_NO_REMEDY));
 }
 
 /* The image of a process; false while it is being made or ends. */
@@ -394,9 +396,9 @@ static void end_unasked(struct broker *b, const struct newcomer *n, struct str i
                                    .pid = n->pid,
                                    .image = image,
                                    .target = str_of(target),
-                                   .rule = STR("process.unasked"),
+                                   .rule = str_of(policy_rule_id(RULE_PROCESS_UNASKED)),
                                    .why = STR("it appeared in the run without being asked for"),
-                                   .fix = STR("there is no option for this")});
+                                   .fix = STR(POLICY_NO_REMEDY)});
     LeaveCriticalSection(&b->lock);
 }
 

@@ -19,9 +19,9 @@ static void end_process(struct client *c, const char *why)
                                             .op = AUDIT_PROCESS_OPEN,
                                             .target = STR("broker"),
                                             .verdict = CORDON_DENY,
-                                            .rule = STR("process.malformed"),
+                                            .rule = str_of(policy_rule_id(RULE_PROCESS_MALFORMED)),
                                             .why = str_of(why),
-                                            .fix = STR("there is no option for this")});
+                                            .fix = STR(POLICY_NO_REMEDY)});
     TerminateProcess(c->process, 125);
 }
 
