@@ -113,6 +113,10 @@ const char *print_nearest(const char *word, const char *const *names, size_t cou
 
 bool system_is_terminal(FILE *file);
 
+/* Signals that would end this program while it writes; put back for a command that it starts. */
+void system_ignore_signals(void);
+void system_restore_signals(void);
+
 /* fopen for a name in WTF-8. */
 FILE *system_fopen(const char *path, const char *mode);
 

@@ -131,7 +131,10 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     }
     if (verbose && !quiet)
         print_plan(p);
+    o.own_process = true;
+    system_restore_signals(); /* the command inherits them */
     rc = run_confined(p, &o, &result);
+    system_ignore_signals();
     if (rc) {
         const char *hint = rc == CORDON_E_NOTFOUND ? mistake_program(o.argv[0]) : "";
         print_error("%s%s%s", cordon_policy_error(p), *hint ? "; " : "", hint);

@@ -22,6 +22,7 @@ struct settings {
     /* Makes a temp folder of the run's own below the shared one; NULL: none is made (why, check).
      */
     int (*make_temp)(struct settings *s, struct str shared, struct str *out);
+    intptr_t temp_hold; /* of make_temp: keeps other runs from removing it; 0: nothing is held */
 
     bool codex;        /* read-only unless a pair says more; the current directory is a root too */
     struct str *pairs; /* KEY=VALUE of Codex */

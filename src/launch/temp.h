@@ -8,6 +8,9 @@
    arena. A failure leaves a sentence in the settings' error. For settings.make_temp. */
 int temp_make(struct settings *s, struct str shared, struct str *out);
 
+/* Other runs may remove it from here on. */
+void temp_release(struct settings *s);
+
 /* Removes the folder and all that is in it, links not followed; true if there was something. */
 bool temp_remove(const char *path);
 

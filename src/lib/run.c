@@ -104,6 +104,7 @@ void run_finish(struct cordon_policy *p, struct run_result *result)
     system_finish(p);
     if (s->temp == POLICY_TEMP_PRIVATE && s->temp_path.n)
         result->temp_had_files = temp_remove(s->temp_path.p);
+    temp_release(&p->settings);
 }
 
 int run_prepare(struct cordon_policy *p, const struct run_options *o)
@@ -175,10 +176,44 @@ static void set_apart_gone_repositories(struct summary *s)
     }
 }
 
+static int run_apart(struct run *run)
+{
+    struct cordon_policy *p = run->policy;
+    const struct run_options *o = run->options;
+    struct run_result *result = run->result;
+    uint64_t begin = machine_now_ms();
+    int rc = open_audit(run);
+    if (rc == 0) {
+        result->reason = "failed";
+        result->exit = 125;
+        result->boundary =
+            policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS
+                ? "none"
+                : system_boundary(result->boundary_detail, sizeof result->boundary_detail);
+        start_event(run);
+        if (o->require_kernel && strcmp(result->boundary, "kernel") != 0)
+            rc = api_fail(p, CORDON_E_CONFINE,
+                          "--require-kernel: the kernel does not confine here, only Cordon's own "
+                          "hooks would; nothing was started");
+        else
+            rc = system_run(run);
+        set_apart_gone_repositories(&result->summary);
+        result->duration_ms = machine_now_ms() - begin;
+        audit_end(run->audit, &(struct audit_event){.type = AUDIT_END,
+                                                    .time = machine_now_ms(),
+                                                    .code = result->exit,
+                                                    .duration_ms = result->duration_ms});
+        result->audit_failure = audit_failure(run->audit);
+    }
+    audit_free(run->audit);
+    if (run->audit_file != MACHINE_NO_FILE)
+        machine_append_close(run->audit_file);
+    return rc;
+}
+
 int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result)
 {
     struct run run = {.policy = p, .options = o, .result = result, .audit_file = MACHINE_NO_FILE};
-    uint64_t begin = machine_now_ms();
     int rc = api_prepare(p, STR_NONE);
     if (rc)
         return rc;
@@ -188,31 +223,5 @@ int run_confined(struct cordon_policy *p, const struct run_options *o, struct ru
     const char *missing = system_lacks(policy_settings_of(p->policy));
     if (missing)
         return api_fail(p, CORDON_E_CONFINE, missing);
-    rc = open_audit(&run);
-    if (rc == 0) {
-        result->reason = "failed";
-        result->exit = 125;
-        result->boundary =
-            policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS
-                ? "none"
-                : system_boundary(result->boundary_detail, sizeof result->boundary_detail);
-        start_event(&run);
-        if (o->require_kernel && strcmp(result->boundary, "kernel") != 0)
-            rc = api_fail(p, CORDON_E_CONFINE,
-                          "--require-kernel: the kernel does not confine here, only Cordon's own "
-                          "hooks would; nothing was started");
-        else
-            rc = system_run(&run);
-        set_apart_gone_repositories(&result->summary);
-        result->duration_ms = machine_now_ms() - begin;
-        audit_end(run.audit, &(struct audit_event){.type = AUDIT_END,
-                                                   .time = machine_now_ms(),
-                                                   .code = result->exit,
-                                                   .duration_ms = result->duration_ms});
-        result->audit_failure = audit_failure(run.audit);
-    }
-    audit_free(run.audit);
-    if (run.audit_file != MACHINE_NO_FILE)
-        machine_append_close(run.audit_file);
-    return rc;
+    return system_apart(&run, run_apart);
 }

@@ -15,6 +15,7 @@ struct run_options {
     bool require_kernel;                   /* refuse where the kernel does not confine */
     bool medium_integrity, allow_elevated; /* Windows: weakenings that were asked for */
     const char *wine_prefix; /* Linux: the prefix of a Windows program; NULL: a private one */
+    bool own_process;        /* the process is Cordon's, not a host's */
     bool trusted;            /* a command of Cordon's own: nobody judges what it starts */
     const char *const *set;  /* NAME=VALUE, for the environment */
     size_t set_count;

@@ -14,6 +14,7 @@ struct run {
     struct run_result *result;
     struct audit *audit;
     intptr_t audit_file; /* MACHINE_NO_FILE: none */
+    void *system;        /* of system_apart, for the other functions of the system */
 };
 
 /* Hands an event to audit and summary; context is the run. One thread at a time. */
@@ -38,14 +39,17 @@ const char *system_lacks(const struct policy_settings *s);
 /* "kernel" or "interposed", and what that stands on. */
 const char *system_boundary(char *detail, size_t capacity);
 
+/* Does the work where nothing that a run changes is the caller's: on Linux in a thread of its own.
+   Returns what it returns, or a code with a sentence in the policy's error. */
+int system_apart(struct run *run, int (*work)(struct run *run));
+
 /* Guard, start, serve, until the command has ended; sets reason and exit of the result. A code with
    a sentence in the policy's error if it could not be confined: then nothing has run. */
 int system_run(struct run *run);
 
 /* ---- a run inside another program ---- */
 
-/* Pipes for what the command writes, if output is set, and what is put back at the end: a run takes
-   the signals that end a program. A code with a sentence if it cannot be had here. */
+/* Pipes for what the command writes, if output is set. A code with a sentence if there are none. */
 struct system_guest;
 int system_guest_open(cordon_output *output, void *context, struct system_guest **out,
                       const char **why);

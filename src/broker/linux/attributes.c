@@ -10,8 +10,6 @@
 
 #include "broker/linux/broker.h"
 
-enum { LONGEST_VALUE = 65536 };
-
 static int object_of(struct broker *b, struct request *r, int fd, enum policy_access access,
                      enum audit_op op);
 
@@ -193,6 +191,13 @@ static void do_old_times(struct broker *b, struct request *r, int dirfd, uint64_
             request_fail(r, -rc);
             return;
         }
+        bool in_range = true;
+        for (int i = 0; i < 2; i++)
+            in_range = in_range && values[i].tv_usec >= 0 && values[i].tv_usec < 1000000;
+        if (!in_range) {
+            request_fail(r, EINVAL);
+            return;
+        }
         for (int i = 0; i < 2; i++)
             times[i] = seconds ? (struct timespec){whole[i], 0}
                                : (struct timespec){values[i].tv_sec, values[i].tv_usec * 1000};
@@ -208,24 +213,23 @@ static bool is_plain_attribute(const char *name)
     return str_starts(text, STR("user.")) || str_starts(text, STR("system.posix_acl_"));
 }
 
-static void do_setxattr(struct request *r, int fd)
+static void do_setxattr(struct broker *b, struct request *r, int fd)
 {
-    static char value[LONGEST_VALUE];
     char name[256], own[64];
     if (fd < 0)
         return;
     ssize_t n = request_read_string(r, r->args[1], name, sizeof name);
-    int rc = n < 0 ? (int)n : r->args[3] > sizeof value ? -E2BIG : 0;
+    int rc = n < 0 ? (int)n : r->args[3] > sizeof b->value ? -E2BIG : 0;
     if (rc == 0 && !is_plain_attribute(name))
         rc = -EPERM;
     if (rc == 0 && r->args[3])
-        rc = request_read(r, r->args[2], value, (size_t)r->args[3]);
+        rc = request_read(r, r->args[2], b->value, (size_t)r->args[3]);
     if (rc) {
         close(fd);
         request_fail(r, -rc);
         return;
     }
-    finish(r, fd, setxattr(own_path(fd, own), name, value, (size_t)r->args[3], (int)r->args[4]));
+    finish(r, fd, setxattr(own_path(fd, own), name, b->value, (size_t)r->args[3], (int)r->args[4]));
 }
 
 static void do_removexattr(struct request *r, int fd)
@@ -263,9 +267,9 @@ bool attributes_handle(struct broker *b, struct request *r)
         return true;
     case SYS_utimensat: do_utimensat(b, r); return true;
     case SYS_setxattr:
-        do_setxattr(r, object_at(b, r, AT_FDCWD, a[0], true, attributes, op));
+        do_setxattr(b, r, object_at(b, r, AT_FDCWD, a[0], true, attributes, op));
         return true;
-    case SYS_fsetxattr: do_setxattr(r, object_of(b, r, (int)a[0], attributes, op)); return true;
+    case SYS_fsetxattr: do_setxattr(b, r, object_of(b, r, (int)a[0], attributes, op)); return true;
     case SYS_removexattr:
         do_removexattr(r, object_at(b, r, AT_FDCWD, a[0], true, attributes, op));
         return true;
@@ -283,7 +287,7 @@ bool attributes_handle(struct broker *b, struct request *r)
         }
         fd = object_at(b, r, AT_FDCWD, a[0], false, attributes, op);
         if (r->number == SYS_lsetxattr)
-            do_setxattr(r, fd);
+            do_setxattr(b, r, fd);
         else
             do_removexattr(r, fd);
         return true;

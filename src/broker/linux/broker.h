@@ -2,6 +2,7 @@
 #ifndef CORDON_BROKER_LINUX_BROKER_H
 #define CORDON_BROKER_LINUX_BROKER_H
 
+#include <stdatomic.h>
 #include <sys/socket.h>
 
 #include "audit/event.h"
@@ -24,7 +25,33 @@ struct broker_expected {
     uint64_t words;
 };
 
-enum { BROKER_MOST_EXPECTED = 1024, BROKER_MOST_PROCESSES = 1024 };
+enum {
+    BROKER_MOST_EXPECTED = 1024,
+    BROKER_MOST_PROCESSES = 1024,
+    BROKER_MOST_SLOW = 256,
+    BROKER_LONGEST_VALUE = 65536,    /* of an extended attribute */
+    BROKER_LONGEST_ARGUMENT = 131072 /* of an exec: the kernel's own bound */
+};
+
+/* A call that may wait, served by a thread of its own. What its work needs lies here and not on the
+   stack, which AddressSanitizer does not clean up when a thread is cancelled. */
+struct slow_call {
+    struct request request;
+    void (*work)(struct slow_call *call); /* answers */
+    int held[2];                          /* closed at the end; -1: none */
+    char path[64];                        /* of an open, like the next two */
+    int flags;
+    bool cut;                        /* O_TRUNC of a file */
+    struct sockaddr_storage address; /* of a connect */
+    socklen_t length;
+    pthread_t thread;
+    atomic_bool done;
+};
+
+struct broker_slow {
+    struct slow_call *items[BROKER_MOST_SLOW];
+    size_t count;
+};
 
 /* Processes that the audit has told of, until they end. */
 struct broker_processes {
@@ -56,7 +83,11 @@ struct broker {
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
     struct broker_processes processes;
-    uint64_t (*now)(void); /* milliseconds since 1970 */
+    struct broker_slow slow;
+    struct request_server server;
+    char value[BROKER_LONGEST_VALUE];       /* of the extended attribute that is being set */
+    char argument[BROKER_LONGEST_ARGUMENT]; /* of the program that is being started */
+    uint64_t (*now)(void);                  /* milliseconds since 1970 */
     struct str granted; /* a folder where Landlock allows everything; NUL-terminated, empty: none */
     struct str stubs;   /* the folder of stubs: what lies there only speaks; may be empty */
     bool granted_mixed; /* something from elsewhere came into it */
@@ -66,7 +97,7 @@ struct broker {
 void broker_free(struct broker *b);
 
 /* Answers calls until stop is readable or the listener has no process left. 0 or a negative code.
- */
+   The calling thread should be one of its own: its umask and affinity change. */
 int broker_serve(struct broker *b, int stop, void (*tick)(void *context));
 
 /* ---- for the handlers ---- */
@@ -100,6 +131,15 @@ void broker_report_text(struct broker *b, const struct request *r, enum audit_op
  */
 bool broker_allows_mode(struct broker *b, struct request *r, struct str path, mode_t mode,
                         bool folder);
+
+/* Hands the call to a thread, which answers it and closes what is held; or answers EAGAIN. */
+void slow_start(struct broker *b, struct request *r, const struct slow_call *what);
+
+/* For the work of such a call: it may be ended while it waits. */
+void slow_may_wait(bool may);
+
+/* Ends the calls of dead callers, or all, and takes what is done off the list. */
+void slow_collect(struct broker_slow *slow, bool all);
 
 /* The program that the caller runs, for events. */
 struct str broker_image(const struct request *r, char *out, size_t capacity);

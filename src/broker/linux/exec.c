@@ -13,34 +13,55 @@
 
 #include "broker/linux/broker.h"
 
-enum { MOST_ARGUMENTS = 4096, LONGEST_ARGUMENTS = 1024 * 1024 };
+/* The kernel's own bound on all strings of an exec, with their pointers. */
+enum { LONGEST_ARGUMENTS = 6 * 1024 * 1024, PAGE = 4096 };
 
-/* The argument list of the caller, copied once. Negative errno; E2BIG is judged as unreadable. */
-static int read_arguments(const struct request *r, uint64_t address, struct arena *arena,
-                          struct str *out, size_t *count)
+/* A list of pointers in the caller's memory, up to its NULL; page by page, as strings are read. */
+static int read_pointers(const struct request *r, uint64_t address, struct buf *out)
 {
-    size_t total = 0;
-    *count = 0;
-    while (address) {
-        uint64_t pointer;
-        int rc = request_read(r, address + 8 * *count, &pointer, sizeof pointer);
+    for (;;) {
+        uint64_t piece[PAGE / 8];
+        size_t n = (PAGE - address % PAGE) / 8;
+        n = n ? n : 1; /* across two pages */
+        int rc = request_read(r, address, piece, 8 * n);
         if (rc)
             return rc;
-        if (pointer == 0)
-            return 0;
-        if (*count == MOST_ARGUMENTS)
+        for (size_t i = 0; i < n; i++) {
+            if (!piece[i])
+                return out->failed ? -ENOMEM : 0;
+            buf_add(out, (struct str){(const char *)&piece[i], 8});
+        }
+        address += 8 * n;
+        if (out->n > LONGEST_ARGUMENTS)
             return -E2BIG;
-        static char text[131072];
-        ssize_t n = request_read_string(r, pointer, text, sizeof text);
+    }
+}
+
+/* The argument list of the caller, copied once, with room for EXTRA_WORDS more. Negative errno. */
+enum { EXTRA_WORDS = 4 };
+static int read_arguments(struct broker *b, const struct request *r, uint64_t address,
+                          struct arena *arena, struct str **out, size_t *count)
+{
+    auto_buf struct buf pointers = {0};
+    int rc = address ? read_pointers(r, address, &pointers) : 0;
+    size_t total = pointers.n;
+    *count = 0;
+    *out = rc ? NULL : ARENA_ARRAY(arena, pointers.n / 8 + EXTRA_WORDS, struct str);
+    if (!*out)
+        return rc ? rc : -ENOMEM;
+    for (size_t at = 0; at < pointers.n; at += 8) {
+        uint64_t pointer;
+        memcpy(&pointer, pointers.p + at, sizeof pointer);
+        ssize_t n = request_read_string(r, pointer, b->argument, sizeof b->argument);
         if (n < 0)
             return n == -ENAMETOOLONG ? -E2BIG : (int)n;
-        total += (size_t)n;
+        total += (size_t)n + 1;
         if (total > LONGEST_ARGUMENTS)
             return -E2BIG;
-        out[*count] = arena_copy(arena, (struct str){text, (size_t)n});
-        if (!out[*count].p)
+        struct str word = arena_copy(arena, (struct str){b->argument, (size_t)n});
+        if (!word.p)
             return -ENOMEM;
-        (*count)++;
+        (*out)[(*count)++] = word;
     }
     return 0;
 }
@@ -179,13 +200,21 @@ static bool refused(struct broker *b, struct request *r, struct str path, struct
     return no;
 }
 
-/* FNV-1a of a command line as /proc shows it. */
+/* FNV-1a of a command line as /proc shows it: every word ends in a zero byte. */
+static uint64_t hash_bytes(uint64_t hash, struct str bytes)
+{
+    for (size_t i = 0; i < bytes.n; i++)
+        hash = (hash ^ (unsigned char)bytes.p[i]) * 0x100000001B3;
+    return hash;
+}
+
+#define HASH_START 0xCBF29CE484222325u
+
 static uint64_t hash_words(const struct str *words, size_t count)
 {
-    uint64_t hash = 0xCBF29CE484222325;
+    uint64_t hash = HASH_START;
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j <= words[i].n; j++)
-            hash = (hash ^ (j < words[i].n ? (unsigned char)words[i].p[j] : 0)) * 0x100000001B3;
+        hash = hash_bytes(hash_bytes(hash, words[i]), (struct str){"", 1});
     return hash;
 }
 
@@ -225,36 +254,40 @@ static bool expect(struct broker *b, pid_t process, const struct stat *program,
     return true;
 }
 
-/* The words of /proc/PID/cmdline, until the next call. */
-static bool read_words(pid_t process, struct str *words, size_t *count)
+/* /proc/PID/cmdline. */
+static bool read_cmdline(pid_t process, struct buf *out)
 {
-    static char text[LONGEST_ARGUMENTS + MOST_ARGUMENTS];
+    enum { PIECE = 65536 };
     char path[64];
-    size_t n = 0, capacity = sizeof text;
+    ssize_t n = 0;
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)process);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    ssize_t piece;
-    while (n < capacity && (piece = read(fd, text + n, capacity - n)) > 0)
-        n += (size_t)piece;
+    while (out->n <= LONGEST_ARGUMENTS && buf_reserve(out, PIECE) &&
+           (n = read(fd, out->p + out->n, PIECE)) > 0)
+        out->n += (size_t)n;
     close(fd);
+    return n == 0 && out->n > 0 && out->p[out->n - 1] == '\0';
+}
+
+static struct str *split_words(struct str line, struct arena *arena, size_t *count)
+{
     *count = 0;
-    for (size_t at = 0; at < n; at++) {
-        size_t end = at;
-        while (end < n && text[end])
-            end++;
-        if (*count == MOST_ARGUMENTS || end == n)
-            return false;
-        words[(*count)++] = (struct str){text + at, end - at};
-        at = end;
+    for (size_t i = 0; i < line.n; i++)
+        *count += line.p[i] == '\0';
+    struct str *words = ARENA_ARRAY(arena, *count, struct str);
+    for (size_t i = 0, at = 0; words && i < *count; i++) {
+        words[i] = str_of(line.p + at);
+        at += words[i].n + 1;
     }
-    return *count > 0;
+    return words;
 }
 
 static bool is_as_judged(struct broker *b, struct request *r, const struct broker_expected *e)
 {
-    static struct str words[MOST_ARGUMENTS + 1];
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf line = {0};
     char path[PATH_MAX];
     struct stat st;
     size_t count;
@@ -264,13 +297,14 @@ static bool is_as_judged(struct broker *b, struct request *r, const struct broke
     /* It did not begin: the program from before goes on. */
     if (!same && st.st_dev == e->before_device && st.st_ino == e->before_inode)
         return true;
-    if (!read_words(e->process, words, &count))
+    if (!read_cmdline(e->process, &line))
         return false;
-    if (same && hash_words(words, count) == e->words)
+    if (same && hash_bytes(HASH_START, buf_str(&line)) == e->words)
         return true;
+    struct str *words = split_words(buf_str(&line), &arena, &count);
     struct resolved file = {.parent = -1, .exists = true, .st = st};
     snprintf(file.path, sizeof file.path, "%s", path);
-    if (b->judges_reads && read_refuses(b, r, &file))
+    if (!words || (b->judges_reads && read_refuses(b, r, &file)))
         return false;
     return st.st_nlink > 0 && !refused(b, r, str_of(path), words, count);
 }
@@ -338,7 +372,7 @@ static int read_script(struct request *r, int program, const char *given, struct
         close(fd);
     else if (error == EACCES)
         return UNREADABLE;
-    if (n < 3 || line[0] != '#' || line[1] != '!' || *count + 2 > MOST_ARGUMENTS)
+    if (n < 3 || line[0] != '#' || line[1] != '!')
         return NO_SCRIPT;
     line[n] = '\0';
     line[strcspn(line, "\n")] = '\0';
@@ -396,13 +430,13 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
                     int flags)
 {
     auto_arena struct arena arena = {0};
-    static struct str words[MOST_ARGUMENTS + 4];
+    struct str *words = NULL;
     struct request_status caller;
     struct stat st;
     size_t count = 0;
     char given[PATH_MAX], image[PATH_MAX];
     ssize_t n = request_read_string(r, path, given, sizeof given);
-    int rc = n < 0 ? (int)n : read_arguments(r, argv, &arena, words, &count);
+    int rc = n < 0 ? (int)n : read_arguments(b, r, argv, &arena, &words, &count);
     int program = rc ? rc : program_of(r, dirfd, given, flags);
     if (program < 0) {
         request_fail(r, -program);

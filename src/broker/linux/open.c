@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -30,54 +29,38 @@ static bool flags_write(int flags)
 }
 
 /* A FIFO opens when its other end does, a device when it likes: nobody else may wait for that. */
-struct slow_open {
-    struct request request;
-    int object, flags;
-    bool cut; /* O_TRUNC of a file */
-};
-
-static void *open_slowly(void *context)
+static void open_slowly(struct slow_call *call)
 {
-    struct slow_open *slow = context;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", slow->object);
-    int fd = open(path, slow->flags | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0 || (slow->cut && truncate(path, 0)))
-        request_fail(&slow->request, errno);
+    snprintf(call->path, sizeof call->path, "/proc/self/fd/%d", call->held[0]);
+    slow_may_wait(true);
+    int fd = open(call->path, call->flags | O_CLOEXEC | O_NOCTTY);
+    slow_may_wait(false);
+    if (fd < 0 || (call->cut && truncate(call->path, 0)))
+        request_fail(&call->request, errno);
     else
-        request_give(&slow->request, fd, slow->flags & O_CLOEXEC);
+        request_give(&call->request, fd, call->flags & O_CLOEXEC);
     if (fd >= 0)
         close(fd);
-    close(slow->object);
-    free(slow);
-    return NULL;
 }
 
 /* Owns the object, a descriptor of what is to be opened. */
-static void open_in_thread(struct request *r, int object, int flags, bool cut)
+static void open_in_thread(struct broker *b, struct request *r, int object, int flags, bool cut)
 {
-    struct slow_open *slow = malloc(sizeof *slow);
-    pthread_t thread;
-    if (slow)
-        *slow =
-            (struct slow_open){*r, object, flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW), cut};
-    if (!slow || pthread_create(&thread, NULL, open_slowly, slow)) {
-        request_fail(r, slow ? EAGAIN : ENOMEM);
-        close(object);
-        free(slow);
-        return;
-    }
-    r->answered = true; /* by the thread */
-    pthread_detach(thread);
+    slow_start(b, r,
+               &(struct slow_call){.work = open_slowly,
+                                   .held = {object, -1},
+                                   .flags = flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW),
+                                   .cut = cut});
 }
 
-static void open_special(struct request *r, const struct resolved *where, int flags)
+static void open_special(struct broker *b, struct request *r, const struct resolved *where,
+                         int flags)
 {
     int object = openat(where->parent, where->leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (object < 0)
         request_fail(r, errno);
     else
-        open_in_thread(r, object, flags, (flags & O_TRUNC) && S_ISREG(where->st.st_mode));
+        open_in_thread(b, r, object, flags, (flags & O_TRUNC) && S_ISREG(where->st.st_mode));
 }
 
 int open_object(struct broker *b, struct request *r, struct resolved *where, int flags)
@@ -183,7 +166,7 @@ static int open_descriptor(struct broker *b, struct request *r, const struct res
     else if (S_ISREG(object.st.st_mode) && (flags_write(flags) || !was_readable(copy)))
         rc = -EACCES;
     if (rc == 0 && !S_ISREG(object.st.st_mode) && !S_ISDIR(object.st.st_mode)) {
-        open_in_thread(r, copy, flags, false);
+        open_in_thread(b, r, copy, flags, false);
         return 0;
     }
     if (rc == 0) {
@@ -209,7 +192,7 @@ static bool is_device(const struct resolved *where)
 static int open_other(struct broker *b, struct request *r, struct resolved *where, int flags)
 {
     if (is_device(where) && terminal_is_own(b, r, where->path)) {
-        open_special(r, where, flags);
+        open_special(b, r, where, flags);
         return 0;
     }
     if (is_device(where) && may_continue(b, flags)) {
@@ -223,7 +206,7 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
         return -EACCES;
     if (b->judges_reads && flags_read(flags) && !read_allows(b, r, where))
         return -EACCES;
-    open_special(r, where, flags);
+    open_special(b, r, where, flags);
     return 0;
 }
 
@@ -268,12 +251,12 @@ static int try_open(struct broker *b, struct request *r, int dirfd, const char *
     if (!S_ISREG(where.st.st_mode))
         return open_other(b, r, &where, flags);
     if (flags_write(flags) && is_thread_name(b, where.path)) {
-        open_special(r, &where, flags & ~O_TRUNC);
+        open_special(b, r, &where, flags & ~O_TRUNC);
         return 0;
     }
     rc = open_object(b, r, &where, flags);
     if (rc == -EINPROGRESS) {
-        open_special(r, &where, flags);
+        open_special(b, r, &where, flags);
         return 0;
     }
     return rc == -ENOENT || rc == -ELOOP ? -EAGAIN : rc;

@@ -14,16 +14,41 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "launch/linux/kernel.h"
+
 bool request_alive(const struct request *r)
 {
     return ioctl(r->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &r->id) == 0;
+}
+
+/* Opened for one read: a descriptor that was kept would show the program after the next exec. */
+static ssize_t read_memory_file(pid_t pid, uint64_t address, void *out, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t n = pread(fd, out, size, (off_t)address);
+    int error = n < 0 && errno == EIO ? EFAULT : errno;
+    close(fd);
+    errno = error;
+    return n;
 }
 
 int request_read(const struct request *r, uint64_t address, void *out, size_t size)
 {
     struct iovec local = {out, size};
     struct iovec remote = {(void *)(uintptr_t)address, size};
-    ssize_t n = process_vm_readv(r->pid, &local, 1, &remote, 1, 0);
+    ssize_t n = -1;
+    errno = ENOSYS;
+    if (!r->server->reads_files)
+        n = process_vm_readv(r->pid, &local, 1, &remote, 1, 0);
+    /* Other sandboxes filter that call, and the file is as good. */
+    if (n < 0 && (errno == ENOSYS || errno == EPERM)) {
+        n = read_memory_file(r->pid, address, out, size);
+        r->server->reads_files = r->server->reads_files || n >= 0;
+    }
     if (n < 0)
         return -errno;
     if ((size_t)n != size)
@@ -51,11 +76,31 @@ ssize_t request_read_string(const struct request *r, uint64_t address, char *out
     return -ENAMETOOLONG;
 }
 
+/* The umask of a process is that of all its runs: one of them has it for as long as it makes
+   something. Only where a thread cannot have its own. */
+static pthread_mutex_t umask_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool is_server(const struct request *r)
+{
+    return pthread_equal(pthread_self(), r->server->thread);
+}
+
+static void give_umask_back(const struct request *r)
+{
+    struct request_server *server = r->server;
+    if (!is_server(r) || !server->umask_taken)
+        return;
+    umask(server->umask_before);
+    server->umask_taken = false;
+    pthread_mutex_unlock(&umask_lock);
+}
+
 static void answer(struct request *r, const struct seccomp_notif_resp *response)
 {
     if (r->answered)
         return;
     r->answered = true;
+    give_umask_back(r);
     int rc;
     while ((rc = ioctl(r->listener, SECCOMP_IOCTL_NOTIF_SEND, response)) && errno == EINTR)
         ;
@@ -75,46 +120,47 @@ void request_succeed(struct request *r, int64_t value)
     answer(r, &(struct seccomp_notif_resp){.id = r->id, .val = value});
 }
 
+void request_finish(struct request *r)
+{
+    request_fail(r, EPERM);
+    give_umask_back(r); /* a thread answers, or will */
+}
+
 void request_continue(struct request *r)
 {
     answer(r, &(struct seccomp_notif_resp){.id = r->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE});
 }
 
-bool request_takes_turns;
-pthread_t request_server;
-
 /*
  * Handing over a descriptor wakes the caller and then the broker, and the kernel would put each on
- * the next idle CPU, which costs more than all the rest. Both are kept on this one for that moment.
+ * the next idle CPU, which costs more than all the rest. Both are kept on this one for that moment,
+ * in which the caller does not leave the kernel: a process that it started then would inherit it.
  */
 struct turn {
     bool held;
     cpu_set_t caller;
 };
 
-/* While one caller goes on asking, the broker stays where it is. Of the thread that serves. */
-static cpu_set_t own_before;
-static pid_t turns_with;
-static int own_cpu = -1;
-
-void request_end_turns(void)
+void request_end_turns(struct request_server *server)
 {
-    if (own_cpu >= 0)
-        sched_setaffinity(0, sizeof own_before, &own_before);
-    own_cpu = -1;
-    turns_with = 0;
+    if (server->cpu >= 0)
+        sched_setaffinity(0, sizeof server->before, &server->before);
+    server->cpu = -1;
+    server->turns_with = 0;
 }
 
+/* While one caller goes on asking, the broker stays where it is. */
 static bool stay_on(const struct request *r, int cpu, const cpu_set_t *here)
 {
-    if (own_cpu == cpu && turns_with == r->pid)
+    struct request_server *server = r->server;
+    if (server->cpu == cpu && server->turns_with == r->pid)
         return true;
-    request_end_turns();
-    if (sched_getaffinity(0, sizeof own_before, &own_before) ||
+    request_end_turns(server);
+    if (sched_getaffinity(0, sizeof server->before, &server->before) ||
         sched_setaffinity(0, sizeof *here, here))
         return false;
-    own_cpu = cpu;
-    turns_with = r->pid;
+    server->cpu = cpu;
+    server->turns_with = r->pid;
     return true;
 }
 
@@ -123,7 +169,7 @@ static void turn_begin(const struct request *r, struct turn *turn)
     cpu_set_t here;
     int cpu = sched_getcpu();
     turn->held = false;
-    if (!request_takes_turns || !pthread_equal(pthread_self(), request_server) || cpu < 0 ||
+    if (!r->server->takes_turns || !is_server(r) || cpu < 0 ||
         sched_getaffinity(r->pid, sizeof turn->caller, &turn->caller))
         return;
     CPU_ZERO(&here);
@@ -141,22 +187,26 @@ static void turn_end(const struct request *r, const struct turn *turn)
 
 void request_give(struct request *r, int fd, bool close_on_exec)
 {
-    struct seccomp_notif_addfd add = {.id = r->id,
-                                      .flags = SECCOMP_ADDFD_FLAG_SEND,
-                                      .srcfd = (uint32_t)fd,
-                                      .newfd_flags = close_on_exec ? O_CLOEXEC : 0};
     struct turn turn;
-    int rc, error = 0;
+    int number, error;
     if (r->answered)
         return;
+    give_umask_back(r);
     turn_begin(r, &turn);
+    /* With a turn to end, the answer comes after it. */
+    struct seccomp_notif_addfd add = {.id = r->id,
+                                      .flags = turn.held ? 0 : SECCOMP_ADDFD_FLAG_SEND,
+                                      .srcfd = (uint32_t)fd,
+                                      .newfd_flags = close_on_exec ? O_CLOEXEC : 0};
     do {
-        rc = ioctl(r->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
-        error = rc < 0 ? errno : 0;
+        number = ioctl(r->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
+        error = number < 0 ? errno : 0;
     } while (error == EINTR || error == EINPROGRESS);
     turn_end(r, &turn);
     if (error)
         request_fail(r, error == ENOENT ? EINTR : error);
+    else if (turn.held)
+        request_succeed(r, number);
     r->answered = true;
 }
 
@@ -190,32 +240,55 @@ bool request_status(const struct request *r, struct request_status *out)
     return true;
 }
 
-/* Whose umask this process has taken on; 0: nobody's. Every umask call and every new process
-   arrives here first, so it stays right; reading it from /proc is half the price of making a file.
+/*
+ * Every umask call and every new process arrives here first, so what was read stays right; reading
+ * it from /proc is half the price of making a file. But the call that changes it goes on after it
+ * was seen: for so many takes nothing is kept.
  */
-static pid_t umask_of;
-
-/* The call that changes it goes on after it was seen: for so many takes nothing is kept. */
 enum { DISTRUST = 64 };
-static unsigned umask_distrust;
 
-void request_forget_umask(void)
+void request_forget_umask(struct request_server *server)
 {
-    umask_of = 0;
-    umask_distrust = DISTRUST;
+    server->umask_of = 0;
+    server->umask_distrust = DISTRUST;
+}
+
+void request_server_open(struct request_server *server, int listener)
+{
+    *server = (struct request_server){.thread = pthread_self(), .cpu = -1};
+    server->shares_umask = unshare(CLONE_FS) != 0;
+    request_forget_umask(server);
+    /* Caller and broker take turns, so they share a CPU; kernels before 6.6 do not know that. */
+    server->takes_turns = ioctl(listener, KERNEL_NOTIF_SET_FLAGS, KERNEL_NOTIF_SYNC_WAKE_UP) == 0;
+}
+
+static mode_t read_umask(const struct request *r, bool *known)
+{
+    struct request_status status;
+    *known = request_status(r, &status);
+    return *known ? status.umask : 077;
 }
 
 void request_take_umask(const struct request *r)
 {
-    struct request_status status;
-    if (umask_of == r->pid)
+    struct request_server *server = r->server;
+    bool known;
+    if (server->shares_umask) {
+        if (server->umask_taken)
+            return;
+        mode_t mask = read_umask(r, &known);
+        pthread_mutex_lock(&umask_lock);
+        server->umask_before = umask(mask);
+        server->umask_taken = true;
         return;
-    bool known = request_status(r, &status);
-    umask(known ? status.umask : 077);
-    if (umask_distrust > 0)
-        umask_distrust--;
+    }
+    if (server->umask_of == r->pid)
+        return;
+    umask(read_umask(r, &known));
+    if (server->umask_distrust > 0)
+        server->umask_distrust--;
     else
-        umask_of = known ? r->pid : 0;
+        server->umask_of = known ? r->pid : 0;
 }
 
 int request_descriptor(const struct request *r, int fd)

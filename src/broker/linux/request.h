@@ -4,11 +4,36 @@
 
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/types.h>
 
 #include "base/str.h"
 
+/* The thread that serves one run: whose umask it has taken on, and which CPU it shares with whom.
+ */
+struct request_server {
+    pthread_t thread;
+    bool takes_turns;  /* caller and broker share a CPU (kernel 6.6 and later) */
+    int cpu;           /* that one; -1: the thread is free to move */
+    pid_t turns_with;  /* the caller on it */
+    cpu_set_t before;  /* where the thread ran before */
+    bool shares_umask; /* with the whole process: this kernel or container gives it none of its own
+                        */
+    bool umask_taken;  /* only if shared: until the answer */
+    mode_t umask_before; /* only if taken */
+    pid_t umask_of;      /* whose umask this thread has; 0: nobody's */
+    unsigned umask_distrust;
+    bool reads_files; /* the caller's memory through /proc: process_vm_readv is not to be had */
+};
+
+/* Of the calling thread, which should be one of its own: its umask is no longer the process's. */
+void request_server_open(struct request_server *server, int listener);
+
+/* Another caller is next, or none: the broker may move again. */
+void request_end_turns(struct request_server *server);
+
 struct request {
+    struct request_server *server;
     int listener;
     uint64_t id;
     pid_t pid; /* of the thread that called */
@@ -32,12 +57,8 @@ void request_succeed(struct request *r, int64_t value);
 void request_continue(struct request *r);
 void request_give(struct request *r, int fd, bool close_on_exec); /* fd stays the broker's */
 
-/* Caller and broker share a CPU (kernel 6.6 and later); the thread that serves. */
-extern bool request_takes_turns;
-extern pthread_t request_server;
-
-/* Another caller is next, or none: the broker may move again. */
-void request_end_turns(void);
+/* After the handler: refused, if that has not answered. */
+void request_finish(struct request *r);
 
 /* The caller's process, its parent and umask, read at once; false if it is gone. */
 struct request_status {
@@ -46,11 +67,11 @@ struct request_status {
 };
 bool request_status(const struct request *r, struct request_status *out);
 
-/* What is made from now on has the mode that the caller's umask leaves. */
+/* What is made until the answer has the mode that the caller's umask leaves. */
 void request_take_umask(const struct request *r);
 
 /* Somebody changes it: what was known is not known any more. */
-void request_forget_umask(void);
+void request_forget_umask(struct request_server *server);
 
 /* A copy of the caller's descriptor, or a negative errno. */
 int request_descriptor(const struct request *r, int fd);

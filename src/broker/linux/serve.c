@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
-#include "launch/linux/kernel.h"
 
 enum { TICK_MS = 1000 };
 
@@ -16,18 +15,14 @@ static void dispatch(struct broker *b, struct request *r)
 {
     if (!exec_verify(b, r))
         return;
-    if (open_handle(b, r) || file_handle(b, r) || attributes_handle(b, r) || exec_handle(b, r) ||
-        socket_handle(b, r) || signal_handle(b, r)) {
-        if (!r->answered)
-            request_fail(r, EPERM); /* no handler may leave a caller waiting */
-        return;
-    }
     if (r->number == SYS_umask) {
-        request_forget_umask(); /* read from /proc when it matters */
+        request_forget_umask(&b->server); /* read from /proc when it matters */
         request_continue(r);
-    } else {
-        request_fail(r, EPERM);
+    } else if (!open_handle(b, r) && !file_handle(b, r) && !attributes_handle(b, r) &&
+               !exec_handle(b, r) && !socket_handle(b, r)) {
+        signal_handle(b, r);
     }
+    request_finish(r); /* no handler may leave a caller waiting */
 }
 
 static int serve_one(struct broker *b, struct seccomp_notif *call, size_t size)
@@ -35,8 +30,11 @@ static int serve_one(struct broker *b, struct seccomp_notif *call, size_t size)
     memset(call, 0, size);
     if (ioctl(b->listener, SECCOMP_IOCTL_NOTIF_RECV, call))
         return errno == EINTR || errno == ENOENT ? 0 : -errno;
-    struct request r = {
-        .listener = b->listener, .id = call->id, .pid = (pid_t)call->pid, .number = call->data.nr};
+    struct request r = {.server = &b->server,
+                        .listener = b->listener,
+                        .id = call->id,
+                        .pid = (pid_t)call->pid,
+                        .number = call->data.nr};
     for (int i = 0; i < 6; i++)
         r.args[i] = call->data.args[i];
     dispatch(b, &r);
@@ -62,13 +60,8 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
         return CORDON_E_NOMEM;
     uint64_t last_tick = elapsed_ms();
     int rc = 0;
-    mode_t own = umask(077);
-    request_server = pthread_self();
     pid_t last = 0;
-    request_forget_umask();
-    /* Caller and broker take turns, so they share a CPU; kernels before 6.6 do not know that. */
-    request_takes_turns =
-        ioctl(b->listener, KERNEL_NOTIF_SET_FLAGS, KERNEL_NOTIF_SYNC_WAKE_UP) == 0;
+    request_server_open(&b->server, b->listener);
     while (rc == 0) {
         struct pollfd watch[] = {{b->listener, POLLIN, 0},
                                  {stop, POLLIN, 0},
@@ -80,18 +73,19 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
         if (watch[0].revents & POLLIN)
             rc = serve_one(b, call, size);
         if (!(watch[0].revents & POLLIN) || (pid_t)call->pid != last)
-            request_end_turns();
+            request_end_turns(&b->server);
         last = (pid_t)call->pid;
         if (watch[1].revents || (watch[0].revents & (POLLHUP | POLLERR)))
             break;
         uint64_t now = elapsed_ms();
         if (now - last_tick >= TICK_MS) {
             tick(b->context);
+            slow_collect(&b->slow, false);
             last_tick = now;
         }
     }
-    request_end_turns();
-    umask(own);
+    request_end_turns(&b->server);
+    slow_collect(&b->slow, true);
     free(call);
     return rc;
 }

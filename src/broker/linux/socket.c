@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -140,53 +139,32 @@ static bool own_port(const struct broker *b, uint16_t port)
 }
 
 /* A connection may take its time: it gets a thread of its own. */
-struct slow_connect {
-    struct request request;
-    struct sockaddr_storage address;
-    socklen_t length;
-    int socket;
-    int folder; /* that the address names, or -1 */
-};
-
-static void *connect_slowly(void *context)
+static void connect_slowly(struct slow_call *call)
 {
-    struct slow_connect *slow = context;
-    if (connect(slow->socket, (struct sockaddr *)&slow->address, slow->length))
-        request_fail(&slow->request, errno);
+    slow_may_wait(true);
+    int rc = connect(call->held[0], (struct sockaddr *)&call->address, call->length);
+    slow_may_wait(false);
+    if (rc)
+        request_fail(&call->request, errno);
     else
-        request_succeed(&slow->request, 0);
-    close(slow->socket);
-    if (slow->folder >= 0)
-        close(slow->folder);
-    free(slow);
-    return NULL;
+        request_succeed(&call->request, 0);
 }
 
-/* Owns the folder. */
-static void connect_for(struct request *r, const void *address, socklen_t length, int folder)
+/* Owns the folder, which the address names; -1: it names none. */
+static void connect_for(struct broker *b, struct request *r, const void *address, socklen_t length,
+                        int folder)
 {
-    struct slow_connect *slow = malloc(sizeof *slow);
-    pthread_t thread;
-    if (!slow) {
-        request_fail(r, ENOMEM);
-        if (folder >= 0)
-            close(folder);
+    struct slow_call call = {.work = connect_slowly,
+                             .held = {request_descriptor(r, (int)r->args[0]), folder},
+                             .length = length};
+    memcpy(&call.address, address, length);
+    if (call.held[0] >= 0) {
+        slow_start(b, r, &call);
         return;
     }
-    *slow = (struct slow_connect){.request = *r, .length = length, .folder = folder};
-    memcpy(&slow->address, address, length);
-    slow->socket = request_descriptor(r, (int)r->args[0]);
-    if (slow->socket < 0 || pthread_create(&thread, NULL, connect_slowly, slow)) {
-        request_fail(r, slow->socket < 0 ? -slow->socket : EAGAIN);
-        if (slow->socket >= 0)
-            close(slow->socket);
-        if (folder >= 0)
-            close(folder);
-        free(slow);
-        return;
-    }
-    r->answered = true;
-    pthread_detach(thread);
+    request_fail(r, -call.held[0]);
+    if (folder >= 0)
+        close(folder);
 }
 
 static bool same_peer(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
@@ -214,7 +192,7 @@ static void connect_internet(struct broker *b, struct request *r,
     }
     bool proxied = net_of(b) == POLICY_NET_PROXY || net_of(b) == POLICY_NET_ALLOW;
     if (proxied && same_peer(address, &b->proxy)) {
-        connect_for(r, address, length, -1);
+        connect_for(b, r, address, length, -1);
         return;
     }
     peer.host = str_of(host);
@@ -225,7 +203,7 @@ static void connect_internet(struct broker *b, struct request *r,
     if (proxied && !peer.in_run)
         answer.verdict = CORDON_DENY;
     if (answer.verdict == CORDON_ALLOW) {
-        connect_for(r, address, length, -1);
+        connect_for(b, r, address, length, -1);
         return;
     }
     auto_buf struct buf why = {0}, fix = {0};
@@ -267,19 +245,20 @@ static void connect_unix(struct broker *b, struct request *r, const struct socka
     }
     snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d/%.64s", where.parent, where.leaf);
     /* A full queue makes it wait, so not here. */
-    connect_for(r, &own, sizeof own, where.parent);
+    connect_for(b, r, &own, sizeof own, where.parent);
     where.parent = -1;
 }
 
 static bool read_address(struct request *r, struct sockaddr_storage *address, socklen_t *length)
 {
     uint64_t size = r->args[2];
-    if (size < sizeof(sa_family_t) || size > sizeof *address) {
-        request_fail(r, EINVAL);
-        return false;
-    }
+    int rc = size < sizeof(sa_family_t) || size > sizeof *address ? -EINVAL : 0;
     memset(address, 0, sizeof *address);
-    int rc = request_read(r, r->args[1], address, (size_t)size);
+    if (rc == 0)
+        rc = request_read(r, r->args[1], address, (size_t)size);
+    /* So a path in it always ends in a zero byte. */
+    if (rc == 0 && address->ss_family == AF_UNIX && size > sizeof(struct sockaddr_un))
+        rc = -EINVAL;
     if (rc)
         request_fail(r, -rc);
     *length = (socklen_t)size;
@@ -295,7 +274,7 @@ static void do_connect(struct broker *b, struct request *r)
     if (address.ss_family == AF_UNIX)
         connect_unix(b, r, (const void *)&address);
     else if (address.ss_family == AF_UNSPEC || address.ss_family == AF_NETLINK)
-        connect_for(r, &address, length, -1); /* disconnects, or asks the kernel */
+        connect_for(b, r, &address, length, -1); /* disconnects, or asks the kernel */
     else
         connect_internet(b, r, &address, length);
 }

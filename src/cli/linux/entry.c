@@ -9,9 +9,27 @@ bool system_is_terminal(FILE *file)
     return isatty(fileno(file));
 }
 
+/* Output that nobody reads, or that is over the file size limit, must not end this program before
+   it has answered. */
+static const int ignored[] = {SIGPIPE, SIGXFSZ};
+enum { IGNORED = sizeof ignored / sizeof *ignored };
+static void (*given[IGNORED])(int);
+
+void system_ignore_signals(void)
+{
+    for (int i = 0; i < IGNORED; i++)
+        given[i] = signal(ignored[i], SIG_IGN);
+}
+
+void system_restore_signals(void)
+{
+    for (int i = 0; i < IGNORED; i++)
+        signal(ignored[i], given[i]);
+}
+
 int main(int argc, char **argv)
 {
     struct arguments args = {(const char **)argv + 1, argc > 0 ? (size_t)argc - 1 : 0, 0, NULL};
-    signal(SIGPIPE, SIG_IGN);
+    system_ignore_signals();
     return cli_main(&args);
 }

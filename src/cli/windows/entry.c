@@ -14,6 +14,14 @@ bool system_is_terminal(FILE *file)
            SetConsoleMode(handle, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
 }
 
+void system_ignore_signals(void)
+{
+}
+
+void system_restore_signals(void)
+{
+}
+
 int wmain(int argc, wchar_t **argv);
 
 int wmain(int argc, wchar_t **argv)

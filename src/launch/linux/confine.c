@@ -242,14 +242,14 @@ bool confine_signals(void)
 static const uint32_t keep = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH |
                              1u << CAP_FOWNER | 1u << CAP_FSETID;
 
-void confine_lower_supervisor(bool lower)
+void confine_lower_supervisor(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[2];
     if (syscall(SYS_capget, &header, data))
         return;
     for (int i = 0; i < 2; i++)
-        data[i].effective = data[i].permitted & (lower ? i == 0 ? keep : 0 : ~0u);
+        data[i].effective = data[i].permitted & (i == 0 ? keep : 0);
     syscall(SYS_capset, &header, data);
 }
 

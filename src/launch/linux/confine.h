@@ -15,9 +15,9 @@ struct confine_plan {
 /*
  * While the supervisor acts for the tree it uses no more capabilities than the tree has: what root
  * can open with the others (kernel memory, logs) is not the tree's. Of this thread and those it
- * makes; lower says which.
+ * makes, for as long as they last.
  */
-void confine_lower_supervisor(bool lower);
+void confine_lower_supervisor(void);
 
 /* The kernel's Landlock ABI, 0 if it has none. */
 int confine_landlock_abi(void);

@@ -10,12 +10,14 @@
 
 #include "policy/rules.h"
 
+enum { LIMITS_MOST_GROUPS = 2 };
+
 struct limits {
     struct limits_group {
         char path[PATH_MAX];
         int members; /* of its list of processes, to be written to */
         bool unified, processes, memory;
-    } groups[2];
+    } groups[LIMITS_MOST_GROUPS];
     size_t count;
 };
 

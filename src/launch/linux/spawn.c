@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "cordon.h"
+#include "launch/linux/signals.h"
 #include "launch/linux/stubs.h"
 
 /* What the command's process says before its exec. */
@@ -93,6 +94,7 @@ __attribute__((noreturn)) static void become_command(const struct spawn_plan *pl
         _exit(125);
     if (listener >= 0)
         close(listener);
+    signals_inherit(plan->ignored, plan->mask);
     execve(plan->program, (char *const *)plan->argv, (char *const *)plan->environ);
     int error = errno;
     dprintf(2, "cordon: %s: %s\n", plan->program,
@@ -239,31 +241,66 @@ static int time_left(const struct spawn_plan *plan, uint64_t begin)
     return left > INT_MAX ? INT_MAX : (int)left;
 }
 
-/* The reaper: adopts, waits, reports the command's status, ends the rest. Does not return. */
+/*
+ * Of the descriptors of this process the reaper keeps the standard ones and these, sorted: a pipe
+ * or socket of another run, or of the host, must be closed when its owner closes it.
+ */
+static void keep_descriptors(int *kept, size_t count)
+{
+    unsigned from = 3;
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = i; j > 0 && kept[j] < kept[j - 1]; j--) {
+            int other = kept[j];
+            kept[j] = kept[j - 1];
+            kept[j - 1] = other;
+        }
+    for (size_t i = 0; i < count; i++) {
+        if (kept[i] < (int)from)
+            continue;
+        if (kept[i] > (int)from)
+            syscall(SYS_close_range, from, (unsigned)kept[i] - 1, 0);
+        from = (unsigned)kept[i] + 1;
+    }
+    syscall(SYS_close_range, from, ~0U, 0);
+}
+
+static void keep_own(const struct spawn_plan *plan, int control, int socket)
+{
+    int kept[4 + LIMITS_MOST_GROUPS];
+    size_t count = 0;
+    kept[count++] = control;
+    kept[count++] = socket;
+    for (int i = 0; plan->stdio && i < 2; i++)
+        kept[count++] = (int)plan->stdio[i];
+    for (size_t i = 0; plan->limits && i < plan->limits->count; i++)
+        kept[count++] = plan->limits->groups[i].members;
+    keep_descriptors(kept, count);
+}
+
+/* The reaper: adopts, waits, reports the command's status, ends the rest. All signals are blocked
+   in it, so that nothing from the terminal ends or stops it. Does not return. */
 static void become_reaper(const struct spawn_plan *plan, int control, int socket)
 {
-    static const int from_terminal[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-    sigset_t children;
+    sigset_t children, all;
     uint64_t begin = elapsed_ms();
     bool adopts = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
     /* Who kills all that is called cordon must not kill what ends the tree then. */
     prctl(PR_SET_NAME, "sandbox-reaper", 0, 0, 0);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would take the status of the command away */
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &children, NULL);
+    keep_own(plan, control, socket);
     int ended = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
     bool scoped = !plan->unconfined && confine_signals();
     /* It shares this memory until its exec and nothing here runs meanwhile: half the price of fork.
      */
     pid_t command = ended < 0 || !adopts ? -1 : vfork();
     if (command == 0) {
-        sigprocmask(SIG_UNBLOCK, &children, NULL);
         close(control);
         become_command(plan, socket);
     }
-    /* What the terminal sends is for the command; the reaper must outlive it. */
-    for (size_t i = 0; i < sizeof from_terminal / sizeof *from_terminal; i++)
-        signal(from_terminal[i], SIG_IGN);
     close(socket);
     struct spawn_end end = {.status = 125 << 8};
     for (bool running = command > 0; running;) {

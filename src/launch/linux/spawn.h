@@ -5,6 +5,7 @@
 #ifndef CORDON_LAUNCH_LINUX_SPAWN_H
 #define CORDON_LAUNCH_LINUX_SPAWN_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "base/str.h"
@@ -20,8 +21,9 @@ struct spawn_plan {
     bool unconfined;     /* --mode full-access: only the tree's end is seen to */
     uint64_t timeout_ms; /* 0: none */
     const struct limits *limits;
-    const char *stubs;           /* removed at the end, whoever dies before; NULL: none */
-    const struct policy *policy; /* for the stubs */
+    const sigset_t *ignored, *mask; /* signals, as the caller of the run has them */
+    const char *stubs;              /* removed at the end, whoever dies before; NULL: none */
+    const struct policy *policy;    /* for the stubs */
     struct confine_plan confine;
 };
 

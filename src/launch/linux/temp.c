@@ -11,7 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DEEPEST = 64, MOST_ROUNDS = 100000, LONGEST_ID = 64, A_DAY = 24 * 60 * 60 };
+enum {
+    DEEPEST = 64,
+    MOST_ROUNDS = 100000,
+    MOST_TRIES = 16,
+    LONGEST_ID = 64,
+    LONGEST_PATH = 4096,
+    A_DAY = 24 * 60 * 60
+};
 
 static int fail(struct settings *s, int code, const char *path, const char *why)
 {
@@ -44,18 +51,26 @@ static int make_session(struct settings *s, const char *path)
     return 0;
 }
 
-/* The folder of the run, held while it lasts; the next run of this process lets it go. */
-static int held = -1;
-
-/* False if somebody is removing the folder at this moment. */
-static bool hold(const char *path)
+/* Held until temp_release(); false if somebody is removing the folder at this moment. */
+static bool hold(struct settings *s, const char *path)
 {
     struct stat st;
-    if (held >= 0)
-        close(held);
-    held = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return held >= 0 && flock(held, LOCK_SH | LOCK_NB) == 0 && futimens(held, NULL) == 0 &&
-           fstat(held, &st) == 0 && st.st_nlink > 0;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (flock(fd, LOCK_SH | LOCK_NB) || futimens(fd, NULL) || fstat(fd, &st) || st.st_nlink == 0) {
+        close(fd);
+        return false;
+    }
+    s->temp_hold = fd + 1;
+    return true;
+}
+
+void temp_release(struct settings *s)
+{
+    if (s->temp_hold)
+        close((int)s->temp_hold - 1);
+    s->temp_hold = 0;
 }
 
 /* Removes folders of this user that nobody holds: those of killed runs, and sessions that were not
@@ -83,37 +98,59 @@ static void remove_old(const char *shared)
         closedir(names);
 }
 
-int temp_make(struct settings *s, struct str shared, struct str *out)
+/* The folder's path in *path, LONGEST_PATH bytes; a private one gets a name of its own. */
+static int make_folder(struct settings *s, struct str shared, char *path)
 {
-    char path[4096];
     bool session = s->policy.temp == POLICY_TEMP_SESSION;
     struct str id = s->policy.temp_session;
-    if (session && !is_plain_id(id))
+    int n = session ? snprintf(path, LONGEST_PATH, "%.*s/cordon-session-%u-%.*s", STR_ARG(shared),
+                               (unsigned)geteuid(), STR_ARG(id))
+                    : snprintf(path, LONGEST_PATH, "%.*s/cordon-run-%u-XXXXXX", STR_ARG(shared),
+                               (unsigned)geteuid());
+    if (n >= LONGEST_PATH)
+        return fail(s, CORDON_E_TOOBIG, "the shared temp folder", "its path is too long");
+    if (session)
+        return make_session(s, path);
+    return mkdtemp(path) ? 0 : fail(s, CORDON_E_OPEN, path, strerror(errno));
+}
+
+int temp_make(struct settings *s, struct str shared, struct str *out)
+{
+    char path[LONGEST_PATH], folder[LONGEST_PATH];
+    if (s->policy.temp == POLICY_TEMP_SESSION && !is_plain_id(s->policy.temp_session))
         return fail(s, CORDON_E_VALUE, "session",
                     "an id has letters, digits, dots, dashes and underscores, at most 64");
-    int n = session ? snprintf(path, sizeof path, "%.*s/cordon-session-%u-%.*s", STR_ARG(shared),
-                               (unsigned)geteuid(), STR_ARG(id))
-                    : snprintf(path, sizeof path, "%.*s/cordon-run-%u-XXXXXX", STR_ARG(shared),
-                               (unsigned)geteuid());
-    if (n >= (int)sizeof path)
-        return fail(s, CORDON_E_TOOBIG, "the shared temp folder", "its path is too long");
-    char folder[4096];
     snprintf(folder, sizeof folder, "%.*s", STR_ARG(shared));
     remove_old(folder);
-    int rc = 0;
-    if (session)
-        rc = make_session(s, path);
-    else if (!mkdtemp(path))
-        rc = fail(s, CORDON_E_OPEN, path, strerror(errno));
-    if (rc)
-        return rc;
-    /* A session's folder can be used unheld, too; one that is being removed cannot. */
-    if (!hold(path) && !session) {
-        rmdir(path);
-        return fail(s, CORDON_E_OPEN, path, "it cannot be held");
+    /* Another run that clears up may take a folder between its making and its holding. */
+    bool held = false;
+    for (int tries = 0; tries < MOST_TRIES && !held; tries++) {
+        int rc = make_folder(s, shared, path);
+        if (rc)
+            return rc;
+        held = hold(s, path);
+        if (!held && s->policy.temp != POLICY_TEMP_SESSION)
+            rmdir(path);
     }
+    /* A session's folder can be used unheld, where a file system knows no locks. */
+    if (!held && s->policy.temp != POLICY_TEMP_SESSION)
+        return fail(s, CORDON_E_OPEN, path, "it cannot be held");
     *out = arena_copy(&s->arena, str_of(path));
     return out->p ? 0 : CORDON_E_NOMEM;
+}
+
+/* Made readable first, on the folder itself: by its name it could be a link by then. */
+static int open_folder(int parent, const char *name)
+{
+    char own[64];
+    int place = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (place < 0)
+        return -1;
+    snprintf(own, sizeof own, "/proc/self/fd/%d", place);
+    chmod(own, 0700);
+    int folder = open(own, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    close(place);
+    return folder;
 }
 
 /* One round: what is nested too deep for one is moved to the top for the next. */
@@ -133,8 +170,7 @@ static void remove_below(int top, int folder, int depth, unsigned *moved)
             renameat(folder, name, top, above);
             continue;
         }
-        fchmodat(folder, name, 0700, 0);
-        int below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int below = open_folder(folder, name);
         if (below < 0)
             continue;
         remove_below(top, below, depth + 1, moved);
@@ -166,9 +202,9 @@ static bool remove_inside(const char *path)
 
 bool temp_remove(const char *path)
 {
-    enum { MOST_TRIES = 3 }; /* what fails for want of descriptors may work a moment later */
+    enum { MOST_ATTEMPTS = 3 }; /* what fails for want of descriptors may work a moment later */
     bool had_files = false;
-    for (int i = 0; i < MOST_TRIES && rmdir(path) && errno != ENOENT; i++)
+    for (int i = 0; i < MOST_ATTEMPTS && rmdir(path) && errno != ENOENT; i++)
         had_files = remove_inside(path) || had_files;
     return had_files;
 }

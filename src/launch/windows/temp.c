@@ -400,3 +400,9 @@ bool temp_remove(const char *path)
         had_files = remove_inside(&arena, name) || had_files;
     return had_files;
 }
+
+/* Here the name tells which process made it. */
+void temp_release(struct settings *s)
+{
+    (void)s;
+}

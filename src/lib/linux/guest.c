@@ -1,4 +1,4 @@
-/* A run inside another program, on Linux: pipes, a thread that reads them, signals put back. */
+/* A run inside another program, on Linux: pipes and a thread that reads them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -9,9 +9,6 @@
 
 #include "lib/system.h"
 
-static const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
-enum { SIGNALS = sizeof signals / sizeof *signals };
-
 struct system_guest {
     cordon_output *output;
     void *context;
@@ -19,7 +16,6 @@ struct system_guest {
     intptr_t write[2];
     pthread_t thread;
     bool reading;
-    struct sigaction before[SIGNALS];
 };
 
 static void *read_output(void *context)
@@ -75,8 +71,6 @@ int system_guest_open(cordon_output *output, void *context, struct system_guest 
         return CORDON_E_NOMEM;
     *g = (struct system_guest){
         .output = output, .context = context, .read = {-1, -1}, .write = {-1, -1}};
-    for (int i = 0; i < SIGNALS; i++)
-        sigaction(signals[i], NULL, &g->before[i]);
     if (output && !open_pipes(g)) {
         *why = "the pipes for its output could not be made";
         system_guest_close(g);
@@ -99,7 +93,5 @@ void system_guest_close(struct system_guest *g)
         pthread_join(g->thread, NULL);
     close_one(g->read[0]);
     close_one(g->read[1]);
-    for (int i = 0; i < SIGNALS; i++)
-        sigaction(signals[i], &g->before[i], NULL);
     free(g);
 }

@@ -19,32 +19,60 @@
 #include "broker/linux/broker.h"
 #include "broker/linux/proxy_serve.h"
 #include "launch/environment.h"
+#include "launch/linux/signals.h"
 #include "launch/linux/spawn.h"
+#include "launch/linux/worker.h"
 #include "lib/linux/prepare.h"
 #include "policy/narrow.h"
 
 extern char **environ;
 
-/* The broker and the threads of the proxy report to one audit. */
-static pthread_mutex_t events = PTHREAD_MUTEX_INITIALIZER;
+/* What a run holds here. */
+struct own {
+    struct run *run;
+    int (*work)(struct run *run);
+    int rc;
+    pthread_mutex_t events; /* the broker and the threads of the proxy report to one audit */
+    sigset_t mask, ignored; /* signals, as the caller has them */
+};
+
+static void run_here(void *context, const sigset_t *mask)
+{
+    struct own *own = context;
+    own->mask = *mask;
+    own->rc = own->work(own->run);
+}
+
+int system_apart(struct run *run, int (*work)(struct run *run))
+{
+    struct own own = {.run = run, .work = work};
+    pthread_mutex_init(&own.events, NULL);
+    run->system = &own;
+    int error = worker_run(run_here, &own);
+    pthread_mutex_destroy(&own.events);
+    return error ? api_fail(run->policy, CORDON_E_CONFINE, "cannot start a thread for the run")
+                 : own.rc;
+}
 
 static void event(void *context, const struct audit_event *event)
 {
     const struct run *run = context;
+    struct own *own = run->system;
     struct audit_event copy = *event;
     /* What Wine tries at every start and does without. */
     copy.quiet = copy.quiet || (run->policy->prepared->wine.argv && wine_is_harmless(event));
-    pthread_mutex_lock(&events);
+    pthread_mutex_lock(&own->events);
     run_event(context, &copy);
-    pthread_mutex_unlock(&events);
+    pthread_mutex_unlock(&own->events);
 }
 
 static void tick(void *context)
 {
     const struct run *run = context;
-    pthread_mutex_lock(&events);
+    struct own *own = run->system;
+    pthread_mutex_lock(&own->events);
     audit_tick(run->audit, machine_now_ms());
-    pthread_mutex_unlock(&events);
+    pthread_mutex_unlock(&own->events);
 }
 
 const char *system_boundary(char *detail, size_t capacity)
@@ -74,15 +102,6 @@ static bool find_program(const char *name, char *out, size_t capacity)
         p += n + (p[n] == ':');
     }
     return false;
-}
-
-static volatile int control_of_handler = -1;
-
-/* Asked to end: the reaper sees the end of its control and ends the tree. */
-static void on_end(int signal)
-{
-    (void)signal;
-    shutdown(control_of_handler, SHUT_WR);
 }
 
 /* How the command ended, as wait tells it, goes to *status. */
@@ -191,24 +210,23 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     broker->context = run;
     broker->now = machine_now_ms;
     broker->proxy = way->address;
-    struct sigaction end = {.sa_handler = on_end}, ignore = {.sa_handler = SIG_IGN};
-    control_of_handler = s->control;
-    sigaction(SIGTERM, &end, NULL);
-    sigaction(SIGHUP, &end, NULL);
-    sigaction(SIGINT, &ignore, NULL); /* the command has it from the terminal too */
-    sigaction(SIGQUIT, &ignore, NULL);
+    struct signals_run signals;
+    signals_enter(&signals, s->control,
+                  !run->options->own_process ? SIGNALS_HOST
+                  : plan->timeout_ms         ? SIGNALS_OWN_TIMED
+                                             : SIGNALS_OWN);
     int rc = way->server ? proxy_start(way->server, event, run, machine_now_ms) : 0;
-    confine_lower_supervisor(true);
+    confine_lower_supervisor();
     if (run->options->audit || run->options->event)
         processes_open(&broker->processes);
     if (rc == 0 && s->listener >= 0)
         rc = broker_serve(broker, s->control, tick);
     else if (rc == 0)
         tell_of_command(broker, s, plan);
-    confine_lower_supervisor(false);
     int status = SIGKILL;
     if (rc == 0)
         rc = wait_for_end(s, run, &status);
+    signals_leave(&signals);
     spawn_close(s);
     processes_close(broker, s->command, status);
     broker_free(broker);
@@ -292,6 +310,7 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
 {
     const struct policy_settings *settings = policy_settings_of(run->policy->policy);
     static const struct limits_source source = {"/proc/self/mountinfo", "/proc/self/cgroup"};
+    struct own *own = run->system;
     struct limits limits;
     struct limits_reached reached;
     struct spawn s;
@@ -300,6 +319,9 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
     if (rc)
         return api_fail(run->policy, rc, message);
     plan->limits = &limits;
+    plan->mask = &own->mask;
+    plan->ignored = &own->ignored;
+    signals_ignored(&own->ignored);
     rc = spawn_start(plan, &s, message, sizeof message);
     rc = rc ? api_fail(run->policy, rc, message) : serve(run, &s, plan, way);
     limits_close(&limits, &reached);

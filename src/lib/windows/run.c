@@ -59,6 +59,11 @@ const char *system_boundary(char *detail, size_t capacity)
     return "interposed";
 }
 
+int system_apart(struct run *run, int (*work)(struct run *run))
+{
+    return work(run);
+}
+
 /* What a run holds while it lasts; zero is "not made yet". */
 struct launch {
     struct token_run who;

@@ -1,0 +1,43 @@
+/*
+ * A run changes what Linux keeps for each thread, so it has one. Signals that a write to a closed
+ * pipe or beyond the file size limit sends to the writer are blocked in it, and end with it.
+ */
+#include "launch/linux/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+/* The readers recurse within limits that a stack of 1 MiB only just holds, without sanitizers. */
+enum { STACK = 16 * 1024 * 1024 };
+
+struct job {
+    void (*work)(void *context, const sigset_t *mask);
+    void *context;
+    sigset_t mask;
+};
+
+static void *run_job(void *context)
+{
+    const struct job *job = context;
+    job->work(job->context, &job->mask);
+    return NULL;
+}
+
+int worker_run(void (*work)(void *context, const sigset_t *mask), void *context)
+{
+    struct job job = {.work = work, .context = context};
+    pthread_attr_t how;
+    pthread_t thread;
+    sigset_t all;
+    int rc = pthread_attr_init(&how);
+    if (rc)
+        return rc;
+    rc = pthread_attr_setstacksize(&how, STACK);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &job.mask);
+    if (rc == 0)
+        rc = pthread_create(&thread, &how, run_job, &job);
+    pthread_sigmask(SIG_SETMASK, &job.mask, NULL);
+    pthread_attr_destroy(&how);
+    return rc ? rc : pthread_join(thread, NULL);
+}

@@ -1,0 +1,11 @@
+/* The thread of one run: its umask, affinity, capabilities and pending signals are its own. */
+#ifndef CORDON_LAUNCH_LINUX_WORKER_H
+#define CORDON_LAUNCH_LINUX_WORKER_H
+
+#include <signal.h>
+
+/* Does the work in a new thread in which every signal is blocked, and waits for its end; *mask is
+   what the calling thread blocks. 0 or an errno, and then nothing was done. */
+int worker_run(void (*work)(void *context, const sigset_t *mask), void *context);
+
+#endif
