@@ -1,39 +1,47 @@
-# The front door. `make help` says what there is; the build itself is CMake's (CMakePresets.json).
+# The front door. `make help` lists the targets; the build itself is CMake's (CMakePresets.json).
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test bench fuzz soak vm mutants lint format dist clean install
+.PHONY: all help setup windows demo test check bench fuzz soak vm mutants lint format dist install clean
 
 PREFIX ?= /usr/local
+DESTDIR ?=
 S ?= 60
 
-all: ## build build/native/cordon and build/mingw/cordon.exe
-	@tools/setup build
+all: ## build build/native/cordon and the library for this machine; installs nothing
+	@tools/setup --missing build
 	@cmake --preset release >/dev/null && cmake --build --preset release --target cordon cordon_static cordon_shared
+
+windows: ## cross-build build/mingw/cordon.exe and the library for Windows
+	@tools/setup --missing windows
 	@cmake --preset mingw >/dev/null && cmake --build --preset mingw --target cordon cordon_static cordon_shared
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## install what building and testing needs (Debian, with apt)
+setup: ## install what building and testing needs (Debian, with apt), after saying what
 	@tools/setup test
 
-demo: ## build, then show what is allowed, what is refused and why
-	@tools/setup build
+demo: ## install what is missing, build, then show what is allowed, what is refused and why
+	@tools/setup windows
 	@tools/demo
 
-test: ## run every test, natively with sanitizers and under Wine
+test: ## install what is missing, then run every test, natively with sanitizers and under Wine
 	@tools/setup test
 	@tools/test
 
+check: ## the fast part of the tests, in less than three minutes
+	@tools/setup --missing test
+	@tools/test fast
+
 bench: ## measure, print a table and write build/bench.json
-	@tools/setup build
+	@tools/setup --missing windows
 	@tools/bench
 
 fuzz: ## run every fuzz target for S seconds each (S=60)
-	@tools/setup test
+	@tools/setup --missing test
 	@tools/fuzz $(S)
 
 soak: ## the long form of load, kills, races and fuzzing, then two hours of steady work
-	@tools/setup test
+	@tools/setup --missing test
 	@tools/soak
 
 vm: ## the Linux tests on the kernel of this Debian release, in a virtual machine
@@ -41,21 +49,21 @@ vm: ## the Linux tests on the kernel of this Debian release, in a virtual machin
 	@tools/vm
 
 mutants: ## break the code that decides in small ways and show that the tests notice
-	@tools/setup test
+	@tools/setup --missing test
 	@tools/mutants
 
 lint: ## layers, format, clang-tidy and compiler warnings
-	@tools/setup test
+	@tools/setup --missing test
 	@tools/lint
 
 format: ## let clang-format lay out the sources
 	@clang-format -i $$(git ls-files '*.c' '*.h')
 
-dist: all ## pack zips and an npm package with checksums into build/dist
+dist: all windows ## pack zips, an npm package and a .deb with checksums into build/dist
 	@tools/dist
 
-install: all ## install the native program, library, header, manual and completion below PREFIX
-	@cmake --install build/native --prefix $(PREFIX)
+install: all ## install program, library, header, manual and completions below PREFIX
+	@DESTDIR=$(DESTDIR) cmake --install build/native --prefix $(PREFIX)
 
 clean: ## remove build/
 	@rm -rf build

@@ -22,7 +22,7 @@ static const struct {
 } words[] = {{"why", "read write create delete rename link run connect"},
              {"hook", "claude codex gemini"},
              {"sandbox", "windows linux"},
-             {"completion", "bash powershell"}};
+             {"completion", "bash zsh fish powershell"}};
 
 static const char *words_of(const char *command)
 {
@@ -171,8 +171,81 @@ static void write_powershell(struct buf *out)
                      "}\n"));
 }
 
+/* zsh reads bash's own script. */
+static void write_zsh(struct buf *out)
+{
+    buf_add(out, STR("#compdef cordon\n"
+                     "autoload -U +X bashcompinit && bashcompinit\n"));
+    write_bash(out);
+    buf_add(out, STR("if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n"
+                     "    _bash_complete -o filenames -F _cordon\n"
+                     "fi\n"));
+}
+
+/* A text as fish quotes it. */
+static void add_fish_text(struct buf *out, const char *text)
+{
+    buf_char(out, '\'');
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            buf_char(out, '\\');
+        buf_char(out, *text);
+    }
+    buf_char(out, '\'');
+}
+
+static void add_fish_option(struct buf *out, const char *command, const char *name, char letter,
+                            const char *value, const char *help)
+{
+    buf_fmt(out, "complete -c cordon -n '__cordon_in %s' -l %s", command, name);
+    if (letter)
+        buf_fmt(out, " -s %c", letter);
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (strcmp(choices[i].name, name) == 0)
+            buf_fmt(out, " -f -a '%s'", choices[i].words);
+    buf_fmt(out, "%s -d ", *value ? " -r" : "");
+    add_fish_text(out, help);
+    buf_char(out, '\n');
+}
+
+static void write_fish(struct buf *out)
+{
+    buf_add(out, STR("# fish completion for cordon\n"
+                     "function __cordon_in\n"
+                     "    set -l words (commandline -opc)\n"
+                     "    test (count $words) -gt 1; and test $words[2] = $argv[1]\n"
+                     "    and not contains -- -- $words\n"
+                     "end\n"
+                     "function __cordon_first\n"
+                     "    test (count (commandline -opc)) -eq 1\n"
+                     "end\n"));
+    for (size_t i = 0; i < cli_command_count; i++) {
+        const struct command *c = &cli_commands[i];
+        buf_fmt(out, "complete -c cordon -n __cordon_first -f -a %s -d ", c->name);
+        add_fish_text(out, c->summary);
+        buf_char(out, '\n');
+        if (*words_of(c->name))
+            buf_fmt(out, "complete -c cordon -n '__cordon_in %s' -f -a '%s'\n", c->name,
+                    words_of(c->name));
+        for (size_t j = 0; j < cli_option_count; j++)
+            if (has_option(c, &cli_options[j]))
+                add_fish_option(out, c->name, cli_options[j].name, cli_options[j].letter,
+                                cli_options[j].value, cli_options[j].help);
+        for (size_t j = 0; c->policy && j < settings_info_count; j++)
+            add_fish_option(out, c->name, settings_infos[j].name.p, 0, settings_infos[j].value.p,
+                            settings_infos[j].help.p);
+    }
+}
+
 int command_completion(struct arguments *args)
 {
+    static const struct {
+        const char *shell;
+        void (*write)(struct buf *out);
+    } shells[] = {{"bash", write_bash},
+                  {"zsh", write_zsh},
+                  {"fish", write_fish},
+                  {"powershell", write_powershell}};
     bool help = false;
     auto_buf struct buf out = {0};
     const struct option own[] = {{.name = "help", .flag = &help}};
@@ -182,12 +255,12 @@ int command_completion(struct arguments *args)
     if (help)
         return cli_help("completion");
     const char *shell = args->next < args->count ? args->items[args->next++] : "";
-    if (args->next < args->count ||
-        (strcmp(shell, "bash") != 0 && strcmp(shell, "powershell") != 0))
-        return print_failure("type: cordon completion bash, or cordon completion powershell");
-    if (strcmp(shell, "bash") == 0)
-        write_bash(&out);
-    else
-        write_powershell(&out);
-    return !out.failed && print_out(buf_str(&out)) ? 0 : print_failure("it cannot be written");
+    for (size_t i = 0; args->next == args->count && i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(shell, shells[i].shell) == 0) {
+            shells[i].write(&out);
+            return !out.failed && print_out(buf_str(&out))
+                       ? 0
+                       : print_failure("cannot write the script");
+        }
+    return print_failure("name one shell: cordon completion bash, zsh, fish or powershell");
 }

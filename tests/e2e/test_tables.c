@@ -91,7 +91,7 @@ static void test_help(void)
         ok(says(&out, line), "%s is completed", commands[i].name);
     }
     expect("PowerShell", "completion powershell", NULL, 0, "Register-ArgumentCompleter");
-    expect("another shell", "completion fish", NULL, 125, "completion bash");
+    expect("another shell", "completion tcsh", NULL, 125, "completion bash");
 }
 
 #ifndef _WIN32
