@@ -90,7 +90,7 @@ struct broker {
     uint64_t (*now)(void);                  /* milliseconds since 1970 */
     struct str granted; /* a folder where Landlock allows everything; NUL-terminated, empty: none */
     struct str stubs;   /* the folder of stubs: what lies there only speaks; may be empty */
-    bool granted_mixed; /* something from elsewhere came into it */
+    bool granted_mixed; /* a link came into it */
     struct sockaddr_storage proxy; /* of --net=proxy and --net=allow: the one that can be reached */
 };
 
@@ -102,13 +102,14 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context));
 
 /* ---- for the handlers ---- */
 
-struct file_id id_of(const struct stat *st);
+/* The object that resolution found, or that is held as the parent. */
+struct file_id broker_id(const struct resolved *where);
 
 /* Something was made there: what is called .git is this run's own. */
 void broker_made(struct broker *b, const struct resolved *where);
 
 /* A name of this object went away: its number may soon be somebody else's. */
-void broker_forget(struct broker *b, const struct stat *st);
+void broker_forget(struct broker *b, struct file_id id);
 
 /* Fills a request to the policy from what resolution found. */
 void broker_question(struct broker *b, const struct resolved *where, enum policy_access access,
@@ -152,7 +153,13 @@ bool grant_covers(const struct broker *b, const struct request *r, int dirfd, co
 bool grant_covers_argument(const struct broker *b, const struct request *r, int dirfd,
                            uint64_t address);
 
-/* A link, or a file with names elsewhere, appears at this path. */
+/* True if this path lies in the granted folder. */
+bool grant_holds(const struct broker *b, const char *path);
+
+/* False for what must not go into the granted folder or out of it in one step. */
+bool grant_takes(const struct broker *b, const struct resolved *from, const char *to);
+
+/* A link appears at this path. */
 void grant_mix(struct broker *b, const char *path);
 
 /* Starts and ends are told from here on; p is all zero. */

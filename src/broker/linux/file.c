@@ -52,11 +52,12 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
     }
     if (!broker_allows(b, r, &where, POLICY_DELETE, AUDIT_FILE_DELETE))
         return;
+    struct file_id id = broker_id(&where);
     if (unlinkat(where.parent, where.leaf, flags)) {
         request_fail(r, errno);
         return;
     }
-    broker_forget(b, &where.st);
+    broker_forget(b, id);
     request_succeed(r, 0);
 }
 
@@ -109,17 +110,23 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     if ((flags & EXCHANGE) &&
         !allows_pair(b, r, &to, &from, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME))
         return;
-    if (S_ISLNK(from.st.st_mode) || from.st.st_nlink > 1)
+    if (!grant_takes(b, &from, to.path) ||
+        ((flags & EXCHANGE) && !grant_takes(b, &to, from.path))) {
+        request_fail(r, EXDEV);
+        return;
+    }
+    if (S_ISLNK(from.st.st_mode))
         grant_mix(b, to.path);
-    if (flags & EXCHANGE)
+    if ((flags & EXCHANGE) && S_ISLNK(to.st.st_mode))
         grant_mix(b, from.path);
+    struct file_id replaced = to.exists ? broker_id(&to) : (struct file_id){0};
     if (syscall(SYS_renameat2, from.parent, from.leaf, to.parent, to.leaf, flags)) {
         request_fail(r, errno);
         return;
     }
     bool same = to.exists && to.st.st_dev == from.st.st_dev && to.st.st_ino == from.st.st_ino;
     if (to.exists && !same && !(flags & EXCHANGE))
-        broker_forget(b, &to.st);
+        broker_forget(b, replaced);
     request_succeed(r, 0);
 }
 
@@ -177,14 +184,18 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
     }
     if (!allows_pair(b, r, &from, &to, POLICY_LINK_FROM, POLICY_LINK_TO, AUDIT_FILE_LINK))
         return;
-    grant_mix(b, to.path);
+    struct file_id id = broker_id(&from);
+    if (grant_holds(b, from.path) != grant_holds(b, to.path)) {
+        request_fail(r, EXDEV);
+        return;
+    }
     if (linkat(from.parent, from.leaf, to.parent, to.leaf, 0)) {
         request_fail(r, errno);
         return;
     }
     /* Known as all inside only if it had one name when this run began to add to it. */
-    if (from.st.st_nlink == 1 || id_set_count(&b->linked, id_of(&from.st)))
-        id_set_add(&b->linked, id_of(&from.st));
+    if (from.st.st_nlink == 1 || id_set_count(&b->linked, id))
+        id_set_add(&b->linked, id);
     request_succeed(r, 0);
 }
 

@@ -239,7 +239,7 @@ static const char *granted_folder(struct arena *arena, const struct policy_setti
 {
     const struct policy_list *const lists[] = {&s->deny_write, &s->deny_read, &s->self, &s->roots,
                                                &s->git_dirs};
-    if (s->temp == POLICY_TEMP_SHARED || !s->temp_path.n || s->no_temp ||
+    if (s->temp != POLICY_TEMP_PRIVATE || !s->temp_path.n || s->no_temp ||
         s->mode != POLICY_WORKSPACE_WRITE)
         return NULL;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
