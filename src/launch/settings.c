@@ -236,8 +236,10 @@ int settings_path(struct settings *s, struct str given, struct path *out)
 static int choose_cwd(struct settings *s)
 {
     const struct settings_option *o = option_of(s, OPTION_CWD);
-    if (!s->foreign)
+    if (!s->foreign) {
         s->policy.paths.cwd = disk_cwd(&s->arena);
+        s->cwd_is_link = !o && disk_cwd_is_link();
+    }
     if (o) {
         struct path path = {0};
         struct disk_facts facts;
@@ -248,6 +250,7 @@ static int choose_cwd(struct settings *s)
             return fail(s, CORDON_E_VALUE, "--cwd %.*s: there is no such folder",
                         STR_ARG(o->value));
         s->policy.paths.cwd = s->foreign ? path.text : facts.final;
+        s->cwd_is_link = !s->foreign && facts.link;
     }
     s->cwd = s->policy.paths.cwd;
     return 0;
@@ -292,7 +295,7 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
         return fail(s, CORDON_E_VALUE, "%.*s %.*s: this is a file; a root is a folder",
                     STR_ARG(root->from), STR_ARG(root->given));
     root->path = facts.final;
-    root->link = facts.link;
+    root->link = facts.link || (s->cwd_is_link && str_eq(path.text, s->cwd));
     struct str git = worktree_git_dir(&s->arena, &s->policy.paths, root->path);
     return git.n ? add(s, &s->policy.git_dirs, git, root->from) : 0;
 }
@@ -304,7 +307,7 @@ static void resolve_entries(struct settings *s, struct policy_list *list)
         struct policy_entry *entry = &list->items[i];
         struct path path = {0};
         struct disk_facts facts;
-        if (str_starts(entry->given, STR("@")))
+        if (entry->path.n || str_starts(entry->given, STR("@")))
             continue;
         if (settings_path(s, entry->given, &path) == 0 && path.class == PATH_FILE &&
             disk_look(&s->arena, path.text, &facts) == 0)
@@ -340,6 +343,48 @@ static bool look_up(void *context, struct str name, struct str *value)
     return disk_variable(context, name, value);
 }
 
+static int protect(struct settings *s, struct str path)
+{
+    struct policy_entry entry = {.given = path, .path = path, .from = STR("cordon")};
+    return policy_list_add(&s->arena, &s->policy.self, entry);
+}
+
+/*
+ * The file that confines the run, and every link on the way to it: who turns one elsewhere chooses
+ * the next run's policy. path is normal.
+ */
+static int protect_way(struct settings *s, struct str path)
+{
+    enum { MOST_LINKS = 40 };
+    struct path_context here = s->policy.paths;
+    for (int links = 0; links < MOST_LINKS; links++) {
+        struct path_cursor cursor = {.dialect = here.dialect, .path = path};
+        struct str component, target;
+        bool found = false;
+        while (!found && path_next(&cursor, &component))
+            found = cursor.pos > path_root_length(here.dialect, path) &&
+                    disk_link(&s->arena, str_slice(path, 0, cursor.pos), &target);
+        int rc = protect(s, found ? str_slice(path, 0, cursor.pos) : path);
+        if (rc || !found)
+            return rc;
+        struct str rest = str_from(path, cursor.pos);
+        here.cwd = path_parent(here.dialect, str_slice(path, 0, cursor.pos));
+        size_t room = here.cwd.n + target.n + rest.n + 16;
+        char *joined = arena_alloc(&s->arena, 2 * room);
+        struct path next;
+        if (!joined)
+            return CORDON_E_NOMEM;
+        memcpy(joined, target.p, target.n);
+        memcpy(joined + target.n, rest.p, rest.n);
+        rc = path_normalize(&here, (struct str){joined, target.n + rest.n}, joined + room, room,
+                            &next);
+        if (rc || next.class != PATH_FILE)
+            return rc;
+        path = next.text;
+    }
+    return 0;
+}
+
 /* The file's settings come first, so that the command line wins. */
 static int load_file(struct settings *s)
 {
@@ -367,6 +412,8 @@ static int load_file(struct settings *s)
                                    .lookup = look_up,
                                    .context = &s->arena};
     struct str content = arena_copy(&s->arena, buf_str(&text));
+    if (!s->foreign && path.class == PATH_FILE && (rc = protect_way(s, path.text)))
+        return fail(s, rc, "--policy: %s", cordon_strerror(rc));
     buf_reset(&s->error);
     return policy_load(&s->arena, &source, content, &s->policy, &s->error);
 }
