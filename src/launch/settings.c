@@ -172,7 +172,13 @@ static int apply(struct settings *s, const struct settings_option *o)
     case OPTION_TEMP:
         p->temp_from = o->from;
         return policy_read_temp(&s->arena, o->value, p)
-                   ? bad_value(s, o, "private, shared or session=ID")
+                   ? bad_value(s, o, "private, own, shared or session=ID")
+                   : 0;
+    case OPTION_SESSION:
+        if (p->temp == POLICY_TEMP_SESSION && !str_eq(p->session, o->value))
+            return fail(s, CORDON_E_CONFLICT, "--session and --temp name two sessions");
+        return policy_read_session(&s->arena, o->value, &p->session)
+                   ? bad_value(s, o, "letters, digits, dashes and underscores, at most 64")
                    : 0;
     case OPTION_MAX_MEMORY:
         return policy_read_memory(o->value, &p->limits.memory)
@@ -315,13 +321,36 @@ static void resolve_entries(struct settings *s, struct policy_list *list)
     }
 }
 
+/* Why the caller's temp folder cannot be used as it is: NULL if it can. The usual ones may be links
+   of the system. */
+static const char *broad_temp(const struct settings *s, struct str given,
+                              const struct disk_facts *facts)
+{
+    const struct policy_settings *p = &s->policy;
+    if (p->allow_broad_root || p->no_temp || p->mode != POLICY_WORKSPACE_WRITE)
+        return NULL;
+    if (facts->link && !str_eq(given, STR("/tmp")) && !str_eq(given, STR("/var/tmp")))
+        return "it is a link";
+    return policy_broad_root(p->paths.dialect, &p->machine, facts->final);
+}
+
 static int choose_temp(struct settings *s)
 {
     struct str value;
     struct disk_facts facts;
     struct str variable = disk_dialect() == PATH_WINDOWS ? STR("TEMP") : STR("TMPDIR");
-    bool own = s->policy.temp != POLICY_TEMP_SHARED;
-    if (s->foreign || (own && !s->make_temp))
+    bool made = false;
+    switch (s->policy.temp) {
+    case POLICY_TEMP_PRIVATE:
+    case POLICY_TEMP_SESSION: made = true; break;
+    case POLICY_TEMP_SHARED: break;
+    case POLICY_TEMP_OWN:
+        /* Who made what there is known on Linux only. */
+        if (s->policy.paths.dialect == PATH_WINDOWS)
+            return fail(s, CORDON_E_VALUE, "--temp=own is for Linux; take private or session=ID");
+        break;
+    }
+    if (s->foreign || (made && !s->make_temp))
         return 0;
     if (!disk_variable(&s->arena, variable, &value)) {
         if (disk_dialect() == PATH_WINDOWS)
@@ -329,10 +358,15 @@ static int choose_temp(struct settings *s)
         value = STR("/tmp");
     }
     bool there = disk_look(&s->arena, value, &facts) == 0 && facts.exists;
-    if (own && !there)
+    if (made && !there)
         return fail(s, CORDON_E_OPEN, "--temp: there is no folder %.*s", STR_ARG(value));
-    if (own)
+    if (made)
         return s->make_temp(s, facts.final, &s->policy.temp_path);
+    const char *why = there ? broad_temp(s, value, &facts) : NULL;
+    if (why)
+        return fail(s, CORDON_E_REFUSED,
+                    "the temp folder %.*s: %s; set %.*s to another one, or take --temp=private",
+                    STR_ARG(value), why, STR_ARG(variable));
     if (there)
         s->policy.temp_path = facts.final;
     return 0;
@@ -484,7 +518,7 @@ int settings_compile(struct settings *s, struct str hint, struct policy **out)
         return rc;
     s->policy.mode = s->codex ? POLICY_READ_ONLY : POLICY_WORKSPACE_WRITE;
     s->policy.temp =
-        s->policy.paths.dialect == PATH_WINDOWS ? POLICY_TEMP_PRIVATE : POLICY_TEMP_SHARED;
+        s->policy.paths.dialect == PATH_WINDOWS ? POLICY_TEMP_PRIVATE : POLICY_TEMP_OWN;
     disk_machine(&s->arena, &s->policy.machine);
     /* The list names files of the home folder, which another system's paths do not have here. */
     if (s->policy.paths.dialect == PATH_WINDOWS && !s->foreign)

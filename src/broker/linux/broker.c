@@ -13,6 +13,7 @@ void broker_free(struct broker *b)
     id_set_free(&b->sockets);
     id_set_free(&b->listeners);
     id_set_free(&b->repositories);
+    id_set_free(&b->temp.made);
 }
 
 struct file_id broker_id(const struct resolved *where)
@@ -26,8 +27,10 @@ struct file_id broker_id(const struct resolved *where)
     return id;
 }
 
-void broker_forget(struct broker *b, struct file_id id)
+void broker_forget(struct broker *b, struct file_id id, const struct stat *st)
 {
+    if (S_ISDIR(st->st_mode) || st->st_nlink <= 1)
+        id_set_drop(&b->temp.made, id);
     id_set_drop(&b->sockets, id);
     id_set_drop(&b->repositories, id);
     /* Which of its names went is not known: with one less it is trusted only if that was ours. */
@@ -37,6 +40,7 @@ void broker_forget(struct broker *b, struct file_id id)
 void broker_made(struct broker *b, const struct resolved *where)
 {
     struct resolved made = *where;
+    temp_made(b, where);
     if (str_eqi(str_of(where->leaf), STR(".git")) &&
         fstatat(where->parent, where->leaf, &made.st, AT_SYMLINK_NOFOLLOW) == 0)
         /* without memory: protected like any other */
@@ -82,6 +86,7 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
     facts->seen = true;
     facts->exists = where->exists;
     facts->created_by_run = in_own_repository(b, path);
+    facts->entry = temp_entry(b, where);
     facts->existing = path_parent(PATH_POSIX, path);
     if (!where->exists)
         return;

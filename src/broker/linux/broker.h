@@ -65,6 +65,13 @@ struct broker_processes {
     int ends;  /* readable when one ended */
 };
 
+/* What this run and its session made in a temp folder that others use too. */
+struct broker_temp {
+    struct str folder; /* NUL-terminated; empty: there is no such folder */
+    struct id_set made;
+    int record; /* of the session, to which is appended; -1: none */
+};
+
 struct broker {
     const struct policy *policy;
     struct guard *guard; /* NULL: commands are not judged */
@@ -80,6 +87,7 @@ struct broker {
     struct id_set sockets;      /* unix sockets that this run bound */
     struct id_set listeners;    /* internet sockets that this run bound; no device */
     struct id_set repositories; /* what this run made under the name .git */
+    struct broker_temp temp;
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
     struct broker_processes processes;
@@ -109,7 +117,16 @@ struct file_id broker_id(const struct resolved *where);
 void broker_made(struct broker *b, const struct resolved *where);
 
 /* A name of this object went away: its number may soon be somebody else's. */
-void broker_forget(struct broker *b, struct file_id id);
+void broker_forget(struct broker *b, struct file_id id, const struct stat *st);
+
+/* Reads what earlier runs of the session made there. */
+void temp_begin(struct broker *b);
+
+/* Whose entry of the temp folder this path lies in. */
+enum policy_temp_entry temp_entry(const struct broker *b, const struct resolved *where);
+
+/* A name appeared: straight in the temp folder it is this run's from now on. */
+void temp_made(struct broker *b, const struct resolved *where);
 
 /* Fills a request to the policy from what resolution found. */
 void broker_question(struct broker *b, const struct resolved *where, enum policy_access access,

@@ -57,7 +57,7 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
         request_fail(r, errno);
         return;
     }
-    broker_forget(b, id);
+    broker_forget(b, id, &where.st);
     request_succeed(r, 0);
 }
 
@@ -126,7 +126,10 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     }
     bool same = to.exists && to.st.st_dev == from.st.st_dev && to.st.st_ino == from.st.st_ino;
     if (to.exists && !same && !(flags & EXCHANGE))
-        broker_forget(b, replaced);
+        broker_forget(b, replaced, &to.st);
+    temp_made(b, &to);
+    if (flags & EXCHANGE)
+        temp_made(b, &from);
     request_succeed(r, 0);
 }
 
@@ -147,10 +150,12 @@ static void link_descriptor(struct broker *b, struct request *r, int fd, const s
     }
     if (broker_allows(b, r, to, POLICY_CREATE, AUDIT_FILE_CREATE)) {
         snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
-        if (linkat(AT_FDCWD, path, to->parent, to->leaf, AT_SYMLINK_FOLLOW))
+        if (linkat(AT_FDCWD, path, to->parent, to->leaf, AT_SYMLINK_FOLLOW)) {
             request_fail(r, errno);
-        else
+        } else {
+            temp_made(b, to);
             request_succeed(r, 0);
+        }
     }
     close(copy);
 }
@@ -196,6 +201,7 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
     /* Known as all inside only if it had one name when this run began to add to it. */
     if (from.st.st_nlink == 1 || id_set_count(&b->linked, id))
         id_set_add(&b->linked, id);
+    temp_made(b, &to);
     request_succeed(r, 0);
 }
 
@@ -216,10 +222,12 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
     grant_mix(b, where.path);
-    if (symlinkat(text, where.parent, where.leaf))
+    if (symlinkat(text, where.parent, where.leaf)) {
         request_fail(r, errno);
-    else
-        request_succeed(r, 0);
+        return;
+    }
+    temp_made(b, &where);
+    request_succeed(r, 0);
 }
 
 static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t path, mode_t mode)
@@ -238,10 +246,12 @@ static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t pa
     if (!broker_allows_mode(b, r, str_of(where.path), mode, false))
         return;
     request_take_umask(r);
-    if (mknodat(where.parent, where.leaf, mode, 0))
+    if (mknodat(where.parent, where.leaf, mode, 0)) {
         request_fail(r, errno);
-    else
-        request_succeed(r, 0);
+        return;
+    }
+    temp_made(b, &where);
+    request_succeed(r, 0);
 }
 
 static void do_truncate(struct broker *b, struct request *r)

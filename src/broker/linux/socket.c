@@ -302,8 +302,10 @@ static bool remember_socket(struct broker *b, struct resolved *where, const stru
         return false;
     struct file_id id = broker_id(where);
     uint64_t earliest = (uint64_t)begin->tv_sec * 1000000000 + (uint64_t)begin->tv_nsec;
-    return S_ISSOCK(where->st.st_mode) && (id.birth == 0 || id.birth >= earliest) &&
-           id_set_add(&b->sockets, id);
+    if (!S_ISSOCK(where->st.st_mode) || (id.birth && id.birth < earliest))
+        return false;
+    temp_made(b, where);
+    return id_set_add(&b->sockets, id);
 }
 
 static void bind_unix(struct broker *b, struct request *r, const struct sockaddr_un *address)
