@@ -16,7 +16,8 @@ static struct id_entry *find(const struct id_set *set, struct file_id file)
 {
     size_t at = home_of(set, file);
     while (set->entries[at].count &&
-           (set->entries[at].file.id != file.id || set->entries[at].file.volume != file.volume))
+           (set->entries[at].file.id != file.id || set->entries[at].file.volume != file.volume ||
+            set->entries[at].file.birth != file.birth))
         at = (at + 1) & (set->capacity - 1);
     return &set->entries[at];
 }

@@ -1,4 +1,4 @@
-/* Files by volume and number, each with a count: what this run linked, made or bound. */
+/* Files by volume, number and birth, each with a count: what this run linked, made or bound. */
 #ifndef CORDON_BROKER_ID_SET_H
 #define CORDON_BROKER_ID_SET_H
 
@@ -8,6 +8,7 @@
 
 struct file_id {
     uint64_t volume, id;
+    uint64_t birth; /* a number comes back when its file is gone; 0: not known */
 };
 
 struct id_set {

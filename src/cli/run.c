@@ -27,14 +27,19 @@ static void print_plan(const struct cordon_policy *p)
         run_describe(&boundary);
     static const char *const nets[] = {"off", "loopback only", "the proxy only",
                                        "the listed names only", "on"};
+    static const char *const temps[] = {
+        [POLICY_TEMP_PRIVATE] = "",
+        [POLICY_TEMP_SHARED] = ", shared",
+        [POLICY_TEMP_SESSION] = "",
+        [POLICY_TEMP_OWN] = ", new entries only",
+    };
     print_error("boundary: %s", buf_cstr(&boundary));
     if (s->mode == POLICY_READ_ONLY)
         print_error("can be changed: nothing");
     for (size_t i = 0; s->mode == POLICY_WORKSPACE_WRITE && i < s->roots.count; i++)
         print_error("can be changed: %.*s", STR_ARG(s->roots.items[i].path));
     if (s->mode == POLICY_WORKSPACE_WRITE && s->temp_path.n && !s->no_temp)
-        print_error("can be changed: %.*s (temp%s)", STR_ARG(s->temp_path),
-                    s->temp == POLICY_TEMP_SHARED ? ", shared" : "");
+        print_error("can be changed: %.*s (temp%s)", STR_ARG(s->temp_path), temps[s->temp]);
     if (s->deny_read.count == 0)
         print_error(
             "can be read: everything; --deny-read @credentials closes keys and tokens (every "

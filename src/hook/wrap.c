@@ -105,7 +105,8 @@ int hook_wrap(const struct hook_options *o, enum guard_shell shell, struct str r
         quote(&text, shell, root);
     }
     if (!has_temp && is_plain_id(session)) {
-        buf_add(&text, STR(" '--temp=session="));
+        /* Programs of Linux name /tmp literally. */
+        buf_add(&text, o->windows ? STR(" '--temp=session=") : STR(" '--temp=own' '--session="));
         buf_add(&text, session);
         buf_char(&text, '\'');
     }

@@ -28,6 +28,13 @@ struct disk_facts {
 /* Looks at an absolute path; CORDON_E_OPEN if even its root cannot be reached. */
 int disk_look(struct arena *arena, struct str path, struct disk_facts *facts);
 
+/* One step along a link: where it leads, perhaps relative to its folder. False if it is none. */
+bool disk_link(struct arena *arena, struct str path, struct str *target);
+
+/* True if the current directory was entered by the name of a link, where disk_cwd does not show it.
+ */
+bool disk_cwd_is_link(void);
+
 /* Every other name of the file, for the rule about hard links: calls each until it returns false.
    False if the names cannot be had. */
 bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context, struct str name),

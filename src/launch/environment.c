@@ -155,6 +155,17 @@ static void put_stubs(struct builder *b, const struct policy_settings *s, struct
         set_value(b, "PATH", buf_str(&text));
 }
 
+static bool has_temp_of_its_own(enum policy_temp temp)
+{
+    switch (temp) {
+    case POLICY_TEMP_PRIVATE:
+    case POLICY_TEMP_SESSION: return true;
+    case POLICY_TEMP_SHARED:
+    case POLICY_TEMP_OWN: break;
+    }
+    return false;
+}
+
 const char *const *environment_make(struct arena *arena, const struct policy_settings *settings,
                                     const struct environment_plan *plan)
 {
@@ -175,7 +186,7 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
         set_value(&b, proxies[i], str_of(plan->proxy));
     for (size_t i = 0; i < COUNT(proxied) && plan->proxy; i++)
         set(&b, proxied[i]);
-    for (size_t i = 0; i < COUNT(temps) && settings->temp != POLICY_TEMP_SHARED; i++)
+    for (size_t i = 0; i < COUNT(temps) && has_temp_of_its_own(settings->temp); i++)
         set_value(&b, temps[i], settings->temp_path);
     if (plan->stubs.n)
         put_stubs(&b, settings, plan->stubs);

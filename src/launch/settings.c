@@ -172,7 +172,13 @@ static int apply(struct settings *s, const struct settings_option *o)
     case OPTION_TEMP:
         p->temp_from = o->from;
         return policy_read_temp(&s->arena, o->value, p)
-                   ? bad_value(s, o, "private, shared or session=ID")
+                   ? bad_value(s, o, "private, own, shared or session=ID")
+                   : 0;
+    case OPTION_SESSION:
+        if (p->temp == POLICY_TEMP_SESSION && !str_eq(p->session, o->value))
+            return fail(s, CORDON_E_CONFLICT, "--session and --temp name two sessions");
+        return policy_read_session(&s->arena, o->value, &p->session)
+                   ? bad_value(s, o, "letters, digits, dashes and underscores, at most 64")
                    : 0;
     case OPTION_MAX_MEMORY:
         return policy_read_memory(o->value, &p->limits.memory)
@@ -236,8 +242,10 @@ int settings_path(struct settings *s, struct str given, struct path *out)
 static int choose_cwd(struct settings *s)
 {
     const struct settings_option *o = option_of(s, OPTION_CWD);
-    if (!s->foreign)
+    if (!s->foreign) {
         s->policy.paths.cwd = disk_cwd(&s->arena);
+        s->cwd_is_link = !o && disk_cwd_is_link();
+    }
     if (o) {
         struct path path = {0};
         struct disk_facts facts;
@@ -248,6 +256,7 @@ static int choose_cwd(struct settings *s)
             return fail(s, CORDON_E_VALUE, "--cwd %.*s: there is no such folder",
                         STR_ARG(o->value));
         s->policy.paths.cwd = s->foreign ? path.text : facts.final;
+        s->cwd_is_link = !s->foreign && facts.link;
     }
     s->cwd = s->policy.paths.cwd;
     return 0;
@@ -292,7 +301,7 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
         return fail(s, CORDON_E_VALUE, "%.*s %.*s: this is a file; a root is a folder",
                     STR_ARG(root->from), STR_ARG(root->given));
     root->path = facts.final;
-    root->link = facts.link;
+    root->link = facts.link || (s->cwd_is_link && str_eq(path.text, s->cwd));
     struct str git = worktree_git_dir(&s->arena, &s->policy.paths, root->path);
     return git.n ? add(s, &s->policy.git_dirs, git, root->from) : 0;
 }
@@ -304,7 +313,7 @@ static void resolve_entries(struct settings *s, struct policy_list *list)
         struct policy_entry *entry = &list->items[i];
         struct path path = {0};
         struct disk_facts facts;
-        if (str_starts(entry->given, STR("@")))
+        if (entry->path.n || str_starts(entry->given, STR("@")))
             continue;
         if (settings_path(s, entry->given, &path) == 0 && path.class == PATH_FILE &&
             disk_look(&s->arena, path.text, &facts) == 0)
@@ -312,13 +321,36 @@ static void resolve_entries(struct settings *s, struct policy_list *list)
     }
 }
 
+/* Why the caller's temp folder cannot be used as it is: NULL if it can. The usual ones may be links
+   of the system. */
+static const char *broad_temp(const struct settings *s, struct str given,
+                              const struct disk_facts *facts)
+{
+    const struct policy_settings *p = &s->policy;
+    if (p->allow_broad_root || p->no_temp || p->mode != POLICY_WORKSPACE_WRITE)
+        return NULL;
+    if (facts->link && !str_eq(given, STR("/tmp")) && !str_eq(given, STR("/var/tmp")))
+        return "it is a link";
+    return policy_broad_root(p->paths.dialect, &p->machine, facts->final);
+}
+
 static int choose_temp(struct settings *s)
 {
     struct str value;
     struct disk_facts facts;
     struct str variable = disk_dialect() == PATH_WINDOWS ? STR("TEMP") : STR("TMPDIR");
-    bool own = s->policy.temp != POLICY_TEMP_SHARED;
-    if (s->foreign || (own && !s->make_temp))
+    bool made = false;
+    switch (s->policy.temp) {
+    case POLICY_TEMP_PRIVATE:
+    case POLICY_TEMP_SESSION: made = true; break;
+    case POLICY_TEMP_SHARED: break;
+    case POLICY_TEMP_OWN:
+        /* Who made what there is known on Linux only. */
+        if (s->policy.paths.dialect == PATH_WINDOWS)
+            return fail(s, CORDON_E_VALUE, "--temp=own is for Linux; take private or session=ID");
+        break;
+    }
+    if (s->foreign || (made && !s->make_temp))
         return 0;
     if (!disk_variable(&s->arena, variable, &value)) {
         if (disk_dialect() == PATH_WINDOWS)
@@ -326,10 +358,15 @@ static int choose_temp(struct settings *s)
         value = STR("/tmp");
     }
     bool there = disk_look(&s->arena, value, &facts) == 0 && facts.exists;
-    if (own && !there)
+    if (made && !there)
         return fail(s, CORDON_E_OPEN, "--temp: there is no folder %.*s", STR_ARG(value));
-    if (own)
+    if (made)
         return s->make_temp(s, facts.final, &s->policy.temp_path);
+    const char *why = there ? broad_temp(s, value, &facts) : NULL;
+    if (why)
+        return fail(s, CORDON_E_REFUSED,
+                    "the temp folder %.*s: %s; set %.*s to another one, or take --temp=private",
+                    STR_ARG(value), why, STR_ARG(variable));
     if (there)
         s->policy.temp_path = facts.final;
     return 0;
@@ -338,6 +375,48 @@ static int choose_temp(struct settings *s)
 static bool look_up(void *context, struct str name, struct str *value)
 {
     return disk_variable(context, name, value);
+}
+
+static int protect(struct settings *s, struct str path)
+{
+    struct policy_entry entry = {.given = path, .path = path, .from = STR("cordon")};
+    return policy_list_add(&s->arena, &s->policy.self, entry);
+}
+
+/*
+ * The file that confines the run, and every link on the way to it: who turns one elsewhere chooses
+ * the next run's policy. path is normal.
+ */
+static int protect_way(struct settings *s, struct str path)
+{
+    enum { MOST_LINKS = 40 };
+    struct path_context here = s->policy.paths;
+    for (int links = 0; links < MOST_LINKS; links++) {
+        struct path_cursor cursor = {.dialect = here.dialect, .path = path};
+        struct str component, target;
+        bool found = false;
+        while (!found && path_next(&cursor, &component))
+            found = cursor.pos > path_root_length(here.dialect, path) &&
+                    disk_link(&s->arena, str_slice(path, 0, cursor.pos), &target);
+        int rc = protect(s, found ? str_slice(path, 0, cursor.pos) : path);
+        if (rc || !found)
+            return rc;
+        struct str rest = str_from(path, cursor.pos);
+        here.cwd = path_parent(here.dialect, str_slice(path, 0, cursor.pos));
+        size_t room = here.cwd.n + target.n + rest.n + 16;
+        char *joined = arena_alloc(&s->arena, 2 * room);
+        struct path next;
+        if (!joined)
+            return CORDON_E_NOMEM;
+        memcpy(joined, target.p, target.n);
+        memcpy(joined + target.n, rest.p, rest.n);
+        rc = path_normalize(&here, (struct str){joined, target.n + rest.n}, joined + room, room,
+                            &next);
+        if (rc || next.class != PATH_FILE)
+            return rc;
+        path = next.text;
+    }
+    return 0;
 }
 
 /* The file's settings come first, so that the command line wins. */
@@ -367,6 +446,8 @@ static int load_file(struct settings *s)
                                    .lookup = look_up,
                                    .context = &s->arena};
     struct str content = arena_copy(&s->arena, buf_str(&text));
+    if (!s->foreign && path.class == PATH_FILE && (rc = protect_way(s, path.text)))
+        return fail(s, rc, "--policy: %s", cordon_strerror(rc));
     buf_reset(&s->error);
     return policy_load(&s->arena, &source, content, &s->policy, &s->error);
 }
@@ -437,7 +518,7 @@ int settings_compile(struct settings *s, struct str hint, struct policy **out)
         return rc;
     s->policy.mode = s->codex ? POLICY_READ_ONLY : POLICY_WORKSPACE_WRITE;
     s->policy.temp =
-        s->policy.paths.dialect == PATH_WINDOWS ? POLICY_TEMP_PRIVATE : POLICY_TEMP_SHARED;
+        s->policy.paths.dialect == PATH_WINDOWS ? POLICY_TEMP_PRIVATE : POLICY_TEMP_OWN;
     disk_machine(&s->arena, &s->policy.machine);
     /* The list names files of the home folder, which another system's paths do not have here. */
     if (s->policy.paths.dialect == PATH_WINDOWS && !s->foreign)

@@ -15,6 +15,7 @@ struct settings {
     struct arena arena;
     struct policy_settings policy;
     struct str cwd;   /* normal; --cwd, or the current directory; empty if unknown */
+    bool cwd_is_link; /* it was named by a link: no root then */
     bool unseen;      /* set by the caller: the folders are not on this disk */
     bool foreign;     /* unseen, or the paths are of another system: the disk is not asked */
     struct buf error; /* one sentence after a failure */

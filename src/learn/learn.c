@@ -425,10 +425,10 @@ static void write_policy(const struct policy_settings *s, const struct policy_se
     put_list(&w, s, "allowRead", &s->allow_read, true);
     json_put(&w, STR("git"), s->git == POLICY_GIT_COMMIT ? STR("commit") : STR("protect"));
     put_list(&w, s, "unprotect", &s->unprotect, false);
-    json_put(&w, STR("temp"),
-             temp == POLICY_TEMP_SHARED    ? STR("shared")
-             : temp == POLICY_TEMP_SESSION ? buf_str(&id)
-                                           : STR("private"));
+    static const char *const temps[] = {[POLICY_TEMP_PRIVATE] = "private",
+                                        [POLICY_TEMP_SHARED] = "shared",
+                                        [POLICY_TEMP_OWN] = "own"};
+    json_put(&w, STR("temp"), temp == POLICY_TEMP_SESSION ? buf_str(&id) : str_of(temps[temp]));
     put_net(&w, s);
     put_list(&w, s, "allowTools", &s->allow_tools, false);
     put_list(&w, s, "denyTools", &s->deny_tools, false);
@@ -456,7 +456,7 @@ int learn_finish(struct learn *l, struct cordon_policy *base, struct buf *option
     for (size_t i = 0; rc == 0 && i < l->count; i++)
         l->denials[i].helped = is_allowed(p, &l->denials[i]);
     if (rc == 0)
-        write_policy(policy_settings_of(p->policy), &p->settings.policy, s->temp, s->temp_session,
+        write_policy(policy_settings_of(p->policy), &p->settings.policy, s->temp, s->session,
                      policy);
     cordon_policy_free(p);
     arena_free(&w.arena);

@@ -37,6 +37,20 @@ static bool acts_on_name(enum policy_access access)
 }
 
 /* The final path: of the whole, or of the parent with the last component as it stands. */
+/* Whose entry of the temp folder it lies in; a run that was not begun has made nothing. */
+static enum policy_temp_entry entry_of(struct settings *s, struct str path)
+{
+    struct str temp = s->policy.temp_path;
+    struct disk_facts facts;
+    if (s->policy.temp != POLICY_TEMP_OWN || !temp.n || !str_starts(path, temp) ||
+        path.n <= temp.n + 1)
+        return POLICY_ENTRY_FOREIGN;
+    char separator = path_separator(s->policy.paths.dialect);
+    struct str entry = str_slice(path, 0, str_find_char(path, separator, temp.n + 1));
+    bool there = disk_look(&s->arena, entry, &facts) || facts.exists || facts.link;
+    return there ? POLICY_ENTRY_FOREIGN : POLICY_ENTRY_NEW;
+}
+
 static int look(struct cordon_policy *p, struct file_question *q)
 {
     struct settings *s = &p->settings;
@@ -64,6 +78,7 @@ static int look(struct cordon_policy *p, struct file_question *q)
                                    .directory = disk.directory,
                                    .links = disk.links,
                                    .existing = disk.existing,
+                                   .entry = entry_of(s, final),
                                    .reparse = disk.strange ? POLICY_STRANGE : POLICY_NOT_REPARSE};
     if (disk.links > 1) {
         struct link_count count = {p->policy, true};

@@ -326,7 +326,7 @@ static int copy_strings(struct compiler *c)
         &s->machine.program_files_x86,
         &s->machine.program_data,
         &s->temp_path,
-        &s->temp_session,
+        &s->session,
         &s->proxy,
         &s->mode_from,
         &s->git_from,

@@ -237,23 +237,23 @@ static bool is_root_end(const struct image_match *match, size_t end)
     return false;
 }
 
-/* Looks at every component below the outermost root. */
-static enum cordon_verdict decide_protected(struct question *q)
+/* Looks at every component below start: the outermost root's end, or that of the temp folder. */
+static enum cordon_verdict decide_protected(struct question *q, size_t start, enum zone place)
 {
     const struct policy *policy = q->policy;
     struct path_cursor cursor = {.dialect = policy->settings.paths.dialect,
                                  .path = q->request->path.text,
-                                 .pos = q->match.root_ends[0],
+                                 .pos = start,
                                  .started = true};
     struct str component;
-    enum zone zone = ZONE_ROOT;
+    enum zone zone = place;
     for (size_t before = cursor.pos; path_next(&cursor, &component); before = cursor.pos) {
         enum protected_name name = protected_find(cursor.dialect, component);
         if (name == PROTECTED_NONE || policy->unprotected[name])
             continue;
         if (name != PROTECTED_GIT)
             return deny_name(q, RULE_PROTECTED_NAME, protected_spelled(name));
-        bool top = is_root_end(&q->match, before);
+        bool top = is_root_end(&q->match, before) || (place == ZONE_TEMP && before == start);
         if (!top && q->request->facts.created_by_run) {
             zone = ZONE_GIT_FREE;
             continue;
@@ -265,8 +265,37 @@ static enum cordon_verdict decide_protected(struct question *q)
             return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
         return decide_commit(q, str_from(cursor.path, cursor.pos + 1), top);
     }
+    if (zone == ZONE_TEMP)
+        return allow(q, RULE_TEMP_INSIDE, zone, 0);
     return allow(q, zone == ZONE_ROOT ? RULE_ROOTS_INSIDE : RULE_GIT_CREATED, zone,
                  q->match.hit[IMAGE_ROOT]);
+}
+
+/* The temp folder that ends at end. Where nothing of it outlives the run nobody obeys what lies
+   there. */
+static enum cordon_verdict decide_temp(struct question *q, size_t end)
+{
+    const struct policy_request *r = q->request;
+    struct str entry = str_from(r->path.text, end + 1);
+    switch (q->policy->settings.temp) {
+    case POLICY_TEMP_PRIVATE: return allow(q, RULE_TEMP_INSIDE, ZONE_TEMP, 0);
+    case POLICY_TEMP_SHARED:
+    case POLICY_TEMP_SESSION:
+    case POLICY_TEMP_OWN: break;
+    }
+    entry.n = str_find_char(entry, path_separator(q->policy->settings.paths.dialect), 0);
+    if (entry.n == 0) /* the folder itself */
+        return r->access == POLICY_ATTRIBUTES || r->access == POLICY_SECURITY
+                   ? deny(q, RULE_ROOTS_ITSELF, 0)
+                   : allow(q, RULE_TEMP_INSIDE, ZONE_TEMP, 0);
+    if (q->policy->settings.temp == POLICY_TEMP_OWN) {
+        const char *trusted = trusted_find(entry);
+        if (trusted)
+            return deny_name(q, RULE_TEMP_TRUSTED, trusted);
+        if (r->facts.seen && r->facts.entry == POLICY_ENTRY_FOREIGN)
+            return deny(q, RULE_TEMP_FOREIGN, 0);
+    }
+    return decide_protected(q, end, ZONE_TEMP);
 }
 
 /* True if the path is the place whose spelling ends at end; C:\ has its separator behind that. */
@@ -283,6 +312,11 @@ static enum cordon_verdict decide_place(struct question *q)
     size_t root = m->hit[IMAGE_ROOT] ? m->end[IMAGE_ROOT] + 1 : 0;
     size_t temp = m->hit[IMAGE_TEMP] && !q->policy->settings.no_temp ? m->end[IMAGE_TEMP] + 1 : 0;
     size_t git = m->hit[IMAGE_GIT_DIR] ? m->end[IMAGE_GIT_DIR] + 1 : 0;
+    /* Where a root holds the temp folder of others, the root's rules say all. */
+    if (root && temp &&
+        (q->policy->settings.temp == POLICY_TEMP_OWN ||
+         q->policy->settings.temp == POLICY_TEMP_SHARED))
+        temp = 0;
     size_t deepest = root > temp ? root : temp;
     bool itself = deepest && is_place(&r->path, deepest - 1);
     bool stays = r->access == POLICY_WRITE || r->access == POLICY_CREATE ||
@@ -300,10 +334,7 @@ static enum cordon_verdict decide_place(struct question *q)
     }
     if (itself && !stays)
         return deny(q, RULE_ROOTS_ITSELF, temp > root ? 0 : m->hit[IMAGE_ROOT]);
-    /* Temp has no protected names: nobody obeys what lies there. */
-    if (temp > root)
-        return allow(q, RULE_TEMP_INSIDE, ZONE_TEMP, 0);
-    return decide_protected(q);
+    return temp > root ? decide_temp(q, temp - 1) : decide_protected(q, m->root_ends[0], ZONE_ROOT);
 }
 
 static enum cordon_verdict decide_write(struct question *q);

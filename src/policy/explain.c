@@ -172,6 +172,16 @@ static void explain_denied(const struct policy *policy, const struct policy_requ
         buf_fmt(why, "cannot %s %.*s: a root stays where it is, only what is inside can go", action,
                 STR_ARG(path));
         break;
+    case RULE_TEMP_FOREIGN:
+        buf_fmt(why, "cannot %s %.*s: neither this run nor its session made it", action,
+                STR_ARG(path));
+        add_option(fix, "--temp=shared", STR_NONE);
+        return;
+    case RULE_TEMP_TRUSTED:
+        buf_fmt(why, "cannot %s %.*s: other programs trust the name %s in the temp folder", action,
+                STR_ARG(path), answer->name);
+        add_option(fix, "--temp=shared", STR_NONE);
+        return;
     case RULE_MODE_READ_ONLY:
         buf_fmt(why, "cannot %s %.*s: in read-only mode nothing can be changed", action,
                 STR_ARG(path));

@@ -108,6 +108,11 @@ static void add_files(struct lines *l, const struct policy *policy)
     add_protected(l, policy);
     add(l, RULE_LINK_HARD, "deny", STR("files with a name outside"), STR_NONE);
     add(l, RULE_LINK_REPARSE, "deny", STR("links that lead outside"), STR_NONE);
+    if (s->temp_path.n && s->temp == POLICY_TEMP_OWN) {
+        add(l, RULE_TEMP_TRUSTED, "deny", STR("names in temp that other programs trust"),
+            s->temp_from);
+        add(l, RULE_TEMP_FOREIGN, "deny", STR("what others made in temp"), s->temp_from);
+    }
     if (s->temp_path.n)
         add(l, RULE_TEMP_INSIDE, "allow", s->temp_path, s->temp_from);
     add_list(l, RULE_ROOTS_INSIDE, "allow", &s->roots);

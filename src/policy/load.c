@@ -320,7 +320,7 @@ static int set_word(struct loader *l, const struct key *key, const struct value 
         break;
     case SET_TEMP:
         rc = policy_read_temp(l->arena, value->text, s);
-        words = "private, shared or session=ID";
+        words = "private, own, shared or session=ID";
         s->temp_from = from;
         break;
     default:

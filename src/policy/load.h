@@ -40,6 +40,9 @@ int policy_read_net(struct arena *arena, struct str word, struct str from,
 /* private, shared, session=ID */
 int policy_read_temp(struct arena *arena, struct str word, struct policy_settings *settings);
 
+/* The id of a session. */
+int policy_read_session(struct arena *arena, struct str word, struct str *id);
+
 /* 512, 512K, 512M, 2G in bytes. */
 int policy_read_memory(struct str word, uint64_t *bytes);
 

@@ -13,6 +13,7 @@ enum key {
     KEY_PROXY,
     KEY_STRICT,
     KEY_TEMP,
+    KEY_TEMP_OWN, /* what this run or its session made */
     KEY_ROOT,
     KEY_GIT_DIR,
     KEY_DENY_WRITE,
@@ -33,6 +34,7 @@ static const char *const keys[KEY_COUNT] = {
     [KEY_PROXY] = "proxy",
     [KEY_STRICT] = "strict",
     [KEY_TEMP] = "temp",
+    [KEY_TEMP_OWN] = "temp-own",
     [KEY_ROOT] = "root",
     [KEY_GIT_DIR] = "git-dir",
     [KEY_DENY_WRITE] = "deny-write",
@@ -90,7 +92,7 @@ void policy_outline(const struct policy *policy, struct buf *out)
     if (s->net == POLICY_NET_PROXY)
         add_line(out, KEY_PROXY, s->proxy);
     if (temp_is_writable(s))
-        add_line(out, KEY_TEMP, s->temp_path);
+        add_line(out, s->temp == POLICY_TEMP_SHARED ? KEY_TEMP : KEY_TEMP_OWN, s->temp_path);
     if (s->mode != POLICY_READ_ONLY)
         add_list(out, KEY_ROOT, &s->roots, true);
     if (s->mode != POLICY_READ_ONLY && s->git == POLICY_GIT_COMMIT)
@@ -200,7 +202,7 @@ static bool in_list(const struct policy_list *list, struct str value, bool path)
 
 static bool is_place(enum key key)
 {
-    return key == KEY_ROOT || key == KEY_TEMP || key == KEY_GIT_DIR;
+    return key == KEY_ROOT || key == KEY_TEMP || key == KEY_TEMP_OWN || key == KEY_GIT_DIR;
 }
 
 /* What the outer policy lets be written below or above this path. */
@@ -225,7 +227,8 @@ static bool compare_files(struct comparison *c)
         const struct line *l = &c->lines[i];
         bool git = l->key == KEY_GIT_DIR && in_list(&w->git_dirs, l->value, true);
         if (is_place(l->key) && !git && !in_list(&w->roots, l->value, true) &&
-            !(temp_is_writable(w) && below(w->temp_path, l->value)))
+            !(temp_is_writable(w) && below(w->temp_path, l->value) &&
+              (l->key == KEY_TEMP_OWN || w->temp != POLICY_TEMP_OWN)))
             return wider(c, "can change", l->value);
         if (l->key == KEY_UNPROTECT && !in_list(&w->unprotect, l->value, false))
             return wider(c, "does not protect", l->value);

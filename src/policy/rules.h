@@ -19,7 +19,12 @@ enum policy_net {
     POLICY_NET_ALLOW,
     POLICY_NET_ON
 };
-enum policy_temp { POLICY_TEMP_PRIVATE = 0, POLICY_TEMP_SHARED, POLICY_TEMP_SESSION };
+enum policy_temp {
+    POLICY_TEMP_PRIVATE = 0,
+    POLICY_TEMP_SHARED,  /* all of the caller's */
+    POLICY_TEMP_SESSION, /* a folder for all runs of a session */
+    POLICY_TEMP_OWN      /* the caller's, but only what this run or its session made there */
+};
 
 /* Settings: zero is a valid, tight policy (read-only, no network). Strings are borrowed until
    policy_compile() returns. */
@@ -58,7 +63,7 @@ struct policy_settings {
     enum policy_temp temp;
     enum policy_net net;
     struct str temp_path;    /* the run's temp folder, normal; empty: none */
-    struct str temp_session; /* of POLICY_TEMP_SESSION */
+    struct str session;      /* names the runs that share what they make in temp; may be empty */
     struct str proxy;        /* of POLICY_NET_PROXY: host:port */
     bool strict, allow_broad_root;
     bool no_temp; /* temp_path is not writable, as in read-only mode */
@@ -142,6 +147,9 @@ enum policy_reparse {
     POLICY_STRANGE          /* app-execution link or an unknown tag */
 };
 
+/* Of a path in the temp folder of POLICY_TEMP_OWN: whose entry of that folder it lies in. */
+enum policy_temp_entry { POLICY_ENTRY_FOREIGN = 0, POLICY_ENTRY_NEW, POLICY_ENTRY_OWN };
+
 struct policy_facts {
     bool seen; /* the file system was asked; false: assumed, and case is ignored */
     bool exists;
@@ -152,6 +160,7 @@ struct policy_facts {
     struct path target;  /* POLICY_REPARSE, or write through POLICY_LINK: where it ends */
     uint32_t links;      /* 0: unknown, taken as 1 */
     bool links_inside;   /* the rules let every name of the file be written */
+    enum policy_temp_entry entry;
     struct str existing; /* the deepest folder above it that exists, for the remedy; may be empty */
 };
 

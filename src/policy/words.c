@@ -80,6 +80,21 @@ int policy_read_net(struct arena *arena, struct str word, struct str from,
     return 0;
 }
 
+int policy_read_session(struct arena *arena, struct str word, struct str *id)
+{
+    if (word.n == 0 || word.n > 64)
+        return CORDON_E_VALUE;
+    /* It becomes part of a name. */
+    for (size_t i = 0; i < word.n; i++)
+        if (!ascii_is_alnum(word.p[i]) && word.p[i] != '-' && word.p[i] != '_')
+            return CORDON_E_VALUE;
+    word = arena_copy(arena, word);
+    if (!word.p)
+        return CORDON_E_NOMEM;
+    *id = word;
+    return 0;
+}
+
 int policy_read_temp(struct arena *arena, struct str word, struct policy_settings *settings)
 {
     struct str head = STR("session=");
@@ -91,19 +106,16 @@ int policy_read_temp(struct arena *arena, struct str word, struct policy_setting
         settings->temp = POLICY_TEMP_SHARED;
         return 0;
     }
-    struct str id = str_from(word, head.n);
-    if (!str_starts(word, head) || id.n == 0 || id.n > 64)
+    if (str_eq(word, STR("own"))) {
+        settings->temp = POLICY_TEMP_OWN;
+        return 0;
+    }
+    if (!str_starts(word, head))
         return CORDON_E_VALUE;
-    /* It becomes part of a folder's name. */
-    for (size_t i = 0; i < id.n; i++)
-        if (!ascii_is_alnum(id.p[i]) && id.p[i] != '-' && id.p[i] != '_')
-            return CORDON_E_VALUE;
-    id = arena_copy(arena, id);
-    if (!id.p)
-        return CORDON_E_NOMEM;
-    settings->temp_session = id;
-    settings->temp = POLICY_TEMP_SESSION;
-    return 0;
+    int rc = policy_read_session(arena, str_from(word, head.n), &settings->session);
+    if (rc == 0)
+        settings->temp = POLICY_TEMP_SESSION;
+    return rc;
 }
 
 int policy_read_memory(struct str word, uint64_t *bytes)

@@ -225,7 +225,7 @@ static void test_bash(void)
         run_bash(buf_str(&wrapped), &out);
         run_bash(STR("printf %s \"$BASH\""), &direct);
         buf_add(&expected, STR("<run><--net=loopback><--root><it's a \"root\" $HOME><--root>"
-                               "</w s/'x'><--temp=session=id-1><--><"));
+                               "</w s/'x'><--temp=own><--session=id-1><--><"));
         buf_add(&expected, buf_str(&direct));
         buf_fmt(&expected, "><-c><%s>", awkward[i]);
         if (!ok(rc == 0 && str_eq(buf_str(&out), buf_str(&expected)), "bash reads back: %s",

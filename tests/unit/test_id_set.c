@@ -16,7 +16,7 @@ static uint32_t next(uint32_t below)
 
 static struct file_id file_of(uint32_t i)
 {
-    return (struct file_id){i % 3, (uint64_t)(i / 3) << (i % 5 * 8)};
+    return (struct file_id){i % 3, (uint64_t)(i / 3) << (i % 5 * 8), i % 2};
 }
 
 int main(void)

@@ -61,7 +61,7 @@ static void test_keys(void)
     if (!ok(l.rc == 0, "every key of ours"))
         note("%s", buf_cstr(&l.error));
     ok(s->mode == POLICY_WORKSPACE_WRITE && s->git == POLICY_GIT_COMMIT && s->strict &&
-           s->temp == POLICY_TEMP_SESSION && str_eq(s->temp_session, STR("a-1")) &&
+           s->temp == POLICY_TEMP_SESSION && str_eq(s->session, STR("a-1")) &&
            s->net == POLICY_NET_ALLOW,
        "words");
     ok(has(&s->roots, 0, "C:\\conf") && has(&s->roots, 1, "C:\\conf\\sub\\x") &&
@@ -147,7 +147,7 @@ static void test_errors(void)
         {"{\"mode\":\"rw\"}", "must be read-only, workspace-write or full-access", CORDON_E_VALUE},
         {"{\"mode\":1}", "must be a string", CORDON_E_VALUE},
         {"{\"git\":\"on\"}", "must be protect or commit", CORDON_E_VALUE},
-        {"{\"temp\":\"session=../x\"}", "must be private, shared or session=ID", CORDON_E_VALUE},
+        {"{\"temp\":\"session=../x\"}", "must be private, own, shared or session=ID", CORDON_E_VALUE},
         {"{\"strict\":1}", "must be true or false", CORDON_E_VALUE},
         {"{\"network\":\"off\"}", "must be an object", CORDON_E_VALUE},
         {"{\"network\":{\"mode\":\"some\"}}", "must be off, loopback", CORDON_E_VALUE},
@@ -261,6 +261,7 @@ static void test_words(void)
     ok(policy_read_temp(&arena, STR("shared"), &s) == 0 && s.temp == POLICY_TEMP_SHARED, "shared");
     ok(policy_read_temp(&arena, STR("private"), &s) == 0 && s.temp == POLICY_TEMP_PRIVATE,
        "private");
+    ok(policy_read_temp(&arena, STR("own"), &s) == 0 && s.temp == POLICY_TEMP_OWN, "own");
     static const char *const temps[] = {
         "", "session", "session=", "sessions=a", "session=a/b", "SHARED", "session=.."};
     for (size_t i = 0; i < sizeof temps / sizeof *temps; i++)

@@ -70,6 +70,7 @@ static int object_of(struct broker *b, struct request *r, int fd, enum policy_ac
         request_fail(r, -copy);
         return -1;
     }
+    where.parent = copy;
     if (fstat(copy, &where.st)) {
         close(copy);
         request_fail(r, EBADF);

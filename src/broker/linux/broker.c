@@ -13,27 +13,38 @@ void broker_free(struct broker *b)
     id_set_free(&b->sockets);
     id_set_free(&b->listeners);
     id_set_free(&b->repositories);
+    id_set_free(&b->temp.made);
 }
 
-struct file_id id_of(const struct stat *st)
+struct file_id broker_id(const struct resolved *where)
 {
-    return (struct file_id){st->st_dev, st->st_ino};
+    struct statx x;
+    struct file_id id = {where->st.st_dev, where->st.st_ino, 0};
+    if (statx(where->parent, where->leaf, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
+              STATX_INO | STATX_BTIME, &x) == 0 &&
+        x.stx_ino == id.id && (x.stx_mask & STATX_BTIME))
+        id.birth = (uint64_t)x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
+    return id;
 }
 
-void broker_forget(struct broker *b, const struct stat *st)
+void broker_forget(struct broker *b, struct file_id id, const struct stat *st)
 {
-    id_set_drop(&b->sockets, id_of(st));
-    id_set_drop(&b->repositories, id_of(st));
+    if (S_ISDIR(st->st_mode) || st->st_nlink <= 1)
+        id_set_drop(&b->temp.made, id);
+    id_set_drop(&b->sockets, id);
+    id_set_drop(&b->repositories, id);
     /* Which of its names went is not known: with one less it is trusted only if that was ours. */
-    id_set_take(&b->linked, id_of(st));
+    id_set_take(&b->linked, id);
 }
 
 void broker_made(struct broker *b, const struct resolved *where)
 {
-    struct stat st;
+    struct resolved made = *where;
+    temp_made(b, where);
     if (str_eqi(str_of(where->leaf), STR(".git")) &&
-        fstatat(where->parent, where->leaf, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        id_set_add(&b->repositories, id_of(&st)); /* without memory: protected like any other */
+        fstatat(where->parent, where->leaf, &made.st, AT_SYMLINK_NOFOLLOW) == 0)
+        /* without memory: protected like any other */
+        id_set_add(&b->repositories, broker_id(&made));
 }
 
 /*
@@ -46,13 +57,18 @@ static bool in_own_repository(const struct broker *b, struct str path)
     char prefix[PATH_MAX];
     for (size_t end, at = 0; b->repositories.used && at < path.n; at = end) {
         struct str name;
-        struct stat st;
+        struct resolved git = {.parent = -1};
         end = str_find_char(path, '/', at + 1);
         name = str_slice(path, at + 1, end);
         if (!str_eqi(name, STR(".git")))
             continue;
         if (snprintf(prefix, sizeof prefix, "%.*s", (int)end, path.p) >= (int)sizeof prefix ||
-            lstat(prefix, &st) || !id_set_count(&b->repositories, id_of(&st)))
+            (git.parent = open(prefix, O_PATH | O_NOFOLLOW | O_CLOEXEC)) < 0)
+            return false;
+        bool made =
+            fstat(git.parent, &git.st) == 0 && id_set_count(&b->repositories, broker_id(&git));
+        resolved_close(&git);
+        if (!made)
             return false;
         own = true;
     }
@@ -70,12 +86,14 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
     facts->seen = true;
     facts->exists = where->exists;
     facts->created_by_run = in_own_repository(b, path);
+    facts->entry = temp_entry(b, where);
     facts->existing = path_parent(PATH_POSIX, path);
     if (!where->exists)
         return;
     facts->directory = S_ISDIR(where->st.st_mode);
     facts->links = facts->directory ? 1 : (uint32_t)where->st.st_nlink;
-    facts->links_inside = id_set_count(&b->linked, id_of(&where->st)) + 1 == facts->links;
+    facts->links_inside = facts->links > 1 && b->linked.used &&
+                          id_set_count(&b->linked, broker_id(where)) + 1 == facts->links;
 }
 
 struct str broker_image(const struct request *r, char *out, size_t capacity)

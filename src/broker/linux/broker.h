@@ -65,6 +65,13 @@ struct broker_processes {
     int ends;  /* readable when one ended */
 };
 
+/* What this run and its session made in a temp folder that others use too. */
+struct broker_temp {
+    struct str folder; /* NUL-terminated; empty: there is no such folder */
+    struct id_set made;
+    int record; /* of the session, to which is appended; -1: none */
+};
+
 struct broker {
     const struct policy *policy;
     struct guard *guard; /* NULL: commands are not judged */
@@ -80,6 +87,7 @@ struct broker {
     struct id_set sockets;      /* unix sockets that this run bound */
     struct id_set listeners;    /* internet sockets that this run bound; no device */
     struct id_set repositories; /* what this run made under the name .git */
+    struct broker_temp temp;
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
     struct broker_processes processes;
@@ -90,7 +98,7 @@ struct broker {
     uint64_t (*now)(void);                  /* milliseconds since 1970 */
     struct str granted; /* a folder where Landlock allows everything; NUL-terminated, empty: none */
     struct str stubs;   /* the folder of stubs: what lies there only speaks; may be empty */
-    bool granted_mixed; /* something from elsewhere came into it */
+    bool granted_mixed; /* a link came into it */
     struct sockaddr_storage proxy; /* of --net=proxy and --net=allow: the one that can be reached */
 };
 
@@ -102,13 +110,23 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context));
 
 /* ---- for the handlers ---- */
 
-struct file_id id_of(const struct stat *st);
+/* The object that resolution found, or that is held as the parent. */
+struct file_id broker_id(const struct resolved *where);
 
 /* Something was made there: what is called .git is this run's own. */
 void broker_made(struct broker *b, const struct resolved *where);
 
 /* A name of this object went away: its number may soon be somebody else's. */
-void broker_forget(struct broker *b, const struct stat *st);
+void broker_forget(struct broker *b, struct file_id id, const struct stat *st);
+
+/* Reads what earlier runs of the session made there. */
+void temp_begin(struct broker *b);
+
+/* Whose entry of the temp folder this path lies in. */
+enum policy_temp_entry temp_entry(const struct broker *b, const struct resolved *where);
+
+/* A name appeared: straight in the temp folder it is this run's from now on. */
+void temp_made(struct broker *b, const struct resolved *where);
 
 /* Fills a request to the policy from what resolution found. */
 void broker_question(struct broker *b, const struct resolved *where, enum policy_access access,
@@ -152,7 +170,13 @@ bool grant_covers(const struct broker *b, const struct request *r, int dirfd, co
 bool grant_covers_argument(const struct broker *b, const struct request *r, int dirfd,
                            uint64_t address);
 
-/* A link, or a file with names elsewhere, appears at this path. */
+/* True if this path lies in the granted folder. */
+bool grant_holds(const struct broker *b, const char *path);
+
+/* False for what must not go into the granted folder or out of it in one step. */
+bool grant_takes(const struct broker *b, const struct resolved *from, const char *to);
+
+/* A link appears at this path. */
 void grant_mix(struct broker *b, const char *path);
 
 /* Starts and ends are told from here on; p is all zero. */

@@ -52,11 +52,12 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
     }
     if (!broker_allows(b, r, &where, POLICY_DELETE, AUDIT_FILE_DELETE))
         return;
+    struct file_id id = broker_id(&where);
     if (unlinkat(where.parent, where.leaf, flags)) {
         request_fail(r, errno);
         return;
     }
-    broker_forget(b, &where.st);
+    broker_forget(b, id, &where.st);
     request_succeed(r, 0);
 }
 
@@ -109,17 +110,26 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     if ((flags & EXCHANGE) &&
         !allows_pair(b, r, &to, &from, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME))
         return;
-    if (S_ISLNK(from.st.st_mode) || from.st.st_nlink > 1)
+    if (!grant_takes(b, &from, to.path) ||
+        ((flags & EXCHANGE) && !grant_takes(b, &to, from.path))) {
+        request_fail(r, EXDEV);
+        return;
+    }
+    if (S_ISLNK(from.st.st_mode))
         grant_mix(b, to.path);
-    if (flags & EXCHANGE)
+    if ((flags & EXCHANGE) && S_ISLNK(to.st.st_mode))
         grant_mix(b, from.path);
+    struct file_id replaced = to.exists ? broker_id(&to) : (struct file_id){0};
     if (syscall(SYS_renameat2, from.parent, from.leaf, to.parent, to.leaf, flags)) {
         request_fail(r, errno);
         return;
     }
     bool same = to.exists && to.st.st_dev == from.st.st_dev && to.st.st_ino == from.st.st_ino;
     if (to.exists && !same && !(flags & EXCHANGE))
-        broker_forget(b, &to.st);
+        broker_forget(b, replaced, &to.st);
+    temp_made(b, &to);
+    if (flags & EXCHANGE)
+        temp_made(b, &from);
     request_succeed(r, 0);
 }
 
@@ -140,10 +150,12 @@ static void link_descriptor(struct broker *b, struct request *r, int fd, const s
     }
     if (broker_allows(b, r, to, POLICY_CREATE, AUDIT_FILE_CREATE)) {
         snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
-        if (linkat(AT_FDCWD, path, to->parent, to->leaf, AT_SYMLINK_FOLLOW))
+        if (linkat(AT_FDCWD, path, to->parent, to->leaf, AT_SYMLINK_FOLLOW)) {
             request_fail(r, errno);
-        else
+        } else {
+            temp_made(b, to);
             request_succeed(r, 0);
+        }
     }
     close(copy);
 }
@@ -177,14 +189,19 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
     }
     if (!allows_pair(b, r, &from, &to, POLICY_LINK_FROM, POLICY_LINK_TO, AUDIT_FILE_LINK))
         return;
-    grant_mix(b, to.path);
+    struct file_id id = broker_id(&from);
+    if (grant_holds(b, from.path) != grant_holds(b, to.path)) {
+        request_fail(r, EXDEV);
+        return;
+    }
     if (linkat(from.parent, from.leaf, to.parent, to.leaf, 0)) {
         request_fail(r, errno);
         return;
     }
     /* Known as all inside only if it had one name when this run began to add to it. */
-    if (from.st.st_nlink == 1 || id_set_count(&b->linked, id_of(&from.st)))
-        id_set_add(&b->linked, id_of(&from.st));
+    if (from.st.st_nlink == 1 || id_set_count(&b->linked, id))
+        id_set_add(&b->linked, id);
+    temp_made(b, &to);
     request_succeed(r, 0);
 }
 
@@ -205,10 +222,12 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
     grant_mix(b, where.path);
-    if (symlinkat(text, where.parent, where.leaf))
+    if (symlinkat(text, where.parent, where.leaf)) {
         request_fail(r, errno);
-    else
-        request_succeed(r, 0);
+        return;
+    }
+    temp_made(b, &where);
+    request_succeed(r, 0);
 }
 
 static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t path, mode_t mode)
@@ -227,10 +246,12 @@ static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t pa
     if (!broker_allows_mode(b, r, str_of(where.path), mode, false))
         return;
     request_take_umask(r);
-    if (mknodat(where.parent, where.leaf, mode, 0))
+    if (mknodat(where.parent, where.leaf, mode, 0)) {
         request_fail(r, errno);
-    else
-        request_succeed(r, 0);
+        return;
+    }
+    temp_made(b, &where);
+    request_succeed(r, 0);
 }
 
 static void do_truncate(struct broker *b, struct request *r)

@@ -3,9 +3,9 @@
  * Calls that stay in it may go on by themselves, which saves most of their price; what a caller
  * could change meanwhile leads nowhere that Landlock does not allow.
  *
- * It holds only what was made in it: no links (they could lead to a place where the policy, but not
- * Landlock, allows more) and no second names of files from elsewhere. Once something of that kind
- * comes in through the broker, calls are judged here as everywhere.
+ * It holds no second name of a file from elsewhere and no socket of somebody else: what is opened
+ * for writing there goes by nobody. A link could lead to a place where the policy, but not
+ * Landlock, allows more: once one comes in through the broker, calls are judged here as everywhere.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -55,8 +55,20 @@ bool grant_covers_argument(const struct broker *b, const struct request *r, int 
            grant_covers(b, r, dirfd, path);
 }
 
+bool grant_holds(const struct broker *b, const char *path)
+{
+    return b->granted.n && lies_inside(b->granted, path);
+}
+
+bool grant_takes(const struct broker *b, const struct resolved *from, const char *to)
+{
+    bool plain = S_ISDIR(from->st.st_mode) || S_ISLNK(from->st.st_mode) ||
+                 (S_ISREG(from->st.st_mode) && from->st.st_nlink == 1);
+    return plain || grant_holds(b, from->path) == grant_holds(b, to);
+}
+
 void grant_mix(struct broker *b, const char *path)
 {
-    if (b->granted.n && lies_inside(b->granted, path))
+    if (grant_holds(b, path))
         b->granted_mixed = true;
 }

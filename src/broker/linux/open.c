@@ -124,9 +124,9 @@ static int open_new(struct broker *b, struct request *r, struct resolved *where,
 }
 
 /* The caller's memory may name something else by then: Landlock must know all that could happen. */
-static bool may_continue(const struct broker *b, int flags)
+static bool may_continue(const struct broker *b, const struct request *r, int flags)
 {
-    return (b->landlock_abi >= 3 || !(flags & O_TRUNC)) &&
+    return !r->loose && (b->landlock_abi >= 3 || !(flags & O_TRUNC)) &&
            !(b->judges_reads && (flags & O_ACCMODE) == O_RDONLY);
 }
 
@@ -146,10 +146,11 @@ static int open_descriptor(struct broker *b, struct request *r, const struct res
     int copy = request_descriptor(r, atoi(where->leaf));
     if (copy < 0)
         return copy;
+    object.parent = copy;
     bool known = fstat(copy, &object.st) == 0;
     bool named = known && (S_ISREG(object.st.st_mode) || S_ISDIR(object.st.st_mode)) &&
                  object.st.st_nlink > 0 && resolve_path_of(copy, object.path, sizeof object.path);
-    if (!named && may_continue(b, flags)) {
+    if (!named && may_continue(b, r, flags)) {
         request_continue(r); /* a pipe or a device: Landlock bounds it */
         close(copy);
         return 0;
@@ -195,7 +196,7 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
         open_special(b, r, where, flags);
         return 0;
     }
-    if (is_device(where) && may_continue(b, flags)) {
+    if (is_device(where) && may_continue(b, r, flags)) {
         request_continue(r); /* Landlock has the list of devices */
         return 0;
     }
@@ -327,7 +328,7 @@ static void do_open(struct broker *b, struct request *r, int dirfd, uint64_t add
         return;
     }
     if (!b->judges_reads && !(mode & (S_ISUID | S_ISGID)) && !(flags & TMPFILE_BIT) &&
-        may_continue(b, flags) && grant_covers(b, r, dirfd, path)) {
+        may_continue(b, r, flags) && grant_covers(b, r, dirfd, path)) {
         request_continue(r);
         return;
     }
@@ -361,10 +362,12 @@ static void do_openat2(struct broker *b, struct request *r)
         return;
     }
     int writes = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | TMPFILE_BIT;
-    /* Landlock bounds what a flipped flag could do, as long as it knows truncation. */
-    if (!(how.flags & (uint64_t)writes) && !b->judges_reads)
+    /* Landlock bounds what a flag that changes could do, as long as it grants and hides nothing. */
+    bool bounded = !b->judges_reads && !b->granted.n;
+    r->loose = true;
+    if (bounded && !(how.flags & (uint64_t)writes))
         request_continue(r);
-    else if (how.resolve)
+    else if (how.resolve || (how.flags & O_PATH))
         request_fail(r, ENOSYS); /* callers fall back to openat */
     else
         do_open(b, r, (int)r->args[0], r->args[1], (int)how.flags, (mode_t)how.mode);

@@ -40,6 +40,7 @@ struct request {
     int number;
     uint64_t args[6];
     bool answered;
+    bool loose; /* the caller's memory says what is asked for: it must not go on as it is */
 };
 
 /* Copies size bytes from the caller, once. 0 or a negative errno. */

@@ -42,8 +42,10 @@ bool resolve_path_of(int fd, char *out, size_t capacity)
     out[n] = '\0';
     size_t length = (size_t)n, tail = sizeof deleted - 1;
     if (length > tail && memcmp(out + length - tail, deleted, tail) == 0) {
-        struct stat st;
-        return fstat(fd, &st) == 0 && st.st_nlink > 0;
+        /* It may have other names then; this one counts only if it is there. */
+        struct stat st, named;
+        return fstat(fd, &st) == 0 && lstat(out, &named) == 0 && named.st_dev == st.st_dev &&
+               named.st_ino == st.st_ino;
     }
     return true;
 }

@@ -150,12 +150,12 @@ static void connect_slowly(struct slow_call *call)
         request_succeed(&call->request, 0);
 }
 
-/* Owns the folder, which the address names; -1: it names none. */
+/* Owns the object that the address names; -1: it names none. */
 static void connect_for(struct broker *b, struct request *r, const void *address, socklen_t length,
-                        int folder)
+                        int object)
 {
     struct slow_call call = {.work = connect_slowly,
-                             .held = {request_descriptor(r, (int)r->args[0]), folder},
+                             .held = {request_descriptor(r, (int)r->args[0]), object},
                              .length = length};
     memcpy(&call.address, address, length);
     if (call.held[0] >= 0) {
@@ -163,8 +163,8 @@ static void connect_for(struct broker *b, struct request *r, const void *address
         return;
     }
     request_fail(r, -call.held[0]);
-    if (folder >= 0)
-        close(folder);
+    if (object >= 0)
+        close(object);
 }
 
 static bool same_peer(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
@@ -230,23 +230,23 @@ static void connect_unix(struct broker *b, struct request *r, const struct socka
         request_fail(r, -rc);
         return;
     }
-    if (!id_set_count(&b->sockets, id_of(&where.st))) {
+    /* What is judged is held, and connected to: its name may lead elsewhere by then. */
+    int object =
+        openat(where.parent, where.leaf[0] ? where.leaf : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct resolved held = {.parent = object, .exists = true};
+    if (object < 0 || fstat(object, &held.st) || !id_set_count(&b->sockets, broker_id(&held))) {
         broker_report_text(b, r, AUDIT_PIPE_CONNECT, str_of(where.path), AUDIT_DENY,
                            str_of(policy_rule_id(RULE_PIPE_OUTSIDE)),
                            STR("servers outside the run act for whoever asks them"),
                            STR(POLICY_NO_REMEDY));
         request_fail(r, EACCES);
+        if (object >= 0)
+            close(object);
         return;
     }
     struct sockaddr_un own = {.sun_family = AF_UNIX};
-    if (strlen(where.leaf) > 64) {
-        request_fail(r, ENAMETOOLONG);
-        return;
-    }
-    snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d/%.64s", where.parent, where.leaf);
-    /* A full queue makes it wait, so not here. */
-    connect_for(b, r, &own, sizeof own, where.parent);
-    where.parent = -1;
+    snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d", object);
+    connect_for(b, r, &own, sizeof own, object); /* a full queue makes it wait, so not here */
 }
 
 static bool read_address(struct request *r, struct sockaddr_storage *address, socklen_t *length)
@@ -265,6 +265,20 @@ static bool read_address(struct request *r, struct sockaddr_storage *address, so
     return rc == 0;
 }
 
+/* At once: it gives the address away that listen looks at, and it does not wait. */
+static void disconnect(struct request *r, const struct sockaddr_storage *address, socklen_t length)
+{
+    int socket = request_descriptor(r, (int)r->args[0]);
+    if (socket < 0)
+        request_fail(r, -socket);
+    else if (connect(socket, (const struct sockaddr *)address, length))
+        request_fail(r, errno);
+    else
+        request_succeed(r, 0);
+    if (socket >= 0)
+        close(socket);
+}
+
 static void do_connect(struct broker *b, struct request *r)
 {
     struct sockaddr_storage address;
@@ -273,10 +287,25 @@ static void do_connect(struct broker *b, struct request *r)
         return;
     if (address.ss_family == AF_UNIX)
         connect_unix(b, r, (const void *)&address);
-    else if (address.ss_family == AF_UNSPEC || address.ss_family == AF_NETLINK)
-        connect_for(b, r, &address, length, -1); /* disconnects, or asks the kernel */
+    else if (address.ss_family == AF_UNSPEC)
+        disconnect(r, &address, length);
+    else if (address.ss_family == AF_NETLINK)
+        connect_for(b, r, &address, length, -1); /* asks the kernel */
     else
         connect_internet(b, r, &address, length);
+}
+
+/* In the granted folder another one, from before, may have the name by now: that stays outside. */
+static bool remember_socket(struct broker *b, struct resolved *where, const struct timespec *begin)
+{
+    if (fstatat(where->parent, where->leaf, &where->st, AT_SYMLINK_NOFOLLOW))
+        return false;
+    struct file_id id = broker_id(where);
+    uint64_t earliest = (uint64_t)begin->tv_sec * 1000000000 + (uint64_t)begin->tv_nsec;
+    if (!S_ISSOCK(where->st.st_mode) || (id.birth && id.birth < earliest))
+        return false;
+    temp_made(b, where);
+    return id_set_add(&b->sockets, id);
 }
 
 static void bind_unix(struct broker *b, struct request *r, const struct sockaddr_un *address)
@@ -301,13 +330,13 @@ static void bind_unix(struct broker *b, struct request *r, const struct sockaddr
     int socket = request_descriptor(r, (int)r->args[0]);
     struct sockaddr_un own = {.sun_family = AF_UNIX};
     snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d/%.64s", where.parent, where.leaf);
-    struct stat st;
+    struct timespec begin;
+    clock_gettime(CLOCK_REALTIME_COARSE, &begin); /* the clock that files are born by */
     if (socket < 0)
         request_fail(r, -socket);
     else if (bind(socket, (struct sockaddr *)&own, sizeof own))
         request_fail(r, errno);
-    else if (fstatat(where.parent, where.leaf, &st, AT_SYMLINK_NOFOLLOW) ||
-             !id_set_add(&b->sockets, id_of(&st)))
+    else if (!remember_socket(b, &where, &begin))
         request_fail(r, ENOMEM);
     else
         request_succeed(r, 0);
@@ -374,7 +403,7 @@ static void do_bind(struct broker *b, struct request *r)
         bind_internet(b, r, &address, length);
 }
 
-/* A socket that was not bound would listen on every address of this machine. */
+/* Unbound, or bound and then let go, it would listen on every address of this machine. */
 static void do_listen(struct broker *b, struct request *r)
 {
     struct sockaddr_storage own = {0};
@@ -388,7 +417,8 @@ static void do_listen(struct broker *b, struct request *r)
     }
     if (getsockname(socket, (struct sockaddr *)&own, &length))
         request_fail(r, errno);
-    else if (spell_peer(&own, host, sizeof host, &port) && port == 0 && net_of(b) != POLICY_NET_ON)
+    else if (net_of(b) != POLICY_NET_ON && spell_peer(&own, host, sizeof host, &port) &&
+             (port == 0 || !is_loopback(&own)))
         refuse(b, r, AUDIT_NET_LISTEN, STR("any address"),
                "other machines could reach it; bind it to 127.0.0.1 first");
     else if (listen(socket, (int)r->args[1]))

@@ -25,7 +25,7 @@ bool facts_id(HANDLE file, struct file_id *out)
     if (!GetFileInformationByHandle(file, &info))
         return false;
     *out = (struct file_id){info.dwVolumeSerialNumber,
-                            (uint64_t)info.nFileIndexHigh << 32 | info.nFileIndexLow};
+                            (uint64_t)info.nFileIndexHigh << 32 | info.nFileIndexLow, 0};
     return true;
 }
 

@@ -91,6 +91,26 @@ int disk_look(struct arena *arena, struct str path, struct disk_facts *facts)
     return 0;
 }
 
+bool disk_link(struct arena *arena, struct str path, struct str *target)
+{
+    char text[PATH_MAX];
+    struct str copy = arena_copy(arena, path);
+    ssize_t n = copy.p ? readlink(copy.p, text, sizeof text) : -1;
+    if (n <= 0 || n == (ssize_t)sizeof text)
+        return false;
+    *target = arena_copy(arena, (struct str){text, (size_t)n});
+    return target->p != NULL;
+}
+
+bool disk_cwd_is_link(void)
+{
+    const char *entered = getenv("PWD"); /* as shells keep it */
+    struct stat named, followed, here;
+    return entered && entered[0] == '/' && lstat(entered, &named) == 0 && S_ISLNK(named.st_mode) &&
+           stat(entered, &followed) == 0 && stat(".", &here) == 0 &&
+           followed.st_dev == here.st_dev && followed.st_ino == here.st_ino;
+}
+
 bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context, struct str name),
                 void *context)
 {

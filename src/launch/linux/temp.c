@@ -98,11 +98,62 @@ static void remove_old(const char *shared)
         closedir(names);
 }
 
+/* The same for the lists of sessions. */
+static void remove_old_records(const char *shared)
+{
+    char own[64], path[4096];
+    int n = snprintf(own, sizeof own, "cordon-own-%u-", (unsigned)geteuid());
+    DIR *names = opendir(shared);
+    for (struct dirent *entry; names && (entry = readdir(names));) {
+        struct stat st;
+        if (strncmp(entry->d_name, own, (size_t)n) != 0 ||
+            snprintf(path, sizeof path, "%s/%s", shared, entry->d_name) >= (int)sizeof path)
+            continue;
+        int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+            time(NULL) - st.st_mtime > A_DAY && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            unlink(path);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (names)
+        closedir(names);
+}
+
+int temp_record(struct settings *s, const char *folder, int *record)
+{
+    enum { LONGEST = 8 * 1024 * 1024 };
+    char path[LONGEST_PATH];
+    struct stat st;
+    *record = -1;
+    if (s->policy.temp != POLICY_TEMP_OWN || !s->policy.session.n)
+        return 0;
+    remove_old_records(folder);
+    snprintf(path, sizeof path, "%s/cordon-own-%u-%.*s", folder, (unsigned)geteuid(),
+             STR_ARG(s->policy.session));
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return fail(s, CORDON_E_OPEN, path, strerror(errno));
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) ||
+        st.st_nlink != 1) {
+        close(fd);
+        return fail(s, CORDON_E_REFUSED, path,
+                    "this is not a file of yours alone; remove it or take another session id");
+    }
+    /* Too long a list is begun anew: what was in it is foreign then. */
+    if (st.st_size > LONGEST && flock(fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(fd, 0))
+        errno = 0;
+    flock(fd, LOCK_SH | LOCK_NB);
+    futimens(fd, NULL);
+    *record = fd;
+    return 0;
+}
+
 /* The folder's path in *path, LONGEST_PATH bytes; a private one gets a name of its own. */
 static int make_folder(struct settings *s, struct str shared, char *path)
 {
     bool session = s->policy.temp == POLICY_TEMP_SESSION;
-    struct str id = s->policy.temp_session;
+    struct str id = s->policy.session;
     int n = session ? snprintf(path, LONGEST_PATH, "%.*s/cordon-session-%u-%.*s", STR_ARG(shared),
                                (unsigned)geteuid(), STR_ARG(id))
                     : snprintf(path, LONGEST_PATH, "%.*s/cordon-run-%u-XXXXXX", STR_ARG(shared),
@@ -117,7 +168,7 @@ static int make_folder(struct settings *s, struct str shared, char *path)
 int temp_make(struct settings *s, struct str shared, struct str *out)
 {
     char path[LONGEST_PATH], folder[LONGEST_PATH];
-    if (s->policy.temp == POLICY_TEMP_SESSION && !is_plain_id(s->policy.temp_session))
+    if (s->policy.temp == POLICY_TEMP_SESSION && !is_plain_id(s->policy.session))
         return fail(s, CORDON_E_VALUE, "session",
                     "an id has letters, digits, dots, dashes and underscores, at most 64");
     snprintf(folder, sizeof folder, "%.*s", STR_ARG(shared));

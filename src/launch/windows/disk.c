@@ -139,6 +139,21 @@ int disk_look(struct arena *arena, struct str path, struct disk_facts *facts)
     return 0;
 }
 
+/* All the steps at once. */
+bool disk_link(struct arena *arena, struct str path, struct str *target)
+{
+    struct disk_facts facts;
+    if (disk_look(arena, path, &facts) || !facts.link)
+        return false;
+    *target = facts.final;
+    return true;
+}
+
+bool disk_cwd_is_link(void)
+{
+    return false; /* its path is the link's */
+}
+
 bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context, struct str name),
                 void *context)
 {

@@ -198,7 +198,7 @@ static void remove_orphans(struct str shared)
 int temp_make(struct settings *s, struct str shared, struct str *out)
 {
     bool session = s->policy.temp == POLICY_TEMP_SESSION, taken = true;
-    struct str id = s->policy.temp_session;
+    struct str id = s->policy.session;
     auto_buf struct buf path = {0};
     int rc = 0;
     if (session && !is_plain_id(id))

@@ -22,6 +22,7 @@
 #include "launch/linux/signals.h"
 #include "launch/linux/spawn.h"
 #include "launch/linux/worker.h"
+#include "launch/temp.h"
 #include "lib/linux/prepare.h"
 #include "policy/narrow.h"
 
@@ -148,6 +149,7 @@ struct way_out {
     struct sockaddr_storage address;
     struct proxy_server *server; /* of --net=allow */
     char url[128];               /* empty: none */
+    int record;                  /* what the session made in temp; -1: there is none */
 };
 
 static int open_way_out(struct run *run, struct way_out *out)
@@ -210,6 +212,11 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     broker->context = run;
     broker->now = machine_now_ms;
     broker->proxy = way->address;
+    const struct policy_settings *settings = policy_settings_of(p->policy);
+    if (settings->temp == POLICY_TEMP_OWN)
+        broker->temp.folder = settings->temp_path;
+    broker->temp.record = way->record;
+    temp_begin(broker);
     struct signals_run signals;
     signals_enter(&signals, s->control,
                   !run->options->own_process ? SIGNALS_HOST
@@ -239,8 +246,13 @@ static const char *granted_folder(struct arena *arena, const struct policy_setti
 {
     const struct policy_list *const lists[] = {&s->deny_write, &s->deny_read, &s->self, &s->roots,
                                                &s->git_dirs};
-    if (s->temp == POLICY_TEMP_SHARED || !s->temp_path.n || s->no_temp ||
-        s->mode != POLICY_WORKSPACE_WRITE)
+    switch (s->temp) {
+    case POLICY_TEMP_PRIVATE: break;
+    case POLICY_TEMP_SHARED:
+    case POLICY_TEMP_SESSION: /* holds what other runs left */
+    case POLICY_TEMP_OWN: return NULL;
+    }
+    if (!s->temp_path.n || s->no_temp || s->mode != POLICY_WORKSPACE_WRITE)
         return NULL;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (size_t j = 0; j < lists[i]->count; j++)
@@ -342,7 +354,7 @@ int system_run(struct run *run)
     const struct run_options *o = run->options;
     const struct policy_settings *settings = policy_settings_of(p->policy);
     char program[4096];
-    struct way_out way = {0};
+    struct way_out way = {.record = -1};
     struct secrets secrets;
     const struct wine_run *wine = &p->prepared->wine;
     const char *const *command = wine->argv ? wine->argv : o->argv;
@@ -363,6 +375,9 @@ int system_run(struct run *run)
     int rc = confined ? look_around(run, &inside) : 0;
     if (rc == 0 && confined && !inside)
         rc = open_way_out(run, &way);
+    if (rc == 0 && confined && !inside && settings->temp_path.n &&
+        (rc = temp_record(&p->settings, settings->temp_path.p, &way.record)))
+        api_fail(p, rc, buf_cstr(&p->settings.error));
     struct environment_plan variables = {
         .inherited = (const char *const *)environ,
         .unset = o->unset,
@@ -386,5 +401,7 @@ int system_run(struct run *run)
     if (rc == 0)
         rc = plan.environ ? start(run, &plan, &way) : api_fail(p, CORDON_E_NOMEM, "out of memory");
     proxy_close(way.server);
+    if (way.record >= 0)
+        close(way.record);
     return rc;
 }

@@ -175,7 +175,7 @@ static void test_removal(struct str shared)
 
 static void test_session(struct str shared)
 {
-    struct settings s = {.policy.temp = POLICY_TEMP_SESSION, .policy.temp_session = STR("test-1")};
+    struct settings s = {.policy.temp = POLICY_TEMP_SESSION, .policy.session = STR("test-1")};
     struct str first = STR_NONE, second = STR_NONE;
     ok(temp_make(&s, shared, &first) == 0 && temp_make(&s, shared, &second) == 0 &&
            str_eq(first, second) && str_ends(first, STR("\\cordon-session-test-1")),
@@ -189,7 +189,7 @@ static void test_session(struct str shared)
     DeleteFileW(join(shared, "cordon-session-test-1"));
     static const char *const bad[] = {"", "..", "a\\b", "a/b", "a:b", ".x", "x.", "a b"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        s.policy.temp_session = str_of(bad[i]);
+        s.policy.session = str_of(bad[i]);
         ok(temp_make(&s, shared, &second) == CORDON_E_VALUE, "no session id: '%s'", bad[i]);
     }
     settings_free(&s);

@@ -1,0 +1,86 @@
+/*
+ * The temp folder that others use too: an entry straight in it is known by device, number and
+ * birth, never by its name, so that one which takes the place of another is judged anew. What lies
+ * below an entry is whose the entry is.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "broker/linux/broker.h"
+
+/* The name of the entry of the temp folder that the path lies in; false if it lies elsewhere. */
+static bool entry_name(const struct broker *b, const char *path, char name[NAME_MAX + 1],
+                       bool *itself)
+{
+    size_t n = b->temp.folder.n;
+    if (!n || strncmp(path, b->temp.folder.p, n) != 0 || path[n] != '/')
+        return false;
+    size_t length = strcspn(path + n + 1, "/");
+    if (length == 0 || length > NAME_MAX)
+        return false;
+    memcpy(name, path + n + 1, length);
+    name[length] = '\0';
+    *itself = path[n + 1 + length] == '\0';
+    return true;
+}
+
+enum policy_temp_entry temp_entry(const struct broker *b, const struct resolved *where)
+{
+    char name[NAME_MAX + 1], path[PATH_MAX];
+    bool itself;
+    if (!entry_name(b, where->path, name, &itself))
+        return POLICY_ENTRY_FOREIGN;
+    if (itself && !where->exists)
+        return POLICY_ENTRY_NEW;
+    if (itself)
+        return id_set_count(&b->temp.made, broker_id(where)) ? POLICY_ENTRY_OWN
+                                                             : POLICY_ENTRY_FOREIGN;
+    struct resolved entry = {.parent = -1};
+    if (snprintf(path, sizeof path, "%s/%s", b->temp.folder.p, name) < (int)sizeof path)
+        entry.parent = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    bool own = entry.parent >= 0 && fstat(entry.parent, &entry.st) == 0 &&
+               id_set_count(&b->temp.made, broker_id(&entry));
+    resolved_close(&entry);
+    return own ? POLICY_ENTRY_OWN : POLICY_ENTRY_FOREIGN;
+}
+
+void temp_made(struct broker *b, const struct resolved *where)
+{
+    char name[NAME_MAX + 1], line[64];
+    bool itself;
+    struct resolved made = *where;
+    if (!entry_name(b, where->path, name, &itself) || !itself ||
+        fstatat(where->parent, where->leaf, &made.st, AT_SYMLINK_NOFOLLOW))
+        return;
+    struct file_id id = broker_id(&made);
+    /* Without memory it is as if somebody else had made it. */
+    if (id_set_count(&b->temp.made, id) || !id_set_add(&b->temp.made, id) || !id.birth ||
+        b->temp.record < 0)
+        return;
+    int n = snprintf(line, sizeof line, "%llx %llx %llx\n", (unsigned long long)id.volume,
+                     (unsigned long long)id.id, (unsigned long long)id.birth);
+    (void)!write(b->temp.record, line, (size_t)n);
+}
+
+void temp_begin(struct broker *b)
+{
+    char text[65536];
+    size_t kept = 0;
+    off_t at = 0;
+    for (ssize_t n; b->temp.record >= 0 &&
+                    (n = pread(b->temp.record, text + kept, sizeof text - 1 - kept, at)) > 0;) {
+        at += n;
+        text[kept + (size_t)n] = '\0';
+        char *line = text;
+        for (char *end; (end = strchr(line, '\n')); line = end + 1) {
+            unsigned long long volume, number, birth;
+            if (sscanf(line, "%llx %llx %llx", &volume, &number, &birth) == 3 && birth)
+                id_set_add(&b->temp.made, (struct file_id){volume, number, birth});
+        }
+        kept = strlen(line);
+        if (kept >= 128)
+            return; /* no line of ours */
+        memmove(text, line, kept);
+    }
+}
