@@ -33,6 +33,21 @@ static int put(int fd)
     return fd >= 0 && write(fd, "x", 1) == 1;
 }
 
+/* The same value again and again, read back each time: one that is mixed up with others shows. */
+static int try_attribute(const char *path, const char *value)
+{
+    char given[1000], found[sizeof given];
+    size_t n = strlen(value);
+    for (size_t i = 0; i < sizeof given; i++)
+        given[i] = value[i % n];
+    for (int i = 0; i < 200; i++)
+        if (setxattr(path, "user.cordon", given, sizeof given, 0) ||
+            getxattr(path, "user.cordon", found, sizeof found) != sizeof found ||
+            memcmp(given, found, sizeof found) != 0)
+            return 0;
+    return 1;
+}
+
 static int try_openat2(const char *path, const char *other)
 {
     struct open_how how = {.flags = O_WRONLY | O_CREAT, .mode = 0644};
@@ -704,6 +719,7 @@ static const struct {
               {"pty-write", try_pty_write},
               {"pty-own", try_pty_own},
               {"lease", try_lease},
+              {"attribute", try_attribute},
               {"hold-lease", try_hold_lease},
               {"fork-storm", try_fork_storm}};
 

@@ -23,17 +23,21 @@ static struct {
     DWORD(WINAPI *udp)(void *, DWORD *, BOOL, ULONG, UDP_TABLE_CLASS, ULONG);
 } tables;
 
-static bool load_tables(struct broker *b)
+static BOOL CALLBACK load_functions(INIT_ONCE *once, void *argument, void **result)
 {
-    EnterCriticalSection(&b->lock);
-    HMODULE library =
-        tables.tcp ? NULL : LoadLibraryExW(L"iphlpapi.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
-    if (library) {
-        tables.udp = (void *)GetProcAddress(library, "GetExtendedUdpTable");
-        tables.tcp = (void *)GetProcAddress(library, "GetExtendedTcpTable");
-    }
-    LeaveCriticalSection(&b->lock);
+    (void)once, (void)argument, (void)result;
+    HMODULE library = LoadLibraryExW(L"iphlpapi.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    if (!library)
+        return FALSE;
+    tables.udp = (void *)GetProcAddress(library, "GetExtendedUdpTable");
+    tables.tcp = (void *)GetProcAddress(library, "GetExtendedTcpTable");
     return tables.tcp && tables.udp;
+}
+
+static bool load_tables(void)
+{
+    static INIT_ONCE loaded = INIT_ONCE_STATIC_INIT;
+    return InitOnceExecuteOnce(&loaded, load_functions, NULL, NULL);
 }
 
 /* True if a listener of the tree owns this port of this machine. */
@@ -41,7 +45,7 @@ static bool port_is_ours(struct broker *b, int family, uint16_t port, bool udp)
 {
     ULONG size = 16384;
     bool ours = false;
-    if (!load_tables(b))
+    if (!load_tables())
         return false;
     for (int tries = 0; tries < 4 && size <= MOST_TABLE; tries++) {
         void *table = malloc(size);

@@ -33,8 +33,9 @@ static struct {
     void(WSAAPI *find_free)(struct addrinfo *);
 } net;
 
-static bool load_sockets(void)
+static BOOL CALLBACK load_functions(INIT_ONCE *once, void *argument, void **result)
 {
+    (void)once, (void)argument, (void)result;
     WSADATA data;
     HMODULE library = LoadLibraryExW(L"ws2_32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
     struct {
@@ -50,9 +51,15 @@ static bool load_sockets(void)
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         *wanted[i].place = library ? (void *)GetProcAddress(library, wanted[i].name) : NULL;
         if (!*wanted[i].place)
-            return false;
+            return FALSE;
     }
     return net.start(MAKEWORD(2, 2), &data) == 0;
+}
+
+static bool load_sockets(void)
+{
+    static INIT_ONCE loaded = INIT_ONCE_STATIC_INIT;
+    return InitOnceExecuteOnce(&loaded, load_functions, NULL, NULL);
 }
 
 /* A connection: two sockets, closed by whoever ends it first. */

@@ -14,12 +14,20 @@ bool system_is_terminal(FILE *file)
            SetConsoleMode(handle, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
 }
 
+/* Keys that end a command must not end this program before it has said how the command ended. */
+static BOOL WINAPI stay(DWORD event)
+{
+    return event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+}
+
 void system_ignore_signals(void)
 {
+    SetConsoleCtrlHandler(stay, TRUE);
 }
 
 void system_restore_signals(void)
 {
+    SetConsoleCtrlHandler(stay, FALSE);
 }
 
 int wmain(int argc, wchar_t **argv);

@@ -1,7 +1,6 @@
 /* Privileges, Landlock, seccomp: in this order, each for good. */
 #include "launch/linux/confine.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +16,7 @@
 
 #include "cordon.h"
 #include "launch/linux/filter.h"
+#include "launch/linux/folder.h"
 #include "launch/linux/kernel.h"
 
 int confine_landlock_abi(void)
@@ -149,21 +149,18 @@ static int allow_reads_beside(int ruleset, const struct secrets *secrets, int pa
     }
     int folder = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     close(fd);
-    DIR *names = folder < 0 ? NULL : fdopendir(folder);
-    for (struct dirent *entry; rc == 0 && names && (entry = readdir(names));) {
+    if (folder < 0)
+        return 0;
+    struct folder names = folder_of(folder);
+    for (const char *entry; rc == 0 && (entry = folder_next(&names));) {
         char below[PATH_MAX];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        int n = snprintf(below, sizeof below, "%.*s/%s", path.n > 1 ? (int)path.n : 0, path.p,
-                         entry->d_name);
+        int n =
+            snprintf(below, sizeof below, "%.*s/%s", path.n > 1 ? (int)path.n : 0, path.p, entry);
         if (n < (int)sizeof below)
-            rc = allow_reads_beside(ruleset, secrets, dirfd(names), entry->d_name,
-                                    (struct str){below, (size_t)n});
+            rc =
+                allow_reads_beside(ruleset, secrets, folder, entry, (struct str){below, (size_t)n});
     }
-    if (names)
-        closedir(names);
-    else if (folder >= 0)
-        close(folder);
+    close(folder);
     return rc;
 }
 

@@ -1,7 +1,6 @@
 /* Processes, descriptors and who waits for whom. */
 #include "launch/linux/spawn.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "cordon.h"
+#include "launch/linux/folder.h"
 #include "launch/linux/signals.h"
 #include "launch/linux/stubs.h"
 
@@ -129,37 +130,33 @@ struct relative {
 };
 
 /* Everybody and their parents, in one look; not every kernel lists a process's children. */
-static struct relative *look_at_all(size_t *count)
+static size_t look_at_all(struct relative *all, size_t most)
 {
-    struct relative *all = NULL;
-    size_t capacity = 0;
-    *count = 0;
-    DIR *names = opendir("/proc");
-    for (struct dirent *entry; names && (entry = readdir(names));) {
-        pid_t pid = (pid_t)atoi(entry->d_name);
+    size_t count = 0;
+    int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    struct folder names = folder_of(fd);
+    for (const char *name; count < most && (name = folder_next(&names));) {
+        pid_t pid = (pid_t)atoi(name);
         pid_t parent = pid > 0 ? parent_of(pid) : 0;
-        if (parent <= 0)
-            continue;
-        if (*count == capacity) {
-            capacity = capacity ? 2 * capacity : 1024;
-            void *more = realloc(all, capacity * sizeof *all);
-            if (!more)
-                break;
-            all = more;
-        }
-        all[(*count)++] = (struct relative){pid, parent, parent == getpid()};
+        if (parent > 0)
+            all[count++] = (struct relative){pid, parent, parent == getpid()};
     }
-    if (names)
-        closedir(names);
-    return all;
+    close(fd);
+    return count;
 }
 
 /* Sends a signal to every descendant; how many there are. */
 static unsigned signal_tree(int number)
 {
-    size_t count;
+    enum { MOST = 1 << 20 };
     unsigned found = 0;
-    struct relative *all = look_at_all(&count);
+    struct relative *all = mmap(NULL, MOST * sizeof *all, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (all == MAP_FAILED)
+        return 0;
+    size_t count = look_at_all(all, MOST);
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < count; i++)
@@ -170,7 +167,7 @@ static unsigned signal_tree(int number)
     for (size_t i = 0; i < count; i++)
         if (all[i].ours && kill(all[i].pid, number) == 0)
             found++;
-    free(all);
+    munmap(all, MOST * sizeof *all);
     return found;
 }
 
@@ -284,8 +281,9 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     sigset_t children, all;
     uint64_t begin = elapsed_ms();
     bool adopts = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
-    /* Who kills all that is called cordon must not kill what ends the tree then. */
-    prctl(PR_SET_NAME, "sandbox-reaper", 0, 0, 0);
+    /* Who kills all that is called cordon must not kill what ends the tree then. A plain call: the
+       sanitizers would take a lock that another thread may have held at the fork. */
+    syscall(SYS_prctl, PR_SET_NAME, "sandbox-reaper", 0, 0, 0);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     signal(SIGCHLD, SIG_DFL); /* ignored, it would take the status of the command away */

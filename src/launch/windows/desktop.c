@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Loaded when it is needed: commands that start nothing do not pay for the window system. */
+/* Loaded once, when it is needed: commands that start nothing do not pay for the window system. */
 static struct {
     HWINSTA(WINAPI *station)(void);
     BOOL(WINAPI *describe)(HANDLE, int, PVOID, DWORD, DWORD *);
@@ -20,11 +20,12 @@ static struct {
     BOOL(WINAPI *close)(HDESK);
 } user;
 
-static bool load_user(void)
+static BOOL CALLBACK load_user(INIT_ONCE *once, void *argument, void **result)
 {
+    (void)once, (void)argument, (void)result;
     HMODULE library = LoadLibraryExW(L"user32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
     if (!library)
-        return false;
+        return FALSE;
     user.station = (void *)GetProcAddress(library, "GetProcessWindowStation");
     user.describe = (void *)GetProcAddress(library, "GetUserObjectInformationW");
     user.create = (void *)GetProcAddress(library, "CreateDesktopW");
@@ -53,7 +54,8 @@ int desktop_make(const struct token_run *r, HANDLE *out, wchar_t *name, size_t c
     wchar_t station[64], full[DESKTOP_NAME_UNITS];
     DWORD random[2], size = 0;
     struct token_descriptor d;
-    if (!load_user())
+    static INIT_ONCE loaded = INIT_ONCE_STATIC_INIT;
+    if (!InitOnceExecuteOnce(&loaded, load_user, NULL, NULL))
         return launch_fail(f, "cannot load the window system (user32.dll)");
     if (!user.describe(user.station(), UOI_NAME, station, sizeof station, &size))
         return launch_fail(f, "cannot name the window station (GetUserObjectInformation)");

@@ -295,15 +295,19 @@ void stdio_finish(struct stdio *s)
 
 /* ---- the console's events ---- */
 
-/* The handler has no argument of its own. */
-static HANDLE volatile watched;
+/* The handler is the process's and has no argument: it tells every run. */
+static SRWLOCK watching = SRWLOCK_INIT;
+static struct stdio_watch *watches; /* under the lock */
 
 static BOOL WINAPI on_console(DWORD event)
 {
-    HANDLE end = watched;
-    if (!end)
+    AcquireSRWLockShared(&watching);
+    bool any = watches != NULL;
+    for (const struct stdio_watch *w = watches; w; w = w->next)
+        SetEvent(w->end);
+    ReleaseSRWLockShared(&watching);
+    if (!any)
         return FALSE;
-    SetEvent(end);
     /* Windows ends the process when this returns, or after five seconds: time to end the tree and
        to write down how it ended. */
     if (event == CTRL_CLOSE_EVENT || event == CTRL_LOGOFF_EVENT || event == CTRL_SHUTDOWN_EVENT)
@@ -311,12 +315,35 @@ static BOOL WINAPI on_console(DWORD event)
     return TRUE;
 }
 
-int stdio_watch_console(HANDLE end_event)
+int stdio_watch_console(struct stdio_watch *w, HANDLE end)
 {
-    bool first = !watched && end_event;
-    bool last = watched && !end_event;
-    watched = end_event;
-    if (first || last)
-        return SetConsoleCtrlHandler(on_console, first) ? 0 : CORDON_E_CONFINE;
-    return 0;
+    int rc = 0;
+    AcquireSRWLockExclusive(&watching);
+    if (!watches && !SetConsoleCtrlHandler(on_console, TRUE))
+        rc = CORDON_E_CONFINE;
+    if (rc == 0) {
+        *w = (struct stdio_watch){end, watches};
+        watches = w;
+    }
+    ReleaseSRWLockExclusive(&watching);
+    return rc;
+}
+
+void stdio_unwatch_console(struct stdio_watch *w)
+{
+    if (!w->end)
+        return;
+    AcquireSRWLockExclusive(&watching);
+    struct stdio_watch **at = &watches;
+    while (*at && *at != w)
+        at = &(*at)->next;
+    if (*at)
+        *at = w->next;
+    bool last = !watches;
+    ReleaseSRWLockExclusive(&watching);
+    w->end = NULL;
+    /* Not under the lock: it waits for a handler that runs. One that is added again meanwhile is
+       added once more than it is removed. */
+    if (last)
+        SetConsoleCtrlHandler(on_console, FALSE);
 }

@@ -35,8 +35,15 @@ void stdio_started(struct stdio *s);
    reader of ours, but for nobody who still holds the other end. */
 void stdio_finish(struct stdio *s);
 
-/* Ctrl-C, Ctrl-Break, the console's closing, logoff and shutdown signal the event (which must live
-   as long as the process) instead of ending the launcher. NULL: as before. */
-int stdio_watch_console(HANDLE end_event);
+/* One run that wants to know of the console's events; zero: none. */
+struct stdio_watch {
+    HANDLE end;
+    struct stdio_watch *next;
+};
+
+/* Ctrl-C, Ctrl-Break, the console's closing, logoff and shutdown signal the event of every run
+   instead of ending the launcher, until it is unwatched. */
+int stdio_watch_console(struct stdio_watch *w, HANDLE end);
+void stdio_unwatch_console(struct stdio_watch *w);
 
 #endif

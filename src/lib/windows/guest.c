@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <windows.h>
 
-#include "launch/windows/stdio.h"
 #include "lib/system.h"
 
 struct reader {
@@ -83,7 +82,5 @@ void system_guest_close(struct system_guest *g)
         if (g->readers[i].pipe)
             CloseHandle(g->readers[i].pipe);
     }
-    /* The console's keys are the caller's again. */
-    stdio_watch_console(NULL);
     free(g);
 }

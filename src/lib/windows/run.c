@@ -69,6 +69,7 @@ struct launch {
     struct token_run who;
     HANDLE token, job, port, end, desktop;
     wchar_t desktop_name[DESKTOP_NAME_UNITS];
+    struct stdio_watch watch;
     struct stdio stdio;
     struct broker broker;
     bool serving;
@@ -89,7 +90,8 @@ static void launch_close(struct launch *l)
     stubs_remove(&l->stubs);
     if (l->desktop)
         desktop_close(l->desktop);
-    HANDLE handles[] = {l->token, l->job, l->port};
+    stdio_unwatch_console(&l->watch);
+    HANDLE handles[] = {l->token, l->job, l->port, l->end};
     for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
         if (handles[i])
             CloseHandle(handles[i]);
@@ -155,7 +157,8 @@ static int prepare(struct run *run, struct launch *l, struct launch_failure *f)
         rc = open_stdio(run->options->stdio, &l->stdio, f);
     l->end = CreateEventW(NULL, TRUE, FALSE, NULL);
     if (rc == 0)
-        rc = l->end ? stdio_watch_console(l->end) : launch_fail(f, "cannot make an event");
+        rc = l->end ? stdio_watch_console(&l->watch, l->end)
+                    : launch_fail(f, "cannot make an event");
     l->broker = (struct broker){.policy = policy,
                                 .guard = run->policy->guard,
                                 .unconfined = !confined,

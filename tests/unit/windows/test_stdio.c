@@ -210,14 +210,26 @@ static void test_speed(void)
 
 static void test_console(void)
 {
-    HANDLE end = CreateEventW(NULL, TRUE, FALSE, NULL);
-    ok(stdio_watch_console(end) == 0, "the console is watched");
+    HANDLE ends[] = {CreateEventW(NULL, TRUE, FALSE, NULL), CreateEventW(NULL, TRUE, FALSE, NULL)};
+    struct stdio_watch watches[2];
+    ok(stdio_watch_console(&watches[0], ends[0]) == 0 &&
+           stdio_watch_console(&watches[1], ends[1]) == 0,
+       "the console is watched by two runs");
     if (GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0))
-        ok(WaitForSingleObject(end, 3000) == WAIT_OBJECT_0, "Ctrl-C sets the event");
+        ok(WaitForMultipleObjects(2, ends, TRUE, 3000) == WAIT_OBJECT_0,
+           "Ctrl-C sets the events of both");
     else
-        skip("Ctrl-C sets the event", "there is no console");
-    ok(stdio_watch_console(NULL) == 0, "and no longer");
-    CloseHandle(end);
+        skip("Ctrl-C sets the events of both", "there is no console");
+    ResetEvent(ends[1]);
+    stdio_unwatch_console(&watches[0]);
+    if (GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0))
+        ok(WaitForSingleObject(ends[1], 3000) == WAIT_OBJECT_0,
+           "and of the second after the first has gone");
+    else
+        skip("and of the second after the first has gone", "there is no console");
+    stdio_unwatch_console(&watches[1]);
+    CloseHandle(ends[0]);
+    CloseHandle(ends[1]);
     if (wine_is_here() && GetFileType(GetStdHandle(STD_OUTPUT_HANDLE)) == FILE_TYPE_PIPE) {
         HANDLE pipe_read, pipe_write;
         CreatePipe(&pipe_read, &pipe_write, NULL, 0);

@@ -1,0 +1,31 @@
+#include "launch/linux/folder.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* As getdents64 fills it. */
+struct entry {
+    uint64_t inode;
+    int64_t next;
+    uint16_t length;
+    unsigned char type;
+    char name[];
+};
+
+const char *folder_next(struct folder *f)
+{
+    for (;;) {
+        if (f->at >= f->filled) {
+            f->filled = syscall(SYS_getdents64, f->fd, f->entries, sizeof f->entries);
+            f->at = 0;
+            if (f->filled <= 0)
+                return NULL;
+        }
+        const struct entry *entry = (const void *)(f->entries + f->at);
+        f->at += entry->length;
+        if (strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0)
+            return entry->name;
+    }
+}

@@ -1,0 +1,24 @@
+/*
+ * The names in a folder, without malloc: a process that was forked off a program with threads must
+ * not wait for a lock that nobody holds any more.
+ */
+#ifndef CORDON_LAUNCH_LINUX_FOLDER_H
+#define CORDON_LAUNCH_LINUX_FOLDER_H
+
+#include <stdint.h>
+
+struct folder {
+    int fd; /* the caller's */
+    long filled, at;
+    _Alignas(8) char entries[4096];
+};
+
+static inline struct folder folder_of(int fd)
+{
+    return (struct folder){.fd = fd};
+}
+
+/* The next name but "." and "..", until the next call; NULL at the end. */
+const char *folder_next(struct folder *f);
+
+#endif
