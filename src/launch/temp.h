@@ -9,7 +9,7 @@
 int temp_make(struct settings *s, struct str shared, struct str *out);
 
 /* The list of what the runs of a session made in the caller's temp folder, for --temp=own; -1 in
-   *record: there is no session. A failure leaves a sentence in the settings' error. */
+ *record: there is no session. A failure leaves a sentence in the settings' error. */
 int temp_record(struct settings *s, const char *folder, int *record);
 
 /* Other runs may remove it from here on. */

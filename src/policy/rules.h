@@ -62,9 +62,9 @@ struct policy_settings {
     enum policy_git git;
     enum policy_temp temp;
     enum policy_net net;
-    struct str temp_path;    /* the run's temp folder, normal; empty: none */
-    struct str session;      /* names the runs that share what they make in temp; may be empty */
-    struct str proxy;        /* of POLICY_NET_PROXY: host:port */
+    struct str temp_path; /* the run's temp folder, normal; empty: none */
+    struct str session;   /* names the runs that share what they make in temp; may be empty */
+    struct str proxy;     /* of POLICY_NET_PROXY: host:port */
     bool strict, allow_broad_root;
     bool no_temp; /* temp_path is not writable, as in read-only mode */
     struct policy_limits limits;
@@ -157,9 +157,9 @@ struct policy_facts {
     bool created_by_run; /* the object; of a path in a nested .git: that .git; of a pipe: its server
                             is in the tree */
     enum policy_reparse reparse;
-    struct path target;  /* POLICY_REPARSE, or write through POLICY_LINK: where it ends */
-    uint32_t links;      /* 0: unknown, taken as 1 */
-    bool links_inside;   /* the rules let every name of the file be written */
+    struct path target; /* POLICY_REPARSE, or write through POLICY_LINK: where it ends */
+    uint32_t links;     /* 0: unknown, taken as 1 */
+    bool links_inside;  /* the rules let every name of the file be written */
     enum policy_temp_entry entry;
     struct str existing; /* the deepest folder above it that exists, for the remedy; may be empty */
 };

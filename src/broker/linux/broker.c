@@ -5,7 +5,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "launch/linux/kernel.h"
 
 void broker_free(struct broker *b)
 {
@@ -18,12 +21,12 @@ void broker_free(struct broker *b)
 
 struct file_id broker_id(const struct resolved *where)
 {
-    struct statx x;
+    struct kernel_statx x;
     struct file_id id = {where->st.st_dev, where->st.st_ino, 0};
-    if (statx(where->parent, where->leaf, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
-              STATX_INO | STATX_BTIME, &x) == 0 &&
-        x.stx_ino == id.id && (x.stx_mask & STATX_BTIME))
-        id.birth = (uint64_t)x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
+    if (syscall(SYS_statx, where->parent, where->leaf, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
+                KERNEL_STATX_INO | KERNEL_STATX_BTIME, &x) == 0 &&
+        x.ino == id.id && (x.mask & KERNEL_STATX_BTIME))
+        id.birth = (uint64_t)x.btime.sec * 1000000000 + x.btime.nsec;
     return id;
 }
 

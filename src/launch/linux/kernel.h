@@ -29,4 +29,21 @@ struct kernel_pidfd_info {
 #define KERNEL_PIDFD_GET_INFO 0xC040FF0BUL /* _IOWR(0xFF, 11, 64 bytes) */
 #define KERNEL_PIDFD_INFO_EXIT (1ULL << 3)
 
+/* struct statx, which the C library of the release program does not know. */
+struct kernel_statx {
+    uint32_t mask, blksize;
+    uint64_t attributes;
+    uint32_t nlink, uid, gid;
+    uint16_t mode, unused;
+    uint64_t ino, size, blocks, attributes_mask;
+    struct {
+        int64_t sec;
+        uint32_t nsec;
+        int32_t unused;
+    } atime, btime, ctime, mtime;
+    uint64_t rest[16];
+};
+#define KERNEL_STATX_INO 0x100U
+#define KERNEL_STATX_BTIME 0x800U
+
 #endif
