@@ -69,7 +69,7 @@ static int ask(struct cordon_policy *p, const struct check_options *o, struct gu
     json_close(&w, '}');
     buf_char(&out, '\n');
     if (out.failed || !print_out(buf_str(&out)))
-        return print_failure("the answer could not be written");
+        return print_failure("cannot write the answer");
     return exit_code(a.verdict);
 }
 
@@ -112,7 +112,7 @@ static int check_words(struct cordon_policy *p, const struct check_options *o,
     size_t count = args->count - args->next;
     const char **items = args->items + args->next;
     if (count == 0)
-        return print_failure("there is no command; type: cordon check -- PROGRAM ARG…");
+        return print_failure("no command given; type: cordon check -- PROGRAM ARG…");
     if (!dashes)
         return mistake_dashes(args, "check");
     struct str *argv = calloc(count, sizeof *argv);
@@ -302,7 +302,7 @@ static int check_stream(struct cordon_policy *common, const struct check_options
     cordon_policy_free(own.policy);
     buf_free(&own.key);
     if (!written)
-        return print_failure("the answers could not be written");
+        return print_failure("cannot write the answers");
     return malformed ? EXIT_FAILED : 0;
 }
 

@@ -108,10 +108,8 @@ static int print_objects(bool json)
         any = doctor_objects(print_object, NULL);
     }
     if (!any)
-        return print_failure("security descriptors are a thing of Windows; leave out --objects");
-    return out.failed || !print_out(buf_str(&out))
-               ? print_failure("the answer could not be written")
-               : 0;
+        return print_failure("--objects works on Windows only");
+    return out.failed || !print_out(buf_str(&out)) ? print_failure("cannot write the answer") : 0;
 }
 
 int command_doctor(struct arguments *args)
@@ -135,7 +133,7 @@ int command_doctor(struct arguments *args)
         auto_buf struct buf out = {0};
         print_json(&doctor, &out);
         if (out.failed || !print_out(buf_str(&out)))
-            return print_failure("the answer could not be written");
+            return print_failure("cannot write the answer");
     } else {
         print_screen(&doctor);
     }

@@ -93,7 +93,7 @@ static int print_manual(void)
 {
     auto_buf struct buf out = {0};
     manual_write(&out);
-    return !out.failed && print_out(buf_str(&out)) ? 0 : print_failure("it cannot be written");
+    return !out.failed && print_out(buf_str(&out)) ? 0 : print_failure("cannot write it");
 }
 
 int command_help(struct arguments *args)
@@ -115,7 +115,7 @@ int command_help(struct arguments *args)
         return cli_help(topic);
     if (topic) {
         const char *nearest = print_nearest(topic, names, cli_command_count);
-        return print_failure("there is no help on %s; %s%s", topic,
+        return print_failure("no help on \"%s\"; %s%s", topic,
                              nearest ? "did you mean cordon help " : "see cordon help",
                              nearest ? nearest : "");
     }

@@ -35,7 +35,7 @@ static int answer_event(struct cordon_policy *p, struct hook_options *o)
     auto_buf struct buf event = {0}, out = {0}, self = {0};
     struct str inside;
     if (o->wrap && o->agent == HOOK_GEMINI) {
-        print_error("gemini takes no rewritten command; leave out --wrap");
+        print_error("Gemini accepts no rewritten command; leave out --wrap");
         return EXIT_BLOCK;
     }
     if (system_is_terminal(stdin)) {
@@ -54,7 +54,7 @@ static int answer_event(struct cordon_policy *p, struct hook_options *o)
         return EXIT_BLOCK;
     }
     if (out.n && (!print_out(buf_str(&out)) || fflush(stdout))) {
-        print_error("sandbox denied: the answer could not be written");
+        print_error("sandbox denied: cannot write the answer");
         return EXIT_BLOCK;
     }
     return 0;
@@ -101,7 +101,7 @@ static int make_command(const struct hook_request *r, enum hook_agent agent, str
         good = good && add_word(out, str_of(r->words[i]));
     }
     if (!good)
-        return print_failure("a path or value holds a character that not every shell reads alike; "
+        return print_failure("a path or value holds a character that shells read differently; "
                              "write the settings by hand");
     return out->failed ? print_failure("out of memory") : 0;
 }
@@ -197,7 +197,7 @@ static int change_settings(const struct hook_request *r, enum hook_agent agent)
     if (rc)
         return rc;
     if (!settings_file(agent, r->project, &file))
-        return print_failure("the home folder is not known; name the project with --project");
+        return print_failure("the home folder is unknown; name the project with --project");
     rc = disk_read(buf_str(&file), HOOK_MAX_EVENT, &old);
     if (rc == CORDON_E_OPEN) {
         FILE *exists = system_fopen(buf_cstr(&file), "rb");

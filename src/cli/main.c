@@ -22,11 +22,11 @@ int cli_main(struct arguments *args)
         names[i] = cli_commands[i].name;
     const char *nearest = print_nearest(name, names, cli_command_count);
     if (nearest)
-        return print_failure("there is no command %s; did you mean cordon %s?", name, nearest);
+        return print_failure("unknown command \"%s\"; did you mean cordon %s?", name, nearest);
     const char *program = strcmp(name, "--") ? name : args->count > 1 ? args->items[1] : "PROGRAM";
     if (name[0] == '-' && strcmp(name, "--") != 0)
         return print_failure("name a command before the options: cordon run %s …; see cordon help",
                              name);
-    return print_failure("there is no command %s; to run a program: cordon run -- %s …", name,
+    return print_failure("unknown command \"%s\"; to run a program: cordon run -- %s …", name,
                          program);
 }

@@ -59,8 +59,8 @@ static int unknown(const char *word, struct str name, const struct option *own, 
     if (!nearest)
         nearest = print_nearest(copy, names, count);
     if (nearest)
-        return print_failure("there is no option %s; did you mean --%s?", word, nearest);
-    return print_failure("there is no option %s; see cordon help", word);
+        return print_failure("unknown option %s; did you mean --%s?", word, nearest);
+    return print_failure("unknown option %s; see cordon help", word);
 }
 
 /* "-o" is the option of that letter; NULL if there is none. */
@@ -131,7 +131,7 @@ int options_take(struct arguments *args, const struct option *own, size_t own_co
         if (word[0] != '-' || word[1] == '\0')
             return 0;
         if (word[1] != '-' && !letter_option(own, own_count, word))
-            return print_failure("there is no option %s; options begin with two dashes", word);
+            return print_failure("unknown option %s; options begin with two dashes", word);
         int rc = take_one(args, own, own_count, policy);
         if (rc)
             return rc;

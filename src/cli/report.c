@@ -61,7 +61,7 @@ static int write_out(const struct report_options *o, struct buf *text)
     if (!o->out)
         return print_out(buf_str(text)) && fflush(stdout) == 0
                    ? 0
-                   : print_failure("the report could not be written");
+                   : print_failure("cannot write the report");
     FILE *f = system_fopen(o->out, "wb");
     bool done = f && fwrite(text->p, 1, text->n, f) == text->n;
     if (f && fclose(f))
@@ -88,8 +88,7 @@ static int report(const struct report_options *o, const char *name, struct repor
     if (r->failed || line.failed)
         return print_failure("out of memory");
     if (r->events == r->malformed)
-        return print_failure("%s: there are no events in it; cordon run --audit FILE writes them",
-                             name);
+        return print_failure("%s: no events found; cordon run --audit FILE writes them", name);
     report_finish(r);
     struct str source = standard ? STR("stdin") : str_of(name);
     if (o->json)
@@ -125,7 +124,7 @@ int command_report(struct arguments *args)
     if (!name || args->next < args->count)
         return print_failure("type: cordon report AUDIT.jsonl -o page.html");
     if (o.text && o.json)
-        return print_failure("--text and --json cannot be had together");
+        return print_failure("--text and --json cannot be combined");
     if (report_new(&r))
         return print_failure("out of memory");
     int code = report(&o, name, r);

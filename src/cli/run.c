@@ -103,7 +103,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (help)
         return cli_help(name);
     if (args->next >= args->count)
-        return print_failure("there is no command; type: cordon %s -- PROGRAM ARG…", name);
+        return print_failure("no command given; type: cordon %s -- PROGRAM ARG…", name);
     if (!dashes)
         return mistake_dashes(args, name);
     o.argv = args->items + args->next;
@@ -148,7 +148,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     }
     run_finish(p, &result);
     if (result.temp_had_files && !quiet && !json)
-        print_error("the private temp folder had files in it, which are gone with it");
+        print_error("the private temp folder was removed with the files in it");
     if (result.audit_failure)
         print_error("--audit %s: %s: events are missing", o.audit,
                     cordon_strerror(result.audit_failure));

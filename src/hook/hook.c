@@ -176,7 +176,7 @@ static void judged(struct hook *h, enum cordon_verdict verdict, struct str rule,
     buf_add(&h->reason, rule);
     buf_char(&h->reason, ')');
     if (fix.n) {
-        bool none = str_starts(fix, STR("there is no"));
+        bool none = str_starts(fix, STR(POLICY_NO_REMEDY));
         buf_add(&h->reason, str_starts(fix, STR("--")) ? STR("; allow with ")
                             : none                     ? STR("; ")
                                                        : STR("; instead: "));
@@ -333,7 +333,7 @@ static int judge(struct hook *h, const struct json_value *value)
 {
     struct str text = value->text;
     if (value->type == JSON_STRING && str_has_char(text, '\0'))
-        return api_fail(h->policy, CORDON_E_VALUE, "there is a NUL character in it");
+        return api_fail(h->policy, CORDON_E_VALUE, "it contains a NUL character");
     if (h->tool->kind == TOOL_SHELL && value->type == JSON_ARRAY)
         return judge_words(h, value);
     if (h->tool->kind == TOOL_SHELL)
@@ -410,7 +410,7 @@ static const char *take_event(struct hook *h, const struct json_value *event)
     bool before = !kind || str_eq(kind->text, h->options->agent == HOOK_GEMINI ? STR("BeforeTool")
                                                                                : STR("PreToolUse"));
     if (!before)
-        return "this kind of event is not known";
+        return "unknown kind of event";
     if (!name || name->text.n == 0)
         return "the event names no tool";
     h->tool = find_tool(h->options->agent, name->text);

@@ -56,7 +56,7 @@ int settings_set(struct settings *s, struct str name, struct str value, struct s
 {
     const struct settings_info *info = settings_find(name);
     if (!info)
-        return fail(s, CORDON_E_UNKNOWN, "there is no option --%.*s", STR_ARG(name));
+        return fail(s, CORDON_E_UNKNOWN, "unknown option --%.*s", STR_ARG(name));
     enum option_id id = (enum option_id)(info - settings_infos);
     for (size_t i = 0; i < s->count && !info->repeats; i++)
         if (s->options[i].id == id)
@@ -253,8 +253,7 @@ static int choose_cwd(struct settings *s)
             return bad_value(s, o, "a folder");
         if (!s->foreign &&
             (disk_look(&s->arena, path.text, &facts) || !facts.exists || !facts.directory))
-            return fail(s, CORDON_E_VALUE, "--cwd %.*s: there is no such folder",
-                        STR_ARG(o->value));
+            return fail(s, CORDON_E_VALUE, "--cwd %.*s: folder not found", STR_ARG(o->value));
         s->policy.paths.cwd = s->foreign ? path.text : facts.final;
         s->cwd_is_link = !s->foreign && facts.link;
     }
@@ -293,9 +292,8 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
         return 0;
     if (disk_look(&s->arena, path.text, &facts) || !facts.exists) {
         const char *hint = folder_hint(s, root->given);
-        return fail(s, CORDON_E_VALUE, "%.*s %.*s: there is no such folder; %s",
-                    STR_ARG(root->from), STR_ARG(root->given),
-                    hint ? hint : "make it first, or name another");
+        return fail(s, CORDON_E_VALUE, "%.*s %.*s: folder not found; %s", STR_ARG(root->from),
+                    STR_ARG(root->given), hint ? hint : "make it first, or name another");
     }
     if (!facts.directory)
         return fail(s, CORDON_E_VALUE, "%.*s %.*s: this is a file; a root is a folder",
@@ -359,7 +357,7 @@ static int choose_temp(struct settings *s)
     }
     bool there = disk_look(&s->arena, value, &facts) == 0 && facts.exists;
     if (made && !there)
-        return fail(s, CORDON_E_OPEN, "--temp: there is no folder %.*s", STR_ARG(value));
+        return fail(s, CORDON_E_OPEN, "--temp: folder not found: %.*s", STR_ARG(value));
     if (made)
         return s->make_temp(s, facts.final, &s->policy.temp_path);
     const char *why = there ? broad_temp(s, value, &facts) : NULL;

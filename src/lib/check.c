@@ -127,7 +127,7 @@ int cordon_check(struct cordon_policy *p, size_t argc, const char *const *argv, 
     auto_arena struct arena arena = {0};
     struct str *words = ARENA_ARRAY(&arena, argc, struct str);
     if (argc == 0)
-        return api_fail(p, CORDON_E_VALUE, "there is no command");
+        return api_fail(p, CORDON_E_VALUE, "no command given");
     if (!words)
         return api_fail(p, CORDON_E_NOMEM, "out of memory");
     for (size_t i = 0; i < argc; i++)

@@ -37,7 +37,7 @@ int api_fail(struct cordon_policy *p, int code, const char *text)
 int cordon_policy_set(struct cordon_policy *p, const char *option, const char *value)
 {
     if (p->policy)
-        return api_fail(p, CORDON_E_CONFLICT, "the policy is in use and cannot change any more");
+        return api_fail(p, CORDON_E_CONFLICT, "the policy is in use and can no longer change");
     char from[64];
     snprintf(from, sizeof from, "--%s", option);
     int rc = settings_set(&p->settings, str_of(option), str_of(value), str_of(from));

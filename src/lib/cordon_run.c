@@ -138,7 +138,7 @@ int cordon_run(struct cordon_policy *p, const struct cordon_run_options *options
         return api_fail(p, CORDON_E_CONFLICT,
                         "this policy was used already; make a new one for each run");
     if (argc == 0)
-        return api_fail(p, CORDON_E_VALUE, "there is no command");
+        return api_fail(p, CORDON_E_VALUE, "no command given");
     struct cordon_result *r = calloc(1, sizeof *r);
     const char **words = calloc(argc + 1, sizeof *words);
     if (!r || !words) {

@@ -87,7 +87,7 @@ int run_not_found(struct run *run, const char *program)
     char message[512];
     run->result->reason = "failed";
     run->result->exit = 127;
-    snprintf(message, sizeof message, "%.400s: there is no such program", program);
+    snprintf(message, sizeof message, "%.400s: program not found", program);
     return api_fail(run->policy, CORDON_E_NOTFOUND, message);
 }
 

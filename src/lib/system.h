@@ -26,7 +26,7 @@ bool run_refuse_tool(struct run *run, const struct policy_program *program);
 /* True if the guard lets the command start; else it was reported. */
 bool run_guard(struct run *run, struct guard_question *question);
 
-/* "program: there is no such program": 127. */
+/* "program: program not found": 127. */
 int run_not_found(struct run *run, const char *program);
 
 /* What the system adds to the policy before it is compiled, and takes away at the end. */

@@ -227,7 +227,7 @@ int cordon_why(struct cordon_policy *p, const char *action, size_t count, const 
                  {STR("rename"), POLICY_RENAME_FROM, 2}, {STR("link"), POLICY_LINK_FROM, 2}};
     struct str name = str_of(action);
     if (count == 0)
-        return api_fail(p, CORDON_E_VALUE, "say what: a path, a command or HOST:PORT");
+        return api_fail(p, CORDON_E_VALUE, "name a path, a command or HOST:PORT");
     bool is_path = !str_eq(name, STR("run")) && !str_eq(name, STR("connect"));
     int rc = api_prepare(p, is_path ? str_of(words[0]) : STR_NONE);
     if (rc)

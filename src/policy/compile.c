@@ -177,7 +177,7 @@ static int add_credentials(struct compiler *c, struct policy_entry entry)
     char separator = path_separator(c->given->paths.dialect);
     if (c->given->machine.home.n == 0) {
         name_entry(c, "deny-read", &entry);
-        buf_add(c->error, STR("the home folder is not known"));
+        buf_add(c->error, STR("the home folder is unknown"));
         return CORDON_E_VALUE;
     }
     for (size_t i = 0; i < sizeof below / sizeof *below; i++) {

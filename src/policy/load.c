@@ -168,7 +168,7 @@ static int expand(struct loader *l, struct str text, struct json_place place, st
     if (text.n && text.p[0] == '~' &&
         (text.n == 1 || text.p[1] == '/' || (windows && text.p[1] == '\\'))) {
         if (l->settings.machine.home.n == 0)
-            return fail(l, CORDON_E_VALUE, place, "~ is used but the home folder is not known");
+            return fail(l, CORDON_E_VALUE, place, "~ is used but the home folder is unknown");
         buf_add(out, l->settings.machine.home);
         i = 1;
     }

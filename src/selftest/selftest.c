@@ -59,7 +59,7 @@ int selftest_run(const struct selftest_options *o, struct selftest_counts *count
         for (size_t j = 0; j < COUNT; j++)
             known = known || promises[j].n == o->only[i];
         if (!known) {
-            buf_fmt(error, "there is no promise %u; they go from 1 to %u", o->only[i],
+            buf_fmt(error, "unknown promise %u; they are numbered 1 to %u", o->only[i],
                     promises[COUNT - 1].n);
             return CORDON_E_VALUE;
         }

@@ -23,7 +23,7 @@ static void test_events(void)
     expect("a bad value is a refusal", "hook claude --mode=x", EVENT("Write", "file_path", "/ws/a"),
            0, "workspace-write");
     expect("a root that is not there is a refusal", "hook claude --root no-such-folder",
-           EVENT("Write", "file_path", "/ws/a"), 0, "there is no such folder");
+           EVENT("Write", "file_path", "/ws/a"), 0, "folder not found");
     code = program_run("hook claude --cwd tests --root .", EVENT("Write", "file_path", "unit/new"),
                        &out);
     ok(code == 0 && out.n == 0, "a new file in a root is allowed");

@@ -33,8 +33,8 @@ static const struct mistake mistakes[] = {
     {"seconds with a unit", "run --timeout=10s -- npm test", 125, "whole number", NULL},
     {"a size in words", "run --max-memory=4GB -- npm test", 125, "4G", NULL},
 
-    {"a root that is not there", "run --root build/nowhere -- npm test", 125,
-     "there is no such folder", "make it first"},
+    {"a root that is not there", "run --root build/nowhere -- npm test", 125, "folder not found",
+     "make it first"},
     {"a root that is a file", "run --root README.md -- npm test", 125, "a root is a folder", NULL},
     {"several roots in one", "run --root=src,tests -- npm test", 125, "once for each folder", NULL},
     {"a path with a blank, without quotes", "run --root build/e2e mis -- npm test", 125,
@@ -44,8 +44,7 @@ static const struct mistake mistakes[] = {
     {"single quotes in cmd", "run -- \"'npm\" \"test'\"", 127, "takes only \"", NULL},
     {"a whole line in quotes", "run -- \"npm-of-nobody test\"", 127, "leave out the quotes", NULL},
     {"a pipe in quotes", "run -- \"dir-of-nobody | more\"", 127, "that is for a shell", NULL},
-    {"a program that is not there", "run -- no-such-program-here", 127, "there is no such program",
-     NULL},
+    {"a program that is not there", "run -- no-such-program-here", 127, "program not found", NULL},
 
     {"a comma at the end of an object", "why write x --policy build/e2e-mis/comma.json", 125,
      "comma.json:3:1: there is a comma before }; take it out", NULL},
@@ -71,8 +70,7 @@ static const struct mistake mistakes[] = {
      "build/nope.json", NULL},
 
     {"quotes that PowerShell 5.1 strips, a string",
-     "sandbox -c sandbox_mode=workspace-write --no-such", 125, "there is no option --no-such",
-     NULL},
+     "sandbox -c sandbox_mode=workspace-write --no-such", 125, "unknown option --no-such", NULL},
     {"quotes that PowerShell 5.1 strips, a list",
      "sandbox -c sandbox_workspace_write.writable_roots=[C:\\ws] -- npm test", 125,
      "the shell took them", "['C:/ws']"},

@@ -28,13 +28,13 @@ int main(void)
     expect("stdin", "report - --text", audit, 0, "roots.outside: 1");
     expect("no file", "report", NULL, 125, "cordon report AUDIT.jsonl");
     expect("a file that is not there", "report build/nope.jsonl", NULL, 125, "cannot open");
-    expect("an empty file", "report build/e2e-empty.jsonl", NULL, 125, "there are no events");
+    expect("an empty file", "report build/e2e-empty.jsonl", NULL, 125, "no events found");
     expect("a file of something else", "report build/e2e-odd.jsonl", NULL, 125, "no events");
     expect("a place that cannot be written", "report build/e2e-audit.jsonl -o build/no/such/x.html",
            NULL, 125, "cannot write");
     expect("a letter that is not known", "report -x build/e2e-audit.jsonl", NULL, 125,
            "two dashes");
-    expect("both forms", "report --text --json build/e2e-audit.jsonl", NULL, 125, "together");
+    expect("both forms", "report --text --json build/e2e-audit.jsonl", NULL, 125, "combined");
     remove("build/e2e-audit.jsonl");
     remove("build/e2e-empty.jsonl");
     remove("build/e2e-odd.jsonl");

@@ -132,7 +132,7 @@ static int reach(struct client *c)
         error = fd < 0 ? -fd : 0;
     }
     buf_fmt(&message, "cordon: %s:%u: %s", c->proxy.host, c->proxy.port,
-            count ? strerror(error) : "there is no such host");
+            count ? strerror(error) : "host not found");
     proxy_answer(&c->proxy, fd < 0 ? PROXY_UNREACHABLE : PROXY_CONNECTED, buf_str(&message));
     return fd < 0 ? -1 : fd;
 }

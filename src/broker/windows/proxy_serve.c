@@ -188,7 +188,7 @@ static void reach(struct link *l, struct proxy *p)
         return;
     }
     buf_fmt(&message, "cordon: %s: %s", buf_cstr(&target),
-            any ? "the host does not answer" : "there is no such host");
+            any ? "the host does not answer" : "host not found");
     proxy_answer(p, out == INVALID_SOCKET ? PROXY_UNREACHABLE : PROXY_CONNECTED, buf_str(&message));
     EnterCriticalSection(s->lock);
     if (s->closed && out != INVALID_SOCKET) {

@@ -196,7 +196,7 @@ int wine_serve(struct settings *s, struct wine_run *wine)
         if (fd >= 0)
             close(fd);
         if (!noted)
-            return fail(s, CORDON_E_WRITE, note, "it cannot be written");
+            return fail(s, CORDON_E_WRITE, note, "cannot write it");
     }
     if (is_served(folder, &st) || is_served(common, &st))
         return fail(
@@ -263,7 +263,7 @@ static int make_template(struct settings *s, const struct wine_question *q, cons
     int rc = boot(q, wine, server, work);
     snprintf(registry, sizeof registry, "%s/system.reg", work);
     if (rc == 0 && access(registry, F_OK))
-        rc = fail(s, CORDON_E_CONFINE, "Wine", "it could not make a prefix");
+        rc = fail(s, CORDON_E_CONFINE, "Wine", "it failed to make a prefix");
     if (rc == 0 && rename(work, path) && access(path, F_OK))
         rc = fail(s, CORDON_E_WRITE, path, strerror(errno));
     if (rc || access(work, F_OK) == 0)
@@ -277,7 +277,7 @@ static int make_prefix(struct settings *s, struct wine_run *run, const struct wi
 {
     char kept[PATH_MAX], path[PATH_MAX], registry[PATH_MAX + 16];
     if (!template_path(wine, kept, sizeof kept))
-        return fail(s, CORDON_E_OPEN, "Wine", "there is no folder to keep a prefix in; set HOME");
+        return fail(s, CORDON_E_OPEN, "Wine", "no folder to keep a prefix in; set HOME");
     run->private_prefix = !q->prefix;
     if (q->prefix) {
         if (!make_folders(q->prefix, 0755) || !realpath(q->prefix, path))
@@ -298,7 +298,7 @@ static int make_prefix(struct settings *s, struct wine_run *run, const struct wi
         return 0;
     int rc = make_template(s, q, wine, server, kept);
     if (rc == 0 && !clone_prefix(kept, path))
-        rc = fail(s, CORDON_E_WRITE, path, "the prefix could not be made");
+        rc = fail(s, CORDON_E_WRITE, path, "cannot make the prefix");
     return rc;
 }
 

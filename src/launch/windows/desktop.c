@@ -60,7 +60,7 @@ int desktop_make(const struct token_run *r, HANDLE *out, wchar_t *name, size_t c
     if (!user.describe(user.station(), UOI_NAME, station, sizeof station, &size))
         return launch_fail(f, "cannot name the window station (GetUserObjectInformation)");
     if (!RtlGenRandom(random, sizeof random))
-        return launch_fail_words(f, "cannot name a desktop: Windows gives no random numbers");
+        return launch_fail_words(f, "cannot name a desktop: cannot read random bytes");
     int n = swprintf(full, DESKTOP_NAME_UNITS, L"%ls\\cordon-%08lx%08lx", station, random[0],
                      random[1]);
     if (n < 0 || (size_t)n >= capacity)

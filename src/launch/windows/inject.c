@@ -215,7 +215,7 @@ static int find_system_calls(HANDLE process, struct system_calls *s, struct laun
         if (!s->code[i] && !hook_needed[i])
             continue;
         if (!s->code[i]) {
-            snprintf(f->text, sizeof f->text, "ntdll has no %s: this Windows is not known",
+            snprintf(f->text, sizeof f->text, "ntdll has no %s: unsupported Windows version",
                      hook_names[i]);
             return CORDON_E_CONFINE;
         }
@@ -232,7 +232,7 @@ static int find_system_calls(HANDLE process, struct system_calls *s, struct laun
         if (s->code[i] && !is_stub(s->copy + (s->code[i] - s->first))) {
             snprintf(f->text, sizeof f->text,
                      "the beginning of %s is not as Windows made it: another program has changed "
-                     "it, or this Windows is not known",
+                     "it, or unsupported Windows version",
                      hook_names[i]);
             return CORDON_E_CONFINE;
         }

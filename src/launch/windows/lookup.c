@@ -205,7 +205,7 @@ static int not_found(struct search *s, struct str name, bool bare, struct buf *e
 {
     if (s->alias.n)
         return explain_alias(s, name, error);
-    buf_fmt(error, "%.*s: there is no such program", STR_ARG(name));
+    buf_fmt(error, "%.*s: program not found", STR_ARG(name));
     struct str here = bare ? absolute(s, name) : STR_NONE;
     struct str found = here.p ? with_extensions(s, here) : STR_NONE;
     if (found.p)

@@ -42,7 +42,7 @@ static int make_pipe(bool input, HANDLE *ours, HANDLE *theirs, struct launch_fai
     if (rc)
         return rc;
     if (!RtlGenRandom(random, sizeof random))
-        return launch_fail_words(f, "cannot name a pipe: Windows gives no random numbers");
+        return launch_fail_words(f, "cannot name a pipe: cannot read random bytes");
     swprintf(name, 64, L"\\\\.\\pipe\\cordon-%08lx%08lx%08lx%08lx", random[0], random[1], random[2],
              random[3]);
     DWORD direction = input ? PIPE_ACCESS_OUTBOUND : PIPE_ACCESS_INBOUND;

@@ -211,7 +211,7 @@ int temp_make(struct settings *s, struct str shared, struct str *out)
     for (int i = 0; i < MOST_TRIES && taken; i++) {
         uint32_t random = 0;
         if (!session && !machine_random(&random, sizeof random))
-            return fail(s, CORDON_E_OPEN, shared, "Windows gives no random numbers");
+            return fail(s, CORDON_E_OPEN, shared, "cannot read random bytes");
         buf_reset(&path);
         buf_fmt(&path, "%.*s\\cordon-", STR_ARG(shared));
         if (session)

@@ -67,7 +67,7 @@ int token_run_sid(struct token_run *r, struct launch_failure *f)
     struct token_run made = {0};
     HANDLE token;
     if (!draw_sid(made.sid))
-        return launch_fail_words(f, "cannot draw the run's SID: Windows gives no random numbers");
+        return launch_fail_words(f, "cannot draw the run's SID: cannot read random bytes");
     if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
         return launch_fail(f, "cannot open the launcher's own token (OpenProcessToken)");
     int rc = 0;

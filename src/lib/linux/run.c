@@ -113,7 +113,7 @@ static int wait_for_end(struct spawn *s, struct run *run, int *status)
     spawn_refuse_calls(s);
     if (!spawn_result(s, &end) || end.error)
         return api_fail(run->policy, CORDON_E_CONFINE,
-                        "the process that ends the tree could not go on; the tree was ended");
+                        "the reaper failed; the process tree was killed");
     if (end.timed_out) {
         result->reason = "timeout";
         result->exit = 124;
@@ -160,7 +160,7 @@ static int open_way_out(struct run *run, struct way_out *out)
     struct policy_peer peer;
     if (s->net == POLICY_NET_ALLOW) {
         if (!machine_random(random, sizeof random))
-            return api_fail(run->policy, CORDON_E_CONFINE, "there are no random numbers");
+            return api_fail(run->policy, CORDON_E_CONFINE, "cannot read random bytes");
         for (size_t i = 0; i < sizeof random; i++)
             snprintf(secret + 2 * i, 3, "%02x", random[i]);
         out->server = proxy_open(run->policy->policy, str_of(secret));
@@ -175,7 +175,7 @@ static int open_way_out(struct run *run, struct way_out *out)
         /* Inside no name can be resolved, so the address is looked up here, once. */
         snprintf(name, sizeof name, "%.*s", STR_ARG(peer.host));
         if (proxy_resolve(name, peer.port, &out->address, 1) == 0)
-            return api_fail(run->policy, CORDON_E_CONFINE, "--net=proxy: there is no such host");
+            return api_fail(run->policy, CORDON_E_CONFINE, "--net=proxy: host not found");
         bool six = out->address.ss_family == AF_INET6;
         inet_ntop(out->address.ss_family,
                   six ? (void *)&((struct sockaddr_in6 *)(void *)&out->address)->sin6_addr

@@ -115,7 +115,7 @@ static int open_way_out(struct run *run, struct launch *l, struct launch_failure
     struct policy_peer peer;
     if (s->net == POLICY_NET_ALLOW) {
         if (!machine_random(random, sizeof random))
-            return launch_fail_words(f, "there are no random numbers");
+            return launch_fail_words(f, "cannot read random bytes");
         for (size_t i = 0; i < sizeof random; i++)
             snprintf(secret + 2 * i, 3, "%02x", random[i]);
         l->proxy = proxy_open(b->policy, str_of(secret), run_event, run, machine_now_ms, &b->lock);
@@ -129,7 +129,7 @@ static int open_way_out(struct run *run, struct launch *l, struct launch_failure
         /* Inside no name can be resolved, so the address is looked up here, once. */
         auto_buf struct buf address = {0};
         if (!proxy_lookup(peer.host, &address))
-            return launch_fail_words(f, "--net=proxy: there is no such host");
+            return launch_fail_words(f, "--net=proxy: host not found");
         b->way_port = peer.port;
         snprintf(b->way_host, sizeof b->way_host, "%s", buf_cstr(&address));
         snprintf(l->proxy_url, sizeof l->proxy_url,

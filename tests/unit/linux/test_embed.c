@@ -132,7 +132,7 @@ static void test_mistakes(void)
     cordon_policy_set(p, "root", "build/embed/ws");
     ok(cordon_run(p, NULL, 0, missing, &r) == CORDON_E_VALUE, "no command");
     ok(cordon_run(p, NULL, 1, missing, &r) == CORDON_E_NOTFOUND &&
-           strstr(cordon_policy_error(p), "no such program"),
+           strstr(cordon_policy_error(p), "program not found"),
        "no such program");
     ok(cordon_run(p, NULL, 1, good, &r) == CORDON_E_CONFLICT, "a policy serves one run");
     cordon_policy_free(p);

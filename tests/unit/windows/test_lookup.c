@@ -67,11 +67,11 @@ static const struct row {
     {".\\notes.txt", ".EXE", NULL, "is not a program", false},
     {"script", ".PS1;.EXE", NULL, "type: powershell -File", false},
     {"script.ps1", ".EXE", NULL, "type: powershell -File", false},
-    {"folder", ".EXE", NULL, "there is no such program", false},
-    {"absent", ".EXE", NULL, "absent: there is no such program", false},
+    {"folder", ".EXE", NULL, "program not found", false},
+    {"absent", ".EXE", NULL, "absent: program not found", false},
     {"", ".EXE", NULL, "no program", false},
-    {"t*l", ".EXE", NULL, "there is no such program", false},
-    {"relative", ".EXE", NULL, "there is no such program", false},
+    {"t*l", ".EXE", NULL, "program not found", false},
+    {"relative", ".EXE", NULL, "program not found", false},
 };
 
 static int look_up(const char *name, const char *pathext, struct str tail, struct lookup *out,
