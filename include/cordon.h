@@ -2,9 +2,15 @@
  * cordon.h - the whole public interface of Cordon.
  *
  * Strings are NUL-terminated UTF-8 (WTF-8 where a Windows name is not valid Unicode). Functions
- * return 0 or a negative code from CORDON_ERRORS and leave their outputs untouched on failure. The
- * library never prints, never exits and keeps no global state; handles may be used by one thread at
- * a time, different handles by different threads.
+ * that can fail return 0 or a negative code from CORDON_ERRORS and leave their outputs untouched on
+ * failure. Strings that the library is given are copied before the call returns; strings that it
+ * returns belong to the handle they came from and last as long as that, unless said otherwise.
+ *
+ * The library never prints and never exits. A handle may be used by one thread at a time, different
+ * handles by different threads, runs included. Nothing is kept between calls but what a process has
+ * only once: while a command runs, its dispositions of SIGTERM, SIGHUP, SIGINT and SIGQUIT (Linux)
+ * or a console handler (Windows) are the library's, and the last run to end puts them back. On
+ * Windows the first run closes the process and its threads to other programs of the user, for good.
  */
 #ifndef CORDON_H
 #define CORDON_H
@@ -55,10 +61,10 @@ enum cordon_error {
 /* Zero is the safe answer, so a forgotten initialiser denies. */
 enum cordon_verdict { CORDON_DENY = 0, CORDON_ASK, CORDON_ALLOW };
 
-/* One English phrase for a code; never NULL. */
+/* One English phrase for a code; never NULL, lasts for ever. Any thread. */
 CORDON_API const char *cordon_strerror(int error);
 
-/* The version of the library, for example "0.1.0". */
+/* The version of the library, for example "0.1.0"; lasts for ever. Any thread. */
 CORDON_API const char *cordon_version(void);
 
 /*
@@ -67,17 +73,34 @@ CORDON_API const char *cordon_version(void);
  * current directory as its root and no network.
  */
 struct cordon_policy;
+
+/* A policy of the caller's, to be freed by cordon_policy_free(). CORDON_E_NOMEM. */
 CORDON_API int cordon_policy_new(struct cordon_policy **out);
+
+/* Answers and results of the policy stay valid. NULL is fine. */
 CORDON_API void cordon_policy_free(struct cordon_policy *policy);
+
+/*
+ * CORDON_E_UNKNOWN for an option that there is not, CORDON_E_CONFLICT for a single value given
+ * twice or a policy that has answered or run. The value itself is judged at the first question or
+ * run, which then fails.
+ */
 CORDON_API int cordon_policy_set(struct cordon_policy *policy, const char *option,
                                  const char *value);
 
-/* One sentence about the last failure with this policy; "" if there was none. */
+/* One sentence about the last failure with this policy, until the next call with it; "" if there
+   was none. */
 CORDON_API const char *cordon_policy_error(const struct cordon_policy *policy);
 
-/* An answer: a verdict and its reasons, worst first. Free it with cordon_answer_free(). */
+/* An answer: a verdict and its reasons, worst first. Nothing changes it, so that several threads
+   may read it. */
 struct cordon_answer;
+
+/* Frees it and the strings it gave. NULL is fine. */
 CORDON_API void cordon_answer_free(struct cordon_answer *answer);
+
+/* The verdict, the number of reasons, and of each reason the rule's id, why, and what allows it; ""
+   where there is no such reason. */
 CORDON_API enum cordon_verdict cordon_answer_verdict(const struct cordon_answer *answer);
 CORDON_API size_t cordon_answer_count(const struct cordon_answer *answer);
 CORDON_API const char *cordon_answer_rule(const struct cordon_answer *answer, size_t index);
@@ -89,49 +112,71 @@ CORDON_API const char *cordon_answer_json(const struct cordon_answer *answer);
 
 /*
  * What would this command do? Judged without running anything. Deletions and scripts are judged
- * against the policy's roots only if a root was set. CORDON_SHOW adds every command found.
+ * against the policy's roots only if a root was set. CORDON_SHOW adds every command found. The
+ * answer is the caller's to free. Errors are those of the policy's values (a root that is missing,
+ * a policy file that does not parse, …), with a sentence in cordon_policy_error().
  */
 enum { CORDON_SHOW = 1 };
 CORDON_API int cordon_check(struct cordon_policy *policy, size_t argc, const char *const *argv,
                             unsigned flags, struct cordon_answer **out);
 
-/* The same for text in a shell: "powershell", "cmd", "bash", or "cmdline" for a command line. */
+/* The same for text in a shell: "powershell", "cmd", "bash", or "cmdline" for a command line.
+   CORDON_E_UNKNOWN for another shell. */
 CORDON_API int cordon_check_text(struct cordon_policy *policy, const char *shell, const char *text,
                                  size_t length, unsigned flags, struct cordon_answer **out);
 
 /*
  * Would `cordon run` allow this? action is "read", "write", "create", "delete", "rename", "link",
- * "run" or "connect"; words are a path (two for rename and link), a command line, or HOST:PORT.
+ * "run" or "connect"; words are a path (two for rename and link), a command line, or HOST:PORT. The
+ * answer is the caller's to free. CORDON_E_UNKNOWN for another action, CORDON_E_VALUE for words
+ * that are none of these, and the errors of cordon_check().
  */
 CORDON_API int cordon_why(struct cordon_policy *policy, const char *action, size_t count,
                           const char *const *words, struct cordon_answer **out);
 
 /*
  * Running a command under a policy, as `cordon run` does. A policy serves one run, and none that
- * has answered a question. Options are "audit" FILE, "audit-all", "audit-raw" and "unset" NAME.
+ * has answered a question. Options are those of `cordon run` that are not a policy's: "audit" FILE,
+ * "audit-all", "audit-raw", "unset" NAME (up to 256 times), "require-kernel", "wine-prefix" DIR
+ * (Linux), "integrity" low or medium and "allow-elevated" (Windows). What it prints has functions
+ * here instead: cordon_result_json(), events and output.
  */
 struct cordon_run_options;
+
+/* Options of the caller's, to be freed by cordon_run_options_free(). CORDON_E_NOMEM. */
 CORDON_API int cordon_run_options_new(struct cordon_run_options **out);
+
+/* Not while a run uses them. NULL is fine. */
 CORDON_API void cordon_run_options_free(struct cordon_run_options *options);
+
+/* CORDON_E_UNKNOWN for an option that there is not, CORDON_E_VALUE for a switch with a value or a
+   value that is missing or wrong, CORDON_E_TOOBIG, CORDON_E_NOMEM. */
 CORDON_API int cordon_run_options_set(struct cordon_run_options *options, const char *option,
                                       const char *value);
 
 /*
  * What the command writes: stream 1 is stdout, 2 is stderr. Without it both are the caller's own.
- * Calls come from a thread of the library, one at a time and in the order of each stream.
+ * Calls come from a thread of the library, one at a time and in the order of each stream, the last
+ * before cordon_run() returns. The bytes are the library's and last for the call. The command waits
+ * for a slow function; it must not call cordon_run() with the same options.
  */
 typedef void cordon_output(void *context, int stream, const char *bytes, size_t count);
 CORDON_API void cordon_run_options_output(struct cordon_run_options *options, cordon_output *output,
                                           void *context);
 
-/* Every event as one JSON object (docs/audit-format.md), while the command runs; one at a time,
-   but perhaps at the same time as output. */
+/*
+ * Every event as one JSON object (docs/audit-format.md), while the command runs; from threads of
+ * the library, one at a time, but perhaps at the same time as output. The string lasts for the
+ * call. All signals are blocked in these threads.
+ */
 typedef void cordon_event(void *context, const char *json);
 CORDON_API void cordon_run_options_event(struct cordon_run_options *options, cordon_event *event,
                                          void *context);
 
-/* How it ended. */
+/* How it ended. Nothing changes it, so that several threads may read it. */
 struct cordon_result;
+
+/* Frees it and the strings it gave. NULL is fine. */
 CORDON_API void cordon_result_free(struct cordon_result *result);
 /* "exited", "signal", "timeout" or "refused"; with "refused" nothing was started. */
 CORDON_API const char *cordon_result_reason(const struct cordon_result *result);
@@ -142,9 +187,19 @@ CORDON_API unsigned long long cordon_result_denied(const struct cordon_result *r
 CORDON_API const char *cordon_result_json(const struct cordon_result *result);
 
 /*
- * Runs the command to its end; the rest of its tree is ended then. options may be NULL. On Linux
- * SIGTERM and SIGHUP end the command and SIGINT is left to it until this returns. A failure means
- * that nothing has run: cordon_policy_error() says why.
+ * Runs the command to its end; the rest of its tree is ended then. options may be NULL. The result
+ * is the caller's to free. A failure means that nothing has run, and cordon_policy_error() says
+ * why: CORDON_E_CONFLICT for a policy that was used before, CORDON_E_NOTFOUND for a program that
+ * there is not, CORDON_E_CONFINE where the command cannot be confined, CORDON_E_REFUSED for a root
+ * or a console that Cordon does not accept, CORDON_E_OPEN for the audit file, and the errors of the
+ * policy's values. A command that a rule refuses is no failure: its reason is "refused".
+ *
+ * Any number of runs may go on at the same time, each with a policy of its own. On Linux SIGTERM
+ * and SIGHUP end all of them and SIGINT and SIGQUIT are left to the commands; the command inherits
+ * the signal mask of the calling thread and the dispositions that the process had before. The
+ * calling thread waits; a child process and threads of the library are gone when it returns, except
+ * for a thread that still asks for the address of a host (--net=allow), which ends by itself. A
+ * program that waits for any child (waitpid(-1)) would take the library's away.
  */
 CORDON_API int cordon_run(struct cordon_policy *policy, const struct cordon_run_options *options,
                           size_t argc, const char *const *argv, struct cordon_result **out);

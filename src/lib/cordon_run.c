@@ -37,28 +37,54 @@ void cordon_run_options_free(struct cordon_run_options *o)
     free(o);
 }
 
+static bool *switch_of(struct run_options *run, struct str name)
+{
+    const struct {
+        struct str name;
+        bool *place;
+    } switches[] = {{STR("audit-all"), &run->audit_all},
+                    {STR("audit-raw"), &run->audit_raw},
+                    {STR("require-kernel"), &run->require_kernel},
+                    {STR("allow-elevated"), &run->allow_elevated}};
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+        if (str_eq(name, switches[i].name))
+            return switches[i].place;
+    return NULL;
+}
+
+static int set_integrity(struct run_options *run, struct str level)
+{
+    if (!str_eq(level, STR("low")) && !str_eq(level, STR("medium")))
+        return CORDON_E_VALUE;
+    run->medium_integrity = str_eq(level, STR("medium"));
+    return 0;
+}
+
 int cordon_run_options_set(struct cordon_run_options *o, const char *option, const char *value)
 {
     struct str name = str_of(option);
-    bool all = str_eq(name, STR("audit-all")), raw = str_eq(name, STR("audit-raw"));
-    bool file = str_eq(name, STR("audit")), unset = str_eq(name, STR("unset"));
-    if (!all && !raw && !file && !unset)
+    bool *place = switch_of(&o->run, name);
+    bool audit = str_eq(name, STR("audit")), prefix = str_eq(name, STR("wine-prefix"));
+    bool unset = str_eq(name, STR("unset")), integrity = str_eq(name, STR("integrity"));
+    if (!place && !audit && !prefix && !unset && !integrity)
         return CORDON_E_UNKNOWN;
-    if ((all || raw) != (value == NULL))
+    if ((place != NULL) != (value == NULL))
         return CORDON_E_VALUE;
-    o->run.audit_all = o->run.audit_all || all;
-    o->run.audit_raw = o->run.audit_raw || raw;
-    if (all || raw)
+    if (place) {
+        *place = true;
         return 0;
+    }
+    if (integrity)
+        return set_integrity(&o->run, str_of(value));
     if (unset && o->run.unset_count == MOST_UNSET)
         return CORDON_E_TOOBIG;
     const char *copy = arena_copy(&o->arena, str_of(value)).p;
     if (!copy)
         return CORDON_E_NOMEM;
-    if (file)
-        o->run.audit = copy;
-    else
+    if (unset)
         o->unset[o->run.unset_count++] = copy;
+    else
+        *(audit ? &o->run.audit : &o->run.wine_prefix) = copy;
     return 0;
 }
 

@@ -158,6 +158,33 @@ static void test_mistakes(void)
     cordon_run_options_free(o);
 }
 
+/* Every option of `cordon run` but those that say what it prints. */
+static void test_options(void)
+{
+    static const char *const printed[] = {"learn", "output", "json", "quiet", "verbose"};
+    static const struct {
+        const char *command, *name, *value;
+    } all[] = {
+#define COMMAND_OPTION(command, name, letter, value, help) {#command, name, value},
+#include "cli/options.def"
+#undef COMMAND_OPTION
+    };
+    struct cordon_run_options *o = NULL;
+    if (cordon_run_options_new(&o))
+        return;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        bool skipped = strcmp(all[i].command, "run") != 0;
+        for (size_t j = 0; j < sizeof printed / sizeof *printed; j++)
+            skipped = skipped || strcmp(all[i].name, printed[j]) == 0;
+        if (skipped)
+            continue;
+        int rc = cordon_run_options_set(o, all[i].name, all[i].value[0] ? "low" : NULL);
+        ok(rc == 0, "--%s can be set", all[i].name);
+    }
+    ok(cordon_run_options_set(o, "integrity", "high") == CORDON_E_VALUE, "a value that is wrong");
+    cordon_run_options_free(o);
+}
+
 int main(void)
 {
     struct cordon_policy *p;
@@ -180,5 +207,6 @@ int main(void)
     test_volume();
     test_ends();
     test_mistakes();
+    test_options();
     return system("rm -rf build/embed") || tap_done();
 }
