@@ -57,8 +57,10 @@ static void print_plan(const struct cordon_policy *p)
                     "why --list names them)",
                     (unsigned)credentials);
     print_error("network: %s", nets[s->net]);
-    print_error("git: %s", s->git == POLICY_GIT_COMMIT ? "commits work, hooks and config are closed"
-                                                       : "closed");
+    print_error("git: %s", s->git == POLICY_GIT_FULL ? "everything works but hooks and config"
+                           : s->git == POLICY_GIT_COMMIT
+                               ? "commits work, hooks and config are closed"
+                               : "closed");
 }
 
 /* What stands behind "--", as it was typed: cmd has quotes of its own. */

@@ -163,7 +163,7 @@ static int apply(struct settings *s, const struct settings_option *o)
                    : 0;
     case OPTION_GIT:
         p->git_from = o->from;
-        return policy_read_git(o->value, &p->git) ? bad_value(s, o, "protect or commit") : 0;
+        return policy_read_git(o->value, &p->git) ? bad_value(s, o, "protect, commit or full") : 0;
     case OPTION_NET:
         p->net_from = o->from;
         return policy_read_net(&s->arena, o->value, o->from, p)

@@ -133,8 +133,7 @@ static void start_event(struct run *run)
                                          .roots = roots,
                                          .root_count = count,
                                          .net = str_of(nets[s->net]),
-                                         .git = s->git == POLICY_GIT_COMMIT ? STR("commit")
-                                                                            : STR("protect"),
+                                         .git = str_of(policy_git_word(s->git)),
                                          .boundary = str_of(run->result->boundary),
                                          .boundary_detail = str_of(run->result->boundary_detail)});
 }

@@ -205,26 +205,48 @@ static enum cordon_verdict decide_denied(struct question *q)
     return CORDON_ALLOW;
 }
 
+/* The folder or file .git itself. */
+static enum cordon_verdict decide_git(struct question *q, bool top)
+{
+    const struct policy_request *r = q->request;
+    bool folder = r->facts.directory || r->path.folder;
+    /* A folder, or the file of a worktree or submodule. */
+    bool made = r->access == POLICY_CREATE;
+    bool moved_in = r->access == POLICY_RENAME_TO && folder && r->facts.seen;
+    bool new = !top || q->policy->settings.git == POLICY_GIT_FULL;
+    if (new && !r->facts.exists && (made || moved_in))
+        return allow(q, RULE_GIT_NEW, ZONE_GIT_NEW, 0);
+    if (made && folder && r->facts.exists) /* made before */
+        return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
+    if (!top && r->access == POLICY_DELETE && r->facts.directory && r->facts.takes_head)
+        return allow(q, RULE_GIT_REMOVED, ZONE_GIT, 0);
+    return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
+}
+
+/* Without HEAD a folder is no repository to git; a dead one is not brought back to life. */
+static bool revives(const struct policy_request *r, struct str below)
+{
+    bool appears =
+        r->access == POLICY_CREATE || r->access == POLICY_RENAME_TO || r->access == POLICY_LINK_TO;
+    return r->facts.takes_head && appears && !r->facts.exists && str_eqi(below, STR("HEAD"));
+}
+
 /* Below a git folder under the rules of a commit; below is empty for the folder itself. */
 static enum cordon_verdict decide_commit(struct question *q, struct str below, bool top)
 {
     const struct policy_request *r = q->request;
-    bool folder = r->facts.directory || r->path.folder;
-    const char *name = protected_spelled(PROTECTED_GIT);
-    if (below.n == 0) {
-        /* A folder, or the file of a worktree or submodule. */
-        bool made = r->access == POLICY_CREATE;
-        bool moved_in = r->access == POLICY_RENAME_TO && folder && r->facts.seen;
-        if (!top && !r->facts.exists && (made || moved_in))
-            return allow(q, RULE_GIT_NEW, ZONE_GIT_NEW, 0);
-        if (made && folder && r->facts.exists) /* made before */
-            return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
-        return deny_name(q, RULE_PROTECTED_GIT, name);
-    }
-    if (r->access == POLICY_REPARSE || r->access == POLICY_SECURITY ||
-        !git_commit_writes(q->policy->settings.paths.dialect, below))
-        return deny_name(q, RULE_PROTECTED_GIT, name);
-    return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
+    enum path_dialect dialect = q->policy->settings.paths.dialect;
+    if (below.n == 0)
+        return decide_git(q, top);
+    bool written = q->policy->settings.git == POLICY_GIT_FULL
+                       ? git_full_writes(dialect, below, r->facts.exists)
+                       : git_commit_writes(dialect, below);
+    if (r->access != POLICY_REPARSE && r->access != POLICY_SECURITY && written &&
+        (top || !revives(r, below)))
+        return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
+    if (!top && r->access == POLICY_DELETE && r->facts.takes_head)
+        return allow(q, RULE_GIT_REMOVED, ZONE_GIT, 0);
+    return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
 }
 
 static bool is_root_end(const struct image_match *match, size_t end)
@@ -254,7 +276,7 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
         if (name != PROTECTED_GIT)
             return deny_name(q, RULE_PROTECTED_NAME, protected_spelled(name));
         bool top = is_root_end(&q->match, before) || (place == ZONE_TEMP && before == start);
-        if (!top && q->request->facts.created_by_run) {
+        if ((!top || policy->settings.git == POLICY_GIT_FULL) && q->request->facts.created_by_run) {
             zone = ZONE_GIT_FREE;
             continue;
         }
@@ -322,7 +344,7 @@ static enum cordon_verdict decide_place(struct question *q)
     bool stays = r->access == POLICY_WRITE || r->access == POLICY_CREATE ||
                  r->access == POLICY_ATTRIBUTES || r->access == POLICY_SECURITY;
     if (git && git >= deepest)
-        return q->policy->settings.git == POLICY_GIT_COMMIT
+        return q->policy->settings.git != POLICY_GIT_PROTECT
                    ? decide_commit(q, str_from(r->path.text, git), true)
                    : deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
     if (!deepest) {

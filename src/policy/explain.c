@@ -112,12 +112,13 @@ static void fix_outside(const struct policy *policy, const struct policy_request
     add_option(fix, "--root", folder);
 }
 
-/* True if --git=commit would let it through. */
-static bool commit_helps(const struct policy *policy, const struct policy_request *request)
+/* True if this much of git would let it through. */
+static bool git_helps(const struct policy *policy, const struct policy_request *request,
+                      enum policy_git git)
 {
     struct policy other = *policy;
     struct policy_answer answer;
-    other.settings.git = POLICY_GIT_COMMIT;
+    other.settings.git = git;
     policy_decide(&other, request, &answer);
     return answer.verdict == CORDON_ALLOW || answer.rule == RULE_MODE_READ_ONLY;
 }
@@ -190,11 +191,12 @@ static void explain_denied(const struct policy *policy, const struct policy_requ
     case RULE_PROTECTED_GIT:
         buf_fmt(why, "cannot %s %.*s: git runs what this folder says, so it is protected", action,
                 STR_ARG(path));
-        if (s->git == POLICY_GIT_PROTECT && commit_helps(policy, r)) {
-            add_mode(s, fix);
-            add_option(fix, "--git=commit", STR_NONE);
-            return;
-        }
+        for (int git = (int)s->git + 1; git <= POLICY_GIT_FULL; git++)
+            if (git_helps(policy, r, (enum policy_git)git)) {
+                add_mode(s, fix);
+                add_option(fix, git == POLICY_GIT_FULL ? "--git=full" : "--git=commit", STR_NONE);
+                return;
+            }
         break;
     case RULE_PROTECTED_NAME:
         buf_fmt(why, "cannot %s %.*s: other programs obey %s, so it is protected", action,

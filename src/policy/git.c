@@ -1,21 +1,34 @@
 /*
  * What a commit writes below a git folder. A list of what may be written, not of what may not: git
  * gains files that it runs or obeys, and an alias of a denied name is not on the list either.
+ *
+ * Not on it, because git or its user runs what they say: hooks, config and config.worktree,
+ * commondir and gitdir (another repository's hooks), info/attributes (filters), rebase-merge and
+ * rebase-apply (exec lines, a strategy), sequencer/opts (a strategy), remotes and branches
+ * (addresses), objects/info/alternates (another repository's objects), fsmonitor--daemon.ipc (whom
+ * git asks). sequencer/todo is: outside of a rebase git takes no exec line.
  */
 #include "policy/names.h"
 
 #include "policy/casefold.h"
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 /* Files, and folders with all that is below; "*" at an end stands for any characters there. */
 static const char *const written[] = {
-    "objects",         "refs",        "logs",          "HEAD",          "index",
-    "index.*",         "packed-refs", "*_HEAD",        "*_MSG",         "MERGE_MODE",
-    "MERGE_AUTOSTASH", "*_EDITMSG",   "BISECT_*",      "AUTO_MERGE",    "shallow",
-    "gc.pid",          "gc.log",      "sharedindex.*", "sharedindex_*", "next-index-*",
-    "sequencer",       "reftable",    "lfs",           "ORIG_HEAD",
+    "objects",      "refs",     "logs",          "HEAD",
+    "index",        "index.*",  "packed-refs",   "packed-refs.new",
+    "*_HEAD",       "*_MSG",    "MERGE_MODE",    "MERGE_AUTOSTASH",
+    "*_EDITMSG",    "BISECT_*", "AUTO_MERGE",    "shallow",
+    "gc.pid",       "gc.log",   "sharedindex.*", "sharedindex_*",
+    "next-index-*", "reftable", "lfs",           "ORIG_HEAD",
 };
 
 static const char *const written_info[] = {"exclude", "refs", "sparse-checkout"};
+static const char *const written_sequencer[] = {"head", "todo", "abort-safety"};
+
+/* Below objects/info. */
+static const char *const denied_objects[] = {"alternates", "http-alternates"};
 
 /* Submodules and worktrees: what stays denied, in any depth. */
 static const char *const planted[] = {
@@ -43,7 +56,7 @@ static bool is_like(enum path_dialect dialect, struct str name, const char *patt
 
 static bool is_planted(enum path_dialect dialect, struct str name)
 {
-    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++)
+    for (size_t i = 0; i < COUNT(planted); i++)
         if (is_like(dialect, name, planted[i]) ||
             fold_equal(dialect, FOLD_WIDE, name, str_of(planted[i])))
             return true;
@@ -79,21 +92,79 @@ static bool nothing_planted(enum path_dialect dialect, struct str rest)
     return true;
 }
 
+/* Folders of which only some files are written; those behind rest. */
+static bool writes_part(enum path_dialect dialect, struct str rest, const char *const *list,
+                        size_t count)
+{
+    struct str name = cut(dialect, &rest);
+    return name.n == 0 || is_listed(dialect, name, list, count);
+}
+
+static bool writes_object(enum path_dialect dialect, struct str rest)
+{
+    struct str folder = cut(dialect, &rest), name = cut(dialect, &rest);
+    for (size_t i = 0; i < COUNT(denied_objects); i++)
+        if (fold_equal(dialect, FOLD_WIDE, folder, STR("info")) &&
+            fold_equal(dialect, FOLD_WIDE, name, str_of(denied_objects[i])))
+            return false;
+    /* ALTERN~1 */
+    return dialect != PATH_WINDOWS || !str_has_char(name, '~');
+}
+
+/* "sequencer/opts" and "info/alternates" at any depth of a submodule's folder. */
+static bool no_pair_planted(enum path_dialect dialect, struct str rest)
+{
+    struct str before = STR_NONE;
+    while (rest.n) {
+        struct str name = cut(dialect, &rest);
+        bool info = fold_equal(dialect, FOLD_WIDE, before, STR("info"));
+        if (fold_equal(dialect, FOLD_WIDE, before, STR("sequencer")) &&
+            !is_listed(dialect, name, written_sequencer, COUNT(written_sequencer)))
+            return false;
+        for (size_t i = 0; info && i < COUNT(denied_objects); i++)
+            if (fold_equal(dialect, FOLD_WIDE, name, str_of(denied_objects[i])))
+                return false;
+        before = name;
+    }
+    return true;
+}
+
 bool git_commit_writes(enum path_dialect dialect, struct str below)
 {
     struct str rest = below, first = cut(dialect, &rest);
     if (is_like(dialect, first, "modules"))
-        return nothing_planted(dialect, rest);
+        return nothing_planted(dialect, rest) && no_pair_planted(dialect, rest);
     if (is_like(dialect, first, "worktrees")) {
         cut(dialect, &rest);
         if (rest.n == 0 || !nothing_planted(dialect, rest))
             return false;
         first = cut(dialect, &rest);
     }
-    if (is_like(dialect, first, "info")) {
-        struct str name = cut(dialect, &rest);
-        return name.n == 0 ||
-               is_listed(dialect, name, written_info, sizeof written_info / sizeof *written_info);
+    if (is_like(dialect, first, "info"))
+        return writes_part(dialect, rest, written_info, COUNT(written_info));
+    if (is_like(dialect, first, "sequencer"))
+        return writes_part(dialect, rest, written_sequencer, COUNT(written_sequencer));
+    if (is_like(dialect, first, "objects"))
+        return writes_object(dialect, rest);
+    return is_listed(dialect, first, written, COUNT(written));
+}
+
+/* What a person opens with --git=full: a rebase, whose exec lines git runs when it goes on, and the
+   files of a new worktree. Everything that is planted once and obeyed ever after stays closed. */
+bool git_full_writes(enum path_dialect dialect, struct str below, bool exists)
+{
+    struct str rest = below, first = cut(dialect, &rest);
+    if (is_like(dialect, first, "rebase-merge") || is_like(dialect, first, "rebase-apply") ||
+        is_like(dialect, first, "sequencer") || is_like(dialect, first, "rr-cache"))
+        return true;
+    if (is_like(dialect, first, "worktrees")) {
+        struct str name = cut(dialect, &rest), file = cut(dialect, &rest);
+        if (name.n == 0 || file.n == 0 || is_like(dialect, file, "locked") ||
+            is_like(dialect, file, "rebase-merge") || is_like(dialect, file, "rebase-apply"))
+            return true;
+        if (is_like(dialect, file, "commondir") || is_like(dialect, file, "gitdir"))
+            return rest.n == 0 && !exists;
     }
-    return is_listed(dialect, first, written, sizeof written / sizeof *written);
+    return git_commit_writes(dialect, below) ||
+           (rest.n == 0 && !is_planted(dialect, first) && is_like(dialect, first, "MERGE_RR"));
 }

@@ -61,10 +61,14 @@ static void add_protected(struct lines *l, const struct policy *policy)
 {
     const struct policy_settings *s = &policy->settings;
     add(l, RULE_PROTECTED_GIT, "deny",
-        s->git == POLICY_GIT_COMMIT ? STR(".git but what a commit writes") : STR(".git"),
+        s->git == POLICY_GIT_PROTECT  ? STR(".git")
+        : s->git == POLICY_GIT_COMMIT ? STR(".git but what a commit writes")
+                                      : STR("hooks and configuration of .git"),
         s->git_from);
-    if (s->git == POLICY_GIT_COMMIT) {
-        add(l, RULE_GIT_COMMIT, "allow", STR("objects, refs, index, logs, HEAD of .git"),
+    if (s->git != POLICY_GIT_PROTECT) {
+        add(l, RULE_GIT_COMMIT, "allow",
+            s->git == POLICY_GIT_FULL ? STR("the rest of .git, a rebase's commands too")
+                                      : STR("objects, refs, index, logs, HEAD of .git"),
             s->git_from);
         add_list(l, RULE_GIT_COMMIT, "allow", &s->git_dirs);
     }

@@ -315,7 +315,7 @@ static int set_word(struct loader *l, const struct key *key, const struct value 
         break;
     case SET_GIT:
         rc = policy_read_git(value->text, &s->git);
-        words = "protect or commit";
+        words = "protect, commit or full";
         s->git_from = from;
         break;
     case SET_TEMP:

@@ -1,7 +1,6 @@
 /* Protected names, in every spelling that could reach them. */
 #include "policy/names.h"
 
-#include "base/glob.h"
 #include "policy/alias.h"
 #include "policy/casefold.h"
 
@@ -43,17 +42,4 @@ enum protected_name protected_find(enum path_dialect dialect, struct str compone
         if (str_eqi(name, names[i]))
             return (enum protected_name)i;
     return PROTECTED_NONE;
-}
-
-const char *trusted_find(struct str component)
-{
-    static const char *const patterns[] = {
-#define POLICY_TRUSTED(pattern) pattern,
-#include "policy/trusted.def"
-#undef POLICY_TRUSTED
-    };
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (glob_match(GLOB_STARS, str_of(patterns[i]), component))
-            return patterns[i];
-    return NULL;
 }

@@ -25,4 +25,7 @@ const char *trusted_find(struct str component);
    front, not empty. */
 bool git_commit_writes(enum path_dialect dialect, struct str below);
 
+/* The same for --git=full. */
+bool git_full_writes(enum path_dialect dialect, struct str below, bool exists);
+
 #endif

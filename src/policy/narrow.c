@@ -95,7 +95,7 @@ void policy_outline(const struct policy *policy, struct buf *out)
         add_line(out, s->temp == POLICY_TEMP_SHARED ? KEY_TEMP : KEY_TEMP_OWN, s->temp_path);
     if (s->mode != POLICY_READ_ONLY)
         add_list(out, KEY_ROOT, &s->roots, true);
-    if (s->mode != POLICY_READ_ONLY && s->git == POLICY_GIT_COMMIT)
+    if (s->mode != POLICY_READ_ONLY && s->git != POLICY_GIT_PROTECT)
         add_list(out, KEY_GIT_DIR, &s->git_dirs, true);
     add_list(out, KEY_DENY_WRITE, &s->deny_write, true);
     add_list(out, KEY_SELF, &s->self, true);
@@ -221,7 +221,7 @@ static bool compare_files(struct comparison *c)
     int mode = number_of(c, KEY_MODE), commit = number_of(c, KEY_GIT);
     if (mode < 0 || mode > (int)w->mode)
         return wider(c, "lets files be changed", STR_NONE);
-    if (commit < 0 || (commit != (int)w->git && w->git == POLICY_GIT_PROTECT))
+    if (commit < 0 || commit > (int)w->git)
         return wider(c, "lets .git be changed", STR_NONE);
     for (size_t i = 0; i < c->count; i++) {
         const struct line *l = &c->lines[i];

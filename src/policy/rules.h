@@ -11,7 +11,11 @@
 #include "policy/path.h"
 
 enum policy_mode { POLICY_READ_ONLY = 0, POLICY_WORKSPACE_WRITE, POLICY_FULL_ACCESS };
-enum policy_git { POLICY_GIT_PROTECT = 0, POLICY_GIT_COMMIT };
+enum policy_git {
+    POLICY_GIT_PROTECT = 0,
+    POLICY_GIT_COMMIT, /* what a commit writes */
+    POLICY_GIT_FULL    /* all but what would be planted: hooks, configuration, attributes */
+};
 enum policy_net {
     POLICY_NET_OFF = 0,
     POLICY_NET_LOOPBACK,
@@ -114,6 +118,9 @@ struct policy;
 int policy_compile(const struct policy_settings *settings, struct policy **out, struct buf *error);
 void policy_free(struct policy *policy);
 
+/* "protect", "commit", "full". */
+const char *policy_git_word(enum policy_git git);
+
 /* Why this folder cannot be a root: NULL if it can. */
 const char *policy_broad_root(enum path_dialect dialect, const struct policy_machine *machine,
                               struct str normal);
@@ -161,6 +168,7 @@ struct policy_facts {
     uint32_t links;     /* 0: unknown, taken as 1 */
     bool links_inside;  /* the rules let every name of the file be written */
     enum policy_temp_entry entry;
+    bool takes_head; /* who removes a part of a nested .git takes its HEAD first: it dies whole */
     struct str existing; /* the deepest folder above it that exists, for the remedy; may be empty */
 };
 

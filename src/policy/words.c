@@ -20,9 +20,21 @@ int policy_read_git(struct str word, enum policy_git *git)
         *git = POLICY_GIT_PROTECT;
     else if (str_eq(word, STR("commit")))
         *git = POLICY_GIT_COMMIT;
+    else if (str_eq(word, STR("full")))
+        *git = POLICY_GIT_FULL;
     else
         return CORDON_E_VALUE;
     return 0;
+}
+
+const char *policy_git_word(enum policy_git git)
+{
+    switch (git) {
+    case POLICY_GIT_PROTECT: return "protect";
+    case POLICY_GIT_COMMIT: return "commit";
+    case POLICY_GIT_FULL: return "full";
+    }
+    return "protect";
 }
 
 static int read_names(struct arena *arena, struct str names, struct str from,

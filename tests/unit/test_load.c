@@ -146,7 +146,7 @@ static void test_errors(void)
          CORDON_E_SYNTAX},
         {"{\"mode\":\"rw\"}", "must be read-only, workspace-write or full-access", CORDON_E_VALUE},
         {"{\"mode\":1}", "must be a string", CORDON_E_VALUE},
-        {"{\"git\":\"on\"}", "must be protect or commit", CORDON_E_VALUE},
+        {"{\"git\":\"on\"}", "must be protect, commit or full", CORDON_E_VALUE},
         {"{\"temp\":\"session=../x\"}", "must be private, own, shared or session=ID",
          CORDON_E_VALUE},
         {"{\"strict\":1}", "must be true or false", CORDON_E_VALUE},

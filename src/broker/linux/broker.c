@@ -16,6 +16,7 @@ void broker_free(struct broker *b)
     id_set_free(&b->sockets);
     id_set_free(&b->listeners);
     id_set_free(&b->repositories);
+    id_set_free(&b->ended);
     id_set_free(&b->temp.made);
 }
 
@@ -90,6 +91,7 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
     facts->exists = where->exists;
     facts->created_by_run = in_own_repository(b, path);
     facts->entry = temp_entry(b, where);
+    facts->takes_head = true;
     facts->existing = path_parent(PATH_POSIX, path);
     if (!where->exists)
         return;
@@ -147,10 +149,18 @@ void broker_report(struct broker *b, const struct request *r, const struct polic
 bool broker_allows(struct broker *b, struct request *r, const struct resolved *where,
                    enum policy_access access, enum audit_op op)
 {
+    enum policy_rule rule;
+    return broker_allows_by(b, r, where, access, op, &rule);
+}
+
+bool broker_allows_by(struct broker *b, struct request *r, const struct resolved *where,
+                      enum policy_access access, enum audit_op op, enum policy_rule *rule)
+{
     struct policy_request question;
     struct policy_answer answer = {0};
     broker_question(b, where, access, &question);
     policy_decide(b->policy, &question, &answer);
+    *rule = answer.rule;
     if (answer.verdict == CORDON_ALLOW) {
         char image[PATH_MAX];
         bool notable = answer.rule == RULE_GIT_NEW;

@@ -87,6 +87,7 @@ struct broker {
     struct id_set sockets;      /* unix sockets that this run bound */
     struct id_set listeners;    /* internet sockets that this run bound; no device */
     struct id_set repositories; /* what this run made under the name .git */
+    struct id_set ended;        /* nested repositories that this run is removing */
     struct broker_temp temp;
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
@@ -135,6 +136,20 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
 /* Asks about one place. If it is denied: reports, answers EACCES and returns false. */
 bool broker_allows(struct broker *b, struct request *r, const struct resolved *where,
                    enum policy_access access, enum audit_op op);
+
+/* The same, and which rule let it through. */
+bool broker_allows_by(struct broker *b, struct request *r, const struct resolved *where,
+                      enum policy_access access, enum audit_op op, enum policy_rule *rule);
+
+/* Before a part of a nested repository goes, the whole is dead. False if that cannot be done. */
+bool nested_end(struct broker *b, const char *path);
+
+/* True for the HEAD that nested_end took: whoever removes the whole may ask for it, too. */
+bool nested_ended(const struct broker *b, const struct resolved *where);
+
+/* Whether a folder can be renamed: 0; -EACCES after a report, if it holds a name that is protected;
+   -EXDEV if it holds more than can be looked at. */
+int nested_look(struct broker *b, struct request *r, const struct resolved *folder);
 
 /* Reports a denial that the policy made. */
 void broker_report(struct broker *b, const struct request *r, const struct policy_request *question,

@@ -42,6 +42,10 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
         return;
     }
     int rc = flags & ~AT_REMOVEDIR ? -EINVAL : resolve_argument(r, dirfd, path, false, &where);
+    if (rc == 0 && !where.exists && nested_ended(b, &where)) {
+        request_succeed(r, 0);
+        return;
+    }
     if (rc == 0 && !where.exists)
         rc = -ENOENT;
     if (rc == 0 && !where.leaf[0])
@@ -50,8 +54,13 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
         request_fail(r, -rc);
         return;
     }
-    if (!broker_allows(b, r, &where, POLICY_DELETE, AUDIT_FILE_DELETE))
+    enum policy_rule rule;
+    if (!broker_allows_by(b, r, &where, POLICY_DELETE, AUDIT_FILE_DELETE, &rule))
         return;
+    if (rule == RULE_GIT_REMOVED && !nested_end(b, where.path)) {
+        request_fail(r, EACCES);
+        return;
+    }
     struct file_id id = broker_id(&where);
     if (unlinkat(where.parent, where.leaf, flags)) {
         request_fail(r, errno);
@@ -110,6 +119,14 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     if ((flags & EXCHANGE) &&
         !allows_pair(b, r, &to, &from, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME))
         return;
+    if (S_ISDIR(from.st.st_mode))
+        rc = nested_look(b, r, &from);
+    if (rc == 0 && (flags & EXCHANGE) && S_ISDIR(to.st.st_mode))
+        rc = nested_look(b, r, &to);
+    if (rc) {
+        request_fail(r, -rc);
+        return;
+    }
     if (!grant_takes(b, &from, to.path) ||
         ((flags & EXCHANGE) && !grant_takes(b, &to, from.path))) {
         request_fail(r, EXDEV);

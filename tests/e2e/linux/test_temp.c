@@ -1,6 +1,6 @@
 /*
- * --temp=own, the default: a run makes entries in the caller's temp folder and changes what it or an
- * earlier run of its session made. What it must not do there is in tests/escape/linux.
+ * --temp=own, the default: a run makes entries in the caller's temp folder and changes what it or
+ * an earlier run of its session made. What it must not do there is in tests/escape/linux.
  */
 #include "harness.h"
 
@@ -24,7 +24,8 @@ static const struct {
     {"an unnamed file that gets a name", "$P tmpfile $T $T/u && echo y >> $T/u"},
     {"a socket, bound and reached", "$P unix-pair $T/s && rm $T/s"},
     {"a file moved in from the workspace", "mv file $T/f && echo x >> $T/f && mv $T/f file"},
-    {"exchanged with one of the workspace", "echo x > $T/f; $P exchange $T/f file && echo y >> $T/f"},
+    {"exchanged with one of the workspace",
+     "echo x > $T/f; $P exchange $T/f file && echo y >> $T/f"},
     {"what is there can be read", "grep -q old $T/theirs"},
     {"a folder of theirs can be listed", "ls $T | grep -q theirs"},
 };
@@ -43,7 +44,8 @@ static void test_sessions(void)
 {
     fresh();
     ok(sh("ws",
-          "'%s' run --session s1 -- sh -c 'echo a > $TMPDIR/f; mkdir $TMPDIR/d'; '%s' run --session "
+          "'%s' run --session s1 -- sh -c 'echo a > $TMPDIR/f; mkdir $TMPDIR/d'; '%s' run "
+          "--session "
           "s1 -- sh -ec 'echo b >> $TMPDIR/f; echo c > $TMPDIR/d/g; rm $TMPDIR/f'",
           cordon, cordon) == 0 &&
            sh("temp", "test ! -e f -a -s d/g") == 0,
@@ -55,7 +57,8 @@ static void test_sessions(void)
        cordon);
     ok(sh("temp", "! grep -q x d/g && grep -q x e/g") == 0,
        "what was made is known by itself, not by its name");
-    ok(sh("ws", "'%s' run --quiet --session s1 -- sh -c 'echo \"1 1 1\" >> $TMPDIR/cordon-own-*-s1'",
+    ok(sh("ws",
+          "'%s' run --quiet --session s1 -- sh -c 'echo \"1 1 1\" >> $TMPDIR/cordon-own-*-s1'",
           cordon) != 0,
        "the list of the session is not the run's to change");
     ok(sh("ws", "test \"$(stat -c %%a $TMPDIR/cordon-own-$(id -u)-s1)\" = 600") == 0,
@@ -90,8 +93,8 @@ static void test_places(void)
            sh("temp", "grep -q x theirs") == 0,
        "--temp=shared: what was there can be changed");
     fresh();
-    ok(sh("temp", "mkdir w; cd w; '%s' run -- sh -c 'echo x > f; echo x > ../n' && test -s f", cordon) ==
-           0,
+    ok(sh("temp", "mkdir w; cd w; '%s' run -- sh -c 'echo x > f; echo x > ../n' && test -s f",
+          cordon) == 0,
        "a workspace in temp works");
     sh("temp", "'%s' run --quiet --root . -- sh -c 'echo x > theirs'", cordon);
     ok(sh("temp", "grep -q x theirs") == 0, "temp as a root is a root");

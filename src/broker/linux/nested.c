@@ -1,0 +1,126 @@
+/*
+ * Folders inside a root that hold protected names. Moved away, such a folder would leave its place
+ * to another one without them; so it stays. A nested repository can be removed, but only as a
+ * whole: a piece of it goes when it is dead, which is when it has no HEAD.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "broker/linux/broker.h"
+#include "launch/linux/secrets.h"
+#include "policy/names.h"
+
+enum { MOST_ENTRIES = 20000, DEEPEST = 64 };
+
+/* Where the outermost place that can be written ends in this path; SIZE_MAX: it lies in none. */
+static size_t place_end(const struct broker *b, struct str path)
+{
+    const struct policy_settings *s = policy_settings_of(b->policy);
+    size_t end = SIZE_MAX;
+    for (size_t i = 0; i < s->roots.count; i++)
+        if (secrets_below(s->roots.items[i].path, path) && s->roots.items[i].path.n < end)
+            end = s->roots.items[i].path.n;
+    if (end == SIZE_MAX && s->temp_path.n && secrets_below(s->temp_path, path))
+        end = s->temp_path.n;
+    return end;
+}
+
+bool nested_end(struct broker *b, const char *text)
+{
+    struct str path = str_of(text);
+    char folder[PATH_MAX];
+    struct resolved git = {.parent = -1};
+    size_t end = 0, at = place_end(b, path);
+    bool found = false;
+    for (; at < path.n && !found; at = end) {
+        end = str_find_char(path, '/', at + 1);
+        found = str_eqi(str_slice(path, at + 1, end), STR(".git"));
+    }
+    if (!found || snprintf(folder, sizeof folder, "%.*s", (int)end, path.p) >= (int)sizeof folder)
+        return false;
+    git.parent = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool ended = git.parent >= 0 && fstat(git.parent, &git.st) == 0;
+    if (ended && unlinkat(git.parent, "HEAD", 0) == 0)
+        id_set_add(&b->ended, broker_id(&git)); /* without memory HEAD is just not there */
+    else
+        ended = ended && errno == ENOENT;
+    resolved_close(&git);
+    return ended;
+}
+
+bool nested_ended(const struct broker *b, const struct resolved *where)
+{
+    struct resolved git = {.parent = where->parent};
+    return b->ended.used && strcmp(where->leaf, "HEAD") == 0 && fstat(git.parent, &git.st) == 0 &&
+           id_set_count(&b->ended, broker_id(&git));
+}
+
+struct look {
+    struct broker *b;
+    struct request *r;
+    size_t left;
+};
+
+/* A protected name is asked about as if it were to be renamed itself. */
+static int look_at(struct look *l, const struct resolved *entry)
+{
+    struct policy_request question;
+    struct policy_answer answer = {0};
+    broker_question(l->b, entry, POLICY_RENAME_FROM, &question);
+    policy_decide(l->b->policy, &question, &answer);
+    if (answer.verdict == CORDON_ALLOW)
+        return 0;
+    broker_report(l->b, l->r, &question, &answer, AUDIT_FILE_RENAME, NULL);
+    return -EACCES;
+}
+
+/* Owns the folder. */
+static int look_below(struct look *l, int folder, const char *path, int depth)
+{
+    DIR *names = folder < 0 ? NULL : fdopendir(folder);
+    int rc = 0;
+    if (!names) {
+        if (folder >= 0)
+            close(folder);
+        return -EACCES; /* a folder that cannot be read may hold anything */
+    }
+    for (struct dirent *entry; rc == 0 && (entry = readdir(names));) {
+        struct resolved below = {.parent = dirfd(names), .exists = true};
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (l->left-- == 0 || depth == DEEPEST ||
+            snprintf(below.path, sizeof below.path, "%s/%s", path, entry->d_name) >=
+                (int)sizeof below.path) {
+            rc = -EXDEV;
+            break;
+        }
+        bool named = protected_find(PATH_POSIX, str_of(entry->d_name)) != PROTECTED_NONE;
+        if (!named && entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
+            continue;
+        snprintf(below.leaf, sizeof below.leaf, "%s", entry->d_name);
+        if (fstatat(below.parent, below.leaf, &below.st, AT_SYMLINK_NOFOLLOW))
+            continue;
+        if (named)
+            rc = look_at(l, &below);
+        else if (S_ISDIR(below.st.st_mode))
+            rc = look_below(
+                l,
+                openat(below.parent, below.leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+                below.path, depth + 1);
+    }
+    closedir(names);
+    return rc;
+}
+
+int nested_look(struct broker *b, struct request *r, const struct resolved *folder)
+{
+    struct look l = {b, r, MOST_ENTRIES};
+    if (grant_holds(b, folder->path))
+        return 0; /* nobody obeys what lies there, and Landlock lets it go anyway */
+    return look_below(
+        &l, openat(folder->parent, folder->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+        folder->path, 0);
+}
