@@ -155,8 +155,10 @@ NTSTATUS NTAPI hook_NtCreateNamedPipeFile(HANDLE *pipe, ULONG access, OBJECT_ATT
     struct described own;
     struct wire_answer answer = {0};
     struct piece name = agent_name(object);
+    uint64_t folder = object ? NUMBER_OF_HANDLE(object->RootDirectory) : 0;
     if (name.n) {
-        NTSTATUS may = agent_ask(WIRE_PIPE, NUMBERS(WIRE_PIPE_MAKE), name, NO_PIECE, &answer);
+        NTSTATUS may =
+            agent_ask(WIRE_PIPE, NUMBERS(WIRE_PIPE_MAKE, folder), name, NO_PIECE, &answer);
         if (may == STATUS_ACCESS_DENIED)
             return may;
     }
@@ -164,6 +166,6 @@ NTSTATUS NTAPI hook_NtCreateNamedPipeFile(HANDLE *pipe, ULONG access, OBJECT_ATT
                                                   share, disposition, options, type, read_mode,
                                                   completion, instances, in, out, timeout);
     if (status >= 0 && name.n)
-        agent_ask(WIRE_PIPE, NUMBERS(WIRE_PIPE_MADE), name, NO_PIECE, &answer);
+        agent_ask(WIRE_PIPE, NUMBERS(WIRE_PIPE_MADE, folder), name, NO_PIECE, &answer);
     return status;
 }

@@ -64,8 +64,8 @@ NTSTATUS NTAPI hook_NtCreateUserProcess(HANDLE *process, HANDLE *thread, ACCESS_
         started = CALL(NtResumeThread)(new_thread, NULL);
     if (started < 0) {
         CALL(NtTerminateProcess)(new_process, started);
-        CALL(NtClose)(new_thread);
-        CALL(NtClose)(new_process);
+        REAL(NtClose)(new_thread);
+        REAL(NtClose)(new_process);
         return started;
     }
     *process = new_process;

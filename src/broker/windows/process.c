@@ -169,14 +169,9 @@ static struct str image_path(struct request *r, const struct path *path)
 {
     auto_place struct place place = {0};
     HANDLE file;
-    OBJECT_ATTRIBUTES object;
-    IO_STATUS_BLOCK io;
     if (path->class != PATH_FILE || place_find(r, path, &place) < 0)
         return path->text;
-    InitializeObjectAttributes(&object, &place.leaf, OBJ_CASE_INSENSITIVE, place.folder, NULL);
-    if (NtOpenFile(&file, FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io,
-                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                   FILE_SYNCHRONOUS_IO_NONALERT) < 0)
+    if (!place.folder || place_look(&place, true, &file) < 0)
         return place.path.text;
     struct str final = place_path_of(r, file);
     NtClose(file);
