@@ -30,7 +30,7 @@ struct doctor_finding {
 struct doctor {
     char os[160];
     const char *boundary;
-    char boundary_detail[64];
+    char boundary_detail[128];
     struct doctor_domains domains;
     struct doctor_layer layers[DOCTOR_LAYERS];
     size_t layer_count;

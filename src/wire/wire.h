@@ -129,6 +129,7 @@ struct wire_shared {
     uint64_t requests; /* semaphore; handles are those of the sandboxed process */
     uint64_t freed;    /* event: a slot became free while somebody waited */
     uint64_t answered[WIRE_SLOTS];
+    uint64_t objects; /* the run's own directory of objects; 0: none */
     unsigned char run_sid[WIRE_SID], user_sid[WIRE_SID]; /* for objects that the tree makes */
     uint32_t local_drives; /* letters of this machine's own volumes, A is 1 */
     struct wire_drive {

@@ -180,6 +180,9 @@ static int make_wire(HANDLE process, const struct inject_plan *plan, struct inje
         wire->answered[i] = CreateEventW(NULL, FALSE, FALSE, NULL);
         good = lend(process, wire->answered[i], SYNCHRONIZE, &s->answered[i]);
     }
+    enum { IN_DIRECTORY = 0xF /* query, traverse, make objects and directories */ };
+    if (good && plan->objects)
+        good = lend(process, plan->objects, IN_DIRECTORY, &s->objects);
     if (!good)
         return launch_fail(f, "cannot lend events to the program (DuplicateHandle)");
     s->magic = WIRE_MAGIC;

@@ -24,8 +24,8 @@ static inline bool wine_lacks_device_paths(void)
     return wine_is_here();
 }
 
-/* Wine 8 shows links of its Unix side as reparse points, follows them whatever an open says, and does
-   not tell where they lead: there the file that was reached is judged by its own path. */
+/* Wine 8 shows links of its Unix side as reparse points, follows them whatever an open says, and
+   does not tell where they lead: there the file that was reached is judged by its own path. */
 static inline bool wine_hides_links(void)
 {
     return wine_is_here();
