@@ -54,6 +54,16 @@ struct doctor_object {
 /* False where there are no such objects. */
 bool doctor_objects(void (*each)(void *context, const struct doctor_object *object), void *context);
 
+/* One way to start a program, tried. */
+struct doctor_rung {
+    const char *words;  /* what is weaker than at the strongest; empty: nothing */
+    const char *result; /* "starts", "fails" or "hangs" */
+    const char *said;
+};
+
+/* Tries them all, which takes a while; false where there is only one. */
+bool doctor_ladder(void (*each)(void *context, const struct doctor_rung *rung), void *context);
+
 /* ---- for linux/ and windows/ ---- */
 
 void doctor_system(struct doctor *d);

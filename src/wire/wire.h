@@ -23,8 +23,9 @@ enum {
     WIRE_SLOTS = 8,
     WIRE_NUMBERS = 8,
     WIRE_TEXTS = 2,
-    WIRE_SID = 72,         /* room for the longest SID */
-    WIRE_PREFIX = 56,      /* bytes of such a name */
+    WIRE_SID = 72,    /* room for the longest SID */
+    WIRE_PREFIX = 56, /* bytes of such a name */
+    WIRE_STUB_UNITS = 320,
     WIRE_DRIVES = 8,       /* volumes that the agent knows by their kernel name */
     WIRE_MAX_TEXT = 65534, /* bytes: the longest name of NT, 32,767 units */
     WIRE_MAX_MESSAGE = 160 + WIRE_TEXTS * (WIRE_MAX_TEXT + 2)
@@ -85,6 +86,7 @@ enum wire_pipe { WIRE_PIPE_MADE = 1, WIRE_PIPE_CONNECT, WIRE_PIPE_MAKE };
 enum {
     WIRE_PASS = 1,      /* the agent makes the call itself: the token decides */
     WIRE_LOOPBACK = 2,  /* of BIND: to this machine's own address instead of every address */
+    WIRE_STUB = 8,      /* of START: the stub instead of the program */
     WIRE_SAY_CLOSED = 4 /* of BASIC: CLOSED is to follow when the handle is closed */
 };
 
@@ -129,7 +131,9 @@ struct wire_shared {
     uint64_t requests; /* semaphore; handles are those of the sandboxed process */
     uint64_t freed;    /* event: a slot became free while somebody waited */
     uint64_t answered[WIRE_SLOTS];
-    uint64_t objects; /* the run's own directory of objects; 0: none */
+    uint16_t stub[WIRE_STUB_UNITS]; /* the object name of the stub */
+    uint32_t stub_size;             /* in bytes; 0: none */
+    uint64_t objects;               /* the run's own directory of objects; 0: none */
     unsigned char run_sid[WIRE_SID], user_sid[WIRE_SID]; /* for objects that the tree makes */
     uint32_t local_drives; /* letters of this machine's own volumes, A is 1 */
     struct wire_drive {

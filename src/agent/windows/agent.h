@@ -56,7 +56,7 @@ NTSTATUS agent_may_read(const OBJECT_ATTRIBUTES *object, ACCESS_MASK access);
 
 /* The same for the file that was opened, which may be another than its name says: else the handle
    is closed. */
-NTSTATUS agent_may_keep(HANDLE file, ACCESS_MASK access);
+NTSTATUS agent_may_keep(HANDLE file, const OBJECT_ATTRIBUTES *object, ACCESS_MASK access);
 
 static inline struct piece agent_name(const OBJECT_ATTRIBUTES *object)
 {

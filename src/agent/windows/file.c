@@ -74,7 +74,7 @@ NTSTATUS NTAPI hook_NtCreateFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTR
         if (status >= 0)
             status = REAL(NtCreateFile)(handle, access, object, io, allocation, attributes, share,
                                         disposition, options, ea, ea_length);
-        return status < 0 || !object ? status : agent_may_keep(*handle, access);
+        return status < 0 || !object ? status : agent_may_keep(*handle, object, access);
     }
     struct change c = change_of(object, ea, ea_length);
     c.access = access, c.share = share, c.disposition = disposition, c.options = options;
@@ -101,7 +101,7 @@ NTSTATUS NTAPI hook_NtOpenFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTRIB
         status = object ? agent_may_read(object, access) : STATUS_SUCCESS;
         if (status >= 0)
             status = REAL(NtOpenFile)(handle, access, object, io, share, options);
-        return status < 0 || !object ? status : agent_may_keep(*handle, access);
+        return status < 0 || !object ? status : agent_may_keep(*handle, object, access);
     }
     struct change c = {
         .access = access, .share = share, .disposition = FILE_OPEN, .options = options};

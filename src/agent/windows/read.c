@@ -135,11 +135,13 @@ static bool final_is_free(HANDLE file)
            path.class == PATH_FILE && !image_denies_read(&image, &path);
 }
 
-NTSTATUS agent_may_keep(HANDLE file, ACCESS_MASK access)
+NTSTATUS agent_may_keep(HANDLE file, const OBJECT_ATTRIBUTES *object, ACCESS_MASK access)
 {
     struct wire_answer answer;
     if (!(agent_shared->flags & WIRE_CHECK_READS) || !(access & ~(ACCESS_MASK)HARMLESS) ||
-        !denies_some() || !is_disk(file) || final_is_free(file))
+        !denies_some() ||
+        !((!object->RootDirectory && is_plain(agent_name(object))) || is_disk(file)) ||
+        final_is_free(file))
         return STATUS_SUCCESS;
     NTSTATUS status =
         agent_ask(WIRE_READ, NUMBERS(NUMBER_OF_HANDLE(file), access), NO_PIECE, NO_PIECE, &answer);

@@ -80,6 +80,7 @@ struct broker {
     struct drive drives[26]; /* as the letters were when the run began */
     bool remote_roots;       /* a root lies on a share */
     struct str stubs;        /* the folder of stubs: what lies there only speaks */
+    HANDLE stub_maker;       /* set when it is filled */
     char way_host[64];       /* the proxy that is the only way out; empty: none */
     uint16_t way_port;
     unsigned char bound[65536 / 8]; /* ports that the tree says it has */

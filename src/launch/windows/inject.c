@@ -192,6 +192,8 @@ static int make_wire(HANDLE process, const struct inject_plan *plan, struct inje
     if (IsWow64Process(process, &narrow) && narrow)
         s->flags |= WIRE_NARROW;
     s->local_drives = plan->local_drives;
+    memcpy(s->stub, plan->stub, sizeof s->stub);
+    s->stub_size = plan->stub_size;
     memcpy(s->drives, plan->drives, sizeof s->drives);
     CopySid(WIRE_SID, s->run_sid, (PSID)plan->who->sid);
     CopySid(WIRE_SID, s->user_sid, (PSID)plan->who->user);

@@ -95,6 +95,9 @@ static int make_objects(struct launch *l, struct launch_failure *f)
 int launch_prepare(const struct launch_plan *plan, struct launch *l, struct launch_failure *f)
 {
     struct run *run = plan->run;
+    /* Nobody is there to close a box about a missing DLL; children inherit this. */
+    SetErrorMode(GetErrorMode() | SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX |
+                 SEM_NOOPENFILEERRORBOX);
     const unsigned char *level = plan->rung.level;
     const struct policy *policy = run->policy->policy;
     const struct policy_settings *settings = policy_settings_of(policy);
@@ -140,6 +143,19 @@ int launch_prepare(const struct launch_plan *plan, struct launch *l, struct laun
         rc = launch_fail(f, "cannot start the broker (CreateThread)");
     l->serving = rc == 0;
     return rc ? rc : open_way_out(run, l, f);
+}
+
+void launch_name_stub(struct launch *l)
+{
+    auto_buf struct buf name = {0};
+    size_t units;
+    struct inject_plan *plan = &l->broker.inject;
+    l->broker.stubs = l->stubs.folder;
+    l->broker.stub_maker = l->stubs.maker;
+    buf_fmt(&name, "\\??\\%.*s\\" STUBS_NEUTRAL ".exe", STR_ARG(l->stubs.folder));
+    if (l->stubs.maker && !name.failed &&
+        utf_to16(buf_str(&name), plan->stub, WIRE_STUB_UNITS, &units) == 0)
+        plan->stub_size = (uint32_t)(2 * units);
 }
 
 /* A process in a job cannot enter one with window limits: told apart by trying without them. */

@@ -42,6 +42,9 @@ int launch_prepare(const struct launch_plan *plan, struct launch *l, struct laun
 int launch_start(const struct launch_plan *plan, struct launch *l, const struct lookup *found,
                  wchar_t *block, const wchar_t *cwd, HANDLE *process, struct launch_failure *f);
 
+/* Tells the broker and the agent where the stub is. */
+void launch_name_stub(struct launch *l);
+
 void launch_close(struct launch *l);
 #define auto_launch __attribute__((cleanup(launch_close)))
 

@@ -182,7 +182,7 @@ int system_run(struct run *run)
         stubs_make(&launch.stubs, &arena, p->policy);
     rc = launch_prepare(&plan, &launch, &failure);
     variables.stubs = launch.stubs.folder;
-    launch.broker.stubs = launch.stubs.folder;
+    launch_name_stub(&launch);
     variables.proxy = launch.proxy_url[0] ? launch.proxy_url : NULL;
     const char *const *environment =
         environment_make(&arena, policy_settings_of(p->policy), &variables);
