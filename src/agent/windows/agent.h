@@ -105,6 +105,8 @@ typedef NTSTATUS NTAPI NtFsControlFile_t(HANDLE, HANDLE, void *, void *, IO_STAT
                                          void *, ULONG, void *, ULONG);
 typedef NTSTATUS NTAPI NtSetEaFile_t(HANDLE, IO_STATUS_BLOCK *, void *, ULONG);
 typedef NTSTATUS NTAPI NtSetSecurityObject_t(HANDLE, SECURITY_INFORMATION, void *);
+typedef NTSTATUS NTAPI NtQuerySecurityObject_t(HANDLE, SECURITY_INFORMATION, void *, ULONG,
+                                               ULONG *);
 typedef NTSTATUS NTAPI NtSetVolumeInformationFile_t(HANDLE, IO_STATUS_BLOCK *, void *, ULONG, int);
 typedef NTSTATUS NTAPI NtCreateMailslotFile_t(HANDLE *, ULONG, OBJECT_ATTRIBUTES *,
                                               IO_STATUS_BLOCK *, ULONG, ULONG, ULONG,

@@ -316,12 +316,43 @@ static bool is_file(HANDLE handle)
     return CALL(NtQueryVolumeInformationFile)(handle, &io, device, sizeof device, 4) >= 0;
 }
 
+static const unsigned char *sid_in(const SECURITY_DESCRIPTOR *d, bool group)
+{
+    const SECURITY_DESCRIPTOR_RELATIVE *relative = (const void *)d;
+    if (!(d->Control & SE_SELF_RELATIVE))
+        return group ? d->Group : d->Owner;
+    DWORD at = group ? relative->Group : relative->Owner;
+    return at ? (const unsigned char *)d + at : NULL;
+}
+
+/* Tools that copy access lists give a file the owner and group that it has. */
+static bool is_unchanged(HANDLE file, SECURITY_INFORMATION what, const SECURITY_DESCRIPTOR *given)
+{
+    union {
+        SECURITY_DESCRIPTOR head;
+        unsigned char bytes[256];
+    } now;
+    ULONG size;
+    if (what & ~(SECURITY_INFORMATION)(OWNER_SECURITY_INFORMATION | GROUP_SECURITY_INFORMATION) ||
+        CALL(NtQuerySecurityObject)(file, what, &now, sizeof now, &size) < 0)
+        return false;
+    for (int group = 0; group < 2; group++) {
+        const unsigned char *a = sid_in(given, group), *b = sid_in(&now.head, group);
+        if (what & (group ? GROUP_SECURITY_INFORMATION : OWNER_SECURITY_INFORMATION) &&
+            (!a || !b || memcmp(a, b, 8 + 4u * a[1]) != 0))
+            return false;
+    }
+    return true;
+}
+
 NTSTATUS NTAPI hook_NtSetSecurityObject(HANDLE handle, SECURITY_INFORMATION what, void *descriptor)
 {
     struct wire_answer answer = {0};
     bool given;
     if (!descriptor || !is_file(handle))
         return REAL(NtSetSecurityObject)(handle, what, descriptor);
+    if (is_unchanged(handle, what, descriptor))
+        return STATUS_SUCCESS;
     return agent_ask(WIRE_SECURITY, NUMBERS(NUMBER_OF_HANDLE(handle), what),
                      agent_list(descriptor, &given), NO_PIECE, &answer);
 }

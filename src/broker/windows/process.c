@@ -78,6 +78,13 @@ static bool guard_refuses(struct request *r, struct str cmdline)
     return refused;
 }
 
+/* Read where it lies on a disk of this machine: nobody else is asked for a program's name. */
+static struct str original_name(struct request *r, struct str path)
+{
+    struct path place = {.class = PATH_FILE, .text = path, .base = path};
+    return place_is_remote(r->broker, &place) ? STR_NONE : version_original_name(&r->arena, path);
+}
+
 /* *stub: it was called as what it is, and the stub can say why it does not run. */
 static bool tool_refused(struct request *r, const struct program *p, bool *stub)
 {
@@ -86,7 +93,7 @@ static bool tool_refused(struct request *r, const struct program *p, bool *stub)
         called = str_slice(called, 1, called.n - (called.p[called.n - 1] == '"'));
     struct policy_program program = {.name = called,
                                      .path = {.class = PATH_FILE, .text = p->path, .base = p->path},
-                                     .original = version_original_name(&r->arena, p->path),
+                                     .original = original_name(r, p->path),
                                      .seen = true};
     struct policy_answer answer = {0};
     policy_tool_decide(r->broker->policy, &program, &answer);
