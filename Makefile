@@ -31,6 +31,7 @@ test: ## install what is missing, then run every test, natively with sanitizers 
 check: ## the fast part of the tests, in less than three minutes
 	@tools/setup --missing test
 	@tools/test fast
+
 token: ## the Windows tests in a Wine that honours the token (built once, from Debian's source)
 	@tools/setup test
 	@tools/token
