@@ -1,6 +1,6 @@
 # The front door. `make help` lists the targets; the build itself is CMake's (CMakePresets.json).
 .DEFAULT_GOAL := all
-.PHONY: all help setup windows demo test check bench fuzz soak vm mutants lint format dist install clean
+.PHONY: all help setup windows demo test token check bench fuzz soak vm mutants lint format dist install clean
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -31,6 +31,10 @@ test: ## install what is missing, then run every test, natively with sanitizers 
 check: ## the fast part of the tests, in less than three minutes
 	@tools/setup --missing test
 	@tools/test fast
+
+token: ## the Windows tests in a Wine that honours the token (built once, from Debian's source)
+	@tools/setup test
+	@tools/token
 
 bench: ## measure, print a table and write build/bench.json
 	@tools/setup --missing windows

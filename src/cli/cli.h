@@ -117,6 +117,10 @@ bool system_is_terminal(FILE *file);
 void system_ignore_signals(void);
 void system_restore_signals(void);
 
+/* On Windows: what real programs do at their start, for the ladder. The exit code, 0 if all of it
+   works; child: only that it was started. */
+int system_start_probe(bool child);
+
 /* fopen for a name in WTF-8. */
 FILE *system_fopen(const char *path, const char *mode);
 

@@ -112,12 +112,54 @@ static int print_objects(bool json)
     return out.failed || !print_out(buf_str(&out)) ? print_failure("cannot write the answer") : 0;
 }
 
+static void print_rung(void *context, const struct doctor_rung *rung)
+{
+    (void)context;
+    printf("%-6s  %s%s%s\n", rung->result, *rung->words ? rung->words : "the strongest",
+           strcmp(rung->result, "starts") ? ": " : "",
+           strcmp(rung->result, "starts") ? rung->said : "");
+    fflush(stdout);
+}
+
+static void add_rung(void *context, const struct doctor_rung *rung)
+{
+    struct json_writer *w = context;
+    json_open(w, '{');
+    json_put(w, STR("weaker"), str_of(rung->words));
+    json_put(w, STR("result"), str_of(rung->result));
+    json_put(w, STR("said"), str_of(rung->said));
+    json_close(w, '}');
+}
+
+static int print_ladder(bool json)
+{
+    auto_buf struct buf out = {0};
+    struct json_writer w = {.out = &out};
+    if (!json) {
+        printf("ways to start a program here, the strongest first\n");
+        return doctor_ladder(print_rung, NULL)
+                   ? 0
+                   : print_failure("the ladder is a thing of Windows; leave out --ladder");
+    }
+    json_open(&w, '{');
+    json_key(&w, STR("ladder"));
+    json_open(&w, '[');
+    bool any = doctor_ladder(add_rung, &w);
+    json_close(&w, ']');
+    json_close(&w, '}');
+    buf_char(&out, '\n');
+    return !any || out.failed || !print_out(buf_str(&out))
+               ? print_failure("the ladder could not be tried")
+               : 0;
+}
+
 int command_doctor(struct arguments *args)
 {
     static struct doctor doctor; /* too large for some stacks */
-    bool json = false, objects = false, help = false;
+    bool json = false, objects = false, ladder = false, help = false;
     const struct option own[] = {{.name = "json", .flag = &json},
                                  {.name = "objects", .flag = &objects},
+                                 {.name = "ladder", .flag = &ladder},
                                  {.name = "help", .flag = &help}};
     int rc = options_take(args, own, sizeof own / sizeof *own, NULL, NULL);
     if (rc)
@@ -128,6 +170,8 @@ int command_doctor(struct arguments *args)
         return print_failure("doctor takes no words; leave out %s", args->items[args->next]);
     if (objects)
         return print_objects(json);
+    if (ladder)
+        return print_ladder(json);
     doctor_examine(&doctor);
     if (json) {
         auto_buf struct buf out = {0};

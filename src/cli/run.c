@@ -124,6 +124,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         o.observe = learn_add;
         o.observe_context = lessons;
     }
+    o.probes = true;
     o.raw = typed_command(&arena, args);
     if (run_prepare(p, &o) || api_prepare(p, STR_NONE)) {
         run_finish(p, &result);
@@ -149,6 +150,10 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         result.reason = "failed";
     }
     run_finish(p, &result);
+    if (result.note && !quiet && !json)
+        print_error("%s", result.note);
+    if (result.lost && verbose && !quiet)
+        print_error("without %s", result.lost);
     if (result.temp_had_files && !quiet && !json)
         print_error("the private temp folder was removed with the files in it");
     if (result.audit_failure)

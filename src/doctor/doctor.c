@@ -30,7 +30,7 @@ void doctor_finding(struct doctor *d, const char *id, bool must, const char *tex
 
 void doctor_boundary(struct doctor *d)
 {
-    d->boundary = system_boundary(d->boundary_detail, sizeof d->boundary_detail);
+    d->boundary = system_boundary(NULL, d->boundary_detail, sizeof d->boundary_detail);
 }
 
 /* What a plain `cordon run` would take as its root. */

@@ -30,7 +30,7 @@ struct doctor_finding {
 struct doctor {
     char os[160];
     const char *boundary;
-    char boundary_detail[64];
+    char boundary_detail[128];
     struct doctor_domains domains;
     struct doctor_layer layers[DOCTOR_LAYERS];
     size_t layer_count;
@@ -53,6 +53,16 @@ struct doctor_object {
 
 /* False where there are no such objects. */
 bool doctor_objects(void (*each)(void *context, const struct doctor_object *object), void *context);
+
+/* One way to start a program, tried. */
+struct doctor_rung {
+    const char *words;  /* what is weaker than at the strongest; empty: nothing */
+    const char *result; /* "starts", "fails" or "hangs" */
+    const char *said;
+};
+
+/* Tries them all, which takes a while; false where there is only one. */
+bool doctor_ladder(void (*each)(void *context, const struct doctor_rung *rung), void *context);
 
 /* ---- for linux/ and windows/ ---- */
 

@@ -93,8 +93,8 @@ int run_not_found(struct run *run, const char *program)
 
 void run_describe(struct buf *out)
 {
-    char detail[64] = "";
-    buf_fmt(out, "%s", system_boundary(detail, sizeof detail));
+    char detail[128] = "";
+    buf_fmt(out, "%s", system_boundary(NULL, detail, sizeof detail));
     buf_fmt(out, detail[0] ? " (%s)" : "%s", detail);
 }
 
@@ -181,14 +181,16 @@ static int run_apart(struct run *run)
     const struct run_options *o = run->options;
     struct run_result *result = run->result;
     uint64_t begin = machine_now_ms();
-    int rc = open_audit(run);
+    bool full = policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS;
+    int rc = full ? 0 : system_choose(run);
+    if (rc == 0)
+        rc = open_audit(run);
     if (rc == 0) {
         result->reason = "failed";
         result->exit = 125;
         result->boundary =
-            policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS
-                ? "none"
-                : system_boundary(result->boundary_detail, sizeof result->boundary_detail);
+            full ? "none"
+                 : system_boundary(run, result->boundary_detail, sizeof result->boundary_detail);
         start_event(run);
         if (o->require_kernel && strcmp(result->boundary, "kernel") != 0)
             rc = api_fail(p, CORDON_E_CONFINE,

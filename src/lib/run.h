@@ -16,6 +16,7 @@ struct run_options {
     bool medium_integrity, allow_elevated; /* Windows: weakenings that were asked for */
     const char *wine_prefix; /* Linux: the prefix of a Windows program; NULL: a private one */
     bool own_process;        /* the process is Cordon's, not a host's */
+    bool probes;             /* this program can be started as the ladder's probe */
     bool trusted;            /* a command of Cordon's own: nobody judges what it starts */
     const char *const *set;  /* NAME=VALUE, for the environment */
     size_t set_count;
@@ -33,7 +34,9 @@ struct run_result {
     const char *reason; /* exited, signal, timeout, refused, failed */
     uint32_t exit;      /* what cordon should exit with */
     const char *boundary;
-    char boundary_detail[64];
+    char boundary_detail[128];
+    const char *note; /* why the program could not start; NULL: nothing to say */
+    const char *lost; /* a layer that this run had to do without; NULL: none */
     uint64_t duration_ms;
     bool temp_had_files; /* the private temp folder was not empty when it was removed */
     int audit_failure;   /* 0, or why events are missing from the file */

@@ -14,6 +14,7 @@ struct run {
     struct run_result *result;
     struct audit *audit;
     intptr_t audit_file; /* MACHINE_NO_FILE: none */
+    unsigned rung;       /* of system_choose */
     void *system;        /* of system_apart, for the other functions of the system */
 };
 
@@ -36,8 +37,12 @@ void system_finish(struct cordon_policy *p);
 /* What cannot be held here and so is refused, in words; NULL if everything can. */
 const char *system_lacks(const struct policy_settings *s);
 
-/* "kernel" or "interposed", and what that stands on. */
-const char *system_boundary(char *detail, size_t capacity);
+/* Finds out how a program is started here, once for a run. A code with a sentence in the policy's
+   error if it cannot be. */
+int system_choose(struct run *run);
+
+/* "kernel" or "interposed", and what that stands on; run may be NULL. */
+const char *system_boundary(struct run *run, char *detail, size_t capacity);
 
 /* Does the work where nothing that a run changes is the caller's: on Linux in a thread of its own.
    Returns what it returns, or a code with a sentence in the policy's error. */

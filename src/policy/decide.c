@@ -60,9 +60,11 @@ static bool read_is_denied(const struct question *q)
 
 /* Devices. */
 
+enum device_rule { DEVICE_PASSES = 0, DEVICE_REFUSED, DEVICE_WRITES };
+
 static const struct {
     const char *name;
-    bool refused;
+    enum device_rule refused;
 } devices[] = {
 #define POLICY_DEVICE(name, refused) {name, refused},
 #include "policy/devices.def"
@@ -95,10 +97,16 @@ static enum cordon_verdict decide_device(struct question *q)
     size_t end = str_find_char(name, '\\', 0);
     bool alone = end == name.n && !q->request->path.folder;
     name.n = end;
-    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-        if (device_is(name, devices[i].name))
-            return devices[i].refused ? deny_name(q, RULE_PATH_DEVICE, devices[i].name)
-                                      : allow(q, RULE_DEVICE_BROKERED, ZONE_OTHER, 0);
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        if (!device_is(name, devices[i].name))
+            continue;
+        if (devices[i].refused == DEVICE_PASSES)
+            return allow(q, RULE_DEVICE_BROKERED, ZONE_OTHER, 0);
+        if (devices[i].refused == DEVICE_WRITES && q->request->access == POLICY_READ &&
+            (alone || !read_is_denied(q)))
+            return allow(q, RULE_DEVICE_OTHER, ZONE_OTHER, 0);
+        return deny_name(q, RULE_PATH_DEVICE, devices[i].name);
+    }
     /* A drive letter with something behind it, or a file on a device nobody has told us about. */
     if (str_has_char(name, ':') || (!alone && q->request->access != POLICY_READ) ||
         read_is_denied(q))
@@ -108,6 +116,9 @@ static enum cordon_verdict decide_device(struct question *q)
 
 static enum cordon_verdict decide_pipe(struct question *q)
 {
+    /* The folder of all pipes: where unnamed ones are made. */
+    if (q->request->path.text.n == sizeof "\\\\.\\pipe" - 1)
+        return allow(q, RULE_PIPE_CREATE, ZONE_OTHER, 0);
     switch (q->request->access) {
     case POLICY_CREATE: return allow(q, RULE_PIPE_CREATE, ZONE_OTHER, 0);
     case POLICY_READ:
@@ -392,13 +403,34 @@ static enum cordon_verdict decide_links(struct question *q)
     return CORDON_ALLOW;
 }
 
+/* Where a download came from: whoever copies a file copies this with it. Judged as its file. */
+static enum cordon_verdict decide_zone(struct question *q)
+{
+    struct policy_request request = *q->request;
+    struct question inner = {.policy = q->policy, .request = &request, .answer = q->answer};
+    switch (request.access) {
+    case POLICY_WRITE:
+    case POLICY_CREATE:
+    case POLICY_ATTRIBUTES:
+    case POLICY_DELETE: break;
+    default: return deny(q, RULE_PATH_STREAM, 0);
+    }
+    request.path =
+        (struct path){.class = PATH_FILE, .text = request.path.base, .base = request.path.base};
+    if (request.access == POLICY_DELETE)
+        request.access = POLICY_WRITE;
+    inner.match = q->match;
+    return decide_write(&inner);
+}
+
 static enum cordon_verdict decide_write(struct question *q)
 {
     switch (q->request->path.class) {
     case PATH_FILE:
     case PATH_UNC:
     case PATH_WSL: break;
-    case PATH_STREAM: return deny(q, RULE_PATH_STREAM, 0);
+    case PATH_STREAM:
+        return path_is_zone(&q->request->path) ? decide_zone(q) : deny(q, RULE_PATH_STREAM, 0);
     case PATH_TRAILING: return deny(q, RULE_PATH_TRAILING, 0);
     case PATH_RESERVED: return deny(q, RULE_PATH_RESERVED, 0);
     case PATH_UNIX: return deny(q, RULE_PATH_UNIX, 0);

@@ -60,3 +60,9 @@ bool path_next(struct path_cursor *cursor, struct str *component)
     cursor->pos = end;
     return true;
 }
+
+bool path_is_zone(const struct path *path)
+{
+    return path->class == PATH_STREAM &&
+           str_eqi(str_from(path->text, path->base.n), STR(":Zone.Identifier"));
+}

@@ -62,6 +62,9 @@ enum {
 int path_normalize(const struct path_context *context, struct str given, char *out, size_t capacity,
                    struct path *path);
 
+/* True for a stream that tells where a download came from: a:Zone.Identifier. */
+bool path_is_zone(const struct path *path);
+
 /* The class in one word, for messages: "stream", "device". */
 const char *path_class_name(enum path_class class);
 

@@ -239,11 +239,13 @@ struct policy_program {
 
 void policy_tool_decide(const struct policy *policy, const struct policy_program *program,
                         struct policy_answer *answer);
+/* True if a program's path ends in this tool's name: called as what it is. */
+bool policy_tool_is_called(enum path_dialect dialect, struct str program, const char *tool);
 void policy_tool_explain(const struct policy *policy, const struct policy_program *program,
                          const struct policy_answer *answer, struct buf *why, struct buf *fix);
 
-/* Every program name that the policy blocks and that is found on its system, without an ending:
-   "ssh". */
+/* Every program name that a stub on PATH stands for, without an ending: "ssh". On Windows only
+   those of remote logins: files under the names of Windows' own programs look like an attack. */
 void policy_tool_names(const struct policy *policy, void (*each)(void *context, struct str name),
                        void *context);
 

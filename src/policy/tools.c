@@ -3,7 +3,7 @@
 
 #include "policy/casefold.h"
 
-enum { EVERYWHERE = 0, WINDOWS };
+enum { EVERYWHERE = 0, WINDOWS, LOGIN };
 
 static const struct {
     struct str name;
@@ -103,10 +103,16 @@ void policy_tool_names(const struct policy *policy, void (*each)(void *context, 
 {
     enum path_dialect dialect = policy->settings.paths.dialect;
     const struct policy_list *denied = &policy->settings.deny_tools;
+    bool windows = dialect == PATH_WINDOWS;
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-        if ((tools[i].where == EVERYWHERE || dialect == PATH_WINDOWS) &&
+        if ((tools[i].where == LOGIN || (tools[i].where == EVERYWHERE && !windows)) &&
             !find_in(dialect, &policy->settings.allow_tools, tools[i].name))
             each(context, tools[i].name);
-    for (size_t i = 0; i < denied->count; i++)
+    for (size_t i = 0; i < denied->count && !windows; i++)
         each(context, tool_name(dialect, denied->items[i].given));
+}
+
+bool policy_tool_is_called(enum path_dialect dialect, struct str program, const char *tool)
+{
+    return tool && fold_equal(dialect, FOLD_WIDE, tool_name(dialect, program), str_of(tool));
 }

@@ -1,7 +1,6 @@
 /*
- * What stands on PATH in the place of a tool that must not run: says so and exits with 126. Made
- * into a small program of its own, which cordon.exe carries inside and links under each tool's
- * name. No C library.
+ * What stands in the place of a tool that must not run: says so and exits with 126. A small program
+ * of its own, which cordon.exe carries inside. No C library.
  */
 #include <windows.h>
 
@@ -12,15 +11,17 @@ static char *put(char *at, const char *end, const char *text)
     return at;
 }
 
-/* ssh of C:\x\ssh.exe, as UTF-8 where it is ASCII. */
+/* ssh of "C:\x\ssh.exe" -v, as it was called; as UTF-8 where it is ASCII. */
 static char *put_name(char *at, const char *end)
 {
-    WCHAR path[1024];
-    DWORD n = GetModuleFileNameW(NULL, path, 1024), start = n;
-    while (start > 0 && path[start - 1] != '\\')
-        start--;
-    for (DWORD i = start; i < n && path[i] != '.' && at < end; i++)
-        *at++ = path[i] < 128 ? (char)path[i] : '?';
+    const WCHAR *line = GetCommandLineW();
+    BOOL quoted = *line == '"';
+    DWORD start = quoted, n = start;
+    while (line[n] && line[n] != '"' && (quoted || (line[n] != ' ' && line[n] != '\t')))
+        if (line[n++] == '\\' || line[n - 1] == '/')
+            start = n;
+    for (DWORD i = start; i < n && line[i] != '.' && at < end; i++)
+        *at++ = line[i] < 128 ? (char)line[i] : '?';
     return at;
 }
 

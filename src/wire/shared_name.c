@@ -1,10 +1,7 @@
-/* Shared names become the run's own; see shared_name.h. */
+/* See shared_name.h. */
 #include "wire/shared_name.h"
 
-#include <stdbool.h>
-#include <string.h>
-
-static bool begins(const uint16_t *name, size_t units, const char *with)
+static bool begins(const uint16_t *name, size_t units, const char *with, size_t *end)
 {
     size_t i = 0;
     for (; with[i] && i < units; i++) {
@@ -12,22 +9,33 @@ static bool begins(const uint16_t *name, size_t units, const char *with)
         if (c != (unsigned char)with[i])
             return false;
     }
+    *end = i;
     return !with[i];
 }
 
-size_t shared_name_of_run(const uint16_t *name, size_t units, uint32_t run, uint16_t *out,
-                          size_t room)
+enum shared_name shared_name_read(const uint16_t *name, size_t units, bool relative, size_t *start)
 {
-    size_t last = units;
-    while (last > 0 && name[last - 1] != '\\')
-        last--;
-    if (!begins(name + last, units - last, "msys-") && !begins(name + last, units - last, "cygwin"))
-        return 0;
-    if (units > room || room - units < SHARED_NAME_TAG)
-        return 0;
-    memcpy(out, name, 2 * units);
-    out[units] = '-';
-    for (unsigned i = 1; i < SHARED_NAME_TAG; i++)
-        out[units + i] = (uint16_t) "0123456789abcdef"[run >> (32 - 4 * i) & 15];
-    return units + SHARED_NAME_TAG;
+    size_t at, more, ignored;
+    bool linked = false; /* of a session: only msys' and Cygwin's */
+    if (relative) {
+        if (!begins(name, units, "global\\", &at))
+            return SHARED_NAME_NONE;
+    } else if (!begins(name, units, "\\basenamedobjects\\", &at)) {
+        bool links = begins(name, units, "\\sessions\\bnolinks\\", &at);
+        linked = links || begins(name, units, "\\sessions\\", &at);
+        while (linked && at < units && name[at] != '\\')
+            at++;
+        if (!linked || at >= units)
+            return SHARED_NAME_NONE;
+        if (!links && !begins(name + at, units - at, "\\basenamedobjects\\", &more))
+            return SHARED_NAME_NONE;
+        at += links ? 1 : more;
+    }
+    if (at >= units)
+        return SHARED_NAME_NONE;
+    *start = at;
+    if (begins(name + at, units - at, "msys-", &ignored) ||
+        begins(name + at, units - at, "cygwin", &ignored))
+        return SHARED_NAME_ALWAYS;
+    return linked ? SHARED_NAME_NONE : SHARED_NAME_GLOBAL;
 }

@@ -1,19 +1,24 @@
 /*
- * Names of objects that programs of one user share: those of msys2 and Cygwin keep their processes,
- * terminals and locks in an object directory \BaseNamedObjects\msys-2.0S5-KEY (cygwin1S5-KEY). In a
- * run it is one of the run's own, or its programs would meet those outside.
+ * Names of objects in the directory that all sessions share, where the token of a run may make
+ * none: those become objects of the run's own directory. msys2 and Cygwin keep their processes,
+ * terminals and locks below such a name (\\BaseNamedObjects\\msys-2.0S5-KEY, cygwin1S5-KEY), and in
+ * a run would meet those outside: always the run's own.
  */
 #ifndef CORDON_WIRE_SHARED_NAME_H
 #define CORDON_WIRE_SHARED_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SHARED_NAME_TAG = 9 }; /* units that a name of the run is longer */
+enum shared_name {
+    SHARED_NAME_NONE,   /* of a session, or none of these */
+    SHARED_NAME_GLOBAL, /* the run's own if the shared one is refused */
+    SHARED_NAME_ALWAYS  /* the run's own, whatever there is */
+};
 
-/* Writes the name with the run's number behind it and returns its units; 0 if it is none of these
-   names, or does not fit. */
-size_t shared_name_of_run(const uint16_t *name, size_t units, uint32_t run, uint16_t *out,
-                          size_t room);
+/* relative: the name stands below a directory's handle. *start: where the name in the run's own
+   directory begins. */
+enum shared_name shared_name_read(const uint16_t *name, size_t units, bool relative, size_t *start);
 
 #endif

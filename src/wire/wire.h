@@ -23,7 +23,10 @@ enum {
     WIRE_SLOTS = 8,
     WIRE_NUMBERS = 8,
     WIRE_TEXTS = 2,
-    WIRE_SID = 72,         /* room for the longest SID */
+    WIRE_SID = 72,    /* room for the longest SID */
+    WIRE_PREFIX = 56, /* bytes of such a name */
+    WIRE_STUB_UNITS = 320,
+    WIRE_DRIVES = 8,       /* volumes that the agent knows by their kernel name */
     WIRE_MAX_TEXT = 65534, /* bytes: the longest name of NT, 32,767 units */
     WIRE_MAX_MESSAGE = 160 + WIRE_TEXTS * (WIRE_MAX_TEXT + 2)
 };
@@ -44,7 +47,9 @@ enum {
     WIRE_CASE_SENSITIVE = 2, /* not OBJ_CASE_INSENSITIVE */
     WIRE_NO_REPARSE = 4,     /* OBJ_DONT_REPARSE */
     WIRE_HAS_EA = 8,
-    WIRE_HAS_LIST = 16 /* the caller gave an access list */
+    WIRE_HAS_LIST = 16,       /* the caller gave an access list */
+    WIRE_PROTECTED_LIST = 32, /* that inherits nothing */
+    WIRE_WAS_REFUSED = 64     /* the token was refused: open it there */
 };
 
 /* Of START: what the caller asked for beyond a plain child. */
@@ -69,7 +74,9 @@ enum wire_net {
     WIRE_NET_CONNECT,
     WIRE_NET_BIND,
     WIRE_NET_SEND,
-    WIRE_NET_BOUND
+    WIRE_NET_BOUND,
+    WIRE_NET_LISTEN,
+    WIRE_NET_OTHER /* a call that cannot be judged by an address */
 };
 
 /* Of PIPE. */
@@ -77,8 +84,10 @@ enum wire_pipe { WIRE_PIPE_MADE = 1, WIRE_PIPE_CONNECT, WIRE_PIPE_MAKE };
 
 /* Flags of an answer. */
 enum {
-    WIRE_PASS = 1,    /* the agent makes the call itself: the token decides */
-    WIRE_LOOPBACK = 2 /* of BIND: to this machine's own address instead of every address */
+    WIRE_PASS = 1,      /* the agent makes the call itself: the token decides */
+    WIRE_LOOPBACK = 2,  /* of BIND: to this machine's own address instead of every address */
+    WIRE_STUB = 8,      /* of START: the stub instead of the program */
+    WIRE_SAY_CLOSED = 4 /* of BASIC: CLOSED is to follow when the handle is closed */
 };
 
 struct wire_message {
@@ -108,7 +117,10 @@ struct wire_slot {
 };
 
 /* Agent flags. */
-enum { WIRE_CHECK_READS = 1 /* there are deny-read rules */ };
+enum {
+    WIRE_CHECK_READS = 1, /* reads are judged */
+    WIRE_NARROW = 2       /* a 32-bit program: its pointers have four bytes */
+};
 
 struct wire_shared {
     uint32_t magic, slots;
@@ -119,7 +131,15 @@ struct wire_shared {
     uint64_t requests; /* semaphore; handles are those of the sandboxed process */
     uint64_t freed;    /* event: a slot became free while somebody waited */
     uint64_t answered[WIRE_SLOTS];
+    uint16_t stub[WIRE_STUB_UNITS]; /* the object name of the stub */
+    uint32_t stub_size;             /* in bytes; 0: none */
+    uint64_t objects;               /* the run's own directory of objects; 0: none */
     unsigned char run_sid[WIRE_SID], user_sid[WIRE_SID]; /* for objects that the tree makes */
+    uint32_t local_drives; /* letters of this machine's own volumes, A is 1 */
+    struct wire_drive {
+        uint32_t prefix_size;              /* 0: none */
+        char name[4], prefix[WIRE_PREFIX]; /* "C:", "\\Device\\HarddiskVolume3" */
+    } drives[WIRE_DRIVES];
     uint64_t image; /* address of the policy image, read only; 0: none */
     uint64_t image_size;
     struct wire_slot slot[WIRE_SLOTS];

@@ -265,14 +265,16 @@ enum model_answer model_check(const struct model_token *t, const struct model_ob
                               uint32_t desired)
 {
     uint32_t mask = map(o->type, desired);
-    uint32_t only_writes =
-        mappings[o->type].write & ~(mappings[o->type].read | mappings[o->type].execute);
+    uint32_t second = 0xFFFFFFFF;
+    if (t->write_restricted)
+        second = (mappings[o->type].write & ~(mappings[o->type].read | mappings[o->type].execute)) |
+                 RIGHT_DELETE | RIGHT_WRITE_DAC | RIGHT_WRITE_OWNER | RIGHT_SYSTEM_SECURITY;
     if (mask & ~allowed_by_label(t, o))
         return MODEL_BY_INTEGRITY;
     if (!dacl_grants(o, t->sids, t->deny_only, mask))
         return MODEL_BY_DACL;
-    bool again = t->restricting && (!t->write_restricted || (mask & only_writes));
-    if (again && !dacl_grants(o, t->restricting, NULL, mask))
+    /* The owner's implicit rights, too, only if the owner is one of the restricting SIDs. */
+    if (t->restricting && !dacl_grants(o, t->restricting, NULL, mask & second))
         return MODEL_BY_RESTRICTING;
     return MODEL_GRANTED;
 }

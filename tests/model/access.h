@@ -5,8 +5,10 @@
  *
  * In this order: generic rights are mapped by type; integrity takes away what the object's label
  * forbids from below; the DACL is read with the token's user and groups; if the token is restricted
- * it is read again with the restricting SIDs alone, for a WRITE_RESTRICTED token only where rights
- * are asked that the type's write mapping has and its read and execute mappings do not.
+ * it is read again with the restricting SIDs alone, for a WRITE_RESTRICTED token only for those of
+ * the rights that the type's write mapping has and its read and execute mappings do not, and for
+ * DELETE, WRITE_DAC, WRITE_OWNER and ACCESS_SYSTEM_SECURITY (public listings of SepAccessCheck). So
+ * FILE_DELETE_CHILD of a folder is asked once.
  */
 #ifndef CORDON_TESTS_MODEL_ACCESS_H
 #define CORDON_TESTS_MODEL_ACCESS_H
@@ -40,7 +42,8 @@ enum {
     RIGHT_READ_CONTROL = 0x20000,
     RIGHT_WRITE_DAC = 0x40000,
     RIGHT_WRITE_OWNER = 0x80000,
-    RIGHT_SYNCHRONIZE = 0x100000
+    RIGHT_SYNCHRONIZE = 0x100000,
+    RIGHT_SYSTEM_SECURITY = 0x1000000
 };
 #define RIGHT_GENERIC_ALL 0x10000000u
 #define RIGHT_GENERIC_EXECUTE 0x20000000u

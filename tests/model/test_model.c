@@ -30,6 +30,9 @@ static const struct model_token only_low = {"Low alone",    MODEL_LOW,          
 static const struct model_token everyone = {"with Everyone", MODEL_MEDIUM,       true,
                                             no_interactive,  admins_interactive, with_everyone};
 
+static const struct model_token low_everyone = {
+    "Low, with Everyone", MODEL_LOW, true, no_interactive, admins_interactive, with_everyone};
+
 static struct arena arena;
 
 /* SDDL with the names of the table replaced. */
@@ -122,8 +125,13 @@ static void test_parts(void)
     ok(model_check(&medium, &file, 0x2) == MODEL_BY_RESTRICTING &&
            model_check_delete(&medium, &file, &folder) == MODEL_GRANTED,
        "WRITE_RESTRICTED alone stops writing and lets deleting pass");
-    ok(model_check(&medium, &file, RIGHT_WRITE_DAC) == MODEL_GRANTED,
-       "and lets the owner rewrite the DACL");
+    ok(model_check(&medium, &file, RIGHT_WRITE_DAC) == MODEL_BY_RESTRICTING &&
+           model_check(&medium, &file, RIGHT_DELETE) == MODEL_BY_RESTRICTING,
+       "through the folder: DELETE and WRITE_DAC of the file itself it refuses");
+    struct model_object low_file = object(MODEL_FILE, PROFILE_FILE "S:(ML;;NW;;;LW)");
+    ok(model_check_delete(&chosen, &low_file, &low) == MODEL_GRANTED &&
+           model_check_delete(&chosen, &low_file, &folder) == MODEL_BY_RESTRICTING,
+       "so files in folders labelled Low can be deleted, and nothing else can");
     ok(model_check(&only_low, &low, 0x2) == MODEL_GRANTED &&
            model_check(&chosen, &low, 0x2) == MODEL_BY_RESTRICTING,
        "Low alone lets LocalLow be written");
@@ -137,8 +145,18 @@ static void test_parts(void)
        "at Medium the launcher is kept by its OWNER RIGHTS entry");
     struct model_object bare =
         object(MODEL_PROCESS, "O:USERD:P(A;;0x1fffff;;;SY)(A;;0x101000;;;USER)S:(ML;;NWNR;;;ME)");
-    ok(model_check(&medium, &bare, RIGHT_WRITE_DAC) == MODEL_GRANTED,
-       "control: without it the owner could open it up again");
+    ok(model_check(&medium, &bare, RIGHT_WRITE_DAC) == MODEL_BY_RESTRICTING &&
+           model_check(&ordinary, &bare, RIGHT_WRITE_DAC) == MODEL_GRANTED &&
+           model_check(&ordinary, &launcher, RIGHT_WRITE_DAC) == MODEL_BY_DACL,
+       "control: without it an owner could open it up again");
+    struct model_object names = object(MODEL_DIRECTORY, GLOBAL_NAMES);
+    struct model_object devices = object(MODEL_FILE, CRYPTOGRAPHY);
+    struct model_object low_open = object(MODEL_FILE, OPEN_FOLDER "S:(ML;OICI;NW;;;LW)");
+    ok(model_check(&low_everyone, &names, 0x4) == MODEL_GRANTED &&
+           model_check(&low_everyone, &devices, 0x12019f) == MODEL_GRANTED &&
+           model_check(&low_everyone, &open_folder, 0x2) == MODEL_BY_INTEGRITY &&
+           model_check(&low_everyone, &low_open, 0x2) == MODEL_GRANTED,
+       "at Low, Everyone opens only what is labelled Low and writable by Everyone");
 }
 
 /* The model against facts that anyone can look up. */

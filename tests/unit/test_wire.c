@@ -219,34 +219,47 @@ static void test_random(void)
        right);
 }
 
-/* Names in, names of the run out; the empty one: as it was. */
+/* Which names become the run's own, and what they are called there. */
 static void test_shared_names(void)
 {
-    static const char *const rows[][2] = {
-        {"\\BaseNamedObjects\\msys-2.0S5-e022582115c10879",
-         "\\BaseNamedObjects\\msys-2.0S5-e022582115c10879-1234abcd"},
-        {"\\Sessions\\1\\BaseNamedObjects\\cygwin1S5-c5e39b7a9d22bafb",
-         "\\Sessions\\1\\BaseNamedObjects\\cygwin1S5-c5e39b7a9d22bafb-1234abcd"},
-        {"MSYS-2.0S5-1", "MSYS-2.0S5-1-1234abcd"},
-        {"\\BaseNamedObjects", ""},
-        {"\\BaseNamedObjects\\msys-2.0S5-1\\shared.5", ""},
-        {"msys", ""},
-        {"", ""},
+    static const struct {
+        const char *name;
+        bool relative;
+        enum shared_name kind;
+        const char *moved;
+    } rows[] = {
+        {"\\BaseNamedObjects\\msys-2.0S5-e022", false, SHARED_NAME_ALWAYS, "msys-2.0S5-e022"},
+        {"\\basenamedobjects\\Cygwin1S5-c5e3", false, SHARED_NAME_ALWAYS, "Cygwin1S5-c5e3"},
+        {"\\BaseNamedObjects\\msys-2.0S5-1\\shared.5", false, SHARED_NAME_ALWAYS,
+         "msys-2.0S5-1\\shared.5"},
+        {"\\Sessions\\BNOLINKS\\1\\msys-2.0S5-1", false, SHARED_NAME_ALWAYS, "msys-2.0S5-1"},
+        {"\\Sessions\\1\\BaseNamedObjects\\cygwin1S5-1", false, SHARED_NAME_ALWAYS, "cygwin1S5-1"},
+        {"\\Sessions\\1\\BaseNamedObjects\\mine", false, SHARED_NAME_NONE, ""},
+        {"\\Sessions\\BNOLINKS\\1\\mine", false, SHARED_NAME_NONE, ""},
+        {"\\BaseNamedObjects\\mine", false, SHARED_NAME_GLOBAL, "mine"},
+        {"Global\\mine", true, SHARED_NAME_GLOBAL, "mine"},
+        {"Global\\msys-1", true, SHARED_NAME_ALWAYS, "msys-1"},
+        {"Local\\mine", true, SHARED_NAME_NONE, ""},
+        {"mine", true, SHARED_NAME_NONE, ""},
+        {"msys-2.0S5-1", true, SHARED_NAME_NONE, ""},
+        {"Global\\", true, SHARED_NAME_NONE, ""},
+        {"\\BaseNamedObjects", false, SHARED_NAME_NONE, ""},
+        {"\\BaseNamedObjects\\", false, SHARED_NAME_NONE, ""},
+        {"\\Sessions\\BNOLINKS\\1", false, SHARED_NAME_NONE, ""},
+        {"\\Sessions\\BNOLINKS\\", false, SHARED_NAME_NONE, ""},
+        {"", false, SHARED_NAME_NONE, ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        uint16_t name[100], out[100];
+        uint16_t name[100];
         char got[100] = "";
-        size_t n = strlen(rows[i][0]);
+        size_t n = strlen(rows[i].name), start = n;
         for (size_t j = 0; j < n; j++)
-            name[j] = (unsigned char)rows[i][0][j];
-        size_t units = shared_name_of_run(name, n, 0x1234ABCD, out, 100);
-        for (size_t j = 0; j < units; j++)
-            got[j] = (char)out[j];
-        ok(strcmp(got, rows[i][1]) == 0, "shared name \"%s\": \"%s\"", rows[i][0], got);
-        if (units)
-            ok(shared_name_of_run(name, n, 1, out, units - 1) == 0 &&
-                   shared_name_of_run(name, n, 1, out, units) == units,
-               "it must fit");
+            name[j] = (unsigned char)rows[i].name[j];
+        enum shared_name kind = shared_name_read(name, n, rows[i].relative, &start);
+        for (size_t j = start; kind != SHARED_NAME_NONE && j < n; j++)
+            got[j - start] = (char)name[j];
+        ok(kind == rows[i].kind && strcmp(got, rows[i].moved) == 0, "shared name \"%s\": \"%s\"",
+           rows[i].name, got);
     }
 }
 

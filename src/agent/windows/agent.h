@@ -54,6 +54,10 @@ NTSTATUS agent_ask(enum wire_op op, const uint64_t numbers[WIRE_NUMBERS], struct
 /* STATUS_SUCCESS if nothing forbids reading this name, as far as rules about paths go. */
 NTSTATUS agent_may_read(const OBJECT_ATTRIBUTES *object, ACCESS_MASK access);
 
+/* The same for the file that was opened, which may be another than its name says: else the handle
+   is closed. */
+NTSTATUS agent_may_keep(HANDLE file, const OBJECT_ATTRIBUTES *object, ACCESS_MASK access);
+
 static inline struct piece agent_name(const OBJECT_ATTRIBUTES *object)
 {
     const UNICODE_STRING *name = object ? object->ObjectName : NULL;
@@ -92,11 +96,17 @@ typedef NTSTATUS NTAPI NtCreateFile_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *
 typedef NTSTATUS NTAPI NtOpenFile_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, IO_STATUS_BLOCK *,
                                     ULONG, ULONG);
 typedef NTSTATUS NTAPI NtDeleteFile_t(OBJECT_ATTRIBUTES *);
+typedef NTSTATUS NTAPI NtQueryAttributesFile_t(OBJECT_ATTRIBUTES *, void *);
+typedef NTSTATUS NTAPI NtQueryFullAttributesFile_t(OBJECT_ATTRIBUTES *, void *);
+typedef NTSTATUS NTAPI NtQueryInformationByName_t(OBJECT_ATTRIBUTES *, IO_STATUS_BLOCK *, void *,
+                                                  ULONG, int);
 typedef NTSTATUS NTAPI NtSetInformationFile_t(HANDLE, IO_STATUS_BLOCK *, void *, ULONG, int);
 typedef NTSTATUS NTAPI NtFsControlFile_t(HANDLE, HANDLE, void *, void *, IO_STATUS_BLOCK *, ULONG,
                                          void *, ULONG, void *, ULONG);
 typedef NTSTATUS NTAPI NtSetEaFile_t(HANDLE, IO_STATUS_BLOCK *, void *, ULONG);
 typedef NTSTATUS NTAPI NtSetSecurityObject_t(HANDLE, SECURITY_INFORMATION, void *);
+typedef NTSTATUS NTAPI NtQuerySecurityObject_t(HANDLE, SECURITY_INFORMATION, void *, ULONG,
+                                               ULONG *);
 typedef NTSTATUS NTAPI NtSetVolumeInformationFile_t(HANDLE, IO_STATUS_BLOCK *, void *, ULONG, int);
 typedef NTSTATUS NTAPI NtCreateMailslotFile_t(HANDLE *, ULONG, OBJECT_ATTRIBUTES *,
                                               IO_STATUS_BLOCK *, ULONG, ULONG, ULONG,
@@ -127,6 +137,11 @@ typedef NTSTATUS NTAPI NtCreateMutant_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES
 typedef NTSTATUS NTAPI NtCreateSemaphore_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, LONG, LONG);
 typedef NTSTATUS NTAPI NtCreateDirectoryObject_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *);
 typedef NTSTATUS NTAPI NtOpenDirectoryObject_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *);
+typedef NTSTATUS NTAPI NtOpenSection_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *);
+typedef NTSTATUS NTAPI NtOpenEvent_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *);
+typedef NTSTATUS NTAPI NtOpenMutant_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *);
+typedef NTSTATUS NTAPI NtOpenSemaphore_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *);
+typedef NTSTATUS NTAPI NtSetInformationToken_t(HANDLE, int, void *, ULONG);
 typedef NTSTATUS NTAPI NtCreateProcess_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, HANDLE,
                                          BOOLEAN, HANDLE, HANDLE, HANDLE);
 typedef NTSTATUS NTAPI NtCreateProcessEx_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, HANDLE,

@@ -30,7 +30,7 @@ static bool is_dead(uint32_t thread)
     if (REAL(NtOpenThread)(&handle, THREAD_QUERY_LIMITED_INFORMATION, &none, &id) < 0)
         return true;
     NTSTATUS status = CALL(NtQueryInformationThread)(handle, 0, &info, sizeof info, NULL);
-    CALL(NtClose)(handle);
+    REAL(NtClose)(handle);
     return status >= 0 && info.exit != STATUS_PENDING;
 }
 

@@ -31,6 +31,36 @@ static NTSTATUS give(const struct wire_answer *answer, HANDLE *handle, IO_STATUS
     return status;
 }
 
+/* An open that can change something, asked with its attribute or its access list. */
+struct change {
+    ACCESS_MASK access;
+    ULONG share, disposition, options, attributes;
+    uint64_t flags, allocation;
+    struct piece more;
+};
+
+static NTSTATUS ask_open(const OBJECT_ATTRIBUTES *object, const struct change *c,
+                         struct wire_answer *answer)
+{
+    return agent_ask(WIRE_OPEN,
+                     NUMBERS(NUMBER_OF_HANDLE(object->RootDirectory), c->access, c->share,
+                             c->disposition, c->options, c->attributes, flags_of(object) | c->flags,
+                             c->allocation),
+                     agent_name(object), c->more, answer);
+}
+
+static struct change change_of(const OBJECT_ATTRIBUTES *object, void *ea, ULONG ea_length)
+{
+    bool listed;
+    const SECURITY_DESCRIPTOR *d = object->SecurityDescriptor;
+    struct change c = {.more = agent_list(d, &listed)};
+    if (ea && ea_length)
+        return (struct change){.flags = WIRE_HAS_EA, .more = {ea, ea_length}};
+    if (listed)
+        c.flags = WIRE_HAS_LIST | (d->Control & SE_DACL_PROTECTED ? WIRE_PROTECTED_LIST : 0);
+    return c;
+}
+
 NTSTATUS NTAPI hook_NtCreateFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTRIBUTES *object,
                                  IO_STATUS_BLOCK *io, LARGE_INTEGER *allocation, ULONG attributes,
                                  ULONG share, ULONG disposition, ULONG options, void *ea,
@@ -38,25 +68,27 @@ NTSTATUS NTAPI hook_NtCreateFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTR
 {
     struct wire_answer answer = {0};
     NTSTATUS status;
-    bool listed;
-    if (!object || !changes(access, disposition, options)) {
+    bool has_ea = ea && ea_length;
+    if (!object || !(changes(access, disposition, options) || has_ea)) {
         status = object ? agent_may_read(object, access) : STATUS_SUCCESS;
-        if (status < 0)
-            return status;
-        return REAL(NtCreateFile)(handle, access, object, io, allocation, attributes, share,
-                                  disposition, options, ea, ea_length);
+        if (status >= 0)
+            status = REAL(NtCreateFile)(handle, access, object, io, allocation, attributes, share,
+                                        disposition, options, ea, ea_length);
+        return status < 0 || !object ? status : agent_may_keep(*handle, object, access);
     }
-    struct piece list = agent_list(object->SecurityDescriptor, &listed);
-    status = agent_ask(WIRE_OPEN,
-                       NUMBERS(NUMBER_OF_HANDLE(object->RootDirectory), access, share, disposition,
-                               options, attributes,
-                               flags_of(object) | (ea && ea_length ? WIRE_HAS_EA : 0) |
-                                   (listed ? WIRE_HAS_LIST : 0),
-                               allocation ? (uint64_t)allocation->QuadPart : 0),
-                       agent_name(object), list, &answer);
-    if (answer.flags & WIRE_PASS)
-        return REAL(NtCreateFile)(handle, access, object, io, allocation, attributes, share,
-                                  disposition, options, ea, ea_length);
+    struct change c = change_of(object, ea, ea_length);
+    c.access = access, c.share = share, c.disposition = disposition, c.options = options;
+    c.attributes = attributes, c.allocation = allocation ? (uint64_t)allocation->QuadPart : 0;
+    status = ask_open(object, &c, &answer);
+    if (answer.flags & WIRE_PASS) {
+        status = REAL(NtCreateFile)(handle, access, object, io, allocation, attributes, share,
+                                    disposition, options, ea, ea_length);
+        if (status != STATUS_ACCESS_DENIED || !has_ea)
+            return status;
+        answer = (struct wire_answer){0};
+        c.flags |= WIRE_WAS_REFUSED;
+        status = ask_open(object, &c, &answer);
+    }
     return status < 0 ? status : give(&answer, handle, io);
 }
 
@@ -67,15 +99,83 @@ NTSTATUS NTAPI hook_NtOpenFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTRIB
     NTSTATUS status;
     if (!object || !changes(access, FILE_OPEN, options)) {
         status = object ? agent_may_read(object, access) : STATUS_SUCCESS;
-        return status < 0 ? status : REAL(NtOpenFile)(handle, access, object, io, share, options);
+        if (status >= 0)
+            status = REAL(NtOpenFile)(handle, access, object, io, share, options);
+        return status < 0 || !object ? status : agent_may_keep(*handle, object, access);
     }
-    status = agent_ask(WIRE_OPEN,
-                       NUMBERS(NUMBER_OF_HANDLE(object->RootDirectory), access, share, FILE_OPEN,
-                               options, 0, flags_of(object), 0),
-                       agent_name(object), NO_PIECE, &answer);
+    struct change c = {
+        .access = access, .share = share, .disposition = FILE_OPEN, .options = options};
+    status = ask_open(object, &c, &answer);
     if (answer.flags & WIRE_PASS)
         return REAL(NtOpenFile)(handle, access, object, io, share, options);
     return status < 0 ? status : give(&answer, handle, io);
+}
+
+/* ---- looking at a file by its name ---- */
+
+NTSTATUS NTAPI hook_NtQueryAttributesFile(OBJECT_ATTRIBUTES *object, void *basic)
+{
+    NTSTATUS status = object ? agent_may_read(object, FILE_READ_ATTRIBUTES) : STATUS_SUCCESS;
+    return status < 0 ? status : REAL(NtQueryAttributesFile)(object, basic);
+}
+
+NTSTATUS NTAPI hook_NtQueryFullAttributesFile(OBJECT_ATTRIBUTES *object, void *information)
+{
+    NTSTATUS status = object ? agent_may_read(object, FILE_READ_ATTRIBUTES) : STATUS_SUCCESS;
+    return status < 0 ? status : REAL(NtQueryFullAttributesFile)(object, information);
+}
+
+NTSTATUS NTAPI hook_NtQueryInformationByName(OBJECT_ATTRIBUTES *object, IO_STATUS_BLOCK *io,
+                                             void *information, ULONG length, int class)
+{
+    NTSTATUS status = object ? agent_may_read(object, FILE_READ_ATTRIBUTES) : STATUS_SUCCESS;
+    return status < 0 ? status
+                      : REAL(NtQueryInformationByName)(object, io, information, length, class);
+}
+
+/* ---- files whose times were set: the broker sets them again when they are closed ---- */
+
+enum { MOST_TIMED = 64 };
+static uint64_t timed[MOST_TIMED];
+static uint32_t timed_count;
+
+static void remember_timed(HANDLE file)
+{
+    uint64_t value = NUMBER_OF_HANDLE(file);
+    for (int i = 0; i < MOST_TIMED; i++)
+        if (__atomic_load_n(&timed[i], __ATOMIC_ACQUIRE) == value)
+            return;
+    for (int i = 0; i < MOST_TIMED; i++) {
+        uint64_t none = 0;
+        if (__atomic_compare_exchange_n(&timed[i], &none, value, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED)) {
+            __atomic_add_fetch(&timed_count, 1, __ATOMIC_ACQ_REL);
+            return;
+        }
+    }
+}
+
+static bool take_timed(HANDLE file)
+{
+    for (int i = 0; i < MOST_TIMED; i++) {
+        uint64_t value = NUMBER_OF_HANDLE(file);
+        if (__atomic_compare_exchange_n(&timed[i], &value, 0, false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED)) {
+            __atomic_sub_fetch(&timed_count, 1, __ATOMIC_ACQ_REL);
+            return true;
+        }
+    }
+    return false;
+}
+
+NTSTATUS NTAPI hook_NtClose(HANDLE handle)
+{
+    struct wire_answer answer;
+    bool told = __atomic_load_n(&timed_count, __ATOMIC_ACQUIRE) && handle && take_timed(handle);
+    NTSTATUS status = REAL(NtClose)(handle);
+    if (told)
+        agent_ask(WIRE_CLOSED, NUMBERS(NUMBER_OF_HANDLE(handle)), NO_PIECE, NO_PIECE, &answer);
+    return status;
 }
 
 NTSTATUS NTAPI hook_NtDeleteFile(OBJECT_ATTRIBUTES *object)
@@ -120,11 +220,15 @@ static NTSTATUS set_basic(HANDLE file, const void *information, ULONG length)
     const struct nt_basic *basic = information;
     if (length < offsetof(struct nt_basic, attributes) + sizeof basic->attributes)
         return STATUS_INFO_LENGTH_MISMATCH;
-    return agent_ask(WIRE_BASIC,
-                     NUMBERS(NUMBER_OF_HANDLE(file), (uint64_t)basic->created.QuadPart,
-                             (uint64_t)basic->accessed.QuadPart, (uint64_t)basic->written.QuadPart,
-                             (uint64_t)basic->changed.QuadPart, basic->attributes),
-                     NO_PIECE, NO_PIECE, &answer);
+    NTSTATUS status =
+        agent_ask(WIRE_BASIC,
+                  NUMBERS(NUMBER_OF_HANDLE(file), (uint64_t)basic->created.QuadPart,
+                          (uint64_t)basic->accessed.QuadPart, (uint64_t)basic->written.QuadPart,
+                          (uint64_t)basic->changed.QuadPart, basic->attributes),
+                  NO_PIECE, NO_PIECE, &answer);
+    if (answer.flags & WIRE_SAY_CLOSED)
+        remember_timed(file);
+    return status;
 }
 
 /* True if the class is one that the broker must judge; then *status is its answer. */
@@ -212,12 +316,43 @@ static bool is_file(HANDLE handle)
     return CALL(NtQueryVolumeInformationFile)(handle, &io, device, sizeof device, 4) >= 0;
 }
 
+static const unsigned char *sid_in(const SECURITY_DESCRIPTOR *d, bool group)
+{
+    const SECURITY_DESCRIPTOR_RELATIVE *relative = (const void *)d;
+    if (!(d->Control & SE_SELF_RELATIVE))
+        return group ? d->Group : d->Owner;
+    DWORD at = group ? relative->Group : relative->Owner;
+    return at ? (const unsigned char *)d + at : NULL;
+}
+
+/* Tools that copy access lists give a file the owner and group that it has. */
+static bool is_unchanged(HANDLE file, SECURITY_INFORMATION what, const SECURITY_DESCRIPTOR *given)
+{
+    union {
+        SECURITY_DESCRIPTOR head;
+        unsigned char bytes[256];
+    } now;
+    ULONG size;
+    if (what & ~(SECURITY_INFORMATION)(OWNER_SECURITY_INFORMATION | GROUP_SECURITY_INFORMATION) ||
+        CALL(NtQuerySecurityObject)(file, what, &now, sizeof now, &size) < 0)
+        return false;
+    for (int group = 0; group < 2; group++) {
+        const unsigned char *a = sid_in(given, group), *b = sid_in(&now.head, group);
+        if (what & (group ? GROUP_SECURITY_INFORMATION : OWNER_SECURITY_INFORMATION) &&
+            (!a || !b || memcmp(a, b, 8 + 4u * a[1]) != 0))
+            return false;
+    }
+    return true;
+}
+
 NTSTATUS NTAPI hook_NtSetSecurityObject(HANDLE handle, SECURITY_INFORMATION what, void *descriptor)
 {
     struct wire_answer answer = {0};
     bool given;
     if (!descriptor || !is_file(handle))
         return REAL(NtSetSecurityObject)(handle, what, descriptor);
+    if (is_unchanged(handle, what, descriptor))
+        return STATUS_SUCCESS;
     return agent_ask(WIRE_SECURITY, NUMBERS(NUMBER_OF_HANDLE(handle), what),
                      agent_list(descriptor, &given), NO_PIECE, &answer);
 }

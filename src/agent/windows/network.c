@@ -6,60 +6,171 @@
 
 enum { LONGEST_ADDRESS = 128 };
 
-/* Where the socket address stands in the input. */
-static const struct {
-    ULONG code;
-    uint32_t what;   /* enum wire_net */
-    uint16_t at;     /* of the address, or of a pointer to it */
-    uint16_t length; /* of the length behind a pointer; 0: the address is in the input itself */
-} codes[] = {
-    /* Windows */
-    {0x12003, WIRE_NET_BIND, 4, 0},       /* AFD_BIND, Wine too */
-    {0x12007, WIRE_NET_CONNECT, 0x18, 0}, /* AFD_CONNECT */
-    {0x120C7, WIRE_NET_CONNECT, 0x18, 0}, /* AFD_SUPER_CONNECT: ConnectEx */
-    {0x12023, WIRE_NET_SEND, 0x38, 0x34}, /* AFD_SEND_DATAGRAM */
-    {0x120D3, WIRE_NET_SEND, 0x20, 0x28}, /* AFD_SEND_MESSAGE */
-    /* Wine */
-    {0x120320, WIRE_NET_CREATE, 0, 0},  /* IOCTL_AFD_WINE_CREATE: family, type, protocol */
-    {0x12032C, WIRE_NET_CONNECT, 8, 0}, /* IOCTL_AFD_WINE_CONNECT */
-    {0x120338, WIRE_NET_SEND, 0, 8},    /* IOCTL_AFD_WINE_SENDMSG */
+/* How an address stands in the input of a control code. */
+enum shape {
+    INPUT_ITSELF, /* from at to the end */
+    BY_POINTER,   /* a pointer at at, the length at length */
+    BY_POINTERS,  /* a pointer at at, a pointer to the length at length; no pointer: connected */
+    WITHOUT_ADDRESS
 };
 
-static struct piece address_of(size_t entry, const unsigned char *input, ULONG size)
+struct code {
+    ULONG code;
+    uint8_t what; /* enum wire_net */
+    uint8_t shape;
+    uint8_t at, length;     /* in a 64-bit program */
+    uint8_t at32, length32; /* in a 32-bit one */
+};
+
+/* The driver's structures, as far as the offsets go: public headers, both widths. */
+struct afd_buffers {
+    void *array;
+    ULONG count, flags;
+};
+struct tdi_request {
+    void *handle, *notify, *context;
+    LONG status;
+    void *information;
+};
+struct tdi_connection {
+    LONG data_size;
+    void *data;
+    LONG options_size;
+    void *options;
+    LONG address_size;
+    void *address;
+};
+struct afd_send_datagram {
+    struct afd_buffers buffers;
+    struct tdi_request request;
+    struct tdi_connection connection;
+};
+/* As one header has it: with a word of flags before the request. */
+struct afd_send_datagram_flags {
+    struct afd_buffers buffers;
+    ULONG tdi_flags;
+    struct tdi_request request;
+    struct tdi_connection connection;
+};
+struct afd_message {
+    struct afd_buffers buffers;
+    ULONG tdi_flags;
+    void *address;
+    ULONG *address_size;
+};
+struct afd_connect {
+    BOOLEAN san;
+    HANDLE root, connection;
+    USHORT family;
+};
+struct afd_super_connect {
+    BOOLEAN san;
+    USHORT family;
+};
+_Static_assert(offsetof(struct afd_send_datagram, connection.address) == 0x60, "layout");
+_Static_assert(offsetof(struct afd_send_datagram, connection.address_size) == 0x58, "layout");
+_Static_assert(offsetof(struct afd_send_datagram_flags, connection.address) == 0x68, "layout");
+_Static_assert(offsetof(struct afd_send_datagram_flags, connection.address_size) == 0x60, "layout");
+_Static_assert(offsetof(struct afd_message, address) == 0x18, "layout");
+_Static_assert(offsetof(struct afd_message, address_size) == 0x20, "layout");
+_Static_assert(offsetof(struct afd_connect, family) == 0x18, "layout");
+_Static_assert(offsetof(struct afd_super_connect, family) == 2, "layout");
+
+/* A code that stands here twice must pass in both shapes that it can have. */
+static const struct code codes[] = {
+    /* Windows */
+    {0x12003, WIRE_NET_BIND, INPUT_ITSELF, 4, 0, 4, 0},           /* AFD_BIND, Wine too */
+    {0x12007, WIRE_NET_CONNECT, INPUT_ITSELF, 0x18, 0, 0xC, 0},   /* AFD_CONNECT */
+    {0x120C7, WIRE_NET_CONNECT, INPUT_ITSELF, 2, 0, 2, 0},        /* AFD_SUPER_CONNECT: ConnectEx */
+    {0x120BB, WIRE_NET_OTHER, WITHOUT_ADDRESS, 0, 0, 0, 0},       /* AFD_JOIN_LEAF */
+    {0x1211B, WIRE_NET_OTHER, WITHOUT_ADDRESS, 0, 0, 0, 0},       /* AFD_RIO */
+    {0x1200B, WIRE_NET_LISTEN, WITHOUT_ADDRESS, 0, 0, 0, 0},      /* AFD_START_LISTEN */
+    {0x12023, WIRE_NET_SEND, BY_POINTER, 0x60, 0x58, 0x34, 0x30}, /* AFD_SEND_DATAGRAM */
+    {0x12023, WIRE_NET_SEND, BY_POINTER, 0x68, 0x60, 0x38, 0x34}, /* the same with flags */
+    {0x120D3, WIRE_NET_SEND, BY_POINTERS, 0x18, 0x20, 0x10, 0x14}, /* AFD_SEND_MESSAGE */
+    /* Wine */
+    {0x120320, WIRE_NET_CREATE, INPUT_ITSELF, 0, 0, 0, 0},  /* family, type, protocol */
+    {0x12032C, WIRE_NET_CONNECT, INPUT_ITSELF, 8, 0, 8, 0}, /* IOCTL_AFD_WINE_CONNECT */
+    {0x120338, WIRE_NET_SEND, BY_POINTER, 0, 8, 0, 8},      /* IOCTL_AFD_WINE_SENDMSG */
+};
+
+static bool read_number(const unsigned char *input, ULONG size, size_t at, size_t width,
+                        uint64_t *out)
 {
-    size_t at = codes[entry].at;
-    if (codes[entry].length) {
-        const void *p;
-        uint32_t length;
-        if (size < at + sizeof p || size < codes[entry].length + sizeof length)
-            return NO_PIECE;
-        memcpy(&p, input + at, sizeof p);
-        memcpy(&length, input + codes[entry].length, sizeof length);
-        return p ? (struct piece){p, length < LONGEST_ADDRESS ? length : LONGEST_ADDRESS}
-                 : NO_PIECE;
+    *out = 0;
+    if (size < at + width)
+        return false;
+    memcpy(out, input + at, width);
+    return true;
+}
+
+/* What can be no address of a program. */
+static bool is_pointer(uint64_t value)
+{
+    return value >= 0x10000 && value < 0x7FFFFFFF0000;
+}
+
+/* False: it cannot be read. An empty piece: to where the socket is connected. */
+static bool address_of(const struct code *c, const unsigned char *input, ULONG size,
+                       struct piece *out)
+{
+    bool narrow = agent_shared->flags & WIRE_NARROW;
+    size_t at = narrow ? c->at32 : c->at, width = narrow ? 4 : 8;
+    uint64_t pointer, length;
+    *out = NO_PIECE;
+    if (c->shape == WITHOUT_ADDRESS)
+        return true;
+    if (c->shape == INPUT_ITSELF) {
+        if (size <= at)
+            return false;
+        *out = (struct piece){input + at, size - at};
+    } else {
+        bool wine = c->code == 0x120338;
+        size_t length_at = narrow ? c->length32 : c->length;
+        bool by_pointers = c->shape == BY_POINTERS;
+        if (!read_number(input, size, at, wine ? 8 : width, &pointer) ||
+            !read_number(input, size, length_at, by_pointers ? width : 4, &length))
+            return false;
+        if (pointer == 0 && (by_pointers || wine))
+            return true;
+        if (by_pointers && is_pointer(length))
+            length = *(const uint32_t *)(uintptr_t)length;
+        if (!is_pointer(pointer) || length < 2 || length > 0xFFFF)
+            return false;
+        *out = (struct piece){(const void *)(uintptr_t)pointer, (size_t)length};
     }
-    if (size <= at)
-        return NO_PIECE;
-    size_t n = size - at;
-    return (struct piece){input + at, n < LONGEST_ADDRESS ? n : LONGEST_ADDRESS};
+    if (out->n > LONGEST_ADDRESS)
+        out->n = LONGEST_ADDRESS;
+    return true;
 }
 
 static NTSTATUS ask_network(HANDLE socket, ULONG code, const void *input, ULONG size,
                             uint32_t *flags)
 {
-    struct wire_answer answer = {0};
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        if (codes[i].code != code || !input)
+    NTSTATUS status = STATUS_SUCCESS, first = STATUS_SUCCESS;
+    bool known = false, read = false;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes && status >= 0; i++) {
+        struct wire_answer answer = {0};
+        struct piece address;
+        if (codes[i].code != code)
             continue;
-        struct piece address = address_of(i, input, size);
+        known = true;
+        if ((!input && codes[i].shape != WITHOUT_ADDRESS) ||
+            !address_of(&codes[i], input, size, &address))
+            continue;
+        read = true;
         if (address.n == 0 && codes[i].what == WIRE_NET_SEND)
-            return STATUS_SUCCESS; /* to where it was connected */
-        NTSTATUS status = agent_ask(WIRE_NETWORK, NUMBERS(NUMBER_OF_HANDLE(socket), codes[i].what),
-                                    address, NO_PIECE, &answer);
+            continue; /* to where it was connected */
+        status = agent_ask(WIRE_NETWORK, NUMBERS(NUMBER_OF_HANDLE(socket), codes[i].what), address,
+                           NO_PIECE, &answer);
         *flags = answer.flags;
-        return status;
     }
-    return STATUS_SUCCESS;
+    if (known && !read) {
+        struct wire_answer answer;
+        first = agent_ask(WIRE_NETWORK, NUMBERS(NUMBER_OF_HANDLE(socket), WIRE_NET_OTHER), NO_PIECE,
+                          NO_PIECE, &answer);
+    }
+    return status < 0 ? status : first;
 }
 
 /* The input of a bind: how the port may be shared, then the address. */

@@ -74,75 +74,132 @@ static OBJECT_ATTRIBUTES *describe(OBJECT_ATTRIBUTES *given, bool without_one,
     return &out->object;
 }
 
+/* ---- the run's own directory ---- */
+
+/* A copy of the caller's attributes with a name in the run's own directory; points into itself. */
+struct moved {
+    enum shared_name kind;
+    OBJECT_ATTRIBUTES object;
+    UNICODE_STRING name;
+};
+
+static void move(const OBJECT_ATTRIBUTES *given, struct moved *out)
+{
+    struct piece name = agent_name(given);
+    size_t start = 0;
+    out->kind = SHARED_NAME_NONE;
+    if (!name.n || !agent_shared->objects)
+        return;
+    out->kind = shared_name_read(name.p, name.n / 2, given->RootDirectory != NULL, &start);
+    if (out->kind == SHARED_NAME_NONE)
+        return;
+    USHORT size = (USHORT)(name.n - 2 * start);
+    out->name = (UNICODE_STRING){size, size, (WCHAR *)name.p + start};
+    out->object = *given;
+    out->object.RootDirectory = (HANDLE)(uintptr_t)agent_shared->objects;
+    out->object.ObjectName = &out->name;
+}
+
+/* A call that makes an object, where it may. */
+#define MAKE(object, call)                                                                  \
+    struct described own;                                                                   \
+    struct moved moved;                                                                     \
+    move(object, &moved);                                                                   \
+    OBJECT_ATTRIBUTES *at =                                                                 \
+        describe(moved.kind == SHARED_NAME_ALWAYS ? &moved.object : (object), false, &own); \
+    NTSTATUS status = call;                                                                 \
+    if (status == STATUS_ACCESS_DENIED && moved.kind == SHARED_NAME_GLOBAL) {               \
+        at = describe(&moved.object, false, &own);                                          \
+        status = call;                                                                      \
+    }                                                                                       \
+    return status
+
+/* A call that opens one: the run's own first. */
+#define FIND(object, call)                                   \
+    struct moved moved;                                      \
+    OBJECT_ATTRIBUTES *at = &moved.object;                   \
+    move(object, &moved);                                    \
+    if (moved.kind != SHARED_NAME_NONE) {                    \
+        NTSTATUS status = call;                              \
+        if (status >= 0 || moved.kind == SHARED_NAME_ALWAYS) \
+            return status;                                   \
+    }                                                        \
+    at = (object);                                           \
+    return call
+
 NTSTATUS NTAPI hook_NtCreateSection(HANDLE *section, ACCESS_MASK access, OBJECT_ATTRIBUTES *object,
                                     LARGE_INTEGER *size, ULONG protection, ULONG attributes,
                                     HANDLE file)
 {
-    struct described own;
-    return REAL(NtCreateSection)(section, access, describe(object, false, &own), size, protection,
-                                 attributes, file);
+    MAKE(object, REAL(NtCreateSection)(section, access, at, size, protection, attributes, file));
 }
 
 NTSTATUS NTAPI hook_NtCreateEvent(HANDLE *event, ACCESS_MASK access, OBJECT_ATTRIBUTES *object,
                                   int type, BOOLEAN state)
 {
-    struct described own;
-    return REAL(NtCreateEvent)(event, access, describe(object, false, &own), type, state);
+    MAKE(object, REAL(NtCreateEvent)(event, access, at, type, state));
 }
 
 NTSTATUS NTAPI hook_NtCreateMutant(HANDLE *mutant, ACCESS_MASK access, OBJECT_ATTRIBUTES *object,
                                    BOOLEAN owned)
 {
-    struct described own;
-    return REAL(NtCreateMutant)(mutant, access, describe(object, false, &own), owned);
+    MAKE(object, REAL(NtCreateMutant)(mutant, access, at, owned));
 }
 
 NTSTATUS NTAPI hook_NtCreateSemaphore(HANDLE *semaphore, ACCESS_MASK access,
                                       OBJECT_ATTRIBUTES *object, LONG count, LONG most)
 {
-    struct described own;
-    return REAL(NtCreateSemaphore)(semaphore, access, describe(object, false, &own), count, most);
-}
-
-enum { LONGEST_SHARED = 200 };
-
-/* A copy of the caller's attributes with a name of the run's own; points into itself. */
-struct renamed {
-    OBJECT_ATTRIBUTES object;
-    UNICODE_STRING name;
-    uint16_t text[LONGEST_SHARED];
-};
-
-/* The caller's own attributes, unless the name is one that programs of a user share. */
-static OBJECT_ATTRIBUTES *of_this_run(OBJECT_ATTRIBUTES *given, struct renamed *out)
-{
-    const unsigned char *sid = agent_shared->run_sid;
-    struct piece name = agent_name(given);
-    uint32_t run;
-    memcpy(&run, sid + sid_size(sid) - sizeof run, sizeof run); /* random, of this run */
-    size_t units = shared_name_of_run(name.p, name.n / 2, run, out->text, LONGEST_SHARED);
-    if (units == 0)
-        return given;
-    out->name = (UNICODE_STRING){(USHORT)(2 * units), (USHORT)(2 * units), (WCHAR *)out->text};
-    out->object = *given;
-    out->object.ObjectName = &out->name;
-    return &out->object;
+    MAKE(object, REAL(NtCreateSemaphore)(semaphore, access, at, count, most));
 }
 
 NTSTATUS NTAPI hook_NtCreateDirectoryObject(HANDLE *directory, ACCESS_MASK access,
                                             OBJECT_ATTRIBUTES *object)
 {
-    struct described own;
-    struct renamed renamed;
-    return REAL(NtCreateDirectoryObject)(directory, access,
-                                         describe(of_this_run(object, &renamed), false, &own));
+    MAKE(object, REAL(NtCreateDirectoryObject)(directory, access, at));
 }
 
 NTSTATUS NTAPI hook_NtOpenDirectoryObject(HANDLE *directory, ACCESS_MASK access,
                                           OBJECT_ATTRIBUTES *object)
 {
-    struct renamed renamed;
-    return REAL(NtOpenDirectoryObject)(directory, access, of_this_run(object, &renamed));
+    FIND(object, REAL(NtOpenDirectoryObject)(directory, access, at));
+}
+
+NTSTATUS NTAPI hook_NtOpenSection(HANDLE *section, ACCESS_MASK access, OBJECT_ATTRIBUTES *object)
+{
+    FIND(object, REAL(NtOpenSection)(section, access, at));
+}
+
+NTSTATUS NTAPI hook_NtOpenEvent(HANDLE *event, ACCESS_MASK access, OBJECT_ATTRIBUTES *object)
+{
+    FIND(object, REAL(NtOpenEvent)(event, access, at));
+}
+
+NTSTATUS NTAPI hook_NtOpenMutant(HANDLE *mutant, ACCESS_MASK access, OBJECT_ATTRIBUTES *object)
+{
+    FIND(object, REAL(NtOpenMutant)(mutant, access, at));
+}
+
+NTSTATUS NTAPI hook_NtOpenSemaphore(HANDLE *semaphore, ACCESS_MASK access,
+                                    OBJECT_ATTRIBUTES *object)
+{
+    FIND(object, REAL(NtOpenSemaphore)(semaphore, access, at));
+}
+
+/* Cygwin gives its token a default list for the user alone: what it made then, it could not use. */
+NTSTATUS NTAPI hook_NtSetInformationToken(HANDLE token, int class, void *information, ULONG size)
+{
+    enum { DEFAULT_DACL = 6 };
+    SECURITY_DESCRIPTOR given = {.Revision = 1, .Control = SE_DACL_PRESENT};
+    OBJECT_ATTRIBUTES object = {.Length = sizeof object, .SecurityDescriptor = &given};
+    struct described own;
+    if (class == DEFAULT_DACL && information && size >= sizeof(TOKEN_DEFAULT_DACL)) {
+        given.Dacl = ((TOKEN_DEFAULT_DACL *)information)->DefaultDacl;
+        if (describe(&object, false, &own) == &own.object) {
+            TOKEN_DEFAULT_DACL list = {&own.dacl.list};
+            return REAL(NtSetInformationToken)(token, class, &list, sizeof list);
+        }
+    }
+    return REAL(NtSetInformationToken)(token, class, information, size);
 }
 
 /* The broker learns the names that the tree makes; connecting is judged where files are. */
@@ -155,8 +212,10 @@ NTSTATUS NTAPI hook_NtCreateNamedPipeFile(HANDLE *pipe, ULONG access, OBJECT_ATT
     struct described own;
     struct wire_answer answer = {0};
     struct piece name = agent_name(object);
+    uint64_t folder = object ? NUMBER_OF_HANDLE(object->RootDirectory) : 0;
     if (name.n) {
-        NTSTATUS may = agent_ask(WIRE_PIPE, NUMBERS(WIRE_PIPE_MAKE), name, NO_PIECE, &answer);
+        NTSTATUS may =
+            agent_ask(WIRE_PIPE, NUMBERS(WIRE_PIPE_MAKE, folder), name, NO_PIECE, &answer);
         if (may == STATUS_ACCESS_DENIED)
             return may;
     }
@@ -164,6 +223,6 @@ NTSTATUS NTAPI hook_NtCreateNamedPipeFile(HANDLE *pipe, ULONG access, OBJECT_ATT
                                                   share, disposition, options, type, read_mode,
                                                   completion, instances, in, out, timeout);
     if (status >= 0 && name.n)
-        agent_ask(WIRE_PIPE, NUMBERS(WIRE_PIPE_MADE), name, NO_PIECE, &answer);
+        agent_ask(WIRE_PIPE, NUMBERS(WIRE_PIPE_MADE, folder), name, NO_PIECE, &answer);
     return status;
 }

@@ -24,7 +24,7 @@ static const struct nt_ps_attribute *attribute(const struct nt_ps_attribute_list
 }
 
 static NTSTATUS ask_start(const struct parameters *parameters, ULONG process_flags,
-                          const struct nt_ps_attribute_list *list)
+                          const struct nt_ps_attribute_list *list, uint32_t *answered)
 {
     struct wire_answer answer = {0};
     struct piece image = {parameters->image.Buffer, parameters->image.Length};
@@ -33,9 +33,33 @@ static NTSTATUS ask_start(const struct parameters *parameters, ULONG process_fla
                      (attribute(list, NT_PS_PARENT_PROCESS) ? WIRE_OTHER_PARENT : 0);
     if (name && name->value && name->size)
         image = (struct piece){(const void *)name->value, name->size};
-    return agent_ask(WIRE_START, NUMBERS(flags), image,
-                     (struct piece){parameters->command.Buffer, parameters->command.Length},
-                     &answer);
+    NTSTATUS status =
+        agent_ask(WIRE_START, NUMBERS(flags), image,
+                  (struct piece){parameters->command.Buffer, parameters->command.Length}, &answer);
+    *answered = answer.flags;
+    return status;
+}
+
+/* A copy of the caller's attributes with the stub in the place of the program; points into itself.
+ */
+enum { MOST_ATTRIBUTES = 16 };
+struct stub_list {
+    SIZE_T total;
+    struct nt_ps_attribute items[MOST_ATTRIBUTES];
+};
+
+static struct nt_ps_attribute_list *with_stub(const struct nt_ps_attribute_list *list,
+                                              struct stub_list *out)
+{
+    const struct wire_shared *s = agent_shared;
+    if (!list || !s->stub_size || list->total > sizeof *out || !attribute(list, NT_PS_IMAGE_NAME))
+        return NULL;
+    memcpy(out, list, list->total);
+    struct nt_ps_attribute *name =
+        (struct nt_ps_attribute *)attribute((void *)out, NT_PS_IMAGE_NAME);
+    name->value = (ULONG_PTR)s->stub;
+    name->size = s->stub_size;
+    return (void *)out;
 }
 
 NTSTATUS NTAPI hook_NtCreateUserProcess(HANDLE *process, HANDLE *thread, ACCESS_MASK process_access,
@@ -49,7 +73,11 @@ NTSTATUS NTAPI hook_NtCreateUserProcess(HANDLE *process, HANDLE *thread, ACCESS_
     HANDLE new_process, new_thread;
     if (!parameters)
         return STATUS_INVALID_PARAMETER;
-    NTSTATUS status = ask_start(parameters, process_flags, list);
+    uint32_t flags = 0;
+    struct stub_list stub;
+    NTSTATUS status = ask_start(parameters, process_flags, list, &flags);
+    if (status < 0 && flags & WIRE_STUB && (list = with_stub(list, &stub)) != NULL)
+        status = STATUS_SUCCESS;
     if (status < 0)
         return status;
     status = REAL(NtCreateUserProcess)(
@@ -64,8 +92,8 @@ NTSTATUS NTAPI hook_NtCreateUserProcess(HANDLE *process, HANDLE *thread, ACCESS_
         started = CALL(NtResumeThread)(new_thread, NULL);
     if (started < 0) {
         CALL(NtTerminateProcess)(new_process, started);
-        CALL(NtClose)(new_thread);
-        CALL(NtClose)(new_process);
+        REAL(NtClose)(new_thread);
+        REAL(NtClose)(new_process);
         return started;
     }
     *process = new_process;

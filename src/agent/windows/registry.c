@@ -110,7 +110,10 @@ NTSTATUS NTAPI hook_NtRenameKey(HANDLE key, UNICODE_STRING *name)
 
 NTSTATUS NTAPI hook_NtSetInformationKey(HANDLE key, int class, void *information, ULONG size)
 {
-    (void)class, (void)information, (void)size;
+    /* Of the handle, not of the key: which view of the registry it stands for, and a mark. */
+    enum { WOW64_FLAGS = 1, HANDLE_TAGS = 5 };
+    if (class == WOW64_FLAGS || class == HANDLE_TAGS)
+        return REAL(NtSetInformationKey)(key, class, information, size);
     return refuse_key(key, STATUS_ACCESS_DENIED);
 }
 

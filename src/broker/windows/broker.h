@@ -17,7 +17,12 @@
 #include "launch/windows/token.h"
 #include "policy/rules.h"
 
-enum { BROKER_MOST_WORKERS = 8, BROKER_LONGEST_IMAGE = 1024, BROKER_MOST_NEWCOMERS = 256 };
+enum {
+    BROKER_MOST_WORKERS = 8,
+    BROKER_LONGEST_IMAGE = 1024,
+    BROKER_MOST_NEWCOMERS = 256,
+    BROKER_MOST_TIMES = 64
+};
 
 struct client;
 
@@ -25,6 +30,20 @@ struct client;
 struct broker_root {
     struct str path; /* final, of the policy */
     HANDLE folder;
+};
+
+/* What a letter stood for when the run began. */
+enum drive_kind {
+    DRIVE_NONE = 0, /* nothing, or what cannot be judged */
+    DRIVE_LOCAL,
+    DRIVE_FOLDER, /* of subst */
+    DRIVE_SHARE   /* of another machine */
+};
+struct drive {
+    enum drive_kind kind;
+    char name[2];   /* "C:" */
+    bool opens;     /* files can be opened by the kernel's name, without a letter */
+    char text[300]; /* local: \Device\HarddiskVolume3; folder: C:\x */
 };
 
 /* A process that appeared in the job and has no agent yet. */
@@ -57,11 +76,12 @@ struct broker {
     struct newcomer newcomers[BROKER_MOST_NEWCOMERS]; /* of the watching thread alone */
     size_t newcomer_count;
     struct path_map maps[26];
-    char map_text[26][80];
-    bool map_opens[26]; /* files can be opened by the prefix, without a letter */
     size_t map_count;
-    struct str stubs;  /* the folder of stubs: what lies there only speaks */
-    char way_host[64]; /* the proxy that is the only way out; empty: none */
+    struct drive drives[26]; /* as the letters were when the run began */
+    bool remote_roots;       /* a root lies on a share */
+    struct str stubs;        /* the folder of stubs: what lies there only speaks */
+    HANDLE stub_maker;       /* set when it is filled */
+    char way_host[64];       /* the proxy that is the only way out; empty: none */
     uint16_t way_port;
     unsigned char bound[65536 / 8]; /* ports that the tree says it has */
     struct broker_root *roots;
@@ -69,6 +89,13 @@ struct broker {
     bool stopping, unconfined;
     bool report_grants; /* --audit-all */
     bool first;         /* the first process is being made */
+};
+
+/* Times of a file that the process has open: times.c. */
+struct kept_times {
+    uint64_t handle; /* of the process; 0: free */
+    HANDLE file;     /* ours, for attributes only */
+    struct nt_basic basic;
 };
 
 /* One process of the tree. */
@@ -85,6 +112,7 @@ struct client {
     uint64_t approved;      /* hash of the program that may start next; 0: none. Under the lock */
     volatile LONG starting; /* START was allowed and STARTED has not come */
     bool dead;
+    struct kept_times times[BROKER_MOST_TIMES]; /* under the lock */
 };
 
 /* One request while it is handled. */
@@ -128,6 +156,8 @@ void request_deny_text(struct request *r, enum audit_op op, struct str target, s
                        struct str why, struct str fix);
 void request_event(struct request *r, struct audit_event *event);
 
+/* Refuses what cannot be judged: where it is, or what it is, could not be found out. */
+void request_deny_unknown(struct request *r, enum audit_op op, struct str target, const char *why);
 /* True if it is allowed; else it was reported and answered. */
 bool request_allows(struct request *r, const struct policy_request *question, enum audit_op op);
 
@@ -146,7 +176,8 @@ void place_close(struct place *place);
 #define auto_place __attribute__((cleanup(place_close)))
 
 /* The wire's UTF-16 text of a request as a name below an optional folder handle of the process;
-   only lexically. A status; STATUS_SUCCESS with *pass set: not a matter of files. */
+   only lexically. A status; STATUS_SUCCESS with *pass set: of the run's own console, or a pipe that
+   the process holds already. */
 NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct path *out,
                     bool *pass);
 
@@ -154,17 +185,38 @@ NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct pa
 const struct broker_root *place_root(struct request *r, const struct path *name,
                                      UNICODE_STRING *below);
 
-/* Opens the folder that holds a PATH_FILE and makes the path final. */
+/* True if reaching this place is reaching another machine: judged by its name before anything is
+   opened. */
+bool place_is_remote(const struct broker *b, const struct path *path);
+
+/* Opens the folder that holds a PATH_FILE and makes the path final. Links on the way are walked;
+   one that leads to another machine or to no file is not: then out->folder is NULL, and out->path
+   is what is to be judged. */
 NTSTATUS place_find(struct request *r, const struct path *name, struct place *out);
 
 /* Looks at what stands there without touching it; links are not followed where the system can. */
 NTSTATUS place_look(const struct place *place, bool follow, HANDLE *out);
+NTSTATUS place_open(const struct place *place, ACCESS_MASK access, ULONG options, HANDLE *out);
 
 /* A handle of the process as one of ours, checked to be a file on a disk; a status. */
 NTSTATUS place_borrow(struct request *r, uint64_t value, HANDLE *out);
 
 /* The final path of an open file, in the arena; empty if it has none. */
 struct str place_path_of(struct request *r, HANDLE file);
+
+/* ---- drives.c ---- */
+
+void drives_read(struct broker *b);
+/* The drive of a normal path; NULL if it has none. */
+const struct drive *drives_of(const struct broker *b, struct str path);
+
+/* ---- link.c ---- */
+
+/* Where the data of a junction or symlink leads that stands at path; false for any other tag or a
+   length that does not fit. */
+bool link_read(struct request *r, const void *data, size_t size, struct str path, struct path *out);
+/* The same of an open one. */
+bool link_target(struct request *r, HANDLE link, struct str path, struct path *out);
 
 /* ---- facts.c ---- */
 
@@ -186,6 +238,15 @@ bool facts_created_by_run(struct request *r, HANDLE file, struct str path);
 /* Whether every .git on the path was made by this run. */
 bool facts_own_repository(struct request *r, struct str path);
 
+/* ---- times.c ---- */
+
+/* The file becomes the client's; set again when the process says that it closed the handle, or
+   ends. */
+void times_keep(struct client *c, uint64_t handle, HANDLE file, const struct nt_basic *basic);
+void times_forget(struct client *c, uint64_t handle);
+void times_closed(struct client *c, uint64_t handle);
+void times_end(struct client *c); /* nobody else has the client any more */
+
 /* ---- security.c ---- */
 
 /* Makes a descriptor of the access list in a text of the request (none: everybody), without what
@@ -205,10 +266,13 @@ void change_disposition(struct request *r);
 void change_basic(struct request *r);
 void change_control(struct request *r);
 void change_security(struct request *r);
+void change_closed(struct request *r);
 void process_start(struct request *r);
 void process_started(struct request *r);
 void process_reach(struct request *r);
 void network_handle(struct request *r);
+/* True if a socket of the kind in this attribute of an open may be made; else it was answered. */
+bool network_allows_socket(struct request *r, const void *attribute, size_t size);
 void pipe_handle(struct request *r);
 void service_handle(struct request *r);
 

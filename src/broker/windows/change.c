@@ -9,7 +9,9 @@
 
 /* A file of the tree's, seen through one of its handles. */
 struct subject {
-    HANDLE borrowed;
+    HANDLE
+    borrowed;   /* a copy of the tree's: whatever it may do, and somebody may be waiting on it */
+    HANDLE own; /* the same file, opened anew: only this one is asked */
     struct facts facts;
     struct policy_request question;
 };
@@ -18,38 +20,45 @@ static void subject_close(struct subject *s)
 {
     if (s->borrowed)
         NtClose(s->borrowed);
+    if (s->own)
+        NtClose(s->own);
 }
 #define auto_subject __attribute__((cleanup(subject_close)))
 
-static NTSTATUS subject_of(struct request *r, uint64_t handle, struct subject *s)
-{
-    NTSTATUS status = place_borrow(r, handle, &s->borrowed);
-    if (status < 0)
-        return status;
-    struct str path = place_path_of(r, s->borrowed);
-    status = facts_of(s->borrowed, &s->facts);
-    if (!path.p || status < 0)
-        return STATUS_ACCESS_DENIED;
-    struct path_context context = {.dialect = PATH_WINDOWS};
-    char *normal = arena_alloc(&r->arena, path.n + 16);
-    if (!normal || path_normalize(&context, path, normal, path.n + 16, &s->question.path))
-        return STATUS_INSUFFICIENT_RESOURCES;
-    facts_apply(r, s->borrowed, &s->facts, &s->question);
-    s->question.facts.created_by_run = facts_created_by_run(r, s->borrowed, s->question.path.text);
-    s->question.facts.existing = path_parent(PATH_WINDOWS, s->question.path.text);
-    return STATUS_SUCCESS;
-}
-
 /* The same file once more, with the right that the change needs. */
-static NTSTATUS reopen(const struct subject *s, ACCESS_MASK access, HANDLE *out)
+static NTSTATUS reopen(HANDLE file, ACCESS_MASK access, HANDLE *out)
 {
     UNICODE_STRING itself = {0};
     OBJECT_ATTRIBUTES object;
     IO_STATUS_BLOCK io;
-    InitializeObjectAttributes(&object, &itself, OBJ_CASE_INSENSITIVE, s->borrowed, NULL);
+    InitializeObjectAttributes(&object, &itself, OBJ_CASE_INSENSITIVE, file, NULL);
     return NtOpenFile(out, access | SYNCHRONIZE, &object, &io, SHARE_ALL,
                       FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_REPARSE_POINT |
                           FILE_OPEN_FOR_BACKUP_INTENT | FILE_COMPLETE_IF_OPLOCKED);
+}
+
+static NTSTATUS subject_of(struct request *r, uint64_t handle, struct subject *s)
+{
+    NTSTATUS status = place_borrow(r, handle, &s->borrowed);
+    if (status >= 0)
+        status = reopen(s->borrowed, FILE_READ_ATTRIBUTES, &s->own);
+    if (status < 0)
+        return status;
+    struct str path = place_path_of(r, s->own);
+    status = facts_of(s->own, &s->facts);
+    if (!path.p || status < 0) {
+        request_deny_unknown(r, AUDIT_FILE_ATTRIBUTES, path,
+                             "the system does not say what or where it is");
+        return STATUS_ACCESS_DENIED;
+    }
+    struct path_context context = {.dialect = PATH_WINDOWS};
+    char *normal = arena_alloc(&r->arena, path.n + 16);
+    if (!normal || path_normalize(&context, path, normal, path.n + 16, &s->question.path))
+        return STATUS_INSUFFICIENT_RESOURCES;
+    facts_apply(r, s->own, &s->facts, &s->question);
+    s->question.facts.created_by_run = facts_created_by_run(r, s->own, s->question.path.text);
+    s->question.facts.existing = path_parent(PATH_WINDOWS, s->question.path.text);
+    return STATUS_SUCCESS;
 }
 
 static NTSTATUS set_information(const struct subject *s, ACCESS_MASK access, void *information,
@@ -57,7 +66,7 @@ static NTSTATUS set_information(const struct subject *s, ACCESS_MASK access, voi
 {
     HANDLE file;
     IO_STATUS_BLOCK io;
-    NTSTATUS status = reopen(s, access, &file);
+    NTSTATUS status = reopen(s->own, access, &file);
     if (status < 0)
         return status;
     status = NtSetInformationFile(file, &io, information, size, class);
@@ -144,6 +153,8 @@ static void give_name(struct request *r, bool link)
         request_answer(r, status);
         return;
     }
+    if (name.class == PATH_FILE && !place.folder)
+        name = place.path;
     from.question.access = link ? POLICY_LINK_FROM : POLICY_RENAME_FROM;
     to.path = name;
     if (place.folder)
@@ -165,7 +176,7 @@ static void give_name(struct request *r, bool link)
     request_grant(r, link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME, &to, &answer);
     status = move_to(&from, &place, (ULONG)r->wire.numbers[2], link);
     struct file_id id;
-    if (status >= 0 && link && facts_id(from.borrowed, &id)) {
+    if (status >= 0 && link && facts_id(from.own, &id)) {
         EnterCriticalSection(&b->lock);
         id_set_add(&b->linked, id);
         LeaveCriticalSection(&b->lock);
@@ -203,7 +214,7 @@ void change_disposition(struct request *r)
     else if (request_allows(r, &s.question, AUDIT_FILE_DELETE)) {
         status = mark_deleted(&s, (ULONG)r->wire.numbers[1]);
         if (status >= 0 && r->wire.numbers[1] & NT_DISPOSITION_DELETE)
-            facts_unlinked(r, s.borrowed, &s.facts);
+            facts_unlinked(r, s.own, &s.facts);
         request_answer(r, status);
     }
 }
@@ -215,32 +226,78 @@ void change_delete(struct request *r)
     struct path name;
     bool pass;
     NTSTATUS status = place_name(r, r->wire.numbers[0], 0, &name, &pass);
-    if (status >= 0 && (pass || name.class != PATH_FILE)) {
-        struct policy_request question = {.path = name, .access = POLICY_DELETE};
-        if (!pass && request_allows(r, &question, AUDIT_FILE_DELETE))
-            request_answer(r, STATUS_ACCESS_DENIED);
-        return;
-    }
-    if (status >= 0)
+    if (status >= 0 && !pass && name.class == PATH_FILE)
         status = place_find(r, &name, &place);
     if (status < 0) {
         request_answer(r, status);
         return;
     }
-    look_at_target(r, &place, &s.question);
-    s.question.access = POLICY_DELETE;
-    if (!s.question.facts.exists) {
-        request_answer(r, STATUS_OBJECT_NAME_NOT_FOUND);
+    if (!place.folder) {
+        struct policy_request question = {.path = place.path.text.n ? place.path : name,
+                                          .access = POLICY_DELETE};
+        if (!pass && request_allows(r, &question, AUDIT_FILE_DELETE))
+            request_answer(r, STATUS_ACCESS_DENIED);
         return;
     }
+    /* The name itself, be it a link: what is marked is what was judged. */
+    status = place_open(&place, 0, FILE_OPEN_REPARSE_POINT, &s.own);
+    struct str final = status < 0 ? STR_NONE : place_path_of(r, s.own);
+    if (status >= 0 && (!final.p || facts_of(s.own, &s.facts) < 0)) {
+        request_deny_unknown(r, AUDIT_FILE_DELETE, place.path.text,
+                             "the system does not say what or where it is");
+        return;
+    }
+    if (status < 0) {
+        request_answer(r, status);
+        return;
+    }
+    s.question = (struct policy_request){.path = {.class = PATH_FILE, .text = final, .base = final},
+                                         .access = POLICY_DELETE};
+    facts_apply(r, s.own, &s.facts, &s.question);
+    s.question.facts.created_by_run = facts_created_by_run(r, s.own, final);
+    s.question.facts.existing = path_parent(PATH_WINDOWS, final);
     if (!request_allows(r, &s.question, AUDIT_FILE_DELETE))
         return;
-    OBJECT_ATTRIBUTES object;
-    InitializeObjectAttributes(&object, &place.leaf, OBJ_CASE_INSENSITIVE, place.folder, NULL);
-    request_answer(r, NtDeleteFile(&object));
+    status = mark_deleted(&s, NT_DISPOSITION_DELETE);
+    if (status >= 0)
+        facts_unlinked(r, s.own, &s.facts);
+    request_answer(r, status);
 }
 
 /* ---- attributes, reparse points, security ---- */
+
+/*
+ * A time that is set stays only if the same open is not written to and closed afterwards (MS-FSA
+ * 2.1.4.17). The open that is written to is the tree's own, so the times are set once more when it
+ * is closed. -1: it stays as it is now; -2: what comes is stamped again.
+ */
+static void keep_times(struct request *r, const struct subject *s, const struct nt_basic *wanted)
+{
+    enum { STAYS = -1, MOVES = -2 };
+    struct nt_basic now, kept = {0};
+    IO_STATUS_BLOCK io;
+    const LARGE_INTEGER *from[] = {&wanted->created, &wanted->accessed, &wanted->written,
+                                   &wanted->changed};
+    LARGE_INTEGER *to[] = {&kept.created, &kept.accessed, &kept.written, &kept.changed};
+    bool any = false;
+    if (s->facts.directory ||
+        NtQueryInformationFile(s->own, &io, &now, sizeof now, (FILE_INFORMATION_CLASS)NT_BASIC) < 0)
+        return;
+    const LARGE_INTEGER *is[] = {&now.created, &now.accessed, &now.written, &now.changed};
+    for (size_t i = 0; i < 4; i++) {
+        LONGLONG value = from[i]->QuadPart;
+        if (value != 0 && value != MOVES)
+            to[i]->QuadPart = value == STAYS ? is[i]->QuadPart : value;
+        any = any || to[i]->QuadPart;
+    }
+    HANDLE file;
+    if (any && reopen(s->own, FILE_WRITE_ATTRIBUTES, &file) >= 0) {
+        times_keep(r->client, r->wire.numbers[0], file, &kept);
+        r->answer.flags |= WIRE_SAY_CLOSED;
+    } else {
+        times_forget(r->client, r->wire.numbers[0]);
+    }
+}
 
 void change_basic(struct request *r)
 {
@@ -253,49 +310,20 @@ void change_basic(struct request *r)
                              .attributes = (ULONG)n[5]};
     NTSTATUS status = subject_of(r, n[0], &s);
     s.question.access = POLICY_ATTRIBUTES;
-    if (status < 0)
+    if (status < 0) {
         request_answer(r, status);
-    else if (request_allows(r, &s.question, AUDIT_FILE_ATTRIBUTES))
-        request_answer(r,
-                       set_information(&s, FILE_WRITE_ATTRIBUTES, &basic, sizeof basic, NT_BASIC));
+    } else if (request_allows(r, &s.question, AUDIT_FILE_ATTRIBUTES)) {
+        status = set_information(&s, FILE_WRITE_ATTRIBUTES, &basic, sizeof basic, NT_BASIC);
+        request_answer(r, status);
+        if (status >= 0 && (n[1] || n[2] || n[3] || n[4]))
+            keep_times(r, &s, &basic);
+    }
 }
 
-/* Where the data of a junction or symlink leads; false for any other tag or a length that does not
-   fit. */
-static bool reparse_target(struct request *r, const struct subject *s, struct path *out)
+void change_closed(struct request *r)
 {
-    struct {
-        ULONG tag;
-        USHORT size, reserved;
-        USHORT name_at, name_size, shown_at, shown_size;
-    } head;
-    struct path_context context = {.dialect = PATH_WINDOWS};
-    const unsigned char *bytes = r->wire.text[0].p;
-    size_t size = r->wire.text[0].n, at = sizeof head;
-    auto_buf struct buf name = {0};
-    ULONG flags = 0;
-    if (size < sizeof head)
-        return false;
-    memcpy(&head, bytes, sizeof head);
-    if (head.tag == IO_REPARSE_TAG_SYMLINK) {
-        if (size < at + sizeof flags)
-            return false;
-        memcpy(&flags, bytes + at, sizeof flags);
-        at += sizeof flags;
-    } else if (head.tag != IO_REPARSE_TAG_MOUNT_POINT) {
-        return false;
-    }
-    if (at + head.name_at + head.name_size > size || head.name_size % 2 || (at + head.name_at) % 2)
-        return false;
-    utf_from16(&name, (const void *)(bytes + at + head.name_at), head.name_size / 2);
-    if (flags & 1) /* relative */
-        context.cwd = path_parent(PATH_WINDOWS, s->question.path.text);
-    else
-        context.nt = true;
-    struct str given = arena_copy(&r->arena, buf_str(&name));
-    size_t room = given.n + context.cwd.n + 16;
-    char *normal = arena_alloc(&r->arena, room);
-    return given.p && normal && path_normalize(&context, given, normal, room, out) == 0;
+    times_closed(r->client, r->wire.numbers[0]);
+    request_answer(r, STATUS_SUCCESS);
 }
 
 void change_control(struct request *r)
@@ -311,7 +339,8 @@ void change_control(struct request *r)
         return;
     }
     s.question.access = code == DELETE_REPARSE ? POLICY_DELETE : POLICY_REPARSE;
-    if (code == SET_REPARSE && !reparse_target(r, &s, &s.question.facts.target))
+    if (code == SET_REPARSE && !link_read(r, r->wire.text[0].p, r->wire.text[0].n,
+                                          s.question.path.text, &s.question.facts.target))
         s.question.facts.target = (struct path){0};
     if (!request_allows(r, &s.question, AUDIT_FILE_LINK))
         return;
@@ -322,7 +351,7 @@ void change_control(struct request *r)
                           STR(POLICY_NO_REMEDY));
         return;
     }
-    status = reopen(&s, FILE_WRITE_ATTRIBUTES, &file);
+    status = reopen(s.own, FILE_WRITE_ATTRIBUTES, &file);
     if (status >= 0) {
         status = NtFsControlFile(file, NULL, NULL, NULL, &io, code, (void *)r->wire.text[0].p,
                                  (ULONG)r->wire.text[0].n, NULL, 0);
@@ -340,7 +369,7 @@ void change_security(struct request *r)
         request_answer(r, status);
     else if (request_allows(r, &s.question, AUDIT_FILE_SECURITY)) {
         HANDLE file;
-        status = reopen(&s, WRITE_DAC | READ_CONTROL, &file);
+        status = reopen(s.own, WRITE_DAC | READ_CONTROL, &file);
         if (status >= 0) {
             status = security_set(r, file);
             NtClose(file);

@@ -55,6 +55,7 @@ static void (*const handlers[WIRE_OPS])(struct request *r) = {
     [WIRE_START] = process_start,      [WIRE_STARTED] = process_started,
     [WIRE_NETWORK] = network_handle,   [WIRE_PIPE] = pipe_handle,
     [WIRE_REACH] = process_reach,      [WIRE_SERVICE] = service_handle,
+    [WIRE_CLOSED] = change_closed,
 };
 
 void broker_dispatch(struct request *r)

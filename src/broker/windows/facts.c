@@ -1,6 +1,6 @@
 /* What the file system says about an open file. */
+#include "base/utf.h"
 #include "broker/windows/broker.h"
-#include "launch/disk.h"
 
 NTSTATUS facts_of(HANDLE file, struct facts *out)
 {
@@ -57,7 +57,8 @@ bool facts_own_repository(struct request *r, struct str path)
         auto_place struct place place = {0};
         struct file_id id;
         HANDLE file;
-        if (place_find(r, &name, &place) < 0 || place_look(&place, false, &file) < 0)
+        if (place_find(r, &name, &place) < 0 || !place.folder ||
+            place_look(&place, false, &file) < 0)
             return false;
         bool known = facts_id(file, &id);
         NtClose(file);
@@ -85,23 +86,66 @@ bool facts_created_by_run(struct request *r, HANDLE file, struct str path)
     return probe || facts_own_repository(r, path);
 }
 
-struct names {
-    struct request *request;
-    uint32_t count;
-    bool inside;
-};
-
-static bool is_inside(void *context, struct str name)
+/* True if the rules let a file be written under this name. */
+static bool is_inside(struct request *r, struct str name)
 {
-    struct names *names = context;
     struct policy_request question = {.path = {.class = PATH_FILE, .text = name, .base = name},
                                       .access = POLICY_WRITE,
                                       .facts = {.seen = true, .exists = true, .links = 1}};
     struct policy_answer answer = {0};
-    policy_decide(names->request->broker->policy, &question, &answer);
-    names->count++;
-    names->inside = names->inside && answer.verdict == CORDON_ALLOW;
-    return names->inside;
+    policy_decide(r->broker->policy, &question, &answer);
+    return answer.verdict == CORDON_ALLOW;
+}
+
+/* The path of a folder on the volume of a file, by its number. */
+static struct str folder_by_id(struct request *r, HANDLE file, LONGLONG id)
+{
+    UNICODE_STRING name = {sizeof id, sizeof id, (wchar_t *)&id};
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    HANDLE folder;
+    InitializeObjectAttributes(&object, &name, 0, file, NULL);
+    if (NtOpenFile(&folder, FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io, SHARE_ALL,
+                   FILE_OPEN_BY_FILE_ID | FILE_DIRECTORY_FILE | FILE_SYNCHRONOUS_IO_NONALERT) < 0)
+        return STR_NONE;
+    struct str path = place_path_of(r, folder);
+    NtClose(folder);
+    return path;
+}
+
+/* Asks the open file itself for its names: one that was found by its path could be another by now.
+ */
+static bool names_are_inside(struct request *r, HANDLE file, uint32_t links)
+{
+    enum { MOST = 64 * 1024 };
+    unsigned char *bytes = arena_alloc(&r->arena, MOST);
+    IO_STATUS_BLOCK io;
+    if (!bytes ||
+        NtQueryInformationFile(file, &io, bytes, MOST, (FILE_INFORMATION_CLASS)NT_HARD_LINKS) < 0)
+        return false;
+    const struct nt_link_names *all = (const void *)bytes;
+    size_t end = io.Information < MOST ? io.Information : MOST;
+    uint32_t count = 0;
+    if (end < offsetof(struct nt_link_names, first) || all->entries != links)
+        return false;
+    for (size_t at = offsetof(struct nt_link_names, first); count < links;) {
+        const struct nt_link_name *entry = (const void *)(bytes + at);
+        if (at + offsetof(struct nt_link_name, name) > end ||
+            entry->units > (end - at - offsetof(struct nt_link_name, name)) / 2)
+            return false;
+        auto_buf struct buf name = {0};
+        buf_add(&name, folder_by_id(r, file, entry->folder));
+        if (name.n && name.p[name.n - 1] != '\\')
+            buf_char(&name, '\\');
+        utf_from16(&name, (const uint16_t *)entry->name, entry->units);
+        if (name.failed || name.n < 3 || !is_inside(r, buf_str(&name)))
+            return false;
+        count++;
+        if (entry->next == 0 || entry->next > end - at)
+            break;
+        at += entry->next;
+    }
+    return count == links;
 }
 
 /* True if the rules let every name of the file be written: all but one were given by this run, or
@@ -110,14 +154,12 @@ static bool all_names_inside(struct request *r, HANDLE file, uint32_t links)
 {
     struct broker *b = r->broker;
     struct file_id id;
-    struct names names = {r, 0, true};
     if (!facts_id(file, &id))
         return false;
     EnterCriticalSection(&b->lock);
     bool ours = id_set_count(&b->linked, id) + 1 == links;
     LeaveCriticalSection(&b->lock);
-    return ours || (disk_names(&r->arena, place_path_of(r, file), is_inside, &names) &&
-                    names.inside && names.count == links);
+    return ours || names_are_inside(r, file, links);
 }
 
 void facts_unlinked(struct request *r, HANDLE file, const struct facts *facts)

@@ -72,8 +72,10 @@ static bool port_is_ours(struct broker *b, int family, uint16_t port, bool udp)
             }
             if (port_of((uint16_t)local) != port)
                 continue;
-            /* Where Windows does not say whose it is (Wine never does), the tree's word counts. */
-            ours = pid ? broker_has(b, pid) : (b->bound[port / 8] >> port % 8 & 1) != 0;
+            /* Where Windows does not say whose it is (Wine never does), or a socket was opened for
+               the tree here, the tree's word counts. */
+            ours = pid && pid != GetCurrentProcessId() ? broker_has(b, pid)
+                                                       : (b->bound[port / 8] >> port % 8 & 1) != 0;
         }
         free(table);
         if (got != ERROR_INSUFFICIENT_BUFFER)
@@ -146,20 +148,100 @@ static void refuse_kind(struct request *r, const char *what)
                       STR("allow with --net=on"));
 }
 
+/* Family, type, protocol. */
+static void judge_kind(struct request *r, const int32_t words[3])
+{
+    enum { RAW = 3, UNSPECIFIED = 0 };
+    if ((words[0] != AF_INET && words[0] != AF_INET6 && words[0] != UNSPECIFIED) || words[1] == RAW)
+        refuse_kind(r, words[1] == RAW ? "a raw socket" : "a socket of another family");
+    else
+        request_answer(r, STATUS_SUCCESS);
+}
+
 static void create(struct request *r)
 {
     int32_t words[3];
-    enum { RAW = 3, WINE_UNSPECIFIED = 0 };
     if (r->wire.text[0].n < sizeof words) {
         request_answer(r, STATUS_INVALID_PARAMETER);
         return;
     }
     memcpy(words, r->wire.text[0].p, sizeof words);
-    if ((words[0] != AF_INET && words[0] != AF_INET6 && words[0] != WINE_UNSPECIFIED) ||
-        words[1] == RAW)
-        refuse_kind(r, words[1] == RAW ? "a raw socket" : "a socket of another family");
+    judge_kind(r, words);
+}
+
+/* The attribute of an open that makes a socket: FILE_FULL_EA_INFORMATION with AFD_OPEN_PACKET. */
+struct socket_attribute {
+    ULONG next;
+    UCHAR flags, name_size;
+    USHORT value_size;
+    char name[16];
+    ULONG kind, group;
+    int32_t family, type, protocol;
+    ULONG device_size;
+};
+_Static_assert(offsetof(struct socket_attribute, kind) == 24, "layout");
+
+bool network_allows_socket(struct request *r, const void *attribute, size_t size)
+{
+    /* Without connection and message mode, as UDP has them; and "not by the old transport
+       interface", which headers place differently. */
+    enum { PLAIN = 0x1 | 0x10 | 0x20000 | 0x1000000 };
+    struct socket_attribute a;
+    if (size < sizeof a) {
+        refuse_kind(r, "a socket that says nothing of itself");
+        return (NTSTATUS)r->answer.status >= 0;
+    }
+    memcpy(&a, attribute, sizeof a);
+    bool packet = a.name_size == 15 && memcmp(a.name, "AfdOpenPacketXX", 16) == 0 && a.next == 0 &&
+                  a.value_size >= sizeof a - offsetof(struct socket_attribute, kind);
+    if (packet && a.device_size != 0) {
+        request_deny_text(r, AUDIT_NET_CONNECT, STR("a socket of a named transport"),
+                          str_of(policy_rule_id(RULE_NET_OFF)),
+                          STR("its addresses could not be judged"),
+                          STR(POLICY_NO_REMEDY));
+        return false;
+    }
+    if (!packet || a.kind & ~(ULONG)PLAIN)
+        refuse_kind(r, "a socket of another kind");
     else
-        request_answer(r, STATUS_SUCCESS);
+        judge_kind(r, (const int32_t[]){a.family, a.type, a.protocol});
+    return (NTSTATUS)r->answer.status >= 0;
+}
+
+/* True if the only way out is on another machine: sockets for it need an address of the network. */
+static bool leaves_machine(const struct broker *b)
+{
+    return b->way_port && strncmp(b->way_host, "127.", 4) != 0 && strcmp(b->way_host, "::1") != 0;
+}
+
+/* A socket without a port of its own was left at every address; as a listener it would be open to
+   the network. */
+static void listen_on(struct request *r)
+{
+    enum { GET_ADDRESS = 0x1202F };
+    unsigned char address[128] = {0};
+    static const unsigned char none[16];
+    IO_STATUS_BLOCK io;
+    HANDLE socket;
+    uint64_t value = r->wire.numbers[0];
+    request_answer(r, STATUS_SUCCESS);
+    if (policy_settings_of(r->broker->policy)->net == POLICY_NET_ON || !leaves_machine(r->broker))
+        return;
+    if (value == 0 || value > 0x7FFFFFFF || value % 4 ||
+        !DuplicateHandle(r->client->process, (HANDLE)(uintptr_t)value, GetCurrentProcess(), &socket,
+                         0, FALSE, DUPLICATE_SAME_ACCESS)) {
+        request_answer(r, STATUS_INVALID_HANDLE);
+        return;
+    }
+    NTSTATUS status = NtDeviceIoControlFile(socket, NULL, NULL, NULL, &io, GET_ADDRESS, NULL, 0,
+                                            address, sizeof address);
+    CloseHandle(socket);
+    bool six = address[0] == AF_INET6;
+    if (status < 0 || memcmp(address + (six ? 8 : 4), none, six ? 16 : 4) == 0)
+        request_deny_text(r, AUDIT_NET_LISTEN, STR("every address of this machine"),
+                          str_of(policy_rule_id(RULE_NET_PROXY)),
+                          STR("others on the network could connect to it"),
+                          STR("listen on 127.0.0.1"));
 }
 
 void network_handle(struct request *r)
@@ -168,6 +250,14 @@ void network_handle(struct request *r)
     uint64_t what = r->wire.numbers[1];
     if (what == WIRE_NET_CREATE) {
         create(r);
+        return;
+    }
+    if (what == WIRE_NET_LISTEN) {
+        listen_on(r);
+        return;
+    }
+    if (what == WIRE_NET_OTHER) {
+        refuse_kind(r, "a call without an address that can be read");
         return;
     }
     if (!read_peer(r, &peer)) {
@@ -207,7 +297,8 @@ void network_handle(struct request *r)
     bool any =
         bind && (strcmp(peer.host, "0.0.0.0") == 0 || strcmp(peer.host, "0:0:0:0:0:0:0:0") == 0);
     if (any && policy_settings_of(r->broker->policy)->net != POLICY_NET_ON) {
-        r->answer.flags |= WIRE_LOOPBACK;
+        /* Before a connection, too, a socket is bound to any address and port. */
+        r->answer.flags |= peer.port == 0 && leaves_machine(b) ? 0 : WIRE_LOOPBACK;
         request_answer(r, STATUS_SUCCESS);
         return;
     }

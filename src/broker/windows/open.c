@@ -4,6 +4,7 @@
  * lacks the rights by which a handle could be turned into more.
  */
 #include "broker/windows/broker.h"
+#include "launch/windows/wine.h"
 
 enum {
     MOST_LINKS = 32,
@@ -11,8 +12,12 @@ enum {
     NEVER_GIVEN = DELETE | WRITE_DAC | WRITE_OWNER | ACCESS_SYSTEM_SECURITY,
     WRITES_DATA = FILE_WRITE_DATA | FILE_APPEND_DATA | FILE_WRITE_EA | FILE_DELETE_CHILD,
     WRITES = WRITES_DATA | FILE_WRITE_ATTRIBUTES,
+    /* With these a file gets another name in its folder (MS-FSA, FileLinkInformation). */
+    NEVER_GIVEN_OF_FILES = NEVER_GIVEN | FILE_WRITE_ATTRIBUTES | FILE_WRITE_EA | FILE_DELETE_CHILD,
     /* A folder handle with a write right makes files in it, or becomes a junction. */
-    NEVER_GIVEN_OF_FOLDERS = NEVER_GIVEN | WRITES
+    NEVER_GIVEN_OF_FOLDERS = NEVER_GIVEN | WRITES,
+    /* Without any other right nothing of a file's content can be had. */
+    READS = FILE_READ_DATA | FILE_EXECUTE
 };
 
 struct wish {
@@ -23,6 +28,12 @@ struct wish {
     SECURITY_DESCRIPTOR *security; /* of a new file; NULL: as its folder says */
     bool maximum;                  /* MAXIMUM_ALLOWED: what is refused is left out */
 };
+
+static bool is_overwriting(const struct wish *w)
+{
+    return w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF &&
+           w->disposition != FILE_CREATE;
+}
 
 static ACCESS_MASK without_generic(ACCESS_MASK access)
 {
@@ -75,21 +86,24 @@ static NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access,
                         options | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
 }
 
-/* Hands a copy with reduced rights to the process. */
-static void give(struct request *r, const struct wish *w, HANDLE file, bool directory,
+/* Hands a copy without these rights to the process. */
+static void give(struct request *r, const struct wish *w, HANDLE file, ACCESS_MASK without,
                  ULONG_PTR information)
 {
     HANDLE there;
-    ACCESS_MASK access =
-        w->access & ~(ACCESS_MASK)(directory ? NEVER_GIVEN_OF_FOLDERS : NEVER_GIVEN);
-    if (!DuplicateHandle(GetCurrentProcess(), file, r->client->process, &there, access,
-                         w->flags & WIRE_INHERIT ? TRUE : FALSE, 0)) {
-        request_answer(r, STATUS_ACCESS_DENIED);
+    if (!DuplicateHandle(GetCurrentProcess(), file, r->client->process, &there,
+                         w->access & ~without, w->flags & WIRE_INHERIT ? TRUE : FALSE, 0)) {
+        request_answer(r, STATUS_INSUFFICIENT_RESOURCES); /* it ends, or has no room for handles */
         return;
     }
     r->answer.handle = (uint64_t)(uintptr_t)there;
     r->answer.information = information;
     request_answer(r, STATUS_SUCCESS);
+}
+
+static ACCESS_MASK never_given(bool directory)
+{
+    return directory ? NEVER_GIVEN_OF_FOLDERS : NEVER_GIVEN_OF_FILES;
 }
 
 /* ---- what is asked of an existing file ---- */
@@ -107,6 +121,20 @@ static bool is_allowed(struct request *r, struct policy_request *question,
     return answer.verdict == CORDON_ALLOW;
 }
 
+/* Reading passes almost always: no event for it. */
+static bool allows_reading(struct request *r, const struct wish *w, struct policy_request *question,
+                           bool quietly)
+{
+    struct policy_answer answer = {0};
+    if (!(w->access & READS) && !w->maximum)
+        return true;
+    question->access = POLICY_READ;
+    policy_decide(r->broker->policy, question, &answer);
+    if (answer.verdict != CORDON_ALLOW && !quietly)
+        request_deny(r, AUDIT_FILE_READ, question, &answer, STR_NONE);
+    return answer.verdict == CORDON_ALLOW;
+}
+
 /* Every right that is wished must pass. */
 static bool allows_existing(struct request *r, const struct wish *w,
                             struct policy_request *question, bool quietly)
@@ -114,6 +142,8 @@ static bool allows_existing(struct request *r, const struct wish *w,
     bool folder = question->facts.directory;
     bool deletes = (w->access & DELETE) || (w->options & FILE_DELETE_ON_CLOSE);
     bool overwrites = w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF;
+    if (!allows_reading(r, w, question, quietly))
+        return false;
     if (((w->access & WRITES_DATA) || overwrites) && !folder &&
         !is_allowed(r, question, POLICY_WRITE, AUDIT_FILE_WRITE, quietly))
         return false;
@@ -181,7 +211,7 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
     remember_repository(r, place, file);
     if (answer.rule == RULE_TEMP_PROBE)
         remember(r, &r->broker->probes, file);
-    give(r, w, file, folder, FILE_CREATED);
+    give(r, w, file, never_given(folder), FILE_CREATED);
     NtClose(file);
     return STATUS_SUCCESS;
 }
@@ -232,7 +262,7 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen,
     if (status >= 0) {
         if (w->options & FILE_DELETE_ON_CLOSE)
             facts_unlinked(r, file, facts);
-        give(r, w, file, facts->directory,
+        give(r, w, file, never_given(facts->directory),
              !overwrites                        ? FILE_OPENED
              : w->disposition == FILE_SUPERSEDE ? FILE_SUPERSEDED
                                                 : FILE_OVERWRITTEN);
@@ -254,6 +284,63 @@ static void open_for_reading(struct request *r, struct wish *w, HANDLE seen,
     open_judged(r, w, seen, facts);
 }
 
+/* What is known about what was opened, anew. */
+static bool question_of(struct request *r, HANDLE seen, const struct place *place,
+                        struct facts *facts, struct policy_request *question)
+{
+    struct str final = facts_of(seen, facts) < 0 ? STR_NONE : place_path_of(r, seen);
+    if (!final.p) {
+        request_deny_unknown(r, AUDIT_FILE_WRITE, place->path.text,
+                             "the system does not say what or where it is");
+        return false;
+    }
+    *question = (struct policy_request){.path = {.class = PATH_FILE, .text = final, .base = final}};
+    size_t stream = str_find_char(final, ':', 2);
+    if (place->path.class == PATH_UNC || place->path.class == PATH_WSL)
+        question->path.class = place->path.class;
+    else if (stream < final.n)
+        question->path = (struct path){PATH_STREAM, final, str_slice(final, 0, stream), false};
+    facts_apply(r, seen, facts, question);
+    question->facts.created_by_run = facts_created_by_run(r, seen, final);
+    return true;
+}
+
+/* Where a link leads, read from the link itself; STATUS_REPARSE. */
+static NTSTATUS follow(struct request *r, HANDLE link, const struct policy_request *question,
+                       struct path *again)
+{
+    if (link_target(r, link, question->path.text, again))
+        return STATUS_REPARSE;
+    request_deny_unknown(r, AUDIT_FILE_WRITE, question->path.text,
+                         "the system does not say where this link leads");
+    return STATUS_ACCESS_DENIED;
+}
+
+/* Judged as what it is, then opened anew. */
+static NTSTATUS open_seen(struct request *r, struct wish *w, HANDLE seen, const struct facts *facts,
+                          struct policy_request *question)
+{
+    struct wish all = *w;
+    if (w->maximum) {
+        /* Not even a part of it is given if it may not be read. */
+        if (!allows_reading(r, w, question, false))
+            return STATUS_ACCESS_DENIED;
+        all.access |= FILE_ALL_ACCESS;
+    }
+    if (!allows_existing(r, &all, question, w->maximum)) {
+        if (!w->maximum)
+            return STATUS_ACCESS_DENIED;
+        open_for_reading(r, w, seen, facts);
+        return STATUS_SUCCESS;
+    }
+    if (w->maximum)
+        w->access |= FILE_ALL_ACCESS & ~(ACCESS_MASK)(WRITE_DAC | WRITE_OWNER);
+    if (facts->directory && is_overwriting(w))
+        return w->options & FILE_NON_DIRECTORY_FILE ? STATUS_FILE_IS_A_DIRECTORY
+                                                    : STATUS_OBJECT_NAME_COLLISION;
+    return open_judged(r, w, seen, facts);
+}
+
 /*
  * An existing file: STATUS_OBJECT_NAME_NOT_FOUND if there is none. *again is set to the path where
  * a link leads, which is to be judged from the beginning.
@@ -263,58 +350,26 @@ static NTSTATUS open_existing(struct request *r, struct wish *w, const struct pl
 {
     HANDLE seen;
     struct facts facts;
+    struct policy_request question;
     bool on_link = w->options & FILE_OPEN_REPARSE_POINT;
     NTSTATUS status = place_look(place, false, &seen);
     if (status < 0)
         return status;
-    status = facts_of(seen, &facts);
-    struct str final = status < 0 ? STR_NONE : place_path_of(r, seen);
-    struct policy_request question = {.path = place->path};
-    if (final.p) {
-        facts_apply(r, seen, &facts, &question);
-        question.facts.created_by_run = facts_created_by_run(r, seen, final);
-        if (question.facts.reparse == POLICY_LINK && !on_link) {
-            NtClose(seen);
-            status = place_look(place, true, &seen);
-            if (status < 0)
-                return status;
-            final = place_path_of(r, seen);
+    status = STATUS_ACCESS_DENIED;
+    if (question_of(r, seen, place, &facts, &question)) {
+        struct str final = question.path.text;
+        bool link = question.facts.reparse == POLICY_LINK;
+        bool moved = !str_eq(path_parent(PATH_WINDOWS, final),
+                             path_parent(PATH_WINDOWS, place->path.text)) &&
+                     !str_eq(final, place->path.text);
+        if (link && !on_link && !wine_hides_links()) {
+            status = follow(r, seen, &question, again);
+        } else if (moved && !(link && on_link)) {
+            *again = (struct path){.class = PATH_FILE, .text = final, .base = final};
+            status = STATUS_REPARSE;
+        } else {
+            status = open_seen(r, w, seen, &facts, &question);
         }
-    }
-    if (!final.p) {
-        request_answer(r, STATUS_ACCESS_DENIED);
-        NtClose(seen);
-        return STATUS_ACCESS_DENIED;
-    }
-    struct str parent = path_parent(PATH_WINDOWS, place->path.text);
-    bool moved =
-        !str_eq(path_parent(PATH_WINDOWS, final), parent) && !str_eq(final, place->path.text);
-    if (moved && !(on_link && question.facts.reparse == POLICY_LINK)) {
-        *again = (struct path){.class = PATH_FILE, .text = final, .base = final};
-        NtClose(seen);
-        return STATUS_REPARSE;
-    }
-    /* As the file system spells it: the case, the long form of a short name. */
-    question.path = (struct path){.class = PATH_FILE, .text = final, .base = final};
-    if (place->path.class == PATH_UNC || place->path.class == PATH_WSL)
-        question.path.class = place->path.class;
-    struct wish all = *w;
-    if (w->maximum)
-        all.access |= FILE_ALL_ACCESS;
-    if (allows_existing(r, &all, &question, w->maximum)) {
-        if (w->maximum)
-            w->access |= FILE_ALL_ACCESS & ~(ACCESS_MASK)(WRITE_DAC | WRITE_OWNER);
-        bool overwrites = w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF;
-        if (facts.directory && overwrites)
-            status = w->options & FILE_NON_DIRECTORY_FILE ? STATUS_FILE_IS_A_DIRECTORY
-                                                          : STATUS_OBJECT_NAME_COLLISION;
-        else
-            status = open_judged(r, w, seen, &facts);
-    } else if (w->maximum) {
-        open_for_reading(r, w, seen, &facts);
-        status = STATUS_SUCCESS;
-    } else {
-        status = STATUS_ACCESS_DENIED;
     }
     NtClose(seen);
     return status;
@@ -394,7 +449,7 @@ static bool open_below_root(struct request *r, struct wish *w, const struct path
         facts_apply(r, file, &facts, &question);
         question.facts.created_by_run = facts_created_by_run(r, file, where);
         if (allows_existing(r, w, &question, false))
-            give(r, w, file, facts.directory, FILE_OPENED);
+            give(r, w, file, never_given(facts.directory), FILE_OPENED);
     }
     NtClose(file);
     return judged;
@@ -414,13 +469,30 @@ static void open_nul(struct request *r, struct wish *w)
         r->answer.flags |= WIRE_PASS;
         return;
     }
-    give(r, w, file, false, FILE_OPENED);
+    give(r, w, file, NEVER_GIVEN, FILE_OPENED);
     NtClose(file);
+}
+
+/* A stream that is not there is not found, as without us; its file is looked at, nothing else. */
+static bool is_missing_stream(struct request *r, const struct path *path)
+{
+    HANDLE file;
+    auto_place struct place place = {0};
+    NTSTATUS status = place_find(r, path, &place);
+    if (status >= 0)
+        status = place.folder ? place_look(&place, false, &file) : STATUS_ACCESS_DENIED;
+    if (status >= 0)
+        NtClose(file);
+    return status == STATUS_OBJECT_NAME_NOT_FOUND || status == STATUS_OBJECT_PATH_NOT_FOUND;
 }
 
 static void open_other(struct request *r, struct wish *w, const struct path *path)
 {
     bool opens = w->disposition == FILE_OPEN;
+    if (path->class == PATH_STREAM && opens && is_missing_stream(r, path)) {
+        request_answer(r, STATUS_OBJECT_NAME_NOT_FOUND);
+        return;
+    }
     struct policy_request question = {.path = *path,
                                       .access = opens ? POLICY_WRITE : POLICY_CREATE};
     enum audit_op op = path->class == PATH_PIPE     ? AUDIT_PIPE_CONNECT
@@ -437,7 +509,55 @@ static void open_other(struct request *r, struct wish *w, const struct path *pat
         r->answer.flags |= WIRE_PASS;
 }
 
+/*
+ * A socket is made by an open of AFD with an attribute that says which kind. The tree's own call
+ * goes on; only if its token was refused is it opened here, with the same attribute.
+ */
+static void open_socket(struct request *r, struct wish *w)
+{
+    HANDLE file;
+    UNICODE_STRING name;
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    if (!network_allows_socket(r, r->wire.text[1].p, r->wire.text[1].n))
+        return;
+    if (!(w->flags & WIRE_WAS_REFUSED)) {
+        r->answer.flags |= WIRE_PASS;
+        request_answer(r, STATUS_SUCCESS);
+        return;
+    }
+    RtlInitUnicodeString(&name, L"\\Device\\Afd\\Endpoint");
+    InitializeObjectAttributes(&object, &name, OBJ_CASE_INSENSITIVE, NULL, NULL);
+    NTSTATUS status =
+        NtCreateFile(&file, w->access, &object, &io, NULL, 0, w->share, FILE_OPEN_IF,
+                     w->options & (FILE_SYNCHRONOUS_IO_ALERT | FILE_SYNCHRONOUS_IO_NONALERT),
+                     (void *)r->wire.text[1].p, (ULONG)r->wire.text[1].n);
+    request_answer(r, status);
+    if (status >= 0) {
+        give(r, w, file, NEVER_GIVEN, FILE_OPENED);
+        NtClose(file);
+    }
+}
+
 /* ---- the requests ---- */
+
+static bool is_file_class(const struct path *path)
+{
+    return path->class == PATH_FILE || path->class == PATH_UNC || path->class == PATH_WSL ||
+           path_is_zone(path);
+}
+
+/* A place that was not opened: another machine's, or no file. */
+static void refuse_unopened(struct request *r, struct wish *w, const struct path *path)
+{
+    struct policy_request question = {.path = *path, .access = POLICY_READ};
+    if (is_file_class(path)) {
+        if (request_allows(r, &question, AUDIT_FILE_READ))
+            request_deny_unknown(r, AUDIT_FILE_READ, path->text, "it was not opened");
+    } else {
+        open_other(r, w, path);
+    }
+}
 
 void open_handle(struct request *r)
 {
@@ -462,7 +582,12 @@ void open_handle(struct request *r)
         return;
     }
     if (w.flags & WIRE_HAS_EA) {
-        request_answer(r, STATUS_EAS_NOT_SUPPORTED);
+        if (path.class == PATH_DEVICE && str_startsi(path.text, STR("\\Device\\Afd\\")))
+            open_socket(r, &w);
+        else if (path.class == PATH_DEVICE || path.class == PATH_CONSOLE)
+            open_other(r, &w, &path);
+        else
+            request_answer(r, STATUS_EAS_NOT_SUPPORTED);
         return;
     }
     SECURITY_DESCRIPTOR security;
@@ -471,6 +596,8 @@ void open_handle(struct request *r)
             request_answer(r, STATUS_INVALID_SECURITY_DESCR);
             return;
         }
+        if (w.flags & WIRE_PROTECTED_LIST)
+            SetSecurityDescriptorControl(&security, SE_DACL_PROTECTED, SE_DACL_PROTECTED);
         w.security = &security;
     }
     if (path.class == PATH_FILE && open_below_root(r, &w, &path))
@@ -478,7 +605,7 @@ void open_handle(struct request *r)
     for (int links = 0; links < MOST_LINKS; links++) {
         struct path again;
         auto_place struct place place = {0};
-        if (path.class != PATH_FILE && path.class != PATH_UNC && path.class != PATH_WSL) {
+        if (!is_file_class(&path)) {
             open_other(r, &w, &path);
             return;
         }
@@ -487,16 +614,15 @@ void open_handle(struct request *r)
             request_answer(r, status);
             return;
         }
-        if (place.path.class != PATH_FILE && place.path.class != PATH_UNC &&
-            place.path.class != PATH_WSL) {
-            open_other(r, &w, &place.path);
+        if (!place.folder || !is_file_class(&place.path)) {
+            refuse_unopened(r, &w, &place.path);
             return;
         }
         if (try_open(r, &w, &place, &again) != STATUS_REPARSE)
             return;
         path = again;
     }
-    request_answer(r, STATUS_ACCESS_DENIED);
+    request_deny_unknown(r, AUDIT_FILE_WRITE, path.text, "too many links on the way");
 }
 
 /* What is not there is no secret: whoever looks for it learns just that. */
@@ -506,7 +632,8 @@ static bool is_missing(struct request *r, const struct path *path)
     auto_place struct place place = {0};
     NTSTATUS status = place_find(r, path, &place);
     if (status >= 0)
-        status = place_look(&place, true, &file);
+        status =
+            place.folder ? place_look(&place, wine_hides_links(), &file) : STATUS_ACCESS_DENIED;
     if (status >= 0)
         NtClose(file);
     request_answer(r, status);
@@ -515,6 +642,7 @@ static bool is_missing(struct request *r, const struct path *path)
 
 void open_handle_read(struct request *r)
 {
+    enum { HARMLESS = FILE_READ_ATTRIBUTES | SYNCHRONIZE | READ_CONTROL | FILE_READ_EA };
     struct path path;
     bool pass;
     NTSTATUS status = place_name(r, r->wire.numbers[0], 0, &path, &pass);
@@ -522,13 +650,23 @@ void open_handle_read(struct request *r)
         request_answer(r, pass ? STATUS_SUCCESS : status);
         return;
     }
+    /* With such a handle nothing of a device can be read, and its kind is no secret. */
+    bool harmless = !(r->wire.numbers[1] & ~(uint64_t)HARMLESS);
+    if (harmless && (path.class == PATH_DEVICE || path.class == PATH_VOLUME ||
+                     (path.class == PATH_FILE && !place_is_remote(r->broker, &path)))) {
+        request_answer(r, STATUS_SUCCESS);
+        return;
+    }
+    if (path.class == PATH_FILE && place_is_remote(r->broker, &path))
+        path.class = PATH_UNC;
     struct policy_request question = {.path = path, .access = POLICY_READ};
     struct policy_answer answer = {0};
     enum audit_op op = path.class == PATH_PIPE ? AUDIT_PIPE_CONNECT : AUDIT_FILE_READ;
     if (path.class == PATH_PIPE)
         question.facts.created_by_run = pipe_is_ours(r->broker, path.text);
     policy_decide(r->broker->policy, &question, &answer);
-    if (answer.verdict == CORDON_ALLOW) {
+    if (answer.verdict == CORDON_ALLOW ||
+        (path.class == PATH_UNC && r->broker->remote_roots && drives_of(r->broker, path.text))) {
         request_grant(r, op, &question, &answer);
         request_answer(r, STATUS_SUCCESS);
     } else if (answer.rule != RULE_READ_DENIED || path.class != PATH_FILE ||

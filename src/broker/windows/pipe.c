@@ -64,8 +64,8 @@ void pipe_handle(struct request *r)
 {
     struct path path;
     bool pass;
-    NTSTATUS status = place_name(r, 0, 0, &path, &pass);
-    if (status < 0 || path.class != PATH_PIPE) {
+    NTSTATUS status = place_name(r, r->wire.numbers[1], 0, &path, &pass);
+    if (status < 0 || pass || path.class != PATH_PIPE) {
         request_answer(r, status < 0 ? status : STATUS_OBJECT_NAME_INVALID);
         return;
     }

@@ -38,17 +38,44 @@ NTSTATUS place_borrow(struct request *r, uint64_t value, HANDLE *out)
     return STATUS_SUCCESS;
 }
 
+/* As the kernel names it, for files whose volume no mount manager knows, and for long names. Only
+   of files on disks: a pipe could keep us waiting. */
+static struct str kernel_path_of(struct request *r, HANDLE file)
+{
+    enum { MOST = 2 * PATH_MAX_UNITS + 64 };
+    struct path_context context = {.dialect = PATH_WINDOWS,
+                                   .maps = r->broker->maps,
+                                   .map_count = r->broker->map_count,
+                                   .nt = true};
+    UNICODE_STRING *name = arena_alloc(&r->arena, MOST);
+    auto_buf struct buf text = {0};
+    struct path path;
+    ULONG size;
+    if (!name ||
+        NtQueryObject(file, (OBJECT_INFORMATION_CLASS)NT_OBJECT_NAME, name, MOST, &size) < 0)
+        return STR_NONE;
+    utf_from16(&text, (const uint16_t *)name->Buffer, name->Length / 2);
+    struct str given = text.failed ? STR_NONE : arena_copy(&r->arena, buf_str(&text));
+    char *normal = arena_alloc(&r->arena, given.n + 16);
+    if (!given.p || !normal || path_normalize(&context, given, normal, given.n + 16, &path) ||
+        (path.class != PATH_FILE && path.class != PATH_UNC))
+        return STR_NONE;
+    return path.text;
+}
+
 struct str place_path_of(struct request *r, HANDLE file)
 {
     enum { USUAL = 520 };
     wchar_t usual[USUAL], *text = usual;
     DWORD n = GetFinalPathNameByHandleW(file, text, USUAL, FILE_NAME_NORMALIZED);
     if (n >= USUAL) {
-        text = ARENA_ARRAY(&r->arena, n + 1, wchar_t);
-        n = text ? GetFinalPathNameByHandleW(file, text, n + 1, FILE_NAME_NORMALIZED) : 0;
+        DWORD room = n + 1;
+        text = ARENA_ARRAY(&r->arena, room, wchar_t);
+        n = text ? GetFinalPathNameByHandleW(file, text, room, FILE_NAME_NORMALIZED) : 0;
+        n = n < room ? n : 0;
     }
     if (n == 0)
-        return STR_NONE;
+        return kernel_path_of(r, file);
     auto_buf struct buf out = {0};
     utf_from16(&out, (const uint16_t *)text, n);
     /* \\?\C:\a is C:\a, \\?\UNC\h\s is \\h\s. */
@@ -60,6 +87,63 @@ struct str place_path_of(struct request *r, HANDLE file)
         path = str_from(path, 4);
     }
     return out.failed ? STR_NONE : arena_copy(&r->arena, path);
+}
+
+/* ---- names below a handle ---- */
+
+/* The name of an object that is no file on a disk, in the arena. */
+static struct str object_name(struct request *r, HANDLE handle, int class)
+{
+    enum { MOST = 1024 };
+    union {
+        UNICODE_STRING name; /* of OBJECT_TYPE_INFORMATION, too, the first member */
+        unsigned char bytes[MOST];
+    } info;
+    ULONG size;
+    auto_buf struct buf text = {0};
+    if (NtQueryObject(handle, (OBJECT_INFORMATION_CLASS) class, &info, sizeof info, &size) < 0)
+        return STR_NONE;
+    utf_from16(&text, (const uint16_t *)info.name.Buffer, info.name.Length / 2);
+    return text.failed ? STR_NONE : arena_copy(&r->arena, buf_str(&text));
+}
+
+/*
+ * A folder handle that is not on a disk: its kernel name, so that the whole name is judged like any
+ * other. *pass: the console's own, or a pipe opened again by an empty name.
+ */
+static struct str other_folder(struct request *r, uint64_t value, bool empty, bool *pass)
+{
+    IO_STATUS_BLOCK io;
+    ULONG device[2] = {0};
+    HANDLE handle;
+    struct str name = STR_NONE;
+    if (!DuplicateHandle(r->client->process, (HANDLE)(uintptr_t)value, GetCurrentProcess(), &handle,
+                         0, FALSE, DUPLICATE_SAME_ACCESS))
+        return STR_NONE;
+    bool known = NtQueryVolumeInformationFile(handle, &io, device, sizeof device,
+                                              FileFsDeviceInformation) >= 0;
+    struct str type = object_name(r, handle, NT_OBJECT_TYPE);
+    if (known && device[0] == FILE_DEVICE_CONSOLE) {
+        *pass = true;
+    } else if (known && device[0] == FILE_DEVICE_NAMED_PIPE) {
+        /* Asked for its name it could keep us waiting; a name below a pipe is none of the disk's.
+         */
+        *pass = empty;
+        name = STR("\\Device\\NamedPipe");
+    } else if (!known && (str_eq(type, STR("Directory")) || str_eq(type, STR("File")))) {
+        name = object_name(r, handle, NT_OBJECT_NAME);
+        struct str console = STR("\\Device\\ConDrv");
+        *pass =
+            (str_startsi(name, console) && (name.n == console.n || name.p[console.n] == '\\')) ||
+            wine_is_console_server(str_eq(type, STR("File")), known, name.n != 0);
+        /* The folders of drive letters: that of everybody and that of a logon. */
+        if (str_eqi(name, STR("\\GLOBAL\?\?")) ||
+            (str_startsi(name, STR("\\Sessions\\")) &&
+             str_find(name, STR("\\DosDevices\\"), 0) < name.n))
+            name = STR("\\\?\?");
+    }
+    NtClose(handle);
+    return name.n ? name : STR_NONE;
 }
 
 NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct path *out, bool *pass)
@@ -79,33 +163,35 @@ NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct pa
     if (folder) {
         HANDLE handle;
         NTSTATUS status = place_borrow(r, folder, &handle);
-        if (status == STATUS_OBJECT_TYPE_MISMATCH) {
-            *pass = true; /* the console's own handles, a pipe's folder */
-            return STATUS_SUCCESS;
-        }
-        if (status < 0)
+        bool disk = status != STATUS_OBJECT_TYPE_MISMATCH;
+        if (disk && status < 0)
             return status;
-        context.cwd = place_path_of(r, handle);
-        NtClose(handle);
-        if (!context.cwd.p)
+        context.cwd = disk ? place_path_of(r, handle) : other_folder(r, folder, !given.n, pass);
+        if (disk)
+            NtClose(handle);
+        if (*pass)
+            return STATUS_SUCCESS;
+        if (!context.cwd.p) {
+            request_deny_unknown(r, AUDIT_FILE_READ, arena_copy(&r->arena, given),
+                                 "the folder that the name is relative to cannot be found out");
             return STATUS_ACCESS_DENIED;
+        }
         if (given.n && given.p[0] == '\\')
             return STATUS_OBJECT_NAME_INVALID;
-    }
-    if (given.n == 0 && !folder)
-        return STATUS_OBJECT_NAME_INVALID;
-    if (folder) {
         /* As the kernel sees it: below that folder, or a stream of that file; no dots are special.
          */
         auto_buf struct buf whole = {0};
         bool unc = str_starts(context.cwd, STR("\\\\"));
-        buf_add(&whole, unc ? STR("\\??\\UNC") : STR("\\??\\"));
+        if (disk)
+            buf_add(&whole, unc ? STR("\\??\\UNC") : STR("\\??\\"));
         buf_add(&whole, unc ? str_from(context.cwd, 1) : context.cwd);
         if (given.n && given.p[0] != ':' && whole.p && whole.p[whole.n - 1] != '\\')
             buf_char(&whole, '\\');
         buf_add(&whole, given);
         given = whole.failed ? STR_NONE : arena_copy(&r->arena, buf_str(&whole));
         context.cwd = STR_NONE;
+    } else if (given.n == 0) {
+        return STATUS_OBJECT_NAME_INVALID;
     }
     size_t room = given.n + context.cwd.n + 16;
     char *normal = name.failed || !given.p ? NULL : arena_alloc(&r->arena, room);
@@ -116,37 +202,49 @@ NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct pa
     return STATUS_SUCCESS;
 }
 
-/* The kernel's own name for it where there is one: the tree may change what a letter means. */
-static void split_nt(const struct broker *b, struct str path, struct str *prefix, struct str *rest)
+/* The kernel's own name for it where there is one: the tree may change what a letter means. False
+   if the letter stood for nothing when the run began. */
+static bool split_nt(const struct broker *b, struct str path, struct str *prefix,
+                     struct str *middle, struct str *rest)
 {
     bool unc = str_starts(path, STR("\\\\"));
+    const struct drive *d = unc ? NULL : drives_of(b, path);
+    *middle = STR_NONE;
     *prefix = unc ? STR("\\??\\UNC") : STR("\\??\\");
     *rest = unc ? str_from(path, 1) : path;
-    for (size_t i = 0; i < b->map_count; i++)
-        if (b->map_opens[i] && str_startsi(path, b->maps[i].drive)) {
-            *prefix = b->maps[i].prefix;
-            *rest = str_from(path, b->maps[i].drive.n);
-        }
+    if (d && d->kind == DRIVE_FOLDER) {
+        *rest = str_from(path, 2);
+        path = str_of(d->text);
+        *middle = path;
+        d = drives_of(b, path);
+    }
+    if (d && d->kind == DRIVE_LOCAL && d->opens) {
+        *prefix = str_of(d->text);
+        if (middle->n)
+            *middle = str_from(path, 2);
+        else
+            *rest = str_from(path, 2);
+    }
+    return unc || (d && (d->kind == DRIVE_LOCAL || d->kind == DRIVE_SHARE));
 }
 
 /* As an object name, UTF-16 in the arena. */
 static bool nt_name(struct request *r, struct str path, UNICODE_STRING *out)
 {
-    size_t units = 0;
-    struct str prefix, rest;
-    split_nt(r->broker, path, &prefix, &rest);
-    if (utf_length16(rest, &units) || units + prefix.n > 32766)
+    size_t n;
+    struct str parts[3];
+    auto_buf struct buf whole = {0};
+    if (!split_nt(r->broker, path, &parts[0], &parts[1], &parts[2]))
         return false;
-    uint16_t *text = ARENA_ARRAY(&r->arena, prefix.n + units + 1, uint16_t);
-    if (!text)
+    for (size_t i = 0; i < 3; i++)
+        buf_add(&whole, parts[i]);
+    struct str name = buf_str(&whole);
+    if (whole.failed || utf_length16(name, &n) || n > 32766)
         return false;
-    for (size_t i = 0; i < prefix.n; i++)
-        text[i] = (unsigned char)prefix.p[i];
-    if (utf_to16(rest, text + prefix.n, units, &units))
+    uint16_t *text = ARENA_ARRAY(&r->arena, n + 1, uint16_t);
+    if (!text || utf_to16(name, text, n, &n))
         return false;
-    out->Buffer = (wchar_t *)text;
-    out->Length = (USHORT)(2 * (prefix.n + units));
-    out->MaximumLength = out->Length;
+    *out = (UNICODE_STRING){(USHORT)(2 * n), (USHORT)(2 * n), (wchar_t *)text};
     return true;
 }
 
@@ -176,14 +274,108 @@ const struct broker_root *place_root(struct request *r, const struct path *name,
     return best && utf16(r, str_from(name->text, best->path.n + 1), below) ? best : NULL;
 }
 
-static NTSTATUS open_folder(UNICODE_STRING *name, HANDLE *out)
+/* By a name, or one name in a folder; never through a link, except where the system does not know
+   the difference. */
+static NTSTATUS open_folder(HANDLE in, UNICODE_STRING *name, ULONG flags, ULONG options,
+                            HANDLE *out)
 {
     OBJECT_ATTRIBUTES object;
     IO_STATUS_BLOCK io;
-    InitializeObjectAttributes(&object, name, OBJ_CASE_INSENSITIVE, NULL, NULL);
+    InitializeObjectAttributes(&object, name, OBJ_CASE_INSENSITIVE | flags, in, NULL);
     return NtOpenFile(out, FILE_TRAVERSE | FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io,
-                      FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                      FILE_DIRECTORY_FILE | FILE_SYNCHRONOUS_IO_NONALERT);
+                      SHARE_ALL, options | FILE_SYNCHRONOUS_IO_NONALERT);
+}
+
+bool place_is_remote(const struct broker *b, const struct path *path)
+{
+    bool local = path->class == PATH_FILE || path->class == PATH_STREAM;
+    const struct drive *d = local ? drives_of(b, path->text) : NULL;
+    return path->class == PATH_UNC || path->class == PATH_WSL ||
+           (local && (d ? d->kind == DRIVE_SHARE : str_starts(path->text, STR("\\\\"))));
+}
+
+/* Decided by its name, before anybody is asked for it: an open alone would send the user's name. */
+static bool may_open_remote(struct request *r, const struct path *path)
+{
+    struct policy_request question = {.path = *path, .access = POLICY_READ};
+    struct policy_answer answer = {0};
+    question.path.class = path->class == PATH_WSL ? PATH_WSL : PATH_UNC;
+    policy_decide(r->broker->policy, &question, &answer);
+    return answer.verdict == CORDON_ALLOW || (path->class == PATH_FILE && r->broker->remote_roots);
+}
+
+/* The rest of a path behind a link that leads to target. */
+static bool join_link(struct request *r, const struct path *target, struct str rest,
+                      struct path *out)
+{
+    struct path_context context = {.dialect = PATH_WINDOWS};
+    auto_buf struct buf whole = {0};
+    *out = *target;
+    if ((target->class != PATH_FILE && target->class != PATH_UNC) || rest.n == 0)
+        return true;
+    buf_add(&whole, target->text);
+    if (whole.n && whole.p[whole.n - 1] != '\\')
+        buf_char(&whole, '\\');
+    buf_add(&whole, rest);
+    char *normal = arena_alloc(&r->arena, whole.n + 16);
+    struct str given = arena_copy(&r->arena, buf_str(&whole));
+    return !whole.failed && normal && given.p &&
+           path_normalize(&context, given, normal, whole.n + 16, out) == 0;
+}
+
+/* Component by component, for a way with a link on it: STATUS_REPARSE with where the first one
+   leads. */
+static NTSTATUS walk(struct request *r, struct str path, HANDLE *out, struct path *again)
+{
+    size_t root = path_root_length(PATH_WINDOWS, path);
+    struct path_cursor cursor = {
+        .dialect = PATH_WINDOWS, .path = path, .pos = root, .started = true};
+    struct str component, top = arena_copy(&r->arena, str_slice(path, 0, root + 1));
+    UNICODE_STRING name;
+    HANDLE folder, next;
+    NTSTATUS status = top.p && nt_name(r, top, &name)
+                          ? open_folder(NULL, &name, 0, FILE_DIRECTORY_FILE, &folder)
+                          : STATUS_OBJECT_PATH_NOT_FOUND;
+    while (status >= 0 && path_next(&cursor, &component)) {
+        FILE_ATTRIBUTE_TAG_INFO tag = {0};
+        struct path target;
+        status = utf16(r, component, &name)
+                     ? open_folder(folder, &name, 0,
+                                   FILE_OPEN_REPARSE_POINT | FILE_OPEN_FOR_BACKUP_INTENT, &next)
+                     : STATUS_OBJECT_NAME_INVALID;
+        NtClose(folder);
+        if (status < 0)
+            return status;
+        folder = next;
+        if (!GetFileInformationByHandleEx(folder, FileAttributeTagInfo, &tag, sizeof tag))
+            status = STATUS_ACCESS_DENIED;
+        else if (!(tag.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) ||
+                 !IsReparseTagNameSurrogate(tag.ReparseTag))
+            continue;
+        else if (link_target(r, folder, str_slice(path, 0, cursor.pos), &target) &&
+                 join_link(r, &target, str_from(path, cursor.pos + 1), again))
+            status = STATUS_REPARSE;
+        else
+            status = STATUS_ACCESS_DENIED;
+        NtClose(folder);
+        return status;
+    }
+    if (status >= 0)
+        *out = folder;
+    return status;
+}
+
+/* Opens a folder by its whole path. */
+static NTSTATUS open_way(struct request *r, struct str path, HANDLE *out, struct path *again)
+{
+    UNICODE_STRING name;
+    const struct drive *d = drives_of(r->broker, path);
+    bool walks = d && (d->opens || d->kind == DRIVE_FOLDER);
+    if (!nt_name(r, path, &name))
+        return STATUS_OBJECT_PATH_NOT_FOUND;
+    NTSTATUS status =
+        open_folder(NULL, &name, walks ? OBJ_DONT_REPARSE : 0, FILE_DIRECTORY_FILE, out);
+    return status == NT_REPARSE_ENCOUNTERED && walks ? walk(r, path, out, again) : status;
 }
 
 /*
@@ -197,9 +389,9 @@ static struct str settle(struct request *r, struct str asked, HANDLE *folder)
     enum { MOST_TRIES = 8 };
     struct str final = place_path_of(r, *folder);
     for (int i = 0; i < MOST_TRIES && final.p && !str_eqi(final, asked); i++) {
-        UNICODE_STRING name;
         HANDLE again;
-        if (!nt_name(r, final, &name) || open_folder(&name, &again) < 0)
+        struct path link;
+        if (open_way(r, final, &again, &link) != STATUS_SUCCESS)
             return STR_NONE;
         NtClose(*folder);
         *folder = again;
@@ -209,26 +401,36 @@ static struct str settle(struct request *r, struct str asked, HANDLE *folder)
     return str_eqi(final, asked) ? final : STR_NONE;
 }
 
-NTSTATUS place_look(const struct place *place, bool follow, HANDLE *out)
+NTSTATUS place_open(const struct place *place, ACCESS_MASK access, ULONG options, HANDLE *out)
 {
     OBJECT_ATTRIBUTES object;
     IO_STATUS_BLOCK io;
     UNICODE_STRING leaf = place->leaf;
     InitializeObjectAttributes(&object, &leaf, OBJ_CASE_INSENSITIVE, place->folder, NULL);
-    return NtOpenFile(out, FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io, SHARE_ALL,
+    return NtOpenFile(out, access | FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io, SHARE_ALL,
                       FILE_SYNCHRONOUS_IO_NONALERT | FILE_OPEN_FOR_BACKUP_INTENT |
-                          FILE_COMPLETE_IF_OPLOCKED | (follow ? 0 : FILE_OPEN_REPARSE_POINT));
+                          FILE_COMPLETE_IF_OPLOCKED | options);
 }
 
-NTSTATUS place_find(struct request *r, const struct path *name, struct place *out)
+NTSTATUS place_look(const struct place *place, bool follow, HANDLE *out)
+{
+    return place_open(place, 0, follow ? 0 : FILE_OPEN_REPARSE_POINT, out);
+}
+
+/* One try: STATUS_REPARSE with where a link on the way leads. */
+static NTSTATUS find(struct request *r, const struct path *name, struct place *out,
+                     struct path *again)
 {
     struct str parent = path_parent(PATH_WINDOWS, name->text);
     struct str leaf = path_leaf(PATH_WINDOWS, name->text);
     struct place place = {.path = *name, .exact = true};
-    UNICODE_STRING folder;
-    if (!nt_name(r, leaf.n ? parent : name->text, &folder) || !utf16(r, leaf, &place.leaf))
+    if (!utf16(r, leaf, &place.leaf))
         return STATUS_OBJECT_NAME_INVALID;
-    NTSTATUS status = open_folder(&folder, &place.folder);
+    NTSTATUS status = open_way(r, leaf.n ? parent : name->text, &place.folder, again);
+    if (status == STATUS_REPARSE) {
+        struct path target = *again;
+        return join_link(r, &target, leaf, again) ? status : STATUS_ACCESS_DENIED;
+    }
     if (status < 0)
         return status == STATUS_OBJECT_NAME_NOT_FOUND && leaf.n ? STATUS_OBJECT_PATH_NOT_FOUND
                : status == STATUS_NOT_A_DIRECTORY               ? STATUS_OBJECT_PATH_NOT_FOUND
@@ -246,9 +448,36 @@ NTSTATUS place_find(struct request *r, const struct path *name, struct place *ou
     if (!final.p || whole.failed || !normal || !given.p ||
         path_normalize(&context, given, normal, whole.n + 16, &place.path)) {
         place_close(&place);
+        request_deny_unknown(r, AUDIT_FILE_READ, name->text,
+                             "the system does not say where its folder is");
         return STATUS_ACCESS_DENIED;
     }
     place.path.folder = name->folder;
     *out = place;
     return STATUS_SUCCESS;
+}
+
+NTSTATUS place_find(struct request *r, const struct path *name, struct place *out)
+{
+    enum { MOST_LINKS = 32 };
+    struct path path = *name;
+    for (int links = 0; links < MOST_LINKS; links++) {
+        struct path again;
+        bool remote = place_is_remote(r->broker, &path);
+        bool file = path.class == PATH_FILE || path.class == PATH_STREAM ||
+                    path.class == PATH_UNC || path.class == PATH_WSL;
+        if (!file || (remote && !may_open_remote(r, &path))) {
+            if (remote && path.class == PATH_FILE)
+                path.class = PATH_UNC;
+            *out = (struct place){.path = path};
+            return STATUS_SUCCESS;
+        }
+        NTSTATUS status = find(r, &path, out, &again);
+        if (status != STATUS_REPARSE)
+            return status;
+        path = again;
+        path.folder = name->folder;
+    }
+    request_deny_unknown(r, AUDIT_FILE_READ, name->text, "too many links on the way");
+    return STATUS_ACCESS_DENIED;
 }

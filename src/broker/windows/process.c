@@ -9,7 +9,7 @@
 #include "launch/windows/job.h"
 #include "launch/windows/version.h"
 
-enum { LONGEST_COMMAND = 32767, GRACE_MS = 10000, LOOK_MS = 5 };
+enum { LONGEST_COMMAND = 32767, GRACE_MS = 10000, LOOK_MS = 5, STUB_MS = 5000 };
 
 /* ---- judging ---- */
 
@@ -78,14 +78,22 @@ static bool guard_refuses(struct request *r, struct str cmdline)
     return refused;
 }
 
-static bool tool_refused(struct request *r, const struct program *p)
+/* Read where it lies on a disk of this machine: nobody else is asked for a program's name. */
+static struct str original_name(struct request *r, struct str path)
+{
+    struct path place = {.class = PATH_FILE, .text = path, .base = path};
+    return place_is_remote(r->broker, &place) ? STR_NONE : version_original_name(&r->arena, path);
+}
+
+/* *stub: it was called as what it is, and the stub can say why it does not run. */
+static bool tool_refused(struct request *r, const struct program *p, bool *stub)
 {
     struct str called = str_slice(p->cmdline, 0, first_word_end(p->cmdline));
     if (called.n && called.p[0] == '"')
         called = str_slice(called, 1, called.n - (called.p[called.n - 1] == '"'));
     struct policy_program program = {.name = called,
                                      .path = {.class = PATH_FILE, .text = p->path, .base = p->path},
-                                     .original = version_original_name(&r->arena, p->path),
+                                     .original = original_name(r, p->path),
                                      .seen = true};
     struct policy_answer answer = {0};
     policy_tool_decide(r->broker->policy, &program, &answer);
@@ -95,6 +103,7 @@ static bool tool_refused(struct request *r, const struct program *p)
     policy_tool_explain(r->broker->policy, &program, &answer, &why, &fix);
     request_deny_text(r, AUDIT_PROCESS_START, p->path, str_of(policy_rule_id(answer.rule)),
                       buf_str(&why), buf_str(&fix));
+    *stub = r->broker->inject.stub_size && policy_tool_is_called(PATH_WINDOWS, called, answer.name);
     return true;
 }
 
@@ -140,15 +149,16 @@ static bool is_console_server(const struct program *p)
 }
 
 /* The file decides, not what the caller says it is called; but many files have two names. */
-static bool refused(struct request *r, const struct program *p)
+static bool refused(struct request *r, const struct program *p, bool *stub)
 {
+    *stub = false;
     size_t end = first_word_end(p->cmdline);
     struct str called = base_name(str_slice(p->cmdline, 0, end));
     struct str stubs = r->broker->stubs;
     if (is_console_server(p) || (stubs.n && str_startsi(p->path, stubs) && p->path.n > stubs.n &&
                                  p->path.p[stubs.n] == '\\'))
         return false;
-    if (tool_refused(r, p) || guard_refuses(r, p->cmdline))
+    if (tool_refused(r, p, stub) || guard_refuses(r, p->cmdline))
         return true;
     if (str_eqi(without_exe(called), without_exe(base_name(p->path))))
         return false;
@@ -169,14 +179,9 @@ static struct str image_path(struct request *r, const struct path *path)
 {
     auto_place struct place place = {0};
     HANDLE file;
-    OBJECT_ATTRIBUTES object;
-    IO_STATUS_BLOCK io;
     if (path->class != PATH_FILE || place_find(r, path, &place) < 0)
         return path->text;
-    InitializeObjectAttributes(&object, &place.leaf, OBJ_CASE_INSENSITIVE, place.folder, NULL);
-    if (NtOpenFile(&file, FILE_READ_ATTRIBUTES | SYNCHRONIZE, &object, &io,
-                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                   FILE_SYNCHRONOUS_IO_NONALERT) < 0)
+    if (!place.folder || place_look(&place, true, &file) < 0)
         return place.path.text;
     struct str final = place_path_of(r, file);
     NtClose(file);
@@ -201,12 +206,18 @@ void process_start(struct request *r)
                           STR("start it as a plain child"));
         return;
     }
-    if (refused(r, &p)) {
+    bool stub;
+    if (refused(r, &p, &stub)) {
         request_answer(r, STATUS_ACCESS_DENIED);
-        return;
+        if (!stub)
+            return;
+        /* The folder may still be filled. */
+        WaitForSingleObject(r->broker->stub_maker, STUB_MS);
+        r->answer.flags |= WIRE_STUB;
     }
     InterlockedIncrement(&r->client->starting);
-    request_answer(r, STATUS_SUCCESS);
+    if (!stub)
+        request_answer(r, STATUS_SUCCESS);
 }
 
 /* ---- the new process as it is ---- */
@@ -266,8 +277,8 @@ static void bring_agent(struct request *r)
         request_answer(r, STATUS_ACCESS_DENIED);
         return;
     }
-    bool good =
-        read_image(r, process, &p.path) && read_command(r, process, &p.cmdline) && !refused(r, &p);
+    bool stub, good = read_image(r, process, &p.path) && read_command(r, process, &p.cmdline) &&
+                      !refused(r, &p, &stub);
     if (good && is_console_server(&p)) {
         /* As where the console driver starts it: it holds only the token. */
         CloseHandle(process);

@@ -43,6 +43,12 @@ void request_deny(struct request *r, enum audit_op op, const struct policy_reque
     request_answer(r, answer->other_device ? STATUS_NOT_SAME_DEVICE : STATUS_ACCESS_DENIED);
 }
 
+void request_deny_unknown(struct request *r, enum audit_op op, struct str target, const char *why)
+{
+    request_deny_text(r, op, target, str_of(policy_rule_id(RULE_PATH_UNKNOWN)), str_of(why),
+                      STR(POLICY_NO_REMEDY));
+}
+
 void request_grant(struct request *r, enum audit_op op, const struct policy_request *question,
                    const struct policy_answer *answer)
 {

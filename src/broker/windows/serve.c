@@ -5,7 +5,6 @@
 #include "base/utf.h"
 #include "broker/windows/broker.h"
 #include "launch/windows/wide.h"
-#include "launch/windows/wine.h"
 
 enum { WORKER_WAIT_MS = 1000 };
 
@@ -110,6 +109,7 @@ static void leave(struct client *c)
             break;
         }
     LeaveCriticalSection(&b->lock);
+    times_end(c);
     injected_free(&c->wire);
     CloseHandle(c->process);
     free(c);
@@ -161,52 +161,6 @@ int broker_add(struct broker *b, HANDLE process, struct injected *wire, struct s
     return CORDON_E_NOMEM;
 }
 
-/* True if what the kernel's name for a volume opens is the top folder of that drive. */
-static bool opens_by_device(const wchar_t *device, wchar_t letter)
-{
-    wchar_t text[96], top[] = {L'\\', L'\\', L'?', L'\\', letter, L':', L'\\', 0};
-    UNICODE_STRING name;
-    OBJECT_ATTRIBUTES object;
-    IO_STATUS_BLOCK io;
-    HANDLE folder;
-    swprintf(text, sizeof text / sizeof *text, L"%ls\\", device);
-    RtlInitUnicodeString(&name, text);
-    InitializeObjectAttributes(&object, &name, OBJ_CASE_INSENSITIVE, NULL, NULL);
-    if (NtOpenFile(&folder, FILE_TRAVERSE | SYNCHRONIZE, &object, &io,
-                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                   FILE_DIRECTORY_FILE | FILE_SYNCHRONOUS_IO_NONALERT) < 0)
-        return false;
-    DWORD n = GetFinalPathNameByHandleW(folder, text, sizeof text / sizeof *text, 0);
-    NtClose(folder);
-    return n > 0 && n < sizeof text / sizeof *text && wcscmp(text, top) == 0;
-}
-
-/* How volumes are called by the kernel, as it is now: the tree can change the drive map later. */
-static void read_maps(struct broker *b)
-{
-    DWORD there = GetLogicalDrives();
-    for (wchar_t letter = L'A'; letter <= L'Z'; letter++) {
-        if (!(there >> (letter - L'A') & 1))
-            continue;
-        wchar_t drive[] = {letter, L':', 0}, target[80];
-        auto_buf struct buf text = {0};
-        DWORD n = QueryDosDeviceW(drive, target, 80);
-        /* A letter for a folder: where that is, its handles tell. */
-        if (n == 0 || n >= 80 || wcsncmp(target, L"\\??\\", 4) == 0)
-            continue;
-        utf_from16(&text, (const uint16_t *)target, wcslen(target));
-        struct path_map *map = &b->maps[b->map_count];
-        char *storage = b->map_text[b->map_count];
-        if (text.failed ||
-            snprintf(storage, 80, "%.*s%c%c:", (int)text.n, text.p, '\0', letter) >= 80)
-            continue;
-        map->prefix = str_of(storage);
-        map->drive = (struct str){storage + text.n + 1, 2};
-        b->map_opens[b->map_count] = !wine_lacks_device_paths() && opens_by_device(target, letter);
-        b->map_count++;
-    }
-}
-
 static DWORD WINAPI watch(void *context)
 {
     struct broker *b = context;
@@ -239,6 +193,7 @@ static bool open_root(struct broker *b, struct str path)
     if (folder == INVALID_HANDLE_VALUE)
         return false;
     b->roots[b->root_count++] = (struct broker_root){path, folder};
+    b->remote_roots = b->remote_roots || str_starts(path, STR("\\\\"));
     return true;
 }
 
@@ -257,7 +212,7 @@ static bool open_roots(struct broker *b)
 int broker_start(struct broker *b)
 {
     InitializeCriticalSection(&b->lock);
-    read_maps(b);
+    drives_read(b);
     return open_roots(b) && b->port && start_thread(b, watch, b) ? 0 : CORDON_E_CONFINE;
 }
 

@@ -89,6 +89,16 @@ static void examine_user(struct doctor *d)
     CloseHandle(token);
 }
 
+static void examine_session(struct doctor *d)
+{
+    DWORD session = 1;
+    if (ProcessIdToSessionId(GetCurrentProcessId(), &session) && session == 0 && !wine_is_here())
+        doctor_finding(d, "windows.session-0", false,
+                       "this is session 0, that of services and ssh: programs that use windows "
+                       "(user32) cannot start there in the sandbox",
+                       "use it from a session with a desktop");
+}
+
 static void examine_shells(struct doctor *d)
 {
     wchar_t found[MAX_PATH];
@@ -188,6 +198,7 @@ void doctor_system(struct doctor *d)
     examine_shells(d);
     examine_settings(d);
     examine_user(d);
+    examine_session(d);
     examine_path(d);
     examine_drive(d);
     struct policy_settings plain = {.mode = POLICY_WORKSPACE_WRITE};

@@ -113,7 +113,8 @@ int inject_plan_make(struct str policy_image, bool check_reads, const struct tok
     }
     memcpy(view, policy_image.p, policy_image.n);
     UnmapViewOfFile(view);
-    *out = (struct inject_plan){section, policy_image.n, check_reads, who, NULL};
+    *out = (struct inject_plan){
+        .image = section, .image_size = policy_image.n, .check_reads = check_reads, .who = who};
     return 0;
 }
 
@@ -179,11 +180,21 @@ static int make_wire(HANDLE process, const struct inject_plan *plan, struct inje
         wire->answered[i] = CreateEventW(NULL, FALSE, FALSE, NULL);
         good = lend(process, wire->answered[i], SYNCHRONIZE, &s->answered[i]);
     }
+    enum { IN_DIRECTORY = 0xF /* query, traverse, make objects and directories */ };
+    if (good && plan->objects)
+        good = lend(process, plan->objects, IN_DIRECTORY, &s->objects);
     if (!good)
         return launch_fail(f, "cannot lend events to the program (DuplicateHandle)");
     s->magic = WIRE_MAGIC;
     s->slots = WIRE_SLOTS;
     s->process = GetProcessId(process);
+    BOOL narrow = FALSE;
+    if (IsWow64Process(process, &narrow) && narrow)
+        s->flags |= WIRE_NARROW;
+    s->local_drives = plan->local_drives;
+    memcpy(s->stub, plan->stub, sizeof s->stub);
+    s->stub_size = plan->stub_size;
+    memcpy(s->drives, plan->drives, sizeof s->drives);
     CopySid(WIRE_SID, s->run_sid, (PSID)plan->who->sid);
     CopySid(WIRE_SID, s->user_sid, (PSID)plan->who->user);
     if (plan->check_reads) {

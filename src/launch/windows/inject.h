@@ -19,6 +19,11 @@ struct inject_plan {
     size_t image_size;
     bool check_reads; /* there are deny-read rules */
     const struct token_run *who;
+    uint16_t stub[WIRE_STUB_UNITS]; /* for wire_shared */
+    uint32_t stub_size;
+    HANDLE objects;        /* the run's own directory of objects; NULL: none */
+    uint32_t local_drives; /* for wire_shared */
+    struct wire_drive drives[WIRE_DRIVES];
     void *address; /* where the agent went the first time: it should be the same everywhere */
 };
 

@@ -73,10 +73,13 @@ int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thre
                                             &startup.StartupInfo, &made)
                      : CreateProcessW(plan->image, plan->cmdline, NULL, NULL, TRUE, flags,
                                       plan->environment, plan->cwd, &startup.StartupInfo, &made));
+    DWORD error = GetLastError();
     if (rc == 0 && !good)
         rc = launch_fail(f, "cannot start the program (CreateProcess)");
     DeleteProcThreadAttributeList(list);
     free(list);
+    if (rc)
+        SetLastError(error);
     if (rc == 0) {
         *process = made.hProcess;
         *thread = made.hThread;

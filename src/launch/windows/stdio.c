@@ -1,4 +1,6 @@
 /* Standard handles and the threads that relay a console. Bytes are never looked at. */
+#include "wire/windows/nt.h"
+
 #include "launch/windows/stdio.h"
 
 #include <ntsecapi.h>
@@ -214,11 +216,26 @@ static int open_nul(HANDLE *child, bool input, struct launch_failure *f)
     return 0;
 }
 
+/* Rights by which a file on a disk gets another name or another owner: a redirection needs none. */
+static DWORD reduced(HANDLE own)
+{
+    enum {
+        NEVER = FILE_WRITE_ATTRIBUTES | FILE_WRITE_EA | DELETE | WRITE_DAC | WRITE_OWNER,
+        BASIC = 0 /* ObjectBasicInformation */
+    };
+    PUBLIC_OBJECT_BASIC_INFORMATION info;
+    if (GetFileType(own) != FILE_TYPE_DISK ||
+        NtQueryObject(own, (OBJECT_INFORMATION_CLASS)BASIC, &info, sizeof info, NULL) < 0)
+        return 0;
+    return info.GrantedAccess & ~(DWORD)NEVER;
+}
+
 static int duplicate(HANDLE own, HANDLE *child, struct launch_failure *f)
 {
     HANDLE copy;
-    if (!DuplicateHandle(GetCurrentProcess(), own, GetCurrentProcess(), &copy, 0, TRUE,
-                         DUPLICATE_SAME_ACCESS))
+    DWORD access = reduced(own);
+    if (!DuplicateHandle(GetCurrentProcess(), own, GetCurrentProcess(), &copy, access, TRUE,
+                         access ? 0 : DUPLICATE_SAME_ACCESS))
         return launch_fail(f, "cannot pass on a standard handle (DuplicateHandle)");
     *child = copy;
     return 0;

@@ -58,6 +58,7 @@ static DWORD WINAPI fill(void *context)
     struct stubs *s = context;
     auto_arena struct arena arena = {0};
     struct filling f = {.arena = &arena, .folder = s->folder};
+    add_stub(&f, STR(STUBS_NEUTRAL));
     policy_tool_names(s->policy, add_stub, &f);
     return 0;
 }

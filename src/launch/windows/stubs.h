@@ -1,7 +1,8 @@
 /*
- * The stub folder: a small program under the name of every tool that must not run, placed in PATH
- * right before the first entry that is not the workspace's. It only speaks: the tools themselves
- * are refused wherever they lie.
+ * The stub folder: a small program that says that a tool does not run here. It has a name of its
+ * own, by which the broker puts it in the place of a tool that is called, and links under the names
+ * of the remote logins; the folder stands in PATH right before the first entry that is not the
+ * workspace's. Nothing is made under a name of Windows' own programs.
  */
 #ifndef CORDON_LAUNCH_WINDOWS_STUBS_H
 #define CORDON_LAUNCH_WINDOWS_STUBS_H
@@ -10,6 +11,8 @@
 #include "policy/rules.h"
 
 #include <windows.h>
+
+#define STUBS_NEUTRAL "cordon-blocked"
 
 struct stubs {
     struct str folder; /* normal; empty: none was made */

@@ -124,28 +124,33 @@ static int set_default_dacl(HANDLE token, const struct token_run *r, struct laun
     return rc;
 }
 
-int token_make(const struct token_run *r, bool medium_integrity, HANDLE *out,
+int token_make(const struct token_run *r, const struct token_options *how, HANDLE *out,
                struct launch_failure *f)
 {
-    BYTE interactive[SECURITY_MAX_SID_SIZE];
+    BYTE interactive[SECURITY_MAX_SID_SIZE], everyone[SECURITY_MAX_SID_SIZE];
     HANDLE own, token;
-    if (!well_known(WinInteractiveSid, interactive))
-        return launch_fail(f, "cannot name INTERACTIVE (CreateWellKnownSid)");
+    if (!well_known(WinInteractiveSid, interactive) || !well_known(WinWorldSid, everyone))
+        return launch_fail(f, "cannot name INTERACTIVE and Everyone (CreateWellKnownSid)");
     if (!OpenProcessToken(
             GetCurrentProcess(),
             TOKEN_DUPLICATE | TOKEN_QUERY | TOKEN_ASSIGN_PRIMARY | TOKEN_ADJUST_DEFAULT, &own))
         return launch_fail(f, "cannot open the launcher's own token (OpenProcessToken)");
     SID_AND_ATTRIBUTES disabled[] = {{interactive, 0}};
-    SID_AND_ATTRIBUTES restricting[] = {{(PSID)r->sid, 0}, {(PSID)r->logon, 0}};
-    BOOL made = CreateRestrictedToken(own, DISABLE_MAX_PRIVILEGE | LUA_TOKEN | WRITE_RESTRICTED, 1,
-                                      disabled, 0, NULL, 2, restricting, &token);
-    int rc = made ? 0 : launch_fail(f, "cannot make the token (CreateRestrictedToken)");
+    SID_AND_ATTRIBUTES restricting[] = {{(PSID)r->sid, 0}, {(PSID)r->logon, 0}, {everyone, 0}};
+    BOOL made = CreateRestrictedToken(own, DISABLE_MAX_PRIVILEGE | LUA_TOKEN | WRITE_RESTRICTED,
+                                      how->interactive ? 0 : 1, disabled, 0, NULL,
+                                      how->everyone ? 3 : 2, restricting, &token);
+    int rc = made ? 0
+             : token_is_restricted(own)
+                 ? launch_fail(f, "cannot make the token: cordon itself runs under a restricted "
+                                  "token, inside another sandbox (CreateRestrictedToken)")
+                 : launch_fail(f, "cannot make the token (CreateRestrictedToken)");
     CloseHandle(own);
     if (rc)
         return rc;
     rc = set_default_dacl(token, r, f);
     if (rc == 0)
-        rc = set_integrity(token, medium_integrity, f);
+        rc = set_integrity(token, how->medium, f);
     if (rc)
         CloseHandle(token);
     else

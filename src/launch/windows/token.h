@@ -20,10 +20,16 @@ struct token_run {
 /* Draws a run SID and looks up the other two. */
 int token_run_sid(struct token_run *r, struct launch_failure *f);
 
+/* Weakenings; zero is the strongest token. */
+struct token_options {
+    bool medium;      /* the documented one: the level stays what it is, at most Medium */
+    bool everyone;    /* Everyone is one of the restricting SIDs */
+    bool interactive; /* INTERACTIVE stays enabled */
+};
+
 /* Makes the primary token for the first process; the caller closes it. Its default DACL names the
-   user, the run and SYSTEM: what the tree makes the tree can use, and no other run can.
-   medium_integrity is the documented weakening: the level stays what it is, at most Medium. */
-int token_make(const struct token_run *r, bool medium_integrity, HANDLE *out,
+   user, the run and SYSTEM: what the tree makes the tree can use, and no other run can. */
+int token_make(const struct token_run *r, const struct token_options *how, HANDLE *out,
                struct launch_failure *f);
 
 /* True if the launcher has an administrator's full token. */

@@ -24,6 +24,19 @@ static inline bool wine_lacks_device_paths(void)
     return wine_is_here();
 }
 
+/* Wine 8 shows links of its Unix side as reparse points, follows them whatever an open says, and
+   does not tell where they lead: there the file that was reached is judged by its own path. */
+static inline bool wine_hides_links(void)
+{
+    return wine_is_here();
+}
+
+/* The server's end of a console tells Wine's programs neither its device nor a name. */
+static inline bool wine_is_console_server(bool is_file, bool has_device, bool has_name)
+{
+    return wine_is_here() && is_file && !has_device && !has_name;
+}
+
 /* Wine passes a pipe of its Unix side on as it is, and programs that ask a pipe for its kind (node)
    fail at it: it is relayed through a pipe of Windows. */
 static inline bool wine_is_unix_pipe(HANDLE file)

@@ -76,8 +76,15 @@ static void tick(void *context)
     pthread_mutex_unlock(&own->events);
 }
 
-const char *system_boundary(char *detail, size_t capacity)
+int system_choose(struct run *run)
 {
+    (void)run;
+    return 0;
+}
+
+const char *system_boundary(struct run *run, char *detail, size_t capacity)
+{
+    (void)run;
     snprintf(detail, capacity, "Landlock ABI %d", confine_landlock_abi());
     return "kernel";
 }

@@ -16,6 +16,11 @@
 #define FILE_DELETE_CHILD 0x40
 #endif
 
+#define NT_REPARSE_ENCOUNTERED ((NTSTATUS)0xC000050B) /* STATUS_REPARSE_POINT_ENCOUNTERED */
+
+/* OBJECT_INFORMATION_CLASS values beyond the SDK's. */
+enum nt_object_class { NT_OBJECT_NAME = 1, NT_OBJECT_TYPE = 2 };
+
 /* FILE_INFORMATION_CLASS values beyond the SDK's. */
 enum nt_file_class {
     NT_BASIC = 4,
@@ -27,6 +32,7 @@ enum nt_file_class {
     NT_END_OF_FILE = 20,
     NT_VALID_DATA_LENGTH = 39,
     NT_SHORT_NAME = 40,
+    NT_HARD_LINKS = 46,
     NT_RENAME_BYPASS = 56,
     NT_LINK_BYPASS = 57,
     NT_DISPOSITION_EX = 64,
@@ -46,6 +52,18 @@ struct nt_rename {
     WCHAR name[1];
 };
 enum { NT_REPLACE_IF_EXISTS = 1, NT_POSIX_SEMANTICS = 2, NT_IGNORE_READONLY = 0x40 };
+
+/* FILE_LINKS_INFORMATION: the names of a file, each with the number of its folder. */
+struct nt_link_name {
+    ULONG next; /* bytes to the next one; 0: the last */
+    LONGLONG folder;
+    ULONG units; /* of the name, not bytes */
+    WCHAR name[1];
+};
+struct nt_link_names {
+    ULONG needed, entries;
+    struct nt_link_name first;
+};
 
 struct nt_basic {
     LARGE_INTEGER created, accessed, written, changed;

@@ -167,6 +167,11 @@ static void test_attempts(void)
         fresh();
         int free_code = run(a->line, &control);
         bool happens = holds(a->effect);
+        /* Where handles are checked nobody can do this one, with or without a sandbox. */
+        if (!happens && stopped && strstr(a->line, "rename-read-only")) {
+            skip(a->what, "a read handle renames nothing here, for anybody");
+            continue;
+        }
         if (!ok(stopped && said && happens, "denied: %s", a->what)) {
             note("stopped %d, said %d, happens without the sandbox %d; codes %d and %d", stopped,
                  said, happens, code, free_code);

@@ -10,6 +10,9 @@
 
 #include "harness.h"
 
+#include "launch/windows/boundary.h"
+#include "launch/windows/token.h"
+
 struct attempt {
     const char *door, *what, *line, *effect;
     const char *options; /* NULL: none */
@@ -102,6 +105,10 @@ static void try_all(void)
         code = run(line, &control);
         bool happens = has_effect(a, code);
         take_back(a);
+        if (!happens && stopped && strstr(line, "rename-read-only")) {
+            skip(a->what, "a read handle renames nothing here, for anybody");
+            continue;
+        }
         if (!ok(!already && stopped && happens, "%s: %s", a->door, a->what)) {
             note("stopped %d, happens without the sandbox %d (%d)", stopped, happens, code);
             note_output(&out);
@@ -132,6 +139,22 @@ static const struct attempt on_windows[] = {
     {"devices", "the kernel's state (NtSystemDebugControl)", "%P% debug-control", "#", NULL},
 };
 
+/* Whether this kernel holds programs to their token, found out by trying: what only the token stops
+   must be stopped where it does, and gets through where it does not. */
+static bool token_holds(void)
+{
+    struct token_run who;
+    struct launch_failure failure;
+    struct boundary tried = {0};
+    HANDLE token;
+    if (token_run_sid(&who, &failure) == 0 &&
+        token_make(&who, &(struct token_options){0}, &token, &failure) == 0) {
+        boundary_try(token, &tried);
+        CloseHandle(token);
+    }
+    return boundary_is_kernel(&tried);
+}
+
 static bool is_wine(void)
 {
     return GetProcAddress(GetModuleHandleA("ntdll"), "wine_get_version") != NULL;
@@ -139,14 +162,15 @@ static bool is_wine(void)
 
 static void try_around(const struct attempt *list, size_t count)
 {
+    bool held = token_holds();
     for (size_t i = 0; i < count; i++) {
         auto_buf struct buf out = {0};
         bare();
         int code = confined("--quiet", list[i].line, &out);
         Sleep(list[i].effect[0] == '#' ? 0 : 100);
         bool escaped = has_effect(&list[i], code);
-        if (!ok(escaped == is_wine(), "%s: %s: %s", list[i].door, list[i].what,
-                is_wine() ? "wine: gets around" : "windows: must be denied"))
+        if (!ok(escaped == !held, "%s: %s: %s", list[i].door, list[i].what,
+                held ? "the token holds: must be denied" : "the token holds nothing: gets around"))
             note_output(&out);
     }
 }

@@ -85,6 +85,21 @@ static void compose(unsigned slot, uint32_t op, const uint64_t *numbers, const v
     wire->slot[slot].size = (uint32_t)wire_text_at(sizes, WIRE_TEXTS);
 }
 
+/* One question as the agent would ask it, past the agent. */
+bool wire_say(uint32_t op, const uint64_t *numbers, const void *first, uint32_t first_size,
+              const void *second, uint32_t second_size, struct wire_answer *answer)
+{
+    unsigned slot = FIRST_SLOT;
+    if (!wire && !find_wire())
+        return false;
+    take_slots();
+    compose(slot, op, numbers, first, first_size, second, second_size);
+    raise_hand(slot);
+    bool answered = wait_answer(slot);
+    *answer = wire->slot[slot].answer;
+    return answered;
+}
+
 /* ---- broken messages ---- */
 
 enum { BROKEN_KINDS = 16 };

@@ -4,6 +4,7 @@
 #define CORDON_TESTS_WINDOWS_PROBE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <wchar.h>
 #include <windows.h>
 
@@ -17,6 +18,11 @@ int status_result(NTSTATUS status);
 
 /* Puts a stub of ntdll back as the file on disk has it. */
 bool take_hook_away(const char *name);
+
+/* Asks the broker past the agent; false if there is none. */
+struct wire_answer;
+bool wire_say(uint32_t op, const uint64_t *numbers, const void *first, uint32_t first_size,
+              const void *second, uint32_t second_size, struct wire_answer *answer);
 
 #define ACTION(name, function) int do_##function(void);
 #include "actions.def"

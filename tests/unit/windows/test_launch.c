@@ -125,7 +125,8 @@ static void test_token(void)
     name_size = domain_size = 64;
     ok(LookupAccountSidW(NULL, run.user, name, &name_size, domain, &domain_size, &use),
        "control: the user's is somebody's");
-    if (!ok(token_make(&run, false, &token, &failure) == 0, "the token is made")) {
+    if (!ok(token_make(&run, &(struct token_options){0}, &token, &failure) == 0,
+            "the token is made")) {
         note("%s", failure.text);
         return;
     }
@@ -143,7 +144,7 @@ static void test_token(void)
         ok(level_of(token) == SECURITY_MANDATORY_LOW_RID &&
                level_of(own) > SECURITY_MANDATORY_LOW_RID,
            "its integrity is Low, and was not before");
-        ok(token_make(&run, true, &medium, &failure) == 0 &&
+        ok(token_make(&run, &(struct token_options){.medium = true}, &medium, &failure) == 0 &&
                level_of(medium) == SECURITY_MANDATORY_MEDIUM_RID,
            "with medium integrity it is Medium");
         CloseHandle(medium);
@@ -346,7 +347,7 @@ static void test_desktop(void)
     HDESK again = OpenDesktopW(leaf + 1, 0, FALSE, DESKTOP_READOBJECTS);
     ok(again != NULL, "control: it is there");
     CloseDesktop(again);
-    if (token_make(&run, false, &token, &failure) == 0) {
+    if (token_make(&run, &(struct token_options){0}, &token, &failure) == 0) {
         PROCESS_INFORMATION child;
         STARTUPINFOW startup = {.cb = sizeof startup, .lpDesktop = name};
         wchar_t image[MAX_PATH], line[2 * MAX_PATH];

@@ -1,0 +1,218 @@
+/*
+ * Trying the ladder on this Windows: this very program is started on each rung and does what real
+ * programs do at their start (cli/windows/probe.c). Only that the top works is remembered, for this
+ * boot, user and version; a weaker rung is found anew for every run.
+ */
+#include "wire/windows/nt.h"
+
+#include "lib/windows/launch.h"
+
+#include <stdio.h>
+
+#include "base/utf.h"
+#include "launch/environment.h"
+#include "launch/windows/block.h"
+#include "launch/windows/boundary.h"
+#include "launch/windows/wide.h"
+
+enum { PATIENCE_MS = 20000, LONGEST_LINE = 400 };
+
+struct ladder_rung ladder_of(const struct run *run)
+{
+    return ladder_unpack(run->rung);
+}
+
+static void ignore(void *context, const struct audit_event *event)
+{
+    (void)context, (void)event;
+}
+
+/* What the probe said last, from its output file. */
+static void read_said(HANDLE file, struct buf *said)
+{
+    char text[LONGEST_LINE];
+    DWORD n = 0;
+    SetFilePointer(file, 0, NULL, FILE_BEGIN);
+    if (ReadFile(file, text, sizeof text, &n, NULL))
+        while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+            n--;
+    buf_add(said, (struct str){text, n});
+}
+
+static bool command_of(struct run *run, struct arena *arena, struct lookup *found)
+{
+    auto_buf struct buf self = {0}, line = {0};
+    wchar_t system[MAX_PATH + 1];
+    *found = (struct lookup){0};
+    if (run->options->probes && machine_own_path(&self)) {
+        buf_fmt(&line, "\"%.*s\" start-probe", STR_ARG(buf_str(&self)));
+    } else {
+        /* Inside another program: its own start is no probe. */
+        UINT n = GetSystemDirectoryW(system, MAX_PATH);
+        utf_from16(&self, (const uint16_t *)system, n < MAX_PATH ? n : 0);
+        buf_add(&self, STR("\\cmd.exe"));
+        buf_fmt(&line, "\"%.*s\" /d /c exit", STR_ARG(buf_str(&self)));
+    }
+    found->image = wide_of(arena, buf_str(&self));
+    found->cmdline = wide_of(arena, buf_str(&line));
+    return !self.failed && !line.failed && found->image && found->cmdline;
+}
+
+enum ladder_result ladder_try(struct run *run, const struct ladder_rung *rung, struct buf *said)
+{
+    auto_arena struct arena arena = {0};
+    auto_launch struct launch l = {0};
+    struct launch_failure failure = {{0}};
+    struct launch_plan plan = {.run = run, .rung = *rung, .event = ignore};
+    struct lookup found;
+    struct environment_plan variables = {.inherited = block_read(&arena), .ignore_case = true};
+    wchar_t folder[MAX_PATH + 1], name[MAX_PATH + 1], *block = NULL;
+    enum ladder_result result = LADDER_FAILS;
+    HANDLE process;
+    if (!GetTempPathW(MAX_PATH, folder) || !GetTempFileNameW(folder, L"crd", 0, name))
+        return LADDER_HANGS;
+    HANDLE output = CreateFileW(name, GENERIC_READ | GENERIC_WRITE, SHARE_ALL, NULL, CREATE_ALWAYS,
+                                FILE_FLAG_DELETE_ON_CLOSE, NULL);
+    HANDLE nothing = CreateFileW(L"NUL", GENERIC_READ, SHARE_ALL, NULL, OPEN_EXISTING, 0, NULL);
+    plan.stdio = (const HANDLE[]){nothing, output, output};
+    int rc = launch_prepare(&plan, &l, &failure);
+    const char *const *environment =
+        environment_make(&arena, policy_settings_of(run->policy->policy), &variables);
+    if (rc == 0 && (!environment || block_make(&arena, environment, &block) ||
+                    !command_of(run, &arena, &found)))
+        rc = launch_fail_words(&failure, "out of memory");
+    if (rc == 0)
+        rc = launch_start(&plan, &l, &found, block, folder, &process, &failure);
+    if (rc) {
+        buf_fmt(said, "%s", failure.text);
+    } else {
+        DWORD code = 1;
+        bool ended = WaitForSingleObject(process, PATIENCE_MS) == WAIT_OBJECT_0;
+        GetExitCodeProcess(process, &code);
+        CloseHandle(process);
+        result = !ended ? LADDER_HANGS : code == 0 ? LADDER_STARTS : LADDER_FAILS;
+        read_said(output, said);
+        if (result == LADDER_FAILS && !said->n)
+            buf_fmt(said, "exit code 0x%lx", (unsigned long)code);
+        if (result == LADDER_HANGS)
+            buf_add(said, STR("no end within 20 seconds"));
+    }
+    CloseHandle(nothing);
+    CloseHandle(output);
+    return result;
+}
+
+/* ---- what is remembered ---- */
+
+static bool memory_path(wchar_t *out, size_t room)
+{
+    wchar_t local[MAX_PATH + 1];
+    DWORD n = GetEnvironmentVariableW(L"LOCALAPPDATA", local, MAX_PATH);
+    return n > 0 && n < MAX_PATH && swprintf(out, room, L"%ls\\cordon-ladder.txt", local) > 0;
+}
+
+/* This boot, this program, this Windows. */
+static void memory_text(char *out, size_t room)
+{
+    enum { BOOT_ID = 0x7FFE02C4 }; /* KUSER_SHARED_DATA.BootId */
+    snprintf(out, room, "top %s %lu %s\n", cordon_version(),
+             (unsigned long)*(volatile ULONG *)BOOT_ID, "1");
+}
+
+static bool is_remembered(void)
+{
+    wchar_t path[MAX_PATH + 40];
+    char wanted[80], found[80] = "";
+    DWORD n = 0;
+    memory_text(wanted, sizeof wanted);
+    HANDLE file = memory_path(path, MAX_PATH + 40)
+                      ? CreateFileW(path, GENERIC_READ, SHARE_ALL, NULL, OPEN_EXISTING, 0, NULL)
+                      : INVALID_HANDLE_VALUE;
+    if (file == INVALID_HANDLE_VALUE)
+        return false;
+    bool read = ReadFile(file, found, sizeof found - 1, &n, NULL);
+    CloseHandle(file);
+    found[n] = 0;
+    return read && strcmp(found, wanted) == 0;
+}
+
+static void remember(void)
+{
+    wchar_t path[MAX_PATH + 40];
+    char text[80];
+    DWORD n;
+    memory_text(text, sizeof text);
+    HANDLE file = memory_path(path, MAX_PATH + 40)
+                      ? CreateFileW(path, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL)
+                      : INVALID_HANDLE_VALUE;
+    if (file == INVALID_HANDLE_VALUE)
+        return;
+    WriteFile(file, text, (DWORD)strlen(text), &n, NULL);
+    CloseHandle(file);
+}
+
+/* ---- choosing ---- */
+
+struct trial {
+    struct run *run;
+    struct buf said; /* by the top, the last time */
+};
+
+static enum ladder_result trial(void *context, const struct ladder_rung *rung)
+{
+    struct trial *t = context;
+    auto_buf struct buf said = {0};
+    enum ladder_result result = ladder_try(t->run, rung, &said);
+    if (ladder_is_top(rung)) {
+        t->said.n = 0;
+        buf_add(&t->said, buf_str(&said));
+    }
+    return result;
+}
+
+/* Where the token holds nothing, nothing can fail for its sake. */
+static bool token_matters(void)
+{
+    struct token_run who;
+    struct launch_failure failure;
+    struct boundary tried = {0};
+    HANDLE token;
+    if (token_run_sid(&who, &failure) ||
+        token_make(&who, &(struct token_options){0}, &token, &failure))
+        return true;
+    boundary_try(token, &tried);
+    CloseHandle(token);
+    return tried.files || tried.deletes || tried.processes;
+}
+
+int ladder_choose(struct run *run, struct launch_failure *f)
+{
+    struct trial t = {.run = run};
+    struct ladder_rung rung;
+    if (is_remembered())
+        return 0;
+    if (!token_matters()) {
+        remember();
+        return 0;
+    }
+    bool found = ladder_find(trial, &t, &rung);
+    if (found) {
+        run->rung = ladder_pack(&rung);
+        if (ladder_is_top(&rung))
+            remember();
+    } else {
+        snprintf(f->text, sizeof f->text,
+                 "no program can be started in the sandbox of this Windows: %.200s; cordon doctor "
+                 "--ladder shows every way that was tried",
+                 buf_cstr(&t.said));
+    }
+    buf_free(&t.said);
+    return found ? 0 : CORDON_E_CONFINE;
+}
+
+int system_choose(struct run *run)
+{
+    struct launch_failure failure = {{0}};
+    int rc = ladder_choose(run, &failure);
+    return rc ? api_fail(run->policy, rc, failure.text) : 0;
+}

@@ -1,0 +1,61 @@
+/* What a run on Windows holds while it lasts, and the start of its first program. */
+#ifndef CORDON_LIB_WINDOWS_LAUNCH_H
+#define CORDON_LIB_WINDOWS_LAUNCH_H
+
+#include "broker/windows/broker.h"
+#include "broker/windows/proxy_serve.h"
+#include "launch/ladder.h"
+#include "launch/windows/desktop.h"
+#include "launch/windows/lookup.h"
+#include "launch/windows/stdio.h"
+#include "launch/windows/stubs.h"
+#include "lib/system.h"
+
+/* Zero is "not made yet". */
+struct launch {
+    struct token_run who;
+    HANDLE token, job, port, end, desktop, objects;
+    wchar_t desktop_name[DESKTOP_NAME_UNITS];
+    struct stdio_watch watch;
+    struct stdio stdio;
+    struct broker broker;
+    bool serving;
+    bool in_job; /* the job's window limits were dropped: Cordon itself is in a job */
+    struct stubs stubs;
+    struct proxy_server *proxy; /* of --net=allow */
+    char proxy_url[160];        /* the only way out; empty: none */
+};
+
+/* Who is told about what happens; context is the run. */
+typedef void launch_event(void *context, const struct audit_event *event);
+
+struct launch_plan {
+    struct run *run;
+    struct ladder_rung rung;
+    launch_event *event;
+    const HANDLE *stdio; /* three handles that stay the caller's; NULL: those of the run */
+};
+
+int launch_prepare(const struct launch_plan *plan, struct launch *l, struct launch_failure *f);
+
+/* Starts the program, confined from its first instruction on. */
+int launch_start(const struct launch_plan *plan, struct launch *l, const struct lookup *found,
+                 wchar_t *block, const wchar_t *cwd, HANDLE *process, struct launch_failure *f);
+
+/* Tells the broker and the agent where the stub is. */
+void launch_name_stub(struct launch *l);
+
+void launch_close(struct launch *l);
+#define auto_launch __attribute__((cleanup(launch_close)))
+
+/* ---- ladder.c ---- */
+
+/* The strongest way to start a program that works here, found by trying where it is not known. Kept
+   in the run. A code with a sentence if none does. */
+int ladder_choose(struct run *run, struct launch_failure *f);
+struct ladder_rung ladder_of(const struct run *run);
+
+/* One trial, for doctor: the exit code of the probe, or -1 with a sentence. */
+enum ladder_result ladder_try(struct run *run, const struct ladder_rung *rung, struct buf *said);
+
+#endif
