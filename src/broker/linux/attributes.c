@@ -10,18 +10,8 @@
 
 #include "broker/linux/broker.h"
 
-static int object_of(struct broker *b, struct request *r, int fd, enum policy_access access,
-                     enum audit_op op);
-
-/* N of /proc/PID/fd/N, if PID is the caller; -1 otherwise. */
-static int own_descriptor(const struct request *r, const struct resolved *where)
-{
-    int pid, fd, n = 0;
-    return sscanf(where->path, "/proc/%d/fd/%d%n", &pid, &fd, &n) == 2 && pid == (int)r->pid &&
-                   where->path[n] == '\0'
-               ? fd
-               : -1;
-}
+static int judge_copy(struct broker *b, struct request *r, int copy, enum policy_access access,
+                      enum audit_op op);
 
 /* The object as a descriptor of ours, judged. Negative after an answer. */
 static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t path, bool follow,
@@ -32,8 +22,8 @@ static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t pa
     if (rc == 0 && !where.exists)
         rc = -ENOENT;
     /* The C library spells some calls as chmod of /proc/self/fd/N. */
-    if (rc == 0 && where.descriptor && follow && own_descriptor(r, &where) >= 0)
-        return object_of(b, r, own_descriptor(r, &where), access, op);
+    if (rc == 0 && where.descriptor && follow)
+        return judge_copy(b, r, resolved_descriptor(r, &where), access, op);
     if (rc == 0 && where.descriptor)
         rc = -EACCES;
     if (rc) {
@@ -60,12 +50,11 @@ static bool is_nameless(int fd, const struct stat *st)
            str_starts(place, STR("socket:["));
 }
 
-/* The same for a descriptor of the caller. */
-static int object_of(struct broker *b, struct request *r, int fd, enum policy_access access,
-                     enum audit_op op)
+/* The same for a copy of a descriptor of the caller, or the errno in its place. */
+static int judge_copy(struct broker *b, struct request *r, int copy, enum policy_access access,
+                      enum audit_op op)
 {
     struct resolved where = {.parent = -1, .exists = true};
-    int copy = request_descriptor(r, fd);
     if (copy < 0) {
         request_fail(r, -copy);
         return -1;
@@ -86,6 +75,12 @@ static int object_of(struct broker *b, struct request *r, int fd, enum policy_ac
     if (!told)
         request_fail(r, EACCES);
     return -1;
+}
+
+static int object_of(struct broker *b, struct request *r, int fd, enum policy_access access,
+                     enum audit_op op)
+{
+    return judge_copy(b, r, request_descriptor(r, fd), access, op);
 }
 
 static void finish(struct request *r, int fd, long rc)

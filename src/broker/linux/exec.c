@@ -345,7 +345,7 @@ static int program_of(struct request *r, int dirfd, const char *given, int flags
     if (rc)
         return rc;
     if (where.descriptor)
-        return request_descriptor(r, atoi(where.leaf));
+        return resolved_descriptor(r, &where);
     if (!where.exists)
         return -ENOENT;
     if (!where.leaf[0])

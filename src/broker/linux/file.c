@@ -151,11 +151,11 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
 }
 
 /* An unnamed file gets a name: link(/proc/self/fd/N) or an empty path. */
-static void link_descriptor(struct broker *b, struct request *r, int fd, const struct resolved *to)
+static void link_descriptor(struct broker *b, struct request *r, int copy,
+                            const struct resolved *to)
 {
     struct stat st;
     char path[64];
-    int copy = request_descriptor(r, fd);
     if (copy < 0) {
         request_fail(r, -copy);
         return;
@@ -187,13 +187,13 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
     if (rc == 0 && to.exists)
         rc = -EEXIST;
     if (rc == 0 && n == 0 && (flags & AT_EMPTY_PATH)) {
-        link_descriptor(b, r, from_dir, &to);
+        link_descriptor(b, r, request_descriptor(r, from_dir), &to);
         return;
     }
     if (rc == 0)
         rc = resolve(r, from_dir, path, flags & AT_SYMLINK_FOLLOW, &from);
     if (rc == 0 && from.descriptor && (flags & AT_SYMLINK_FOLLOW)) {
-        link_descriptor(b, r, atoi(from.leaf), &to);
+        link_descriptor(b, r, resolved_descriptor(r, &from), &to);
         return;
     }
     if (rc == 0 && !from.exists)

@@ -143,7 +143,7 @@ static int open_descriptor(struct broker *b, struct request *r, const struct res
 {
     struct resolved object = {.parent = -1, .exists = true};
     char own[64];
-    int copy = request_descriptor(r, atoi(where->leaf));
+    int copy = resolved_descriptor(r, where);
     if (copy < 0)
         return copy;
     object.parent = copy;
