@@ -298,28 +298,91 @@ static void do_truncate(struct broker *b, struct request *r)
         request_succeed(r, 0);
 }
 
-bool file_handle(struct broker *b, struct request *r)
+void file_mkdir(struct broker *b, struct request *r)
 {
     const uint64_t *a = r->args;
-    int dir = (int)a[0];
-    switch (r->number) {
-    case SYS_mkdirat: do_mkdir(b, r, dir, a[1], (mode_t)a[2]); return true;
-    case SYS_unlinkat: do_unlink(b, r, dir, a[1], (int)a[2]); return true;
-    case SYS_renameat: do_rename(b, r, dir, a[1], (int)a[2], a[3], 0); return true;
-    case SYS_renameat2: do_rename(b, r, dir, a[1], (int)a[2], a[3], (unsigned)a[4]); return true;
-    case SYS_linkat: do_link(b, r, dir, a[1], (int)a[2], a[3], (int)a[4]); return true;
-    case SYS_symlinkat: do_symlink(b, r, a[0], (int)a[1], a[2]); return true;
-    case SYS_mknodat: do_mknod(b, r, dir, a[1], (mode_t)a[2]); return true;
-    case SYS_truncate: do_truncate(b, r); return true;
-#ifdef SYS_open
-    case SYS_mkdir: do_mkdir(b, r, AT_FDCWD, a[0], (mode_t)a[1]); return true;
-    case SYS_rmdir: do_unlink(b, r, AT_FDCWD, a[0], AT_REMOVEDIR); return true;
-    case SYS_unlink: do_unlink(b, r, AT_FDCWD, a[0], 0); return true;
-    case SYS_rename: do_rename(b, r, AT_FDCWD, a[0], AT_FDCWD, a[1], 0); return true;
-    case SYS_link: do_link(b, r, AT_FDCWD, a[0], AT_FDCWD, a[1], 0); return true;
-    case SYS_symlink: do_symlink(b, r, a[0], AT_FDCWD, a[1]); return true;
-    case SYS_mknod: do_mknod(b, r, AT_FDCWD, a[0], (mode_t)a[1]); return true;
-#endif
-    default: return false;
-    }
+    do_mkdir(b, r, AT_FDCWD, a[0], (mode_t)a[1]);
+}
+
+void file_mkdirat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_mkdir(b, r, (int)a[0], a[1], (mode_t)a[2]);
+}
+
+void file_rmdir(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_unlink(b, r, AT_FDCWD, a[0], AT_REMOVEDIR);
+}
+
+void file_unlink(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_unlink(b, r, AT_FDCWD, a[0], 0);
+}
+
+void file_unlinkat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_unlink(b, r, (int)a[0], a[1], (int)a[2]);
+}
+
+void file_rename(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_rename(b, r, AT_FDCWD, a[0], AT_FDCWD, a[1], 0);
+}
+
+void file_renameat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_rename(b, r, (int)a[0], a[1], (int)a[2], a[3], 0);
+}
+
+void file_renameat2(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_rename(b, r, (int)a[0], a[1], (int)a[2], a[3], (unsigned)a[4]);
+}
+
+void file_link(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_link(b, r, AT_FDCWD, a[0], AT_FDCWD, a[1], 0);
+}
+
+void file_linkat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_link(b, r, (int)a[0], a[1], (int)a[2], a[3], (int)a[4]);
+}
+
+void file_symlink(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_symlink(b, r, a[0], AT_FDCWD, a[1]);
+}
+
+void file_symlinkat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_symlink(b, r, a[0], (int)a[1], a[2]);
+}
+
+void file_mknod(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_mknod(b, r, AT_FDCWD, a[0], (mode_t)a[1]);
+}
+
+void file_mknodat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_mknod(b, r, (int)a[0], a[1], (mode_t)a[2]);
+}
+
+void file_truncate(struct broker *b, struct request *r)
+{
+    do_truncate(b, r);
 }

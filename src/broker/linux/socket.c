@@ -34,7 +34,7 @@ static void refuse(struct broker *b, struct request *r, enum audit_op op, struct
  * Streams are judged when they connect. Datagrams name their peer with each send, which is not
  * looked at, so they exist only where the network is on.
  */
-static void do_socket(struct broker *b, struct request *r)
+void socket_make(struct broker *b, struct request *r)
 {
     enum { ROUTE = 0 };
     int domain = (int)r->args[0], type = (int)r->args[1] & 0xF, protocol = (int)r->args[2];
@@ -329,7 +329,7 @@ static void disconnect(struct request *r, const struct sockaddr_storage *address
         close(socket);
 }
 
-static void do_connect(struct broker *b, struct request *r)
+void socket_connect(struct broker *b, struct request *r)
 {
     struct sockaddr_storage address;
     socklen_t length;
@@ -464,7 +464,7 @@ static void bind_netlink(struct request *r, const struct sockaddr_storage *addre
         close(socket);
 }
 
-static void do_bind(struct broker *b, struct request *r)
+void socket_bind(struct broker *b, struct request *r)
 {
     struct sockaddr_storage address;
     socklen_t length;
@@ -479,7 +479,7 @@ static void do_bind(struct broker *b, struct request *r)
 }
 
 /* Unbound, or bound and then let go, it would listen on every address of this machine. */
-static void do_listen(struct broker *b, struct request *r)
+void socket_listen(struct broker *b, struct request *r)
 {
     struct sockaddr_storage own = {0};
     socklen_t length = sizeof own;
@@ -503,15 +503,4 @@ static void do_listen(struct broker *b, struct request *r)
     else
         request_succeed(r, 0);
     close(socket);
-}
-
-bool socket_handle(struct broker *b, struct request *r)
-{
-    switch (r->number) {
-    case SYS_socket: do_socket(b, r); return true;
-    case SYS_connect: do_connect(b, r); return true;
-    case SYS_bind: do_bind(b, r); return true;
-    case SYS_listen: do_listen(b, r); return true;
-    default: return false;
-    }
 }
