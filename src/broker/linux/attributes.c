@@ -10,18 +10,8 @@
 
 #include "broker/linux/broker.h"
 
-static int object_of(struct broker *b, struct request *r, int fd, enum policy_access access,
-                     enum audit_op op);
-
-/* N of /proc/PID/fd/N, if PID is the caller; -1 otherwise. */
-static int own_descriptor(const struct request *r, const struct resolved *where)
-{
-    int pid, fd, n = 0;
-    return sscanf(where->path, "/proc/%d/fd/%d%n", &pid, &fd, &n) == 2 && pid == (int)r->pid &&
-                   where->path[n] == '\0'
-               ? fd
-               : -1;
-}
+static int judge_copy(struct broker *b, struct request *r, int copy, enum policy_access access,
+                      enum audit_op op);
 
 /* The object as a descriptor of ours, judged. Negative after an answer. */
 static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t path, bool follow,
@@ -32,8 +22,8 @@ static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t pa
     if (rc == 0 && !where.exists)
         rc = -ENOENT;
     /* The C library spells some calls as chmod of /proc/self/fd/N. */
-    if (rc == 0 && where.descriptor && follow && own_descriptor(r, &where) >= 0)
-        return object_of(b, r, own_descriptor(r, &where), access, op);
+    if (rc == 0 && where.descriptor && follow)
+        return judge_copy(b, r, resolved_descriptor(r, &where), access, op);
     if (rc == 0 && where.descriptor)
         rc = -EACCES;
     if (rc) {
@@ -60,12 +50,11 @@ static bool is_nameless(int fd, const struct stat *st)
            str_starts(place, STR("socket:["));
 }
 
-/* The same for a descriptor of the caller. */
-static int object_of(struct broker *b, struct request *r, int fd, enum policy_access access,
-                     enum audit_op op)
+/* The same for a copy of a descriptor of the caller, or the errno in its place. */
+static int judge_copy(struct broker *b, struct request *r, int copy, enum policy_access access,
+                      enum audit_op op)
 {
     struct resolved where = {.parent = -1, .exists = true};
-    int copy = request_descriptor(r, fd);
     if (copy < 0) {
         request_fail(r, -copy);
         return -1;
@@ -86,6 +75,12 @@ static int object_of(struct broker *b, struct request *r, int fd, enum policy_ac
     if (!told)
         request_fail(r, EACCES);
     return -1;
+}
+
+static int object_of(struct broker *b, struct request *r, int fd, enum policy_access access,
+                     enum audit_op op)
+{
+    return judge_copy(b, r, request_descriptor(r, fd), access, op);
 }
 
 static void finish(struct request *r, int fd, long rc)
@@ -247,62 +242,120 @@ static void do_removexattr(struct request *r, int fd)
     finish(r, fd, removexattr(own_path(fd, own), name));
 }
 
-bool attributes_handle(struct broker *b, struct request *r)
+/* The object, if it is no symlink: of one only root's own attributes could be set. */
+static int no_link(struct broker *b, struct request *r, uint64_t path)
+{
+    auto_resolved struct resolved where = {.parent = -1};
+    int rc = resolve_argument(r, AT_FDCWD, path, false, &where);
+    if (rc || (where.exists && S_ISLNK(where.st.st_mode))) {
+        request_fail(r, rc ? -rc : EPERM);
+        return -1;
+    }
+    return object_at(b, r, AT_FDCWD, path, false, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES);
+}
+
+void attributes_chmod(struct broker *b, struct request *r)
 {
     const uint64_t *a = r->args;
-    const enum policy_access attributes = POLICY_ATTRIBUTES;
-    const enum audit_op op = AUDIT_FILE_ATTRIBUTES;
-    int fd;
-    switch (r->number) {
-    case SYS_fchmodat: do_chmod(b, r, (int)a[0], a[1], (mode_t)a[2]); return true;
-    case SYS_fchmod:
-        change_mode(b, r, object_of(b, r, (int)a[0], attributes, op), (mode_t)a[1]);
-        return true;
-    case SYS_fchown:
-        fd = object_of(b, r, (int)a[0], POLICY_SECURITY, AUDIT_FILE_SECURITY);
-        if (fd >= 0)
-            finish(r, fd, fchown(fd, (uid_t)a[1], (gid_t)a[2]));
-        return true;
-    case SYS_fchownat:
-        do_chown(b, r, (int)a[0], a[1], (uid_t)a[2], (gid_t)a[3], (int)a[4]);
-        return true;
-    case SYS_utimensat: do_utimensat(b, r); return true;
-    case SYS_setxattr:
-        do_setxattr(b, r, object_at(b, r, AT_FDCWD, a[0], true, attributes, op));
-        return true;
-    case SYS_fsetxattr: do_setxattr(b, r, object_of(b, r, (int)a[0], attributes, op)); return true;
-    case SYS_removexattr:
-        do_removexattr(r, object_at(b, r, AT_FDCWD, a[0], true, attributes, op));
-        return true;
-    case SYS_fremovexattr:
-        do_removexattr(r, object_of(b, r, (int)a[0], attributes, op));
-        return true;
-    case SYS_lsetxattr:
-    case SYS_lremovexattr: {
-        /* Of a symlink itself only root's own attributes could be set. */
-        auto_resolved struct resolved where = {.parent = -1};
-        int rc = resolve_argument(r, AT_FDCWD, a[0], false, &where);
-        if (rc || (where.exists && S_ISLNK(where.st.st_mode))) {
-            request_fail(r, rc ? -rc : EPERM);
-            return true;
-        }
-        fd = object_at(b, r, AT_FDCWD, a[0], false, attributes, op);
-        if (r->number == SYS_lsetxattr)
-            do_setxattr(b, r, fd);
-        else
-            do_removexattr(r, fd);
-        return true;
-    }
-#ifdef SYS_chmod
-    case SYS_chmod: do_chmod(b, r, AT_FDCWD, a[0], (mode_t)a[1]); return true;
-    case SYS_chown: do_chown(b, r, AT_FDCWD, a[0], (uid_t)a[1], (gid_t)a[2], 0); return true;
-    case SYS_lchown:
-        do_chown(b, r, AT_FDCWD, a[0], (uid_t)a[1], (gid_t)a[2], AT_SYMLINK_NOFOLLOW);
-        return true;
-    case SYS_utime: do_old_times(b, r, AT_FDCWD, a[0], a[1], true); return true;
-    case SYS_utimes: do_old_times(b, r, AT_FDCWD, a[0], a[1], false); return true;
-    case SYS_futimesat: do_old_times(b, r, (int)a[0], a[1], a[2], false); return true;
-#endif
-    default: return false;
-    }
+    do_chmod(b, r, AT_FDCWD, a[0], (mode_t)a[1]);
+}
+
+void attributes_fchmod(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    change_mode(b, r, object_of(b, r, (int)a[0], POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES),
+                (mode_t)a[1]);
+}
+
+void attributes_fchmodat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_chmod(b, r, (int)a[0], a[1], (mode_t)a[2]);
+}
+
+void attributes_chown(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_chown(b, r, AT_FDCWD, a[0], (uid_t)a[1], (gid_t)a[2], 0);
+}
+
+void attributes_lchown(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_chown(b, r, AT_FDCWD, a[0], (uid_t)a[1], (gid_t)a[2], AT_SYMLINK_NOFOLLOW);
+}
+
+void attributes_fchown(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    int fd = object_of(b, r, (int)a[0], POLICY_SECURITY, AUDIT_FILE_SECURITY);
+    if (fd >= 0)
+        finish(r, fd, fchown(fd, (uid_t)a[1], (gid_t)a[2]));
+}
+
+void attributes_fchownat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_chown(b, r, (int)a[0], a[1], (uid_t)a[2], (gid_t)a[3], (int)a[4]);
+}
+
+void attributes_utime(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_old_times(b, r, AT_FDCWD, a[0], a[1], true);
+}
+
+void attributes_utimes(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_old_times(b, r, AT_FDCWD, a[0], a[1], false);
+}
+
+void attributes_futimesat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_old_times(b, r, (int)a[0], a[1], a[2], false);
+}
+
+void attributes_utimensat(struct broker *b, struct request *r)
+{
+    do_utimensat(b, r);
+}
+
+void attributes_setxattr(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_setxattr(b, r,
+                object_at(b, r, AT_FDCWD, a[0], true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES));
+}
+
+void attributes_lsetxattr(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_setxattr(b, r, no_link(b, r, a[0]));
+}
+
+void attributes_fsetxattr(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_setxattr(b, r, object_of(b, r, (int)a[0], POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES));
+}
+
+void attributes_removexattr(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_removexattr(r,
+                   object_at(b, r, AT_FDCWD, a[0], true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES));
+}
+
+void attributes_lremovexattr(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_removexattr(r, no_link(b, r, a[0]));
+}
+
+void attributes_fremovexattr(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_removexattr(r, object_of(b, r, (int)a[0], POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES));
 }

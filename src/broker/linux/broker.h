@@ -238,12 +238,12 @@ bool terminal_is_given(dev_t device);
  */
 int open_object(struct broker *b, struct request *r, struct resolved *where, int flags);
 
-/* The handlers, by call; false if the number is not theirs. */
-bool open_handle(struct broker *b, struct request *r);
-bool file_handle(struct broker *b, struct request *r);
-bool attributes_handle(struct broker *b, struct request *r);
-bool exec_handle(struct broker *b, struct request *r);
-bool socket_handle(struct broker *b, struct request *r);
-bool signal_handle(struct broker *b, struct request *r);
+/* The handlers, by call. What one leaves unanswered is refused. */
+#define CALL(name, x86_64, arm64, action, argument)
+#define SERVE(name, x86_64, arm64, action, argument, handler) \
+    void handler(struct broker *b, struct request *r);
+#include "launch/linux/calls.def"
+#undef CALL
+#undef SERVE
 
 #endif

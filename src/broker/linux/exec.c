@@ -345,7 +345,7 @@ static int program_of(struct request *r, int dirfd, const char *given, int flags
     if (rc)
         return rc;
     if (where.descriptor)
-        return request_descriptor(r, atoi(where.leaf));
+        return resolved_descriptor(r, &where);
     if (!where.exists)
         return -ENOENT;
     if (!where.leaf[0])
@@ -470,15 +470,21 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
     request_continue(r);
 }
 
-bool exec_handle(struct broker *b, struct request *r)
+void exec_execve(struct broker *b, struct request *r)
 {
-    if (r->number == SYS_execve)
-        do_exec(b, r, AT_FDCWD, r->args[0], r->args[1], 0);
-    else if (r->number == SYS_execveat)
-        do_exec(b, r, (int)r->args[0], r->args[1], r->args[2], (int)r->args[4]);
-    else if (r->number == SYS_set_tid_address)
-        request_continue(r); /* it came only to be looked at */
-    else
-        return false;
-    return true;
+    const uint64_t *a = r->args;
+    do_exec(b, r, AT_FDCWD, a[0], a[1], 0);
+}
+
+void exec_execveat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_exec(b, r, (int)a[0], a[1], a[2], (int)a[4]);
+}
+
+/* It came only to be looked at. */
+void exec_set_tid_address(struct broker *b, struct request *r)
+{
+    (void)b;
+    request_continue(r);
 }

@@ -151,11 +151,11 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
 }
 
 /* An unnamed file gets a name: link(/proc/self/fd/N) or an empty path. */
-static void link_descriptor(struct broker *b, struct request *r, int fd, const struct resolved *to)
+static void link_descriptor(struct broker *b, struct request *r, int copy,
+                            const struct resolved *to)
 {
     struct stat st;
     char path[64];
-    int copy = request_descriptor(r, fd);
     if (copy < 0) {
         request_fail(r, -copy);
         return;
@@ -187,13 +187,13 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
     if (rc == 0 && to.exists)
         rc = -EEXIST;
     if (rc == 0 && n == 0 && (flags & AT_EMPTY_PATH)) {
-        link_descriptor(b, r, from_dir, &to);
+        link_descriptor(b, r, request_descriptor(r, from_dir), &to);
         return;
     }
     if (rc == 0)
         rc = resolve(r, from_dir, path, flags & AT_SYMLINK_FOLLOW, &from);
     if (rc == 0 && from.descriptor && (flags & AT_SYMLINK_FOLLOW)) {
-        link_descriptor(b, r, atoi(from.leaf), &to);
+        link_descriptor(b, r, resolved_descriptor(r, &from), &to);
         return;
     }
     if (rc == 0 && !from.exists)
@@ -298,28 +298,91 @@ static void do_truncate(struct broker *b, struct request *r)
         request_succeed(r, 0);
 }
 
-bool file_handle(struct broker *b, struct request *r)
+void file_mkdir(struct broker *b, struct request *r)
 {
     const uint64_t *a = r->args;
-    int dir = (int)a[0];
-    switch (r->number) {
-    case SYS_mkdirat: do_mkdir(b, r, dir, a[1], (mode_t)a[2]); return true;
-    case SYS_unlinkat: do_unlink(b, r, dir, a[1], (int)a[2]); return true;
-    case SYS_renameat: do_rename(b, r, dir, a[1], (int)a[2], a[3], 0); return true;
-    case SYS_renameat2: do_rename(b, r, dir, a[1], (int)a[2], a[3], (unsigned)a[4]); return true;
-    case SYS_linkat: do_link(b, r, dir, a[1], (int)a[2], a[3], (int)a[4]); return true;
-    case SYS_symlinkat: do_symlink(b, r, a[0], (int)a[1], a[2]); return true;
-    case SYS_mknodat: do_mknod(b, r, dir, a[1], (mode_t)a[2]); return true;
-    case SYS_truncate: do_truncate(b, r); return true;
-#ifdef SYS_open
-    case SYS_mkdir: do_mkdir(b, r, AT_FDCWD, a[0], (mode_t)a[1]); return true;
-    case SYS_rmdir: do_unlink(b, r, AT_FDCWD, a[0], AT_REMOVEDIR); return true;
-    case SYS_unlink: do_unlink(b, r, AT_FDCWD, a[0], 0); return true;
-    case SYS_rename: do_rename(b, r, AT_FDCWD, a[0], AT_FDCWD, a[1], 0); return true;
-    case SYS_link: do_link(b, r, AT_FDCWD, a[0], AT_FDCWD, a[1], 0); return true;
-    case SYS_symlink: do_symlink(b, r, a[0], AT_FDCWD, a[1]); return true;
-    case SYS_mknod: do_mknod(b, r, AT_FDCWD, a[0], (mode_t)a[1]); return true;
-#endif
-    default: return false;
-    }
+    do_mkdir(b, r, AT_FDCWD, a[0], (mode_t)a[1]);
+}
+
+void file_mkdirat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_mkdir(b, r, (int)a[0], a[1], (mode_t)a[2]);
+}
+
+void file_rmdir(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_unlink(b, r, AT_FDCWD, a[0], AT_REMOVEDIR);
+}
+
+void file_unlink(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_unlink(b, r, AT_FDCWD, a[0], 0);
+}
+
+void file_unlinkat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_unlink(b, r, (int)a[0], a[1], (int)a[2]);
+}
+
+void file_rename(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_rename(b, r, AT_FDCWD, a[0], AT_FDCWD, a[1], 0);
+}
+
+void file_renameat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_rename(b, r, (int)a[0], a[1], (int)a[2], a[3], 0);
+}
+
+void file_renameat2(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_rename(b, r, (int)a[0], a[1], (int)a[2], a[3], (unsigned)a[4]);
+}
+
+void file_link(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_link(b, r, AT_FDCWD, a[0], AT_FDCWD, a[1], 0);
+}
+
+void file_linkat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_link(b, r, (int)a[0], a[1], (int)a[2], a[3], (int)a[4]);
+}
+
+void file_symlink(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_symlink(b, r, a[0], AT_FDCWD, a[1]);
+}
+
+void file_symlinkat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_symlink(b, r, a[0], (int)a[1], a[2]);
+}
+
+void file_mknod(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_mknod(b, r, AT_FDCWD, a[0], (mode_t)a[1]);
+}
+
+void file_mknodat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_mknod(b, r, (int)a[0], a[1], (mode_t)a[2]);
+}
+
+void file_truncate(struct broker *b, struct request *r)
+{
+    do_truncate(b, r);
 }

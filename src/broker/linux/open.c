@@ -143,7 +143,7 @@ static int open_descriptor(struct broker *b, struct request *r, const struct res
 {
     struct resolved object = {.parent = -1, .exists = true};
     char own[64];
-    int copy = request_descriptor(r, atoi(where->leaf));
+    int copy = resolved_descriptor(r, where);
     if (copy < 0)
         return copy;
     object.parent = copy;
@@ -373,18 +373,25 @@ static void do_openat2(struct broker *b, struct request *r)
         do_open(b, r, (int)r->args[0], r->args[1], (int)how.flags, (mode_t)how.mode);
 }
 
-bool open_handle(struct broker *b, struct request *r)
+void open_open(struct broker *b, struct request *r)
 {
     const uint64_t *a = r->args;
-    switch (r->number) {
-    case SYS_openat: do_open(b, r, (int)a[0], a[1], (int)a[2], (mode_t)a[3]); return true;
-    case SYS_openat2: do_openat2(b, r); return true;
-#ifdef SYS_open
-    case SYS_open: do_open(b, r, AT_FDCWD, a[0], (int)a[1], (mode_t)a[2]); return true;
-    case SYS_creat:
-        do_open(b, r, AT_FDCWD, a[0], O_CREAT | O_WRONLY | O_TRUNC, (mode_t)a[1]);
-        return true;
-#endif
-    default: return false;
-    }
+    do_open(b, r, AT_FDCWD, a[0], (int)a[1], (mode_t)a[2]);
+}
+
+void open_creat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_open(b, r, AT_FDCWD, a[0], O_CREAT | O_WRONLY | O_TRUNC, (mode_t)a[1]);
+}
+
+void open_openat(struct broker *b, struct request *r)
+{
+    const uint64_t *a = r->args;
+    do_open(b, r, (int)a[0], a[1], (int)a[2], (mode_t)a[3]);
+}
+
+void open_openat2(struct broker *b, struct request *r)
+{
+    do_openat2(b, r);
 }

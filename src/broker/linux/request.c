@@ -36,19 +36,25 @@ static ssize_t read_memory_file(pid_t pid, uint64_t address, void *out, size_t s
     return n;
 }
 
-int request_read(const struct request *r, uint64_t address, void *out, size_t size)
+ssize_t request_read_memory(pid_t pid, uint64_t address, void *out, size_t size, bool *by_file)
 {
     struct iovec local = {out, size};
     struct iovec remote = {(void *)(uintptr_t)address, size};
     ssize_t n = -1;
     errno = ENOSYS;
-    if (!r->server->reads_files)
-        n = process_vm_readv(r->pid, &local, 1, &remote, 1, 0);
+    if (!*by_file)
+        n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
     /* Other sandboxes filter that call, and the file is as good. */
     if (n < 0 && (errno == ENOSYS || errno == EPERM)) {
-        n = read_memory_file(r->pid, address, out, size);
-        r->server->reads_files = r->server->reads_files || n >= 0;
+        n = read_memory_file(pid, address, out, size);
+        *by_file = *by_file || n >= 0;
     }
+    return n;
+}
+
+int request_read(const struct request *r, uint64_t address, void *out, size_t size)
+{
+    ssize_t n = request_read_memory(r->pid, address, out, size, &r->server->reads_files);
     if (n < 0)
         return -errno;
     if ((size_t)n != size)

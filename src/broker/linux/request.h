@@ -43,6 +43,10 @@ struct request {
     bool loose; /* the caller's memory says what is asked for: it must not go on as it is */
 };
 
+/* The memory of another process; the bytes read, or -1 and errno. *by_file: /proc/PID/mem is the
+   only way, which is found out at the first read. */
+ssize_t request_read_memory(pid_t pid, uint64_t address, void *out, size_t size, bool *by_file);
+
 /* Copies size bytes from the caller, once. 0 or a negative errno. */
 int request_read(const struct request *r, uint64_t address, void *out, size_t size);
 

@@ -186,16 +186,79 @@ static int step(const struct request *r, int base, char *work, struct resolved *
     return errno == ENOENT ? 0 : -errno;
 }
 
+/* Behind a prefix of the path that ends at a slash or with it; NULL if it has another. */
+static const char *behind(const char *path, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return strncmp(path, prefix, n) == 0 && (path[n] == '/' || path[n] == '\0') ? path + n : NULL;
+}
+
+/* Behind /proc/self, /proc/thread-self or the caller's /proc/PID; NULL for other paths. */
+static const char *behind_own_proc(const struct request *r, const char *path)
+{
+    struct request_status status;
+    int pid, n = 0;
+    if (!resolve_in_proc(path))
+        return NULL;
+    const char *rest = behind(path, "/proc/self");
+    if (!rest)
+        rest = behind(path, "/proc/thread-self");
+    if (!rest && sscanf(path, "/proc/%d%n", &pid, &n) == 1 && (path[n] == '/' || path[n] == '\0') &&
+        (pid == r->pid || (request_status(r, &status) && pid == status.process)))
+        rest = path + n;
+    return rest;
+}
+
+/*
+ * /proc/self/fd/N/REST is openat(N, REST), also as /dev/fd/N/REST and through a thread's folder;
+ * cwd and root likewise. Such links cannot be followed in the broker, where they are others. The
+ * folder as a descriptor, with the rest of the path in *rest; -1: the path has no such beginning.
+ */
+static int magic_folder(const struct request *r, const char *path, const char **rest)
+{
+    int number = AT_FDCWD, n = 0;
+    bool root = false;
+    const char *p = behind(path, "/dev/fd") ? path + strlen("/dev") : behind_own_proc(r, path);
+    if (!p)
+        return -1;
+    if (sscanf(p, "/task/%d%n", &number, &n) == 1 && n > 0 && p[n] == '/')
+        p += n;
+    n = 0;
+    if (sscanf(p, "/fd/%d%n", &number, &n) == 1 && n > 0 && number >= 0 && p[n] == '/')
+        *rest = p + n;
+    else if (strncmp(p, "/cwd/", 5) == 0)
+        *rest = p + 5, number = AT_FDCWD;
+    else if (strncmp(p, "/root/", 6) == 0)
+        *rest = p + 6, root = true;
+    else
+        return -1;
+    *rest += strspn(*rest, "/");
+    return caller_folder(r, number, root);
+}
+
 /* Here /proc/self would be the broker's; where a path begins with it, it is the caller's. */
 static bool name_self(const struct request *r, char *work, size_t capacity)
 {
-    static const char self[] = "/proc/self";
-    const size_t n = sizeof self - 1;
     char rest[PATH_MAX];
-    if (strncmp(work, self, n) != 0 || (work[n] && work[n] != '/'))
+    const char *behind_self = behind(work, "/proc/self");
+    if (!behind_self)
+        behind_self = behind(work, "/proc/thread-self");
+    if (!behind_self)
         return true;
-    snprintf(rest, sizeof rest, "%s", work + n);
+    snprintf(rest, sizeof rest, "%s", behind_self);
     return snprintf(work, capacity, "/proc/%d%s", (int)r->pid, rest) < (int)capacity;
+}
+
+/* Where an absolute path begins; *work becomes what is to be resolved from there. */
+static int absolute_base(const struct request *r, char *work, size_t capacity)
+{
+    const char *rest;
+    int base = magic_folder(r, work, &rest);
+    if (base != -1) {
+        memmove(work, *rest ? rest : ".", strlen(*rest ? rest : ".") + 1);
+        return base;
+    }
+    return name_self(r, work, capacity) ? caller_folder(r, AT_FDCWD, true) : -ENAMETOOLONG;
 }
 
 int resolve(const struct request *r, int dirfd, const char *path, bool follow, struct resolved *out)
@@ -206,15 +269,12 @@ int resolve(const struct request *r, int dirfd, const char *path, bool follow, s
     if (strlen(path) >= sizeof work)
         return -ENAMETOOLONG;
     strcpy(work, path);
-    int base = caller_folder(r, dirfd, work[0] == '/');
+    int base =
+        work[0] == '/' ? absolute_base(r, work, sizeof work) : caller_folder(r, dirfd, false);
     if (base < 0)
         return base;
     int rc = -ELOOP;
     for (int links = 0; links < MOST_LINKS; links++) {
-        if (!name_self(r, work, sizeof work)) {
-            close(base);
-            return -ENAMETOOLONG;
-        }
         rc = step(r, base, work, out);
         close(base);
         base = -1;
@@ -236,7 +296,7 @@ int resolve(const struct request *r, int dirfd, const char *path, bool follow, s
             strcat(work, "/");
         if (work[0] == '/') {
             resolved_close(out);
-            base = caller_folder(r, dirfd, true);
+            base = absolute_base(r, work, sizeof work);
             if (base < 0)
                 return base;
         } else {
@@ -256,4 +316,15 @@ int resolve_argument(const struct request *r, int dirfd, uint64_t address, bool 
     char path[PATH_MAX];
     ssize_t n = request_read_string(r, address, path, sizeof path);
     return n < 0 ? (int)n : resolve(r, dirfd, path, follow, out);
+}
+
+int resolved_descriptor(const struct request *r, const struct resolved *where)
+{
+    int number, n = 0;
+    const char *rest = behind_own_proc(r, where->path);
+    if (rest && sscanf(rest, "/task/%d%n", &number, &n) == 1 && n > 0)
+        rest += n;
+    if (!rest || sscanf(rest, "/fd/%d%n", &number, &n) != 1 || n <= 0 || rest[n] != '\0')
+        return -EACCES;
+    return request_descriptor(r, number);
 }

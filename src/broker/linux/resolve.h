@@ -32,6 +32,10 @@ int resolve_argument(const struct request *r, int dirfd, uint64_t address, bool 
 /* The path behind an own descriptor: false if it has none (a pipe, a deleted file). */
 bool resolve_path_of(int fd, char *out, size_t capacity);
 
+/* For a path that is a descriptor: a copy of it, or a negative errno; -EACCES if it is another
+   process's. */
+int resolved_descriptor(const struct request *r, const struct resolved *where);
+
 /* Other questions about /proc cost more than all the rest of a path that is not there. */
 bool resolve_in_proc(const char *path);
 

@@ -11,17 +11,38 @@
 
 enum { TICK_MS = 1000 };
 
+void serve_umask(struct broker *b, struct request *r)
+{
+    request_forget_umask(&b->server); /* read from /proc when it matters */
+    request_continue(r);
+}
+
+static const struct {
+    int number; /* on this machine; NONE: it has no such call */
+    void (*handler)(struct broker *b, struct request *r);
+} served[] = {
+#define NONE (-1)
+#define CALL(name, x86_64, arm64, action, argument)
+#if defined(__aarch64__)
+#define SERVE(name, x86_64, arm64, action, argument, handler) {arm64, handler},
+#else
+#define SERVE(name, x86_64, arm64, action, argument, handler) {x86_64, handler},
+#endif
+#include "launch/linux/calls.def"
+#undef CALL
+#undef SERVE
+#undef NONE
+};
+
 static void dispatch(struct broker *b, struct request *r)
 {
     if (!exec_verify(b, r))
         return;
-    if (r->number == SYS_umask) {
-        request_forget_umask(&b->server); /* read from /proc when it matters */
-        request_continue(r);
-    } else if (!open_handle(b, r) && !file_handle(b, r) && !attributes_handle(b, r) &&
-               !exec_handle(b, r) && !socket_handle(b, r)) {
-        signal_handle(b, r);
-    }
+    for (size_t i = 0; i < sizeof served / sizeof *served; i++)
+        if (served[i].number == r->number) {
+            served[i].handler(b, r);
+            break;
+        }
     request_finish(r); /* no handler may leave a caller waiting */
 }
 

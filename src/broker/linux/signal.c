@@ -138,7 +138,7 @@ static void by_descriptor(struct broker *b, struct request *r)
     close(copy);
 }
 
-bool signal_handle(struct broker *b, struct request *r)
+static bool handle(struct broker *b, struct request *r)
 {
     pid_t first = (pid_t)r->args[0];
     switch (r->number) {
@@ -155,4 +155,9 @@ bool signal_handle(struct broker *b, struct request *r)
     case SYS_pidfd_send_signal: by_descriptor(b, r); return true;
     default: return false;
     }
+}
+
+void signal_serve(struct broker *b, struct request *r)
+{
+    handle(b, r);
 }

@@ -34,7 +34,7 @@ static void refuse(struct broker *b, struct request *r, enum audit_op op, struct
  * Streams are judged when they connect. Datagrams name their peer with each send, which is not
  * looked at, so they exist only where the network is on.
  */
-static void do_socket(struct broker *b, struct request *r)
+void socket_make(struct broker *b, struct request *r)
 {
     enum { ROUTE = 0 };
     int domain = (int)r->args[0], type = (int)r->args[1] & 0xF, protocol = (int)r->args[2];
@@ -100,14 +100,65 @@ static bool is_loopback(const struct sockaddr_storage *address)
     return IN6_IS_ADDR_LOOPBACK(six);
 }
 
-/* One listener in /proc/net/tcp: its port and inode; false if the line is none. */
-static bool read_listener(const char *line, unsigned *port, unsigned long *inode)
+/* One listener in /proc/net/tcp: its address, port and inode; false if the line is none. */
+struct listener {
+    char address[33];
+    unsigned port;
+    unsigned long inode;
+};
+
+static bool read_listener(const char *line, struct listener *out)
 {
     enum { LISTENS = 0x0A };
     unsigned state;
-    return sscanf(line, " %*u: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*u %*u %lu", port,
-                  &state, inode) == 3 &&
+    return sscanf(line, " %*u: %32[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*u %*u %lu",
+                  out->address, &out->port, &state, &out->inode) == 4 &&
            state == LISTENS;
+}
+
+/* An address as those files spell it; one for both kinds is the older one. */
+static void spell_listener(const struct sockaddr_storage *address, char out[33])
+{
+    uint32_t words[4];
+    if (address->ss_family == AF_INET) {
+        snprintf(out, 33, "%08X",
+                 ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr);
+        return;
+    }
+    memcpy(words, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, sizeof words);
+    snprintf(out, 33, "%08X%08X%08X%08X", words[0], words[1], words[2], words[3]);
+}
+
+/* True if a connection to one could arrive at the other. */
+static bool addresses_meet(const char *a, const char *b)
+{
+    static const char mapped[] = "0000000000000000FFFF0000";
+    const size_t n = sizeof mapped - 1;
+    a += strncmp(a, mapped, n) == 0 ? n : 0;
+    b += strncmp(b, mapped, n) == 0 ? n : 0;
+    return strcmp(a, b) == 0 || strspn(a, "0") == strlen(a) || strspn(b, "0") == strlen(b);
+}
+
+/* True if somebody outside listens there: with SO_REUSEPORT the run would take a share of what
+   arrives for that server. */
+static bool is_served_outside(const struct broker *b, const struct sockaddr_storage *own,
+                              uint16_t port)
+{
+    static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
+    char line[512], address[33];
+    bool found = false;
+    spell_listener(own, address);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && !found; i++) {
+        struct listener l;
+        FILE *f = fopen(tables[i], "re");
+        while (f && !found && fgets(line, sizeof line, f))
+            found = read_listener(line, &l) && l.port == port &&
+                    addresses_meet(l.address, address) &&
+                    !id_set_count(&b->listeners, (struct file_id){.id = l.inode});
+        if (f)
+            fclose(f);
+    }
+    return found;
 }
 
 /*
@@ -120,13 +171,12 @@ static bool own_port(const struct broker *b, uint16_t port)
     size_t own = 0;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char line[512];
-        unsigned found;
-        unsigned long inode;
+        struct listener l;
         FILE *f = fopen(tables[i], "re");
         while (f && fgets(line, sizeof line, f)) {
-            if (!read_listener(line, &found, &inode) || found != port)
+            if (!read_listener(line, &l) || l.port != port)
                 continue;
-            if (!id_set_count(&b->listeners, (struct file_id){.id = inode})) {
+            if (!id_set_count(&b->listeners, (struct file_id){.id = l.inode})) {
                 fclose(f);
                 return false;
             }
@@ -279,7 +329,7 @@ static void disconnect(struct request *r, const struct sockaddr_storage *address
         close(socket);
 }
 
-static void do_connect(struct broker *b, struct request *r)
+void socket_connect(struct broker *b, struct request *r)
 {
     struct sockaddr_storage address;
     socklen_t length;
@@ -344,9 +394,30 @@ static void bind_unix(struct broker *b, struct request *r, const struct sockaddr
         close(socket);
 }
 
+/*
+ * Programs listen on every address unless they are told otherwise: with --net=loopback they get
+ * this machine's own. A socket for both kinds of addresses gets the older one, which clients try
+ * too.
+ */
+static void narrow(struct sockaddr_storage *address, int socket)
+{
+    struct sockaddr_in *four = (void *)address;
+    struct sockaddr_in6 *six = (void *)address;
+    int only_six = 0;
+    socklen_t size = sizeof only_six;
+    if (address->ss_family == AF_INET && four->sin_addr.s_addr == htonl(INADDR_ANY))
+        four->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (address->ss_family != AF_INET6 || !IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr))
+        return;
+    six->sin6_addr = (struct in6_addr)IN6ADDR_LOOPBACK_INIT;
+    if (getsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &only_six, &size) || only_six)
+        return;
+    inet_pton(AF_INET6, "::ffff:127.0.0.1", &six->sin6_addr);
+}
+
 /* A listener on this machine's own addresses; its port belongs to the run from then on. */
-static void bind_internet(struct broker *b, struct request *r,
-                          const struct sockaddr_storage *address, socklen_t length)
+static void bind_internet(struct broker *b, struct request *r, struct sockaddr_storage *address,
+                          socklen_t length)
 {
     char host[INET6_ADDRSTRLEN], target[INET6_ADDRSTRLEN + 16];
     uint16_t port;
@@ -354,25 +425,29 @@ static void bind_internet(struct broker *b, struct request *r,
         request_fail(r, EAFNOSUPPORT);
         return;
     }
+    int socket = request_descriptor(r, (int)r->args[0]);
+    if (socket < 0) {
+        request_fail(r, -socket);
+        return;
+    }
+    if (net_of(b) == POLICY_NET_LOOPBACK)
+        narrow(address, socket);
     if (net_of(b) != POLICY_NET_ON && !is_loopback(address)) {
+        close(socket);
         snprintf(target, sizeof target, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
                  (unsigned)port);
         refuse(b, r, AUDIT_NET_BIND, str_of(target),
                "other machines could reach it; listen on 127.0.0.1 instead");
         return;
     }
-    int socket = request_descriptor(r, (int)r->args[0]);
     struct stat st;
-    if (socket < 0)
-        request_fail(r, -socket);
-    else if (fstat(socket, &st) || bind(socket, (const struct sockaddr *)address, length))
+    if (fstat(socket, &st) || bind(socket, (const struct sockaddr *)address, length))
         request_fail(r, errno);
     else if (!id_set_add(&b->listeners, (struct file_id){.id = st.st_ino}))
         request_fail(r, ENOMEM);
     else
         request_succeed(r, 0);
-    if (socket >= 0)
-        close(socket);
+    close(socket);
 }
 
 static void bind_netlink(struct request *r, const struct sockaddr_storage *address,
@@ -389,7 +464,7 @@ static void bind_netlink(struct request *r, const struct sockaddr_storage *addre
         close(socket);
 }
 
-static void do_bind(struct broker *b, struct request *r)
+void socket_bind(struct broker *b, struct request *r)
 {
     struct sockaddr_storage address;
     socklen_t length;
@@ -404,7 +479,7 @@ static void do_bind(struct broker *b, struct request *r)
 }
 
 /* Unbound, or bound and then let go, it would listen on every address of this machine. */
-static void do_listen(struct broker *b, struct request *r)
+void socket_listen(struct broker *b, struct request *r)
 {
     struct sockaddr_storage own = {0};
     socklen_t length = sizeof own;
@@ -421,20 +496,11 @@ static void do_listen(struct broker *b, struct request *r)
              (port == 0 || !is_loopback(&own)))
         refuse(b, r, AUDIT_NET_LISTEN, STR("any address"),
                "other machines could reach it; bind it to 127.0.0.1 first");
+    else if (spell_peer(&own, host, sizeof host, &port) && is_served_outside(b, &own, port))
+        request_fail(r, EADDRINUSE);
     else if (listen(socket, (int)r->args[1]))
         request_fail(r, errno);
     else
         request_succeed(r, 0);
     close(socket);
-}
-
-bool socket_handle(struct broker *b, struct request *r)
-{
-    switch (r->number) {
-    case SYS_socket: do_socket(b, r); return true;
-    case SYS_connect: do_connect(b, r); return true;
-    case SYS_bind: do_bind(b, r); return true;
-    case SYS_listen: do_listen(b, r); return true;
-    default: return false;
-    }
 }

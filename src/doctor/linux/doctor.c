@@ -15,11 +15,11 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "broker/linux/request.h"
 #include "launch/linux/confine.h"
 #include "launch/linux/limits.h"
 #include "lib/system.h"
@@ -109,8 +109,21 @@ static int install_listener(void)
                         &program);
 }
 
+/* kernel.yama.ptrace_scope; -1: this kernel has none. */
+static int yama_scope(void)
+{
+    int scope = -1;
+    FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+    if (f && fscanf(f, "%d", &scope) != 1)
+        scope = -1;
+    if (f)
+        fclose(f);
+    return scope;
+}
+
 struct broker_try {
     int listener_error, getfd_error, read_error; /* 0: it works */
+    bool by_file;                                /* memory is read through /proc */
 };
 
 static char mark[8] = "parent";
@@ -119,7 +132,7 @@ static char mark[8] = "parent";
 static void try_broker(struct broker_try *t)
 {
     int ready[2], done[2], answer[2] = {-1, 0};
-    *t = (struct broker_try){ENOSYS, ENOSYS, ENOSYS};
+    *t = (struct broker_try){ENOSYS, ENOSYS, ENOSYS, false};
     if (pipe2(ready, O_CLOEXEC) || pipe2(done, O_CLOEXEC))
         return;
     fflush(NULL);
@@ -138,13 +151,13 @@ static void try_broker(struct broker_try *t)
     close(done[0]);
     if (pid > 0 && read(ready[0], answer, sizeof answer) == sizeof answer) {
         char seen[8] = "";
-        struct iovec local = {seen, sizeof seen}, remote = {mark, sizeof mark};
         t->listener_error = answer[0] < 0 ? answer[1] : 0;
         int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
         int copy =
             pidfd < 0 || answer[0] < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, answer[0], 0);
         t->getfd_error = copy < 0 ? errno : 0;
-        bool read_it = process_vm_readv(pid, &local, 1, &remote, 1, 0) == sizeof seen;
+        bool read_it = request_read_memory(pid, (uintptr_t)mark, seen, sizeof seen, &t->by_file) ==
+                       (ssize_t)sizeof seen;
         t->read_error = !read_it ? errno : strcmp(seen, "child") ? EIO : 0;
         if (copy >= 0)
             close(copy);
@@ -166,7 +179,9 @@ static bool examine_broker(struct doctor *d)
     doctor_layer(d, "pidfd_getfd", t.getfd_error == 0, "a descriptor of a child: %s",
                  t.getfd_error ? strerror(t.getfd_error) : "it was copied");
     doctor_layer(d, "process memory", t.read_error == 0, "arguments of a child: %s",
-                 t.read_error ? strerror(t.read_error) : "they can be read");
+                 t.read_error ? strerror(t.read_error)
+                 : t.by_file  ? "they can be read through /proc; process_vm_readv is refused here"
+                              : "they can be read");
     if (t.listener_error == EBUSY)
         doctor_finding(d, "seccomp.busy", true,
                        "there is a seccomp listener around this process already",
@@ -179,24 +194,27 @@ static bool examine_broker(struct doctor *d)
     if (t.getfd_error && !t.listener_error)
         doctor_finding(d, "pidfd.getfd", true, "pidfd_getfd is refused",
                        "allow it in the container's seccomp profile; kernel 5.6 or later");
-    if (t.read_error)
+    if (t.read_error && yama_scope() >= 2)
         doctor_finding(d, "yama.scope", true,
                        "the memory of a child cannot be read, so its calls cannot be judged",
                        "set kernel.yama.ptrace_scope to 0 or 1");
+    else if (t.read_error)
+        doctor_finding(d, "memory.refused", true,
+                       "the memory of a child cannot be read, so its calls cannot be judged: the "
+                       "sandbox or container around this process refuses process_vm_readv and "
+                       "/proc/PID/mem",
+                       "allow one of them there, or run cordon outside it");
     return t.listener_error == 0 && t.getfd_error == 0 && t.read_error == 0;
 }
 
 static void examine_yama(struct doctor *d)
 {
-    char value[8] = "";
-    FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-    if (!f || !fgets(value, sizeof value, f))
-        snprintf(value, sizeof value, "none");
-    if (f)
-        fclose(f);
-    value[strcspn(value, "\n")] = '\0';
-    doctor_layer(d, "yama", value[0] == '0' || value[0] == '1' || value[0] == 'n',
-                 "kernel.yama.ptrace_scope: %s; 0, 1 or none is enough", value);
+    int scope = yama_scope();
+    if (scope < 0)
+        doctor_layer(d, "yama", true, "kernel.yama.ptrace_scope: none; 0, 1 or none is enough");
+    else
+        doctor_layer(d, "yama", scope < 2, "kernel.yama.ptrace_scope: %d; 0, 1 or none is enough",
+                     scope);
 }
 
 /* ---- what limits and other things need ---- */

@@ -37,8 +37,11 @@ struct call {
 
 static const struct call calls[] = {
 #define CALL(name, x86_64, arm64, action, argument) {#name, {x86_64, arm64}, DO_##action, argument},
+#define SERVE(name, x86_64, arm64, action, argument, handler) \
+    CALL(name, x86_64, arm64, action, argument)
 #include "launch/linux/calls.def"
 #undef CALL
+#undef SERVE
 };
 
 /* Numbers above this were not known when the table was made. */

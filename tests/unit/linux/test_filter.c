@@ -104,13 +104,17 @@ struct row {
     const char *name;
     int number[2];
     const char *action;
+    bool served;
 };
 
 static const struct row rows[] = {
 #define NONE (-1)
-#define CALL(name, x86_64, arm64, action, argument) {#name, {x86_64, arm64}, #action},
+#define CALL(name, x86_64, arm64, action, argument) {#name, {x86_64, arm64}, #action, false},
+#define SERVE(name, x86_64, arm64, action, argument, handler) \
+    {#name, {x86_64, arm64}, #action, true},
 #include "launch/linux/calls.def"
 #undef CALL
+#undef SERVE
 };
 
 /* Every line of the table does what it says, and no number stands twice. */
@@ -143,6 +147,80 @@ static void test_table(enum filter_arch which)
     }
     ok(length && wrong == 0 && twice == 0 && checked > 80, "%s: %u calls do what the table says",
        which == FILTER_X86_64 ? "x86-64" : "arm64", checked);
+}
+
+static const struct {
+    const char *name, *why;
+} passes[] = {
+#define PASS(name, why) {#name, #why},
+#include "launch/linux/passes.def"
+#undef PASS
+};
+
+/* A call that reaches the broker has a handler, and only such a call. */
+static void test_served(void)
+{
+    static const char *const alone[] = {"EPERM", "ENOSYS",  "CLONE", "PAIR",     "IOCTL",
+                                        "PRCTL", "PRLIMIT", "FCNTL", "LANDLOCK", "SEND"};
+    unsigned wrong = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool reaches = true;
+        for (size_t j = 0; j < sizeof alone / sizeof *alone; j++)
+            reaches = reaches && strcmp(rows[i].action, alone[j]) != 0;
+        if (reaches != rows[i].served) {
+            note("%s: %s", rows[i].name, reaches ? "no handler" : "a handler that is never called");
+            wrong++;
+        }
+    }
+    ok(wrong == 0, "every call that reaches the broker has a handler");
+}
+
+/* Where a call of this name stands: its number in the table, -1 among those that pass, -2 nowhere,
+   -3 in both. What passes until it is served (OUTSIDE) may stand in both. */
+static int place_of(const char *name, enum filter_arch which)
+{
+    int place = -2;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        if (strcmp(passes[i].name, name) == 0)
+            place = strcmp(passes[i].why, "OUTSIDE") == 0 ? -4 : -1;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            place = place == -1 ? -3 : rows[i].number[which];
+    return place;
+}
+
+/* Every call of the kernel headers has an entry, with its number if that matters. */
+static void test_complete(enum filter_arch which, const char *header, int least)
+{
+    char line[256], name[128];
+    int number, known = 0, missing = 0, wrong = 0;
+    FILE *f = fopen(header, "re");
+    if (!f) {
+        skip("every call of the kernel headers", header);
+        return;
+    }
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "#define __NR_%127s %d", name, &number) != 2 &&
+            sscanf(line, "#define __NR3264_%127s %d", name, &number) != 2)
+            continue;
+        /* Not calls: the end of the list and the room for machines' own. */
+        if (strcmp(name, "syscalls") == 0 || strcmp(name, "arch_specific_syscall") == 0)
+            continue;
+        int place = place_of(name, which);
+        known++;
+        if (place == -2 && ask(number, 0, 0, 0) != UNKNOWN) {
+            missing++;
+            note("%s (%d) has no entry", name, number);
+        }
+        if (place == -3 || (place >= 0 && place != number)) {
+            wrong++;
+            note("%s is %d, not %d (-3: it stands in both)", name, number, place);
+        }
+    }
+    fclose(f);
+    ok(known >= least && missing == 0, "%s: all %d calls of the headers have an entry",
+       which == FILTER_X86_64 ? "x86-64" : "arm64", known);
+    ok(wrong == 0, "and their numbers");
 }
 
 /* Where Landlock knows less the filter lets less through. */
@@ -196,6 +274,9 @@ int main(void)
     test_older();
     test_x86_64();
     test_table(FILTER_X86_64);
+    test_served();
+    test_complete(FILTER_X86_64, "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", 350);
     test_table(FILTER_ARM64);
+    test_complete(FILTER_ARM64, "/usr/include/asm-generic/unistd.h", 300);
     return tap_done();
 }
