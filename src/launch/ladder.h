@@ -9,9 +9,11 @@
 #include "base/buf.h"
 
 enum ladder_factor {
-    LADDER_WINDOWS = 0, /* the job limits windows, clipboard and atoms; or not */
-    LADDER_DESKTOP,     /* a private desktop; or the caller's */
-    LADDER_EVERYONE,    /* Everyone is no restricting SID; or it is one */
+    LADDER_CONSOLE =
+        0,           /* a pseudoconsole of the launcher's; or a hidden one of the program's own */
+    LADDER_WINDOWS,  /* the job limits windows, clipboard and atoms; or not */
+    LADDER_DESKTOP,  /* a private desktop; or the caller's */
+    LADDER_EVERYONE, /* Everyone is no restricting SID; or it is one */
     LADDER_INTERACTIVE, /* INTERACTIVE only denies; or it allows, too */
     LADDER_FACTORS
 };

@@ -239,8 +239,9 @@ struct policy_program {
 
 void policy_tool_decide(const struct policy *policy, const struct policy_program *program,
                         struct policy_answer *answer);
-/* True if a program's path ends in this tool's name: called as what it is. */
-bool policy_tool_is_called(enum path_dialect dialect, struct str program, const char *tool);
+/* True if a stub may answer in the tool's place: it was called by its own name, and by somebody who
+   reads what it says. */
+bool policy_tool_speaks(enum path_dialect dialect, struct str called, enum policy_rule rule);
 void policy_tool_explain(const struct policy *policy, const struct policy_program *program,
                          const struct policy_answer *answer, struct buf *why, struct buf *fix);
 

@@ -3,7 +3,7 @@
 
 #include "policy/casefold.h"
 
-enum { EVERYWHERE = 0, WINDOWS, LOGIN };
+enum { EVERYWHERE = 0, WINDOWS, LOGIN, DESKTOP, DESKTOP_TOO /* everywhere */ };
 
 static const struct {
     struct str name;
@@ -105,14 +105,21 @@ void policy_tool_names(const struct policy *policy, void (*each)(void *context, 
     const struct policy_list *denied = &policy->settings.deny_tools;
     bool windows = dialect == PATH_WINDOWS;
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-        if ((tools[i].where == LOGIN || (tools[i].where == EVERYWHERE && !windows)) &&
+        if ((tools[i].where == LOGIN ||
+             ((tools[i].where == EVERYWHERE || tools[i].where == DESKTOP_TOO) && !windows)) &&
             !find_in(dialect, &policy->settings.allow_tools, tools[i].name))
             each(context, tools[i].name);
     for (size_t i = 0; i < denied->count && !windows; i++)
         each(context, tool_name(dialect, denied->items[i].given));
 }
 
-bool policy_tool_is_called(enum path_dialect dialect, struct str program, const char *tool)
+bool policy_tool_speaks(enum path_dialect dialect, struct str called, enum policy_rule rule)
 {
-    return tool && fold_equal(dialect, FOLD_WIDE, tool_name(dialect, program), str_of(tool));
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
+        bool path = str_has_char(called, '\\') || str_has_char(called, '/');
+        if (tools[i].rule == rule)
+            return !((tools[i].where == DESKTOP || tools[i].where == DESKTOP_TOO) && path) &&
+                   fold_equal(dialect, FOLD_WIDE, tool_name(dialect, called), tools[i].name);
+    }
+    return false;
 }

@@ -10,7 +10,8 @@
 
 #define RO "--mode read-only"
 
-enum selftest_kind { DENIED, ALLOWED };
+/* DENIED_IF_POSSIBLE: one more way; a machine on which nobody can do it is passed over. */
+enum selftest_kind { DENIED, ALLOWED, DENIED_IF_POSSIBLE };
 
 /* A denied attempt must have its effect without the sandbox (the control) and none with it; an
    allowed one must have it with the options given, and none with those of its control. */

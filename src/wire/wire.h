@@ -118,8 +118,9 @@ struct wire_slot {
 
 /* Agent flags. */
 enum {
-    WIRE_CHECK_READS = 1, /* reads are judged */
-    WIRE_NARROW = 2       /* a 32-bit program: its pointers have four bytes */
+    WIRE_CHECK_READS = 1,  /* reads are judged */
+    WIRE_KEEP_CONSOLE = 4, /* children get their parent's console */
+    WIRE_NARROW = 2        /* a 32-bit program: its pointers have four bytes */
 };
 
 struct wire_shared {

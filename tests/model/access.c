@@ -223,15 +223,20 @@ static bool holds(const char *const *sids, struct str sid)
 /* What the label leaves to a token below it: reading and executing, unless it forbids those. */
 static uint32_t allowed_by_label(const struct model_token *t, const struct model_object *o)
 {
-    uint32_t allowed = 0;
+    uint32_t read = mappings[o->type].read, execute = mappings[o->type].execute, kept;
+    uint32_t allowed = read | execute | RIGHT_READ_CONTROL | RIGHT_SYNCHRONIZE;
     if (t->level >= o->level)
         return 0xFFFFFFFF;
-    if (!o->no_read_up)
-        allowed |= mappings[o->type].read;
     if (!o->no_write_up)
         allowed |= mappings[o->type].write;
-    if (!o->no_execute_up)
-        allowed |= mappings[o->type].execute;
+    if (o->no_read_up) {
+        kept = o->no_execute_up ? 0 : (execute & ~read) | RIGHT_SYNCHRONIZE;
+        allowed &= ~(~kept & RIGHT_READ_CONTROL) & ~(read & ~kept);
+    }
+    if (o->no_execute_up) {
+        kept = o->no_read_up ? 0 : read | RIGHT_READ_CONTROL;
+        allowed &= ~(~kept & RIGHT_SYNCHRONIZE) & ~(execute & ~read & ~kept);
+    }
     return allowed;
 }
 

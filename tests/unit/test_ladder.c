@@ -33,7 +33,8 @@ int main(void)
 {
     const unsigned all = 1u << LADDER_FACTORS, none = ~0u;
     struct ladder_rung rung;
-    unsigned seen = 0, count = 0, last = 0;
+    uint64_t seen = 0;
+    unsigned count = 0, last = 0;
     bool ordered = true;
     for (; ladder_rung_at(count, &rung); count++) {
         unsigned weak = 0, number = ladder_pack(&rung);
@@ -41,9 +42,9 @@ int main(void)
             weak++;
         ordered = ordered && weak >= last;
         last = weak;
-        seen |= 1u << number;
+        seen |= UINT64_C(1) << number;
     }
-    ok(count == all && seen == (1u << all) - 1 && ordered,
+    ok(count == all && seen == (UINT64_C(1) << all) - 1 && ordered,
        "every rung once, those with fewer weaknesses first");
     bool exact = true;
     for (unsigned needs = 0; needs < all; needs++)

@@ -183,6 +183,47 @@ static DWORD try_impersonation(void)
     return 100 + (DWORD)level;
 }
 
+static DWORD try_unnamed_pipe(void)
+{
+    HANDLE read, write;
+    DWORD n;
+    return failed_if(!CreatePipe(&read, &write, NULL, 0) || !WriteFile(write, "x", 1, &n, NULL));
+}
+static DWORD try_global(void)
+{
+    return failed_if(!CreateEventW(NULL, TRUE, FALSE, L"Global\\token-probe-event"));
+}
+static DWORD try_local(void)
+{
+    return failed_if(!CreateEventW(NULL, TRUE, FALSE, L"Local\\token-probe-event"));
+}
+/* A device by the kernel's name, as DLLs open it. */
+static DWORD open_device(const wchar_t *path, ACCESS_MASK access)
+{
+    UNICODE_STRING name;
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    HANDLE device;
+    RtlInitUnicodeString(&name, path);
+    InitializeObjectAttributes(&object, &name, OBJ_CASE_INSENSITIVE, NULL, NULL);
+    NTSTATUS status = NtOpenFile(&device, access, &object, &io, 3, 0x20);
+    if (status >= 0)
+        NtClose(device);
+    return status >= 0 ? 0 : RtlNtStatusToDosError(status);
+}
+static DWORD try_ksec(void)
+{
+    return open_device(L"\\Device\\KsecDD", FILE_READ_DATA | FILE_WRITE_DATA | SYNCHRONIZE);
+}
+static DWORD try_afd_device(void)
+{
+    return open_device(L"\\Device\\Afd\\Mio", SYNCHRONIZE);
+}
+static DWORD try_mounts(void)
+{
+    return open_device(L"\\??\\MountPointManager", FILE_READ_ATTRIBUTES | SYNCHRONIZE);
+}
+
 static const struct action {
     const char *name;
     DWORD (*run)(void);
@@ -209,6 +250,12 @@ static const struct action {
     {"a console (conhost)", try_console, "ok"},
     {"a default pipe, both ends", try_pipe, "5; ok with the run's SID"},
     {"impersonate a client", try_impersonation, "at most 101"},
+    {"an unnamed pipe (CreatePipe)", try_unnamed_pipe, "ok"},
+    {"an event for all sessions (Global\\)", try_global, "5; the run has a directory of its own"},
+    {"an event of the session (Local\\)", try_local, "ok"},
+    {"open KsecDD", try_ksec, "an error, or ok without Everyone"},
+    {"open AFD by its own name", try_afd_device, "an error, or ok without the broker"},
+    {"open the mount point manager", try_mounts, "ok"},
 };
 
 /* ---- tokens ---- */
@@ -230,7 +277,7 @@ static PSID sid_of(const wchar_t *text)
     return sid;
 }
 
-static HANDLE make_token(const struct variant *v)
+static HANDLE make_token(const struct variant *v, bool interactive)
 {
     HANDLE own, token = NULL;
     static union {
@@ -247,8 +294,9 @@ static HANDLE make_token(const struct variant *v)
     SID_AND_ATTRIBUTES disabled[] = {{sid_of(L"S-1-5-4"), 0}};
     SID_AND_ATTRIBUTES restricting[] = {
         {sid_of(L"S-1-0-11-12-13-14"), 0}, {logon, 0}, {sid_of(L"S-1-1-0"), 0}};
-    if (!CreateRestrictedToken(own, DISABLE_MAX_PRIVILEGE | LUA_TOKEN | WRITE_RESTRICTED, 1,
-                               disabled, 0, NULL, v->everyone ? 3 : 2, restricting, &token))
+    if (!CreateRestrictedToken(own, DISABLE_MAX_PRIVILEGE | LUA_TOKEN | WRITE_RESTRICTED,
+                               interactive ? 0 : 1, disabled, 0, NULL, v->everyone ? 3 : 2,
+                               restricting, &token))
         printf("# CreateRestrictedToken: error %lu\n", GetLastError());
     TOKEN_MANDATORY_LABEL label = {
         {sid_of(v->low ? L"S-1-16-4096" : L"S-1-16-8192"), SE_GROUP_INTEGRITY}};
@@ -348,6 +396,126 @@ static const wchar_t *const programs[] = {
     L"python -c 0",
 };
 
+/* ---- one factor a row: which of them keeps a program from starting ---- */
+
+enum console { INHERITED, NO_WINDOW, NEW_CONSOLE, DETACHED, PSEUDO };
+
+static const struct recipe {
+    const char *name;
+    enum console console;
+    bool own_desktop;
+    struct variant token;
+    bool interactive, own_dacl;
+} recipes[] = {
+    {"no token", NO_WINDOW, false, {"", false, false, false}, true, false},
+    {"all of it, no window", NO_WINDOW, true, {"", true, false, true}, false, true},
+    {"all of it, inherited console", INHERITED, true, {"", true, false, true}, false, true},
+    {"all of it, new console", NEW_CONSOLE, true, {"", true, false, true}, false, true},
+    {"all of it, no console", DETACHED, true, {"", true, false, true}, false, true},
+    {"all of it, pseudoconsole", PSEUDO, true, {"", true, false, true}, false, true},
+    {"the caller's desktop", NO_WINDOW, false, {"", true, false, true}, false, true},
+    {"with Everyone", NO_WINDOW, true, {"", true, true, true}, false, true},
+    {"Medium", NO_WINDOW, true, {"", true, false, false}, false, true},
+    {"with INTERACTIVE", NO_WINDOW, true, {"", true, false, true}, true, true},
+    {"the user's default DACL", NO_WINDOW, true, {"", true, false, true}, false, false},
+    {"new console, with Everyone", NEW_CONSOLE, true, {"", true, true, true}, false, true},
+    {"pseudoconsole, with Everyone", PSEUDO, true, {"", true, true, true}, false, true},
+    {"pseudoconsole, the caller's desktop", PSEUDO, false, {"", true, false, true}, false, true},
+};
+
+static void set_default_dacl(HANDLE token)
+{
+    PSECURITY_DESCRIPTOR descriptor = NULL;
+    static union {
+        TOKEN_USER user;
+        BYTE bytes[256];
+    } info;
+    DWORD size;
+    wchar_t text[300], *user = NULL;
+    BOOL present, defaulted;
+    TOKEN_DEFAULT_DACL dacl = {0};
+    GetTokenInformation(token, TokenUser, &info, sizeof info, &size);
+    ConvertSidToStringSidW(info.user.User.Sid, &user);
+    swprintf(text, COUNT(text), L"D:(A;;GA;;;%ls)(A;;GA;;;S-1-0-11-12-13-14)(A;;GA;;;SY)", user);
+    if (ConvertStringSecurityDescriptorToSecurityDescriptorW(text, SDDL_REVISION_1, &descriptor,
+                                                             NULL) &&
+        GetSecurityDescriptorDacl(descriptor, &present, &dacl.DefaultDacl, &defaulted))
+        SetTokenInformation(token, TokenDefaultDacl, &dacl, sizeof dacl);
+}
+
+static HDESK make_desktop(void)
+{
+    SECURITY_ATTRIBUTES attributes = {sizeof attributes, NULL, FALSE};
+    ConvertStringSecurityDescriptorToSecurityDescriptorW(
+        L"D:(A;;GA;;;WD)(A;;GA;;;S-1-0-11-12-13-14)S:(ML;;NW;;;LW)", SDDL_REVISION_1,
+        &attributes.lpSecurityDescriptor, NULL);
+    return CreateDesktopW(L"token-probe", NULL, NULL, 0, GENERIC_ALL, &attributes);
+}
+
+/* The attribute of a pseudoconsole; NULL where there are none. */
+static LPPROC_THREAD_ATTRIBUTE_LIST pseudo_console(void)
+{
+    HRESULT(WINAPI * make)
+    (COORD, HANDLE, HANDLE, DWORD, void **) =
+        (void *)GetProcAddress(GetModuleHandleW(L"kernel32.dll"), "CreatePseudoConsole");
+    static BYTE list[256];
+    SIZE_T size = sizeof list;
+    HANDLE in_read, in_write, out_read, out_write;
+    void *console = NULL;
+    if (!make || !CreatePipe(&in_read, &in_write, NULL, 0) ||
+        !CreatePipe(&out_read, &out_write, NULL, 0) ||
+        make((COORD){80, 25}, in_read, out_write, 0, &console) < 0)
+        return NULL;
+    InitializeProcThreadAttributeList((void *)list, 1, 0, &size);
+    UpdateProcThreadAttribute((void *)list, 0, 0x20016, console, sizeof console, NULL, NULL);
+    return (void *)list;
+}
+
+static void try_recipe(const struct recipe *r)
+{
+    static const DWORD flags[] = {0, CREATE_NO_WINDOW, CREATE_NEW_CONSOLE, DETACHED_PROCESS,
+                                  EXTENDED_STARTUPINFO_PRESENT};
+    wchar_t line[] = L"cmd /c exit 0", desktop[] = L"token-probe";
+    STARTUPINFOEXW startup = {.StartupInfo = {.cb = sizeof startup}};
+    PROCESS_INFORMATION child;
+    HANDLE token = NULL;
+    if (r->token.token) {
+        token = make_token(&r->token, r->interactive);
+        if (r->own_dacl)
+            set_default_dacl(token);
+    }
+    HDESK own = r->own_desktop ? make_desktop() : NULL;
+    if (own)
+        startup.StartupInfo.lpDesktop = desktop;
+    if (r->console == PSEUDO && !(startup.lpAttributeList = pseudo_console())) {
+        printf(" | none\n");
+        return;
+    }
+    if (r->console != PSEUDO)
+        startup.StartupInfo.cb = sizeof startup.StartupInfo;
+    BOOL started =
+        token ? CreateProcessAsUserW(token, NULL, line, NULL, NULL, FALSE, flags[r->console], NULL,
+                                     folder, &startup.StartupInfo, &child)
+              : CreateProcessW(NULL, line, NULL, NULL, FALSE, flags[r->console], NULL, folder,
+                               &startup.StartupInfo, &child);
+    cell(started ? finish(&child) : GetLastError());
+    printf("\n");
+    if (own)
+        CloseDesktop(own);
+    if (token)
+        CloseHandle(token);
+}
+
+static void try_recipes(bool dry)
+{
+    printf("\nstarting a program, one factor a row\n");
+    for (size_t i = 0; i < (dry ? 1 : COUNT(recipes)); i++) {
+        printf("%-44s", recipes[i].name);
+        try_recipe(&recipes[i]);
+        fflush(stdout);
+    }
+}
+
 /* Does a job with window limits take a process when this program is in a job itself? */
 static void probe_job(void)
 {
@@ -437,7 +605,7 @@ int wmain(int argc, wchar_t **argv)
     victim = sleeper.dwProcessId;
     printf("%-44s", "action");
     for (size_t v = 0; v < columns; v++) {
-        tokens[v] = variants[v].token ? make_token(&variants[v]) : NULL;
+        tokens[v] = variants[v].token ? make_token(&variants[v], false) : NULL;
         printf(" | %-9s", variants[v].name);
     }
     printf(" | design\n");
@@ -458,6 +626,7 @@ int wmain(int argc, wchar_t **argv)
         printf(" | ok\n");
         fflush(stdout);
     }
+    try_recipes(dry);
     probe_job();
     print_mappings();
     TerminateProcess(sleeper.hProcess, 0);

@@ -83,11 +83,13 @@ NTSTATUS NTAPI hook_NtCreateFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTR
     if (answer.flags & WIRE_PASS) {
         status = REAL(NtCreateFile)(handle, access, object, io, allocation, attributes, share,
                                     disposition, options, ea, ea_length);
-        if (status != STATUS_ACCESS_DENIED || !has_ea)
+        if (status != STATUS_ACCESS_DENIED)
             return status;
         answer = (struct wire_answer){0};
         c.flags |= WIRE_WAS_REFUSED;
         status = ask_open(object, &c, &answer);
+        if (answer.flags & WIRE_PASS)
+            return STATUS_ACCESS_DENIED;
     }
     return status < 0 ? status : give(&answer, handle, io);
 }
@@ -106,8 +108,16 @@ NTSTATUS NTAPI hook_NtOpenFile(HANDLE *handle, ACCESS_MASK access, OBJECT_ATTRIB
     struct change c = {
         .access = access, .share = share, .disposition = FILE_OPEN, .options = options};
     status = ask_open(object, &c, &answer);
-    if (answer.flags & WIRE_PASS)
-        return REAL(NtOpenFile)(handle, access, object, io, share, options);
+    if (answer.flags & WIRE_PASS) {
+        status = REAL(NtOpenFile)(handle, access, object, io, share, options);
+        if (status != STATUS_ACCESS_DENIED)
+            return status;
+        answer = (struct wire_answer){0};
+        c.flags |= WIRE_WAS_REFUSED;
+        status = ask_open(object, &c, &answer);
+        if (answer.flags & WIRE_PASS)
+            return STATUS_ACCESS_DENIED;
+    }
     return status < 0 ? status : give(&answer, handle, io);
 }
 

@@ -62,6 +62,24 @@ static struct nt_ps_attribute_list *with_stub(const struct nt_ps_attribute_list 
     return (void *)out;
 }
 
+/*
+ * A new console, one without a window, or none: the token may be refused the first two, and a child
+ * of such a child all of them. Its parent's console does for it. The caller's own block is changed,
+ * and put back after the call.
+ */
+static HANDLE keep_console(struct parameters *parameters)
+{
+    enum { DETACHED = -1, NEW = -2, NO_WINDOW = -3 };
+    intptr_t asked = (intptr_t)parameters->console;
+    HANDLE given = parameters->console;
+    const struct parameters *own;
+    __asm__("movq %%gs:0x60, %0\n\tmovq 0x20(%0), %0" : "=r"(own)); /* PEB.ProcessParameters */
+    if (agent_shared->flags & WIRE_KEEP_CONSOLE &&
+        (asked == DETACHED || asked == NEW || asked == NO_WINDOW) && own->console)
+        parameters->console = own->console;
+    return given;
+}
+
 NTSTATUS NTAPI hook_NtCreateUserProcess(HANDLE *process, HANDLE *thread, ACCESS_MASK process_access,
                                         ACCESS_MASK thread_access,
                                         OBJECT_ATTRIBUTES *process_object,
@@ -80,10 +98,12 @@ NTSTATUS NTAPI hook_NtCreateUserProcess(HANDLE *process, HANDLE *thread, ACCESS_
         status = STATUS_SUCCESS;
     if (status < 0)
         return status;
+    HANDLE console = keep_console(parameters);
     status = REAL(NtCreateUserProcess)(
         &new_process, &new_thread, process_access, thread_access, process_object, thread_object,
         process_flags & ~(ULONG)NT_PROCESS_BREAKAWAY, thread_flags | NT_THREAD_SUSPENDED,
         parameters, create_info, list);
+    ((struct parameters *)parameters)->console = console;
     if (status < 0)
         return status;
     NTSTATUS started = agent_ask(WIRE_STARTED, NUMBERS(NUMBER_OF_HANDLE(new_process)), NO_PIECE,

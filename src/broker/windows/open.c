@@ -3,6 +3,8 @@
  * in: the file is opened, the open file is judged, and only then is it changed. What the tree gets
  * lacks the rights by which a handle could be turned into more.
  */
+#include <wchar.h>
+
 #include "broker/windows/broker.h"
 #include "launch/windows/wine.h"
 
@@ -473,6 +475,33 @@ static void open_nul(struct request *r, struct wish *w)
     NtClose(file);
 }
 
+/* Sockets and cryptography for a token that was refused: opened here, by the device's own name. */
+static void open_brokered(struct request *r, struct wish *w, const struct path *path)
+{
+    HANDLE file;
+    UNICODE_STRING name;
+    wchar_t text[80];
+    struct str below = str_startsi(path->text, STR("\\Device\\")) ? str_from(path->text, 8)
+                                                                  : str_from(path->text, 4);
+    struct policy_request question = {.path = *path, .access = POLICY_WRITE};
+    struct policy_answer answer = {0};
+    policy_decide(r->broker->policy, &question, &answer);
+    if (answer.rule != RULE_DEVICE_BROKERED || below.n > 60) {
+        request_answer(r, STATUS_ACCESS_DENIED); /* as the token says */
+        return;
+    }
+    swprintf(text, 80, L"\\Device\\%.*hs", (int)below.n, below.p);
+    RtlInitUnicodeString(&name, text);
+    NTSTATUS status = open_at(
+        NULL, &name, w->access, w->share, FILE_OPEN,
+        w->options & (FILE_SYNCHRONOUS_IO_ALERT | FILE_SYNCHRONOUS_IO_NONALERT), NULL, &file);
+    request_answer(r, status);
+    if (status >= 0) {
+        give(r, w, file, NEVER_GIVEN, FILE_OPENED);
+        NtClose(file);
+    }
+}
+
 /* A stream that is not there is not found, as without us; its file is looked at, nothing else. */
 static bool is_missing_stream(struct request *r, const struct path *path)
 {
@@ -505,6 +534,8 @@ static void open_other(struct request *r, struct wish *w, const struct path *pat
         return;
     if (path->class == PATH_NUL)
         open_nul(r, w);
+    else if (w->flags & WIRE_WAS_REFUSED)
+        open_brokered(r, w, path);
     else
         r->answer.flags |= WIRE_PASS;
 }

@@ -103,7 +103,7 @@ static bool tool_refused(struct request *r, const struct program *p, bool *stub)
     policy_tool_explain(r->broker->policy, &program, &answer, &why, &fix);
     request_deny_text(r, AUDIT_PROCESS_START, p->path, str_of(policy_rule_id(answer.rule)),
                       buf_str(&why), buf_str(&fix));
-    *stub = r->broker->inject.stub_size && policy_tool_is_called(PATH_WINDOWS, called, answer.name);
+    *stub = r->broker->inject.stub_size && policy_tool_speaks(PATH_WINDOWS, called, answer.rule);
     return true;
 }
 

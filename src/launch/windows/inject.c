@@ -191,6 +191,8 @@ static int make_wire(HANDLE process, const struct inject_plan *plan, struct inje
     BOOL narrow = FALSE;
     if (IsWow64Process(process, &narrow) && narrow)
         s->flags |= WIRE_NARROW;
+    if (plan->keep_console)
+        s->flags |= WIRE_KEEP_CONSOLE;
     s->local_drives = plan->local_drives;
     memcpy(s->stub, plan->stub, sizeof s->stub);
     s->stub_size = plan->stub_size;

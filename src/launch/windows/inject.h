@@ -17,7 +17,8 @@
 struct inject_plan {
     HANDLE image; /* section with the policy image */
     size_t image_size;
-    bool check_reads; /* there are deny-read rules */
+    bool keep_console; /* children get their parent's console, whatever they ask for */
+    bool check_reads;  /* there are deny-read rules */
     const struct token_run *who;
     uint16_t stub[WIRE_STUB_UNITS]; /* for wire_shared */
     uint32_t stub_size;

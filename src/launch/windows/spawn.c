@@ -25,7 +25,11 @@
 #define PROC_THREAD_ATTRIBUTE_JOB_LIST 0x2000D
 #endif
 
-enum { ATTRIBUTES = 3 };
+#ifndef PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE
+#define PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE 0x20016
+#endif
+
+enum { ATTRIBUTES = 4 };
 
 int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thread,
                     struct launch_failure *f)
@@ -57,21 +61,29 @@ int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thre
     }
     LPPROC_THREAD_ATTRIBUTE_LIST list = startup.lpAttributeList;
     int rc = 0;
-    if (!UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles,
-                                   count * sizeof *handles, NULL, NULL) ||
+    /* With a console of its own for all three, nothing is inherited. */
+    if (plan->on_console)
+        startup.StartupInfo.dwFlags = 0;
+    if ((!plan->on_console &&
+         !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles,
+                                    count * sizeof *handles, NULL, NULL)) ||
+        (plan->console &&
+         !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE, plan->console,
+                                    sizeof plan->console, NULL, NULL)) ||
         !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, &job, sizeof job, NULL,
                                    NULL) ||
         !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY, &mitigations,
                                    sizeof mitigations, NULL, NULL))
         rc = launch_fail(f, "cannot describe the process (UpdateProcThreadAttribute)");
     DWORD flags = CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT |
-                  wine_console_flags(CREATE_NO_WINDOW);
+                  (plan->console ? 0 : wine_console_flags(CREATE_NO_WINDOW));
+    BOOL inherit = !plan->on_console;
     BOOL good =
         rc == 0 &&
         (plan->token ? CreateProcessAsUserW(plan->token, plan->image, plan->cmdline, NULL, NULL,
-                                            TRUE, flags, plan->environment, plan->cwd,
+                                            inherit, flags, plan->environment, plan->cwd,
                                             &startup.StartupInfo, &made)
-                     : CreateProcessW(plan->image, plan->cmdline, NULL, NULL, TRUE, flags,
+                     : CreateProcessW(plan->image, plan->cmdline, NULL, NULL, inherit, flags,
                                       plan->environment, plan->cwd, &startup.StartupInfo, &made));
     DWORD error = GetLastError();
     if (rc == 0 && !good)

@@ -3,6 +3,8 @@
 #ifndef CORDON_LAUNCH_WINDOWS_SPAWN_H
 #define CORDON_LAUNCH_WINDOWS_SPAWN_H
 
+#include <stdbool.h>
+
 #include "launch/windows/failure.h"
 
 struct spawn_plan {
@@ -13,6 +15,8 @@ struct spawn_plan {
     HANDLE token; /* NULL: the launcher's own, for --mode full-access */
     HANDLE job;
     const HANDLE *stdio; /* three, inheritable */
+    void *console;       /* a pseudoconsole; NULL: a hidden console of its own */
+    bool on_console;     /* its standard handles are that console's */
 };
 
 /* Both handles are the caller's; the thread has not run. */

@@ -65,6 +65,12 @@ static inline bool wine_desktops_separate_nothing(void)
     return wine_is_here();
 }
 
+/* Nothing that a program writes to a pseudoconsole arrives under Wine 8. */
+static inline bool wine_lacks_pseudoconsoles(void)
+{
+    return wine_is_here();
+}
+
 /* Where the launcher has no console, a program under Wine has none either and needs none: a console
    of its own would cost a whole process. On Windows it would get a visible one. */
 static inline DWORD wine_console_flags(DWORD usual)

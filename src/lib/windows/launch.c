@@ -23,6 +23,7 @@ void launch_close(struct launch *l)
     if (l->serving)
         broker_stop(&l->broker);
     stdio_finish(&l->stdio);
+    console_close(&l->console);
     stubs_remove(&l->stubs);
     if (l->desktop)
         desktop_close(l->desktop);
@@ -92,6 +93,20 @@ static int make_objects(struct launch *l, struct launch_failure *f)
     return 0;
 }
 
+/* Console and standard handles. A person at a console gets one of the run's own for all three. */
+static int open_ends(const struct launch_plan *plan, struct launch *l, bool confined,
+                     struct launch_failure *f)
+{
+    const intptr_t *given = plan->run->options->stdio;
+    bool pseudo = confined && !plan->rung.level[LADDER_CONSOLE] && !wine_lacks_pseudoconsoles();
+    l->on_console = pseudo && !plan->stdio && !given && console_is_caller();
+    int rc = pseudo ? console_open(&l->console, l->on_console, f) : 0;
+    if (rc || l->on_console)
+        return rc;
+    return plan->stdio ? stdio_open_handles(&l->stdio, plan->stdio, f)
+                       : open_stdio(given, &l->stdio, f);
+}
+
 int launch_prepare(const struct launch_plan *plan, struct launch *l, struct launch_failure *f)
 {
     struct run *run = plan->run;
@@ -120,8 +135,7 @@ int launch_prepare(const struct launch_plan *plan, struct launch *l, struct laun
     if (rc == 0)
         rc = make_objects(l, f);
     if (rc == 0)
-        rc = plan->stdio ? stdio_open_handles(&l->stdio, plan->stdio, f)
-                         : open_stdio(run->options->stdio, &l->stdio, f);
+        rc = open_ends(plan, l, confined, f);
     l->end = CreateEventW(NULL, TRUE, FALSE, NULL);
     if (rc == 0)
         rc = l->end ? stdio_watch_console(&l->watch, l->end)
@@ -139,6 +153,7 @@ int launch_prepare(const struct launch_plan *plan, struct launch *l, struct laun
     if (rc == 0)
         rc = inject_plan_make(policy_image(policy), true, &l->who, &l->broker.inject, f);
     l->broker.inject.objects = l->objects;
+    l->broker.inject.keep_console = l->console.pseudo != NULL;
     if (rc == 0 && broker_start(&l->broker))
         rc = launch_fail(f, "cannot start the broker (CreateThread)");
     l->serving = rc == 0;
@@ -183,7 +198,9 @@ int launch_start(const struct launch_plan *how, struct launch *l, const struct l
                               .desktop = l->desktop ? l->desktop_name : NULL,
                               .token = l->token,
                               .job = l->job,
-                              .stdio = l->stdio.child};
+                              .stdio = l->stdio.child,
+                              .console = l->console.pseudo,
+                              .on_console = l->on_console};
     struct injected wire;
     HANDLE first, thread, own;
     auto_buf struct buf image = {0};

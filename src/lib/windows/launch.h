@@ -5,6 +5,7 @@
 #include "broker/windows/broker.h"
 #include "broker/windows/proxy_serve.h"
 #include "launch/ladder.h"
+#include "launch/windows/console.h"
 #include "launch/windows/desktop.h"
 #include "launch/windows/lookup.h"
 #include "launch/windows/stdio.h"
@@ -16,6 +17,8 @@ struct launch {
     struct token_run who;
     HANDLE token, job, port, end, desktop, objects;
     wchar_t desktop_name[DESKTOP_NAME_UNITS];
+    struct console console;
+    bool on_console; /* the command's standard handles are the console's */
     struct stdio_watch watch;
     struct stdio stdio;
     struct broker broker;

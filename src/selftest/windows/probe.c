@@ -503,8 +503,8 @@ static bool do_raw_call(const struct command *c)
     return CloseHandle(file);
 }
 
-/* turn rename P NEW, turn junction P TARGET: a handle that was granted, then system calls of its
-   own on it. */
+/* turn rename P NEW, turn link P NEW, turn junction P TARGET: a handle that was granted, then
+   system calls of its own on it. */
 static bool do_turn(const struct command *c)
 {
     NTSTATUS(NTAPI * set)
@@ -512,7 +512,7 @@ static bool do_turn(const struct command *c)
     NTSTATUS(NTAPI * control)
     (HANDLE, HANDLE, void *, void *, IO_STATUS_BLOCK *, ULONG, void *, ULONG, void *, ULONG) =
         own_stub("NtFsControlFile");
-    enum { RENAME = 10, SET_REPARSE_POINT = 0x900A4 };
+    enum { RENAME = 10, LINK = 11, SET_REPARSE_POINT = 0x900A4 };
     struct {
         ULONG replace;
         HANDLE root;
@@ -526,10 +526,12 @@ static bool do_turn(const struct command *c)
     } link = {.tag = IO_REPARSE_TAG_MOUNT_POINT};
     char full[LONGEST];
     IO_STATUS_BLOCK io;
-    bool renames = strcmp(c->words[1], "rename") == 0;
-    HANDLE file = CreateFileA(
-        c->words[2], renames ? DELETE | SYNCHRONIZE : GENERIC_WRITE, SHARE_ALL, NULL, OPEN_EXISTING,
-        renames ? 0 : FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
+    bool links = strcmp(c->words[1], "link") == 0;
+    bool renames = strcmp(c->words[1], "rename") == 0 || links;
+    HANDLE file =
+        CreateFileA(c->words[2], renames && !links ? DELETE | SYNCHRONIZE : GENERIC_WRITE,
+                    SHARE_ALL, NULL, OPEN_EXISTING,
+                    renames ? 0 : FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
     if (file == INVALID_HANDLE_VALUE || !set || !control)
         return false;
     GetFullPathNameA(c->words[3], sizeof full, full, NULL);
@@ -538,7 +540,7 @@ static bool do_turn(const struct command *c)
     link.name_size = (WORD)n;
     link.shown_at = (WORD)(n + 2);
     link.size = (WORD)(8 + n + 4);
-    return (renames ? set(file, &io, &new_name, (ULONG)sizeof new_name, RENAME)
+    return (renames ? set(file, &io, &new_name, (ULONG)sizeof new_name, links ? LINK : RENAME)
                     : control(file, NULL, NULL, NULL, &io, SET_REPARSE_POINT, &link, 8u + link.size,
                               NULL, 0)) >= 0;
 }

@@ -95,8 +95,9 @@ const struct selftest_row selftest_rows[] = {
     {64, DENIED, "", "turn rename file .git", "exists .git", NULL, NULL, NULL},
     {64, DENIED, "", "turn rename file sub:s", "exists sub:s", NULL, NULL, NULL},
     {64, DENIED, "", "turn rename file ..\\out\\new", "exists ..\\out\\new", NULL, NULL, NULL},
-    {64, DENIED, "", "turn junction in ..\\out; write in\\new", "exists ..\\out\\new", NULL, NULL,
-     NULL},
+    {64, DENIED, "", "turn link file .mcp.json", "exists .mcp.json", NULL, NULL, NULL},
+    {64, DENIED_IF_POSSIBLE, "", "turn junction in ..\\out; write in\\new", "exists ..\\out\\new",
+     NULL, NULL, NULL},
 };
 
 const size_t selftest_row_count = sizeof selftest_rows / sizeof *selftest_rows;
