@@ -197,8 +197,7 @@ bool network_allows_socket(struct request *r, const void *attribute, size_t size
     if (packet && a.device_size != 0) {
         request_deny_text(r, AUDIT_NET_CONNECT, STR("a socket of a named transport"),
                           str_of(policy_rule_id(RULE_NET_OFF)),
-                          STR("its addresses could not be judged"),
-                          STR(POLICY_NO_REMEDY));
+                          STR("its addresses could not be judged"), STR(POLICY_NO_REMEDY));
         return false;
     }
     if (!packet || a.kind & ~(ULONG)PLAIN)
