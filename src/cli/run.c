@@ -126,7 +126,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     }
     o.probes = true;
     o.raw = typed_command(&arena, args);
-    if (run_prepare(p, &o) || api_prepare(p, STR_NONE)) {
+    if (run_prepare(p, &o)) {
         run_finish(p, &result);
         learn_free(lessons);
         return print_failure("%s", cordon_policy_error(p));

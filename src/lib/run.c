@@ -114,7 +114,10 @@ int run_prepare(struct cordon_policy *p, const struct run_options *o)
     int rc = machine_own_path(&self) ? settings_protect(&p->settings, buf_str(&self)) : 0;
     if (rc == 0 && o->audit)
         rc = settings_protect(&p->settings, str_of(o->audit));
-    return rc ? api_fail(p, rc, cordon_strerror(rc)) : system_prepare(p, o);
+    if (rc)
+        return api_fail(p, rc, cordon_strerror(rc));
+    rc = system_prepare(p, o);
+    return rc ? rc : api_prepare(p, STR_NONE);
 }
 
 static void start_event(struct run *run)
@@ -215,14 +218,8 @@ static int run_apart(struct run *run)
 int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result)
 {
     struct run run = {.policy = p, .options = o, .result = result, .audit_file = MACHINE_NO_FILE};
-    int rc = api_prepare(p, STR_NONE);
-    if (rc)
-        return rc;
     if (p->settings.foreign)
         return api_fail(p, CORDON_E_VALUE,
                         "the roots are paths of another system; name folders of this one");
-    const char *missing = system_lacks(policy_settings_of(p->policy));
-    if (missing)
-        return api_fail(p, CORDON_E_CONFINE, missing);
     return system_apart(&run, run_apart);
 }

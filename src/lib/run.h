@@ -43,8 +43,8 @@ struct run_result {
     struct summary summary;
 };
 
-/* Adds what the run itself brings to the policy (own files, temp); before any question was asked.
- */
+/* Adds what the run itself brings to the policy (own files, temp) and compiles it; before any
+   question was asked. */
 int run_prepare(struct cordon_policy *p, const struct run_options *o);
 
 /* 0 if the command ran or was refused (result says which); else a code, a sentence in the policy's

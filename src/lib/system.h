@@ -34,9 +34,6 @@ int run_not_found(struct run *run, const char *program);
 int system_prepare(struct cordon_policy *p, const struct run_options *o);
 void system_finish(struct cordon_policy *p);
 
-/* What cannot be held here and so is refused, in words; NULL if everything can. */
-const char *system_lacks(const struct policy_settings *s);
-
 /* Finds out how a program is started here, once for a run. A code with a sentence in the policy's
    error if it cannot be. */
 int system_choose(struct run *run);

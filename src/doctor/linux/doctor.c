@@ -323,10 +323,7 @@ void doctor_system(struct doctor *d)
     static const char *const nothing[] = {"true"};
     doctor_try(d, 1, nothing, "tried: true, with all of these", "cordon run -- true says the same");
     const char *word = landlock && broker ? "kernel" : "none";
-    struct policy_entry entry = {0};
-    struct policy_settings reads = {.deny_read = {&entry, 1, 1}};
-    d->domains = (struct doctor_domains){
-        word, word, word, word, word, system_lacks(&reads) ? "none" : word, "interposed"};
+    d->domains = (struct doctor_domains){word, word, word, word, word, word, "interposed"};
     if (!landlock || !broker)
         d->boundary = "interposed";
 }

@@ -201,16 +201,11 @@ void doctor_system(struct doctor *d)
     examine_session(d);
     examine_path(d);
     examine_drive(d);
-    struct policy_settings plain = {.mode = POLICY_WORKSPACE_WRITE};
-    const char *lacks = system_lacks(&plain), *word = lacks ? "none" : d->boundary;
-    if (lacks)
-        doctor_finding(d, "run.missing", true, lacks,
-                       "use check, why and hook, which do not need it");
     static const char *const nothing[] = {"cmd", "/d", "/c", "exit"};
     doctor_try(d, 4, nothing, "tried: cmd with the token, in its job, with the agent in it",
                "if the step is the agent's, a security product may have stopped it: allow "
                "cordon.exe there, and try again");
-    d->domains = (struct doctor_domains){
-        word,        word, word, word, lacks ? "none" : "interposed", lacks ? "none" : "interposed",
-        "interposed"};
+    const char *word = d->boundary;
+    d->domains =
+        (struct doctor_domains){word, word, word, word, "interposed", "interposed", "interposed"};
 }

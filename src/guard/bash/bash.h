@@ -1,9 +1,12 @@
 /*
- * The bash reader's own types. bash_lex.c reads words (bash_escape.c: backslashes), bash_parse.c
- * commands (bash_redirect.c: redirections and here-documents); bash_run.c walks the tree with
- * bash_compound.c, bash_expand.c and bash_param.c say what words become, bash_output.c what
- * constant commands print, bash_builtins.c what bash's own commands do, bash.c reads the arguments
- * of bash.
+ * The bash reader's own types.
+ *
+ *   lex.c escape.c         words, backslashes
+ *   parse.c redirect.c     the tree of commands, redirections and here-documents
+ *   run.c compound.c       walking the tree
+ *   expand.c param.c       expansion of words
+ *   output.c builtins.c    the output of constant commands, bash's own commands
+ *   bash.c                 the arguments of bash itself
  */
 #ifndef CORDON_GUARD_BASH_BASH_H
 #define CORDON_GUARD_BASH_BASH_H

@@ -1,7 +1,7 @@
 /*
- * The cmd reader's own types. cmd_expand.c replaces variables, cmd_parse.c makes the tree of one
- * unit (a line, or several where a parenthesis stays open), cmd_run.c walks it, cmd_builtins.c
- * knows the commands of cmd itself, cmd_for.c its loops, cmd.c the arguments of cmd.exe.
+ * The cmd reader's own types. expand.c replaces variables, parse.c makes the tree of one unit (a
+ * line, or several where a parenthesis stays open), run.c walks it, builtins.c knows the commands
+ * of cmd itself, for.c its loops, cmd.c the arguments of cmd.exe.
  */
 #ifndef CORDON_GUARD_CMD_CMD_H
 #define CORDON_GUARD_CMD_CMD_H

@@ -64,19 +64,23 @@ void judge_start(struct guard *g, const struct guard_call *call)
                    call->from);
 }
 
-static bool entry_is_listed(struct str library, struct str entry)
+/* What is known of an entry point; one that is not listed can do anything: ask. */
+static enum cordon_verdict judge_entry(struct str library, struct str entry)
 {
+    enum { DENY = CORDON_DENY, ALLOW = CORDON_ALLOW };
     static const struct {
         struct str library, entry;
+        enum cordon_verdict verdict;
     } entries[] = {
-#define ENTRY(library, entry) {{library, sizeof(library) - 1}, {entry, sizeof(entry) - 1}},
+#define ENTRY(library, entry, verdict) \
+    {{library, sizeof(library) - 1}, {entry, sizeof(entry) - 1}, (enum cordon_verdict)verdict},
 #include "guard/tables/rundll32.def"
 #undef ENTRY
     };
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         if (str_eqi(library, entries[i].library) && str_startsi(entry, entries[i].entry))
-            return true;
-    return false;
+            return entries[i].verdict;
+    return CORDON_ASK;
 }
 
 /* rundll32 library,entry arguments; the comma may be a blank, the library may lack .dll. */
@@ -98,9 +102,18 @@ void judge_rundll32(struct guard *g, const struct guard_call *call)
     if (entry.n && entry.p[0] == ',')
         entry = str_from(entry, 1);
     struct word target = rest < call->count ? call->words[rest] : call->words[1];
-    if (guard_is_url(first) || entry_is_listed(library, entry))
+    enum cordon_verdict verdict = judge_entry(library, entry);
+    if (guard_is_url(first))
+        verdict = CORDON_DENY;
+    else if (entry.n == 0 && word_known(call->words[1]))
+        return;
+    if (verdict == CORDON_DENY)
         guard_find(g, GUARD_LAUNCH_URL, target, STR("rundll32"), opens,
                    "start the program by its name");
-    else if (!word_known(call->words[1]))
+    else if (verdict == CORDON_ASK && word_known(call->words[1]))
+        guard_find(g, GUARD_OPAQUE_COMMAND, call->words[1], STR("rundll32"),
+                   "calls a function of a library, which can do anything",
+                   "start a program by its name");
+    else if (verdict == CORDON_ASK)
         guard_opaque_command(g, call->words[1], STR_NONE);
 }

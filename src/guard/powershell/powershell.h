@@ -1,10 +1,12 @@
 /*
  * PowerShell inside the guard: the tree that the parser builds and the parts of the reader.
  *
- *   powershell_chars.c, _skip.c, _lex.c, _word.c   characters, tokens, what a quoted or bare word
- * means powershell_expr.c, _command.c, _parse.c   the tree powershell_scope.c, _run.c, _eval.c
- * variables, statements, expressions: partial evaluation powershell_invoke.c, _bind.c, _cmdlets.c,
- * _dotnet.c   what commands and members do fold*.c   values and the operators and methods on them
+ *   chars.c skip.c lex.c word.c                characters, tokens, the meaning of quoted and bare words
+ *   expr.c command.c parse.c                   the tree
+ *   scope.c define.c run.c eval.c              variables, statements, expressions: partial evaluation
+ *   invoke.c bind.c cmdlets.c dotnet.c com.c   the effects of commands and members
+ *   starting.c deleting.c program.c            commands that start programs and delete files
+ *   fold_*.c                                   values, and the operators and methods on them
  */
 #ifndef CORDON_GUARD_POWERSHELL_POWERSHELL_H
 #define CORDON_GUARD_POWERSHELL_POWERSHELL_H

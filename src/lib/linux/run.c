@@ -89,12 +89,6 @@ const char *system_boundary(struct run *run, char *detail, size_t capacity)
     return "kernel";
 }
 
-const char *system_lacks(const struct policy_settings *s)
-{
-    (void)s;
-    return NULL;
-}
-
 /* The program as exec will find it: a path as it is, a name along PATH. */
 static bool find_program(const char *name, char *out, size_t capacity)
 {

@@ -22,12 +22,6 @@ void system_finish(struct cordon_policy *p)
     (void)p;
 }
 
-const char *system_lacks(const struct policy_settings *s)
-{
-    (void)s;
-    return NULL;
-}
-
 const char *system_boundary(struct run *run, char *detail, size_t capacity)
 {
     struct token_run who;
