@@ -23,6 +23,21 @@ struct broker_expected {
     dev_t before_device;
     ino_t before_inode;
     uint64_t words;
+    pid_t thread;   /* that called */
+    uint64_t stack; /* of the program before, where its threads are several; 0: it has one */
+};
+
+/* What the file of a program says that it is, whatever its name: tools that are refused, loaders.
+ */
+enum { BROKER_MOST_TOOLS = 128, BROKER_BUILD_ID = 20 };
+
+struct broker_tools {
+    struct broker_tool {
+        unsigned char id[BROKER_BUILD_ID];
+        char name[32];
+    } items[BROKER_MOST_TOOLS];
+    size_t count;
+    bool known;
 };
 
 enum {
@@ -91,6 +106,7 @@ struct broker {
     struct broker_temp temp;
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
+    struct broker_tools tools;
     struct broker_processes processes;
     struct broker_slow slow;
     struct request_server server;
@@ -176,6 +192,12 @@ void slow_collect(struct broker_slow *slow, bool all);
 
 /* The program that the caller runs, for events. */
 struct str broker_image(const struct request *r, char *out, size_t capacity);
+
+/* The host's tool or loader of which this file is a copy; empty: of none that matters. */
+struct str tool_original(struct broker *b, const char *path);
+
+/* The name of loaders there. */
+#define BROKER_LOADER "ld.so"
 
 /* Compares what began with what was judged; kills it and returns false if that must not run. */
 bool exec_verify(struct broker *b, struct request *r);

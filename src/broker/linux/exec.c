@@ -131,10 +131,13 @@ static bool guard_refuses(struct broker *b, struct request *r, const struct str 
     return false;
 }
 
-static bool tool_refused(struct broker *b, struct request *r, struct str path, struct str name)
+static bool tool_refused(struct broker *b, struct request *r, struct str path, struct str name,
+                         struct str original)
 {
-    struct policy_program program = {
-        .name = name, .path = {.class = PATH_FILE, .text = path, .base = path}, .seen = true};
+    struct policy_program program = {.name = name,
+                                     .original = original,
+                                     .path = {.class = PATH_FILE, .text = path, .base = path},
+                                     .seen = true};
     struct policy_answer answer = {0};
     policy_tool_decide(b->policy, &program, &answer);
     if (answer.verdict == CORDON_ALLOW)
@@ -154,13 +157,13 @@ static bool is_stub(const struct broker *b, struct str path)
 }
 
 /* The word of a loader's command line that names the program; 0 if there is none. */
-static size_t loaded_program(struct str path, const struct str *words, size_t count)
+static size_t loaded_program(struct str path, bool is_loader, const struct str *words, size_t count)
 {
     static const char *const with_value[] = {
         "--library-path",         "--inhibit-rpath",    "--audit", "--preload", "--argv0",
         "--glibc-hwcaps-prepend", "--glibc-hwcaps-mask"};
     struct str name = base_name(path);
-    if (!str_starts(name, STR("ld-linux")) && !str_starts(name, STR("ld-musl")) &&
+    if (!is_loader && !str_starts(name, STR("ld-linux")) && !str_starts(name, STR("ld-musl")) &&
         !str_starts(name, STR("ld.so")) && !str_starts(name, STR("ld-2.")))
         return 0;
     for (size_t i = 1; i < count; i++) {
@@ -180,7 +183,11 @@ static bool refused(struct broker *b, struct request *r, struct str path, struct
                     size_t count)
 {
     struct str called = words[0];
-    size_t program = loaded_program(path, words, count);
+    char text[PATH_MAX];
+    snprintf(text, sizeof text, "%.*s", STR_ARG(path));
+    struct str original = tool_original(b, text);
+    bool is_loader = str_eq(original, STR(BROKER_LOADER));
+    size_t program = loaded_program(path, is_loader, words, count);
     if (program) {
         struct resolved where = {.parent = -1};
         char given[PATH_MAX], loaded[PATH_MAX];
@@ -193,7 +200,8 @@ static bool refused(struct broker *b, struct request *r, struct str path, struct
     }
     /* The file decides, not what the caller says it is called; but many files have two names. */
     words[0] = path;
-    bool no = tool_refused(b, r, path, called) || guard_refuses(b, r, words, count);
+    bool no = tool_refused(b, r, path, called, is_loader ? STR_NONE : original) ||
+              guard_refuses(b, r, words, count);
     words[0] = called;
     if (!no && !str_eq(base_name(called), base_name(path)))
         no = guard_refuses(b, r, words, count);
@@ -230,13 +238,40 @@ static bool image_of(pid_t process, struct stat *st, char *path, size_t capacity
     return true;
 }
 
+/* Where the program's stack begins, which an exec changes; 0 if it is hidden. Of several threads
+   one may call while another is on its way into a new program. */
+static uint64_t stack_of(pid_t process, bool *alone)
+{
+    enum { THREADS = 20, STACK = 28 };
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    char *at = strrchr(text, ')');
+    uint64_t threads = 0, stack = 0;
+    for (int field = 3; at && field <= STACK; field++) {
+        at = strchr(at + 1, ' ');
+        if (at && field == THREADS)
+            threads = strtoull(at, NULL, 10);
+        if (at && field == STACK)
+            stack = strtoull(at, NULL, 10);
+    }
+    *alone = threads == 1;
+    return stack;
+}
+
 /* Remembers what was judged; false if there is no room left, even after the dead were taken out. */
-static bool expect(struct broker *b, pid_t process, const struct stat *program,
+static bool expect(struct broker *b, pid_t process, pid_t thread, const struct stat *program,
                    const struct str *words, size_t count)
 {
     struct stat before;
+    bool alone;
     if (!image_of(process, &before, NULL, 0))
         return false;
+    uint64_t stack = stack_of(process, &alone);
     if (b->expected_count == BROKER_MOST_EXPECTED)
         for (size_t i = b->expected_count; i-- > 0;)
             if (kill(b->expected[i].process, 0))
@@ -248,9 +283,9 @@ static bool expect(struct broker *b, pid_t process, const struct stat *program,
         return false;
     if (at == b->expected_count)
         b->expected_count++;
-    b->expected[at] =
-        (struct broker_expected){process,       program->st_dev, program->st_ino,
-                                 before.st_dev, before.st_ino,   hash_words(words, count)};
+    b->expected[at] = (struct broker_expected){
+        process,       program->st_dev,          program->st_ino, before.st_dev,
+        before.st_ino, hash_words(words, count), thread,          alone ? 0 : stack};
     return true;
 }
 
@@ -317,6 +352,10 @@ bool exec_verify(struct broker *b, struct request *r)
             if (b->expected[i].process != status.process)
                 continue;
             struct broker_expected e = b->expected[i];
+            /* Another thread's call says nothing about what is about to begin. */
+            bool alone, waits = e.stack && stack_of(e.process, &alone) == e.stack;
+            if (waits && r->pid != e.thread)
+                return true;
             b->expected[i] = b->expected[--b->expected_count];
             if (is_as_judged(b, r, &e))
                 return true;
@@ -418,7 +457,7 @@ static bool allowed(struct broker *b, struct request *r, int program, struct str
         return false;
     /* A stub speaks in the place of a tool, and that is told; it may run. */
     if (is_stub(b, str_of(path)))
-        tool_refused(b, r, base_name(str_of(path)), base_name(str_of(path)));
+        tool_refused(b, r, base_name(str_of(path)), base_name(str_of(path)), STR_NONE);
     else if (refused(b, r, str_of(path), words, count)) {
         request_fail(r, EACCES);
         return false;
@@ -462,7 +501,7 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
     close(program);
     if (!good)
         return;
-    if (!request_status(r, &caller) || !expect(b, caller.process, &st, words, count)) {
+    if (!request_status(r, &caller) || !expect(b, caller.process, r->pid, &st, words, count)) {
         request_fail(r, EAGAIN);
         return;
     }

@@ -189,6 +189,11 @@ static bool is_device(const struct resolved *where)
     return S_ISCHR(where->st.st_mode) && str_starts(str_of(where->path), STR("/dev/"));
 }
 
+static bool is_terminal(const char *path)
+{
+    return strncmp(path, "/dev/pts/", 9) == 0 && !confine_allows_device(path);
+}
+
 /* An object that is neither a file nor a folder. */
 static int open_other(struct broker *b, struct request *r, struct resolved *where, int flags)
 {
@@ -199,6 +204,12 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
     if (is_device(where) && may_continue(b, r, flags)) {
         request_continue(r); /* Landlock has the list of devices */
         return 0;
+    }
+    if (is_device(where) && is_terminal(where->path) && !terminal_is_given(where->st.st_rdev)) {
+        broker_report_text(b, r, AUDIT_DEVICE_OPEN, str_of(where->path), AUDIT_DENY,
+                           str_of(policy_rule_id(RULE_PATH_DEVICE)),
+                           STR("it is another terminal of yours"), STR(POLICY_NO_REMEDY));
+        return -EACCES;
     }
     bool device = is_device(where) &&
                   (confine_allows_device(where->path) || terminal_is_given(where->st.st_rdev));

@@ -4,8 +4,10 @@
  * files.
  */
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/vfs.h>
 
 #include "broker/linux/broker.h"
 
@@ -22,10 +24,16 @@ static bool is_plain_proc_file(const char *name)
 }
 
 /* False for what belongs to a process outside the run and is not for everybody. */
-static bool proc_allows(struct broker *b, const struct request *r, const char *path)
+static bool proc_allows(struct broker *b, const struct request *r, const struct resolved *where)
 {
     int pid, thread, n = 0;
     struct request_status status;
+    struct statfs system;
+    const char *path = where->path;
+    /* Mounted a second time, its files have other paths. */
+    if (!resolve_in_proc(path))
+        return where->parent < 0 || fstatfs(where->parent, &system) ||
+               system.f_type != PROC_SUPER_MAGIC;
     if (sscanf(path, "/proc/%d%n", &pid, &n) != 1 || pid <= 0)
         return true;
     if (pid == r->pid || (request_status(r, &status) && pid == status.process) ||
@@ -74,7 +82,7 @@ static void decide(struct broker *b, const struct request *r, const struct resol
     /* A disk holds everything, also what is denied. */
     else if (S_ISBLK(where->st.st_mode))
         *answer = (struct policy_answer){.rule = RULE_READ_DENIED};
-    if (answer->verdict == CORDON_ALLOW && !proc_allows(b, r, where->path))
+    if (answer->verdict == CORDON_ALLOW && !proc_allows(b, r, where))
         *answer = (struct policy_answer){.rule = RULE_PROCESS_OUTSIDE};
 }
 

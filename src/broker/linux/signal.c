@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -138,6 +139,24 @@ static void by_descriptor(struct broker *b, struct request *r)
     close(copy);
 }
 
+/*
+ * A sandbox inside is void: whoever gave writing up by Landlock would still write through the
+ * broker, which cannot know the rules. So there is no Landlock inside.
+ */
+static void refuse_sandbox(struct broker *b, struct request *r)
+{
+    char image[PATH_MAX], own[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", own, sizeof own);
+    /* A run inside this one asks, too, and goes without. */
+    if (n <= 0 || !str_eq(broker_image(r, image, sizeof image), (struct str){own, (size_t)n}))
+        broker_report_text(
+            b, r, AUDIT_PROCESS_OPEN, STR("a Landlock sandbox of its own"), AUDIT_DENY,
+            str_of(policy_rule_id(RULE_PROCESS_SANDBOX)),
+            STR("it would not hold for what Cordon writes for the program"),
+            STR("narrow this run instead: --mode read-only, --root or --deny-write"));
+    request_fail(r, EOPNOTSUPP);
+}
+
 static bool handle(struct broker *b, struct request *r)
 {
     pid_t first = (pid_t)r->args[0];
@@ -153,6 +172,22 @@ static bool handle(struct broker *b, struct request *r)
     case SYS_rt_sigqueueinfo:
     case SYS_rt_tgsigqueueinfo: to_process(b, r, first); return true;
     case SYS_pidfd_send_signal: by_descriptor(b, r); return true;
+    case SYS_sched_setparam:
+    case SYS_sched_setscheduler:
+    case SYS_sched_setaffinity:
+    case SYS_sched_setattr: to_process(b, r, first); return true;
+    case SYS_setpriority:
+    case SYS_ioprio_set: {
+        enum { PROCESS = 1 }; /* of ioprio_set */
+        bool single = r->number == SYS_setpriority ? first == PRIO_PROCESS : first == PROCESS;
+        /* A group or a user has processes outside, too. */
+        if (single)
+            to_process(b, r, (pid_t)r->args[1]);
+        else
+            refuse(b, r, (pid_t)r->args[1]);
+        return true;
+    }
+    case SYS_landlock_create_ruleset: refuse_sandbox(b, r); return true;
     default: return false;
     }
 }

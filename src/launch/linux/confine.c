@@ -28,7 +28,7 @@ int confine_landlock_abi(void)
     return abi > 0 ? (int)abi : 0;
 }
 
-/* Every right that changes something. Reading and executing are not handled. */
+/* Every right that changes something. */
 static uint64_t write_rights(int abi)
 {
     uint64_t rights = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
@@ -37,7 +37,9 @@ static uint64_t write_rights(int abi)
                       LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
                       LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM |
                       LANDLOCK_ACCESS_FS_REFER;
-    return abi >= 3 ? rights | KERNEL_FS_TRUNCATE : rights;
+    if (abi >= 3)
+        rights |= KERNEL_FS_TRUNCATE;
+    return abi >= 5 ? rights | KERNEL_FS_IOCTL_DEV : rights;
 }
 
 /* Devices that swallow, and the ways to one's own terminal or a new one. */
@@ -52,15 +54,18 @@ bool confine_allows_device(const char *path)
     return false;
 }
 
-static int allow_write(int ruleset, int fd)
+/* A device: what is done with it. */
+static int allow_device(int ruleset, int fd, int abi)
 {
-    struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE,
-                                              .parent_fd = fd};
+    struct landlock_path_beneath_attr rule = {
+        .allowed_access = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |
+                          (abi >= 5 ? KERNEL_FS_IOCTL_DEV : 0),
+        .parent_fd = fd};
     return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
 /* The terminals that the command was given; every other one is somebody else's. */
-static int allow_terminals(int ruleset)
+static int allow_terminals(int ruleset, int abi)
 {
     enum { FIRST_PTS = 136, LAST_PTS = 143 };
     char path[64];
@@ -71,7 +76,7 @@ static int allow_terminals(int ruleset)
             continue;
         snprintf(path, sizeof path, "/proc/self/fd/%d", i);
         int fd = open(path, O_PATH | O_CLOEXEC);
-        rc = fd < 0 ? 0 : allow_write(ruleset, fd);
+        rc = fd < 0 ? 0 : allow_device(ruleset, fd, abi);
         if (fd >= 0)
             close(fd);
     }
@@ -81,7 +86,7 @@ static int allow_terminals(int ruleset)
         snprintf(path, sizeof path, "/dev/pts/%u",
                  (major(device) - FIRST_PTS) * 256 + minor(device));
         int fd = open(path, O_PATH | O_CLOEXEC);
-        rc = fd < 0 ? 0 : allow_write(ruleset, fd);
+        rc = fd < 0 ? 0 : allow_device(ruleset, fd, abi);
         if (fd >= 0)
             close(fd);
     }
@@ -90,13 +95,13 @@ static int allow_terminals(int ruleset)
     return rc;
 }
 
-static int allow_devices(int ruleset)
+static int allow_devices(int ruleset, int abi)
 {
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
         int fd = open(devices[i], O_PATH | O_CLOEXEC);
         if (fd < 0)
             continue;
-        int rc = allow_write(ruleset, fd);
+        int rc = allow_device(ruleset, fd, abi);
         close(fd);
         if (rc)
             return -1;
@@ -115,7 +120,10 @@ static int allow_read(int ruleset, int fd)
 static void look_for_secret(const struct secrets *secrets, struct str path, bool *inside,
                             bool *above)
 {
-    *inside = *above = false;
+    /* The terminals: who reads from one takes what the user types there. */
+    static const struct str terminals = {"/dev/pts", sizeof "/dev/pts" - 1};
+    *inside = secrets_below(terminals, path);
+    *above = secrets_below(path, terminals);
     for (size_t i = 0; i < secrets->count; i++) {
         if (!secrets->items[i].fixed)
             continue;
@@ -200,8 +208,7 @@ static int apply_landlock(const struct confine_plan *plan)
 {
     struct kernel_ruleset attr = {.handled_access_fs = write_rights(plan->landlock_abi)};
     size_t size = sizeof attr.handled_access_fs;
-    if (keeps_secrets(plan))
-        attr.handled_access_fs |= LANDLOCK_ACCESS_FS_READ_FILE;
+    attr.handled_access_fs |= LANDLOCK_ACCESS_FS_READ_FILE;
     if (plan->landlock_abi >= 6) {
         size = sizeof attr;
         attr.scoped = KERNEL_SCOPE_ABSTRACT_UNIX | KERNEL_SCOPE_SIGNAL;
@@ -209,12 +216,12 @@ static int apply_landlock(const struct confine_plan *plan)
     int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
     if (ruleset < 0)
         return -1;
-    int rc = allow_devices(ruleset);
+    int rc = allow_devices(ruleset, plan->landlock_abi);
     if (rc == 0)
-        rc = allow_terminals(ruleset);
+        rc = allow_terminals(ruleset, plan->landlock_abi);
     if (rc == 0 && plan->granted)
         rc = allow_granted(ruleset, plan);
-    if (rc == 0 && keeps_secrets(plan))
+    if (rc == 0)
         rc = allow_reads(ruleset, plan->secrets);
     if (rc == 0)
         rc = (int)syscall(SYS_landlock_restrict_self, ruleset, 0);

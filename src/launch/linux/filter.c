@@ -25,7 +25,10 @@ enum action {
     DO_SEND,
     DO_OPENAT2,
     DO_SIGNAL,
-    DO_FCNTL
+    DO_FCNTL,
+    DO_OTHERS,
+    DO_PRIORITY,
+    DO_LANDLOCK
 };
 
 struct call {
@@ -88,6 +91,17 @@ static void refuse_values(struct program *p, const uint32_t *values, size_t coun
     answer(p, SECCOMP_RET_ALLOW);
 }
 
+/* If the request's type is one of these: refuse. */
+static void refuse_types(struct program *p, int argument, const uint32_t *types, size_t count)
+{
+    load_argument(p, argument);
+    emit(p, BPF_ALU | BPF_AND | BPF_K, 0xFF00, 0, 0);
+    for (size_t i = 0; i < count; i++) {
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, types[i], 0, 1);
+        refuse(p, EPERM);
+    }
+}
+
 static void act(struct program *p, const struct call *call)
 {
     /* glibc's O_TMPFILE holds O_DIRECTORY: its own bit is what counts. */
@@ -115,6 +129,10 @@ static void act(struct program *p, const struct call *call)
                                       0x8901 /* FIOSETOWN: signals to others */,
                                       0x8902 /* SIOCSPGRP */,
                                       0x5432 /* TCSETXF */};
+    /* Devices that one descriptor for reading commands; newer kernels' Landlock knows devices. */
+    static const uint32_t types[] = {
+        0x0300 /* IDE */, 0x1200 /* disks */,  0x2200 /* SCSI */, 0x4C00 /* loop */,
+        0x5300 /* CD */,  0xAA00 /* faults */, 0xAE00 /* KVM */,  0xFD00 /* mapper */};
     static const uint32_t owners[] = {F_SETOWN, F_SETOWN_EX};
     static const uint32_t dumpable[] = {PR_SET_DUMPABLE};
     switch (call->action) {
@@ -168,6 +186,8 @@ static void act(struct program *p, const struct call *call)
         emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0xC0189436 /* FIDEDUPERANGE */, 1, 0);
         refuse(p, EPERM);
         answer(p, SECCOMP_RET_ALLOW);
+        if (p->plan->landlock_abi < 5)
+            refuse_types(p, call->argument, types, sizeof types / sizeof *types);
         load_argument(p, call->argument);
         refuse_values(p, ioctls, sizeof ioctls / sizeof *ioctls, EPERM);
         return;
@@ -199,6 +219,21 @@ static void act(struct program *p, const struct call *call)
         refuse(p, EINVAL);
         refuse_values(p, owners, p->plan->landlock_abi >= 6 ? 0 : 2, EPERM);
         return;
+    case DO_OTHERS:
+        load_argument(p, call->argument);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+        answer(p, SECCOMP_RET_USER_NOTIF);
+        answer(p, SECCOMP_RET_ALLOW);
+        return;
+    case DO_PRIORITY:
+        load_argument(p, 0);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call->argument, 0, 2);
+        load_argument(p, 1);
+        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+        answer(p, SECCOMP_RET_USER_NOTIF);
+        answer(p, SECCOMP_RET_ALLOW);
+        return;
+    case DO_LANDLOCK: refuse(p, EOPNOTSUPP); return;
     case DO_PRLIMIT:
         load_argument(p, call->argument);
         emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
@@ -247,13 +282,18 @@ static void search(struct program *p, const struct stretch *list, size_t count)
             answer(p, SECCOMP_RET_ALLOW);
         return;
     }
+    /* A comparison reaches 255 instructions; over a long half leads a jump without one. */
+    bool far = count > 32;
     size_t half = count / 2;
-    size_t jump = emit(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)list[half].first, 0, 0);
+    size_t jump = emit(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)list[half].first, 0, far);
+    if (far)
+        jump = emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
     search(p, list, half);
     size_t length = p->n - jump - 1;
-    /* A comparison reaches 255 instructions; the longest half takes 191. */
-    if (length > 255)
+    if (!far && length > 255)
         p->n = p->capacity + 1;
+    else if (far && jump < p->capacity)
+        p->out[jump].k = (uint32_t)length;
     else if (jump < p->capacity)
         p->out[jump].jt = (uint8_t)length;
     search(p, list + half, count - half);

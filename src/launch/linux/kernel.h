@@ -12,7 +12,8 @@ struct kernel_ruleset {
     uint64_t scoped;             /* ABI 6 */
 };
 
-#define KERNEL_FS_TRUNCATE (1ULL << 14) /* ABI 3 */
+#define KERNEL_FS_TRUNCATE (1ULL << 14)  /* ABI 3 */
+#define KERNEL_FS_IOCTL_DEV (1ULL << 15) /* ABI 5 */
 #define KERNEL_SCOPE_ABSTRACT_UNIX (1ULL << 0)
 #define KERNEL_SCOPE_SIGNAL (1ULL << 1)
 

@@ -98,6 +98,10 @@ static void test_x86_64(void)
     ok(interpret(program, length, &other) == UNKNOWN, "32-bit: ENOSYS");
     ok(ask(0, 0, 0, 0) == ALLOW && ask(1, 0, 0, 0) == ALLOW && ask(60, 0, 0, 0) == ALLOW,
        "read, write and exit pass");
+    ok(ask(141, 0, 0, 0) == ALLOW && ask(141, 0, 5, 0) == NOTIFY && ask(141, 1, 0, 0) == NOTIFY &&
+           ask(251, 1, 0, 0) == ALLOW && ask(251, 1, 5, 0) == NOTIFY &&
+           ask(144, 0, 0, 0) == ALLOW && ask(144, 5, 0, 0) == NOTIFY,
+       "priorities: one's own pass, others' are judged");
 }
 
 struct row {
@@ -128,13 +132,15 @@ static void test_table(enum filter_arch which)
             continue;
         checked++;
         uint32_t got = ask(rows[i].number[which], 0, 0, 0);
-        uint32_t want = strcmp(rows[i].action, "NOTIFY") == 0    ? NOTIFY
-                        : strcmp(rows[i].action, "EPERM") == 0   ? REFUSED
-                        : strcmp(rows[i].action, "ENOSYS") == 0  ? UNKNOWN
-                        : strcmp(rows[i].action, "SOCKET") == 0  ? NOTIFY
-                        : strcmp(rows[i].action, "OPENAT2") == 0 ? NOTIFY
-                        : strcmp(rows[i].action, "PAIR") == 0    ? REFUSED
-                                                                 : ALLOW;
+        uint32_t want = strcmp(rows[i].action, "NOTIFY") == 0     ? NOTIFY
+                        : strcmp(rows[i].action, "EPERM") == 0    ? REFUSED
+                        : strcmp(rows[i].action, "ENOSYS") == 0   ? UNKNOWN
+                        : strcmp(rows[i].action, "SOCKET") == 0   ? NOTIFY
+                        : strcmp(rows[i].action, "OPENAT2") == 0  ? NOTIFY
+                        : strcmp(rows[i].action, "PAIR") == 0     ? REFUSED
+                        : strcmp(rows[i].action, "LANDLOCK") == 0 ? (SECCOMP_RET_ERRNO | EOPNOTSUPP)
+                        : strcmp(rows[i].name, "ioprio_set") == 0 ? NOTIFY
+                                                                  : ALLOW;
         if (got != want) {
             wrong++;
             note("%s: %x, expected %x", rows[i].name, got, want);
@@ -239,6 +245,9 @@ static void test_older(void)
     plan.landlock_abi = 3;
     length = filter_make(arch, &plan, program, FILTER_MAX);
     ok(ask(62, 1, 9, 0) == NOTIFY && ask(437, 0, 0, 0) == NOTIFY, "ABI 3: openat2 is judged");
+    ok(ask(16, 3, 0xAE00, 0) == REFUSED && ask(16, 3, 0x4C82, 0) == REFUSED &&
+           ask(16, 3, 0x5401, 0) == ALLOW,
+       "ABI 3: virtual machines and loop devices are refused");
     plan.landlock_abi = 5;
     length = filter_make(arch, &plan, program, FILTER_MAX);
     ok(ask(62, 1, 9, 0) == NOTIFY && ask(72, 3, F_SETOWN, 1) == REFUSED,
