@@ -139,7 +139,7 @@ static int print_ladder(bool json)
         printf("ways to start a program here, the strongest first\n");
         return doctor_ladder(print_rung, NULL)
                    ? 0
-                   : print_failure("the ladder is a thing of Windows; leave out --ladder");
+                   : print_failure("--ladder works on Windows only");
     }
     json_open(&w, '{');
     json_key(&w, STR("ladder"));
