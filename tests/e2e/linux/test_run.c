@@ -348,7 +348,8 @@ static void test_temp(void)
           "&& "
           "echo x > \"$TMPDIR/f\" && mkdir -p \"$TMPDIR/a/b\" && chmod 0 \"$TMPDIR/a\" && echo "
           "\"$TMPDIR\" > where && stat -c %%a \"$TMPDIR\" > mode' 2> said; test $? = 0 && grep -q "
-          "700 mode && test -s where && test ! -e \"$(cat where)\" && grep -q 'with the files in it' said",
+          "700 mode && test -s where && test ! -e \"$(cat where)\" && grep -q 'with the files in "
+          "it' said",
           cordon) == 0,
        "a private temp folder, removed at the end");
     fresh();
