@@ -275,12 +275,16 @@ static void keep_times(struct request *r, const struct subject *s, const struct 
 {
     enum { STAYS = -1, MOVES = -2 };
     struct nt_basic now, kept = {0};
+    PUBLIC_OBJECT_BASIC_INFORMATION tree = {0};
     IO_STATUS_BLOCK io;
     const LARGE_INTEGER *from[] = {&wanted->created, &wanted->accessed, &wanted->written,
                                    &wanted->changed};
     LARGE_INTEGER *to[] = {&kept.created, &kept.accessed, &kept.written, &kept.changed};
     bool any = false;
+    /* Through a handle that cannot write, nothing is stamped. */
     if (s->facts.directory ||
+        NtQueryObject(s->borrowed, ObjectBasicInformation, &tree, sizeof tree, NULL) < 0 ||
+        !(tree.GrantedAccess & (FILE_WRITE_DATA | FILE_APPEND_DATA)) ||
         NtQueryInformationFile(s->own, &io, &now, sizeof now, (FILE_INFORMATION_CLASS)NT_BASIC) < 0)
         return;
     const LARGE_INTEGER *is[] = {&now.created, &now.accessed, &now.written, &now.changed};
