@@ -189,9 +189,10 @@ static bool is_device(const struct resolved *where)
     return S_ISCHR(where->st.st_mode) && str_starts(str_of(where->path), STR("/dev/"));
 }
 
-static bool is_terminal(const char *path)
+/* Landlock's answer where the broker opens: other terminals, keyboards and the like. */
+static bool is_foreign_device(const char *path)
 {
-    return strncmp(path, "/dev/pts/", 9) == 0 && !confine_allows_device(path);
+    return !confine_allows_device(path) && strncmp(path, "/dev/dri/", 9) != 0;
 }
 
 /* An object that is neither a file nor a folder. */
@@ -205,10 +206,12 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
         request_continue(r); /* Landlock has the list of devices */
         return 0;
     }
-    if (is_device(where) && is_terminal(where->path) && !terminal_is_given(where->st.st_rdev)) {
+    if (is_device(where) && is_foreign_device(where->path) &&
+        !terminal_is_given(where->st.st_rdev)) {
         broker_report_text(b, r, AUDIT_DEVICE_OPEN, str_of(where->path), AUDIT_DENY,
                            str_of(policy_rule_id(RULE_PATH_DEVICE)),
-                           STR("it is another terminal of yours"), STR(POLICY_NO_REMEDY));
+                           STR("it is another terminal of yours, or another device"),
+                           STR(POLICY_NO_REMEDY));
         return -EACCES;
     }
     bool device = is_device(where) &&

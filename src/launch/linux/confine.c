@@ -120,10 +120,10 @@ static int allow_read(int ruleset, int fd)
 static void look_for_secret(const struct secrets *secrets, struct str path, bool *inside,
                             bool *above)
 {
-    /* The terminals: who reads from one takes what the user types there. */
-    static const struct str terminals = {"/dev/pts", sizeof "/dev/pts" - 1};
-    *inside = secrets_below(terminals, path);
-    *above = secrets_below(path, terminals);
+    /* Terminals, keyboards, disks: who reads from a terminal takes what the user types there. */
+    static const struct str all_devices = {"/dev", sizeof "/dev" - 1};
+    *inside = secrets_below(all_devices, path);
+    *above = secrets_below(path, all_devices);
     for (size_t i = 0; i < secrets->count; i++) {
         if (!secrets->items[i].fixed)
             continue;
@@ -174,7 +174,15 @@ static int allow_reads_beside(int ruleset, const struct secrets *secrets, int pa
 
 static int allow_reads(int ruleset, const struct secrets *secrets)
 {
+    /* What lies there is no device, or only draws. */
+    static const char *const folders[] = {"/dev/shm", "/dev/mqueue", "/dev/hugepages", "/dev/dri"};
     int rc = allow_reads_beside(ruleset, secrets, AT_FDCWD, "/", STR("/"));
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && rc == 0; i++) {
+        int fd = open(folders[i], O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        rc = fd < 0 ? 0 : allow_read(ruleset, fd);
+        if (fd >= 0)
+            close(fd);
+    }
     for (size_t i = 0; i < secrets->allowed_count && rc == 0; i++) {
         int fd = open(secrets->allowed[i].p, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)

@@ -13,7 +13,8 @@ struct trick {
 };
 
 /* One list per file, each ended by an empty name. */
-extern const struct trick file_tricks[], race_tricks[], socket_tricks[], process_tricks[];
+extern const struct trick file_tricks[], race_tricks[], socket_tricks[], process_tricks[],
+    call_tricks[];
 
 bool put(int fd); /* one byte */
 

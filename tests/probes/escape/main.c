@@ -54,7 +54,7 @@ void dwell(void)
 int main(int argc, char **argv)
 {
     static const struct trick *const lists[] = {file_tricks, race_tricks, socket_tricks,
-                                                process_tricks};
+                                                process_tricks, call_tricks};
     const char *words[8] = {"", "", "", "", "", "", "", ""};
     for (int i = 2; i < argc && i < 10; i++)
         words[i - 2] = argv[i];
