@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The front door. `make help` lists the targets; the build itself is CMake's (CMakePresets.json).
 .DEFAULT_GOAL := all
 .PHONY: all help setup windows demo test token check bench fuzz soak vm mutants lint format dist install clean

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measurements: each part adds its figures, main.c prints and writes them. */
 #ifndef CORDON_BENCH_H
 #define CORDON_BENCH_H

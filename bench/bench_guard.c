@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The guard's speed: on ordinary command lines, and on 1 MiB of what readers like least. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How long a decision and a long path take. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs every measurement, prints a table and writes JSON (default build/bench.json). */
 #include <stdio.h>
 #include <stdlib.h>

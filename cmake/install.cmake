@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where: program, library, header, pkg-config and CMake packages, manual,
 # completions.
 include(CMakePackageConfigHelpers)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A static program with musl's C library, where that is installed. glibc asks the processor some fifty
 # questions before main; a virtual machine answers each by leaving the machine, and that alone is most of a
 # program's start there. No loader, and it runs on every distribution.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads .case files: blocks of three lines, a blank line between them.
  *   # what is shown

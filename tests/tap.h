@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TAP: ok(condition, "what"), note(), skip(), and tap_done() as the last word of main(). */
 #ifndef CORDON_TESTS_TAP_H
 #define CORDON_TESTS_TAP_H

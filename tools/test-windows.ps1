@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Runs the tests of a cross-build on a real Windows, as an ordinary user: a run refuses an elevated console, and
 # the user of a CI runner is elevated. Without arguments it makes that user and starts itself as that user; the
 # exit code is the number of programs that failed, and windows.log has their output.

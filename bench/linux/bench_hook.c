@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One call of the program as an agent's hook: start, read the event, judge, answer. */
 #include <spawn.h>
 #include <stdbool.h>

@@ -1,5 +1,6 @@
-/* cordon run on Linux against the same work without it, and against bubblewrap where it is found.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cordon run on Linux against the same work without it, and against bubblewrap where it is
+   found. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The work that is measured with and without the sandbox, done by one program. */
 #include <fcntl.h>
 #include <ftw.h>

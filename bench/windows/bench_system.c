@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cordon run on Windows (here: Wine) against the same work without it. The work runs in a process
  * of its own, which prints how long its inner part took; direct and confined take turns.

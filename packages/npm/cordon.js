@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Hands everything to the program for this system and ends as it ends.
 'use strict';
 const { spawn } = require('child_process');

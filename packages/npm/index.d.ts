@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// <reference types="node" />
 import { EventEmitter } from 'events';
 import { Readable, Writable } from 'stream';

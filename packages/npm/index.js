@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cordon for agents written in JavaScript: judge a command, ask the policy, run confined.
 'use strict';
 const { spawn } = require('child_process');

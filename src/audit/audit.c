@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Repeats, totals and the order of lines; jsonl.c spells them. */
 #include "audit/audit.h"
 

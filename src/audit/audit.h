@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The audit: events in, JSON lines out. A denial that repeats becomes a count, so a program that
  * loops over a denied path makes one line a second. A failing sink is remembered, never silent.

@@ -1,5 +1,6 @@
-/* Events of a run: what was asked, what was decided and why. One list of names for all who write.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events of a run: what was asked, what was decided and why. One list of names for all who
+   write. */
 #ifndef CORDON_AUDIT_EVENT_H
 #define CORDON_AUDIT_EVENT_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Spelling events as JSON lines. */
 #include "audit/jsonl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How one event is spelled as a JSON line. */
 #ifndef CORDON_AUDIT_JSONL_H
 #define CORDON_AUDIT_JSONL_H

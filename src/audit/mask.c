@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hides what looks like a secret in a command line: known token shapes, and values of options that
    are named after one. Better one mask too many than one too few. */
 #include "audit/audit.h"

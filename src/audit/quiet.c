@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which refusals are known noise. */
 #include "audit/audit.h"
 #include "base/glob.h"

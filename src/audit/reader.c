@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading an audit back, line by line. */
 #include "audit/audit.h"
 

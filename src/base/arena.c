@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arena of linked blocks; each block is twice the one before, up to a maximum. */
 #include "base/arena.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arena: many small allocations that are freed together, with a limit on the whole. */
 #ifndef CORDON_BASE_ARENA_H
 #define CORDON_BASE_ARENA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Growing buffer: doubles, and stops growing for good at the first failure. */
 #include "base/buf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A growing buffer of bytes. Running out of memory is remembered, so callers check once, at the
  * end. */
 #ifndef CORDON_BASE_BUF_H

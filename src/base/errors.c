@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words for the codes of cordon.h. */
 #include "cordon.h"
 

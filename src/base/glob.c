@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/glob.h"
 
 enum { MOST_STEPS = 100 * 1000 };

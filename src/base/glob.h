@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Wildcard patterns, as the shells that are read have them. */
 #ifndef CORDON_BASE_GLOB_H
 #define CORDON_BASE_GLOB_H

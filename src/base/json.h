@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON: a strict reader (RFC 8259, duplicate keys refused, depth and size bounded, numbers kept as
  * written) and a writer. Strings are WTF-8: \ud800 survives as an unpaired surrogate.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Strict JSON reader, recursive with a bounded depth, one pass, linear. */
 #include "base/json.h"
 #include "base/utf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Comparison and search on counted strings. */
 #include "base/str.h"
 
@@ -54,8 +55,8 @@ bool str_endsi(struct str s, struct str suffix)
 
 size_t str_find_char(struct str s, char c, size_t from)
 {
-    /* Eight at a time: not every C library's search is quick, and texts are full of short pieces.
-     */
+    /* Eight at a time: not every C library's search is quick, and texts are full of short
+       pieces. */
     const uint64_t ones = 0x0101010101010101u, wanted = ones * (unsigned char)c;
     for (uint64_t piece; from + sizeof piece <= s.n; from += sizeof piece) {
         memcpy(&piece, s.p + from, sizeof piece);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counted strings: a pointer and a length, never owned, NULs allowed. */
 #ifndef CORDON_BASE_STR_H
 #define CORDON_BASE_STR_H
@@ -109,8 +110,8 @@ static inline bool str_has_char(struct str s, char c)
 /* Without ASCII blanks, tabs, CRs and LFs at both ends. */
 struct str str_trim(struct str s);
 
-/* Copies its bytes to where there is room. Mostly a few: for those a call costs more than the copy.
- */
+/* Copies its bytes to where there is room. Mostly a few: for those a call costs more than the
+   copy. */
 static inline void str_copy(char *to, struct str s)
 {
     enum { FEW = 16 };

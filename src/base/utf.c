@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Code points of WTF-8. No allocation: the agent uses it too. */
 #include "base/utf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * WTF-8 and UTF-16, both ways, without loss: unpaired surrogates and NULs survive.
  *

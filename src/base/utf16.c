@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* WTF-8 from and to UTF-16. */
 #include "base/utf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Open addressing: a search goes on from the place of the hash to the first free one. */
 #include "broker/id_set.h"
 

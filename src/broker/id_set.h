@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files by volume, number and birth, each with a count: what this run linked, made or bound. */
 #ifndef CORDON_BROKER_ID_SET_H
 #define CORDON_BROKER_ID_SET_H

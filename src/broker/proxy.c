@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HTTP:   CONNECT host:port HTTP/1.1, or METHOD http://host[:port]/path HTTP/1.1, header lines, an
  *         empty line; Proxy-Authorization: Basic base64(user:secret).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The filtering proxy's side of HTTP and SOCKS5, without sockets: bytes of a client in, bytes for
  * it out and, once, the host and port that it asks for. Who may be reached is decided elsewhere.

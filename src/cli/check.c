@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon check: a verdict on a command, a script, or a stream of them. Nothing is started. */
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-/* The command line: argv in, exit code out. Subcommands, what they share, and the doors to the OS.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line: argv in, exit code out. Subcommands, what they share, and the doors to the
+   OS. */
 #ifndef CORDON_CLI_CLI_H
 #define CORDON_CLI_CLI_H
 
@@ -63,8 +64,8 @@ int options_take(struct arguments *args, const struct option *own, size_t own_co
 
 /* ---- run.c ---- */
 
-/* Options and a command, run under the policy: the exit code. name is the subcommand, for messages.
- */
+/* Options and a command, run under the policy: the exit code. name is the subcommand, for
+   messages. */
 int cli_run(struct cordon_policy *p, struct arguments *args, const char *name);
 
 /* ---- mistakes.c ---- */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of subcommands and their options, and what is made of them. */
 #ifndef CORDON_CLI_COMMANDS_H
 #define CORDON_CLI_COMMANDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon completion: scripts that complete commands, options and the values that are words. */
 #include "cli/commands.h"
 #include "launch/settings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon doctor: one screen about this machine, each finding with what to do. */
 #include "doctor/doctor.h"
 #include "base/json.h"
@@ -137,9 +138,8 @@ static int print_ladder(bool json)
     struct json_writer w = {.out = &out};
     if (!json) {
         printf("ways to start a program here, the strongest first\n");
-        return doctor_ladder(print_rung, NULL)
-                   ? 0
-                   : print_failure("--ladder works on Windows only");
+        return doctor_ladder(print_rung, NULL) ? 0
+                                               : print_failure("--ladder works on Windows only");
     }
     json_open(&w, '{');
     json_key(&w, STR("ladder"));

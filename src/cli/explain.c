@@ -1,5 +1,6 @@
-/* cordon explain: what a rule is for, with an example on each side. All rules, out of their tables.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cordon explain: what a rule is for, with an example on each side. All rules, out of their
+   tables. */
 #include "base/json.h"
 #include "cli/cli.h"
 #include "guard/guard.h"

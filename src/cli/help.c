@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon help: what there is, with an example each, out of the tables. */
 #include "cli/commands.h"
 #include "launch/settings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cordon hook: answers an agent's event before a tool runs, and puts itself into the agent's
  * settings. While an event is answered the only exit codes are 0 and 2: an agent takes any other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What --learn prints and writes at the end of a run. */
 #include "learn/learn.h"
 #include "cli/cli.h"

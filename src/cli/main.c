@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the subcommand. */
 #include "cli/commands.h"
 

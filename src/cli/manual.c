@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The page cordon.1, in the macros of man(7), out of the tables. */
 #include "cli/commands.h"
 #include "launch/settings.h"

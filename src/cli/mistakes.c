@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What people mistype, and what to type instead. */
 #include "cli/cli.h"
 #include "launch/disk.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Options of a subcommand and of the policy, with a suggestion for a mistyped one. */
 #include "cli/cli.h"
 #include "launch/settings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What people read: errors, colours, spans, suggestions. */
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon report: what an audit file tells, as a page, for a terminal or as JSON. */
 #include "cli/cli.h"
 #include "report/collect.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon run: a command under a policy. stdin, stdout and stderr are the command's own. */
 #include "lib/run.h"
 #include "cli/cli.h"

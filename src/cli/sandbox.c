@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon sandbox: the command line that Codex users know, in front of run. */
 #include <stdlib.h>
 

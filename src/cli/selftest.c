@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon selftest: proves every promise on this machine, one line each. */
 #include "selftest/selftest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon why: the decision that run would make, offline, with its rule and remedy. */
 #include "cli/cli.h"
 #include "lib/api.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is the same on every system: the lists, the folder that would be the root, the boundary. */
 #include "doctor/doctor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What this machine has, found by trying: layers that confine, what weakens them, and what to do.
  * One implementation for each system, in linux/ and windows/.

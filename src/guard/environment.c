@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Environment variables that have the same value on every Windows machine. */
 #include "guard/effects.h"
 

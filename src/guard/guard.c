@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Questions in, answers out: frames of nested code, findings, limits. Judges nothing itself. */
 #include "guard/state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The guard: reads a command line or a script and says what it would do, without running it.
  * Portable, bounded, linear; it never touches the disk itself (script files come from a callback).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Splitting and comparing the names of programs and files. */
 #include "guard/names.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of programs and files as the judges compare them. */
 #ifndef CORDON_GUARD_NAMES_H
 #define CORDON_GUARD_NAMES_H

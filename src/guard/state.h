@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The guard's own state, for guard.c and the judges; readers use effects.h only. */
 #ifndef CORDON_GUARD_STATE_H
 #define CORDON_GUARD_STATE_H

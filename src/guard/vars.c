@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The variables of a script: a hash table with a log of changes, so that branches can be undone. */
 #include "guard/vars.h"
 

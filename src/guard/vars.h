@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Variables of a script as the readers follow them: what each may hold at this point. A variable
  * that was set differently in branches keeps every value, up to a limit, so that each can be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The C runtime's rules for a Windows command line: splitting it into arguments and quoting one. */
 #include "guard/effects.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One event of an agent: which tool, what it would do, and the answer in the agent's own words. */
 #include "hook/hook.h"
 

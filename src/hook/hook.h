@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hooks of coding agents: one event before a tool runs in, one answer out. Whatever goes wrong is
  * a refusal, because agents run the tool when a hook fails in any other way.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files that a patch of apply_patch names:
  *   *** Add File: PATH | *** Update File: PATH | *** Delete File: PATH | *** Move to: PATH

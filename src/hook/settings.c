@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cordon's entry in an agent's settings file. The file is the person's: only the entry's own bytes
  * come and go, so places are taken from the parsed tree and the text is cut there.

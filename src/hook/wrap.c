@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A command rewritten so that the agent's own shell starts it confined. Quoting for two shells. */
 #include "base/utf.h"
 #include "hook/hook.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quoting for the C runtime, for cmd and for batch files. */
 #include "launch/cmdline.h"
 

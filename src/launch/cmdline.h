@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Windows command lines: how a program, a batch file and cmd get their arguments. Portable; UTF-8
  * in and out. On failure the outputs hold nothing of use and error holds a sentence.
@@ -22,8 +23,8 @@ enum cmdline_kind {
 };
 enum cmdline_kind cmdline_kind_of(struct str path);
 
-/* The last component, and its extension with the dot (empty: none; a leading dot is no extension).
- */
+/* The last component, and its extension with the dot (empty: none; a leading dot is no
+   extension). */
 struct str cmdline_name(struct str path);
 struct str cmdline_extension(struct str path);
 

@@ -1,5 +1,6 @@
-/* What the file system and the environment of this machine say; the only door to them before a run.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the file system and the environment of this machine say; the only door to them before a
+   run. */
 #ifndef CORDON_LAUNCH_DISK_H
 #define CORDON_LAUNCH_DISK_H
 
@@ -31,8 +32,8 @@ int disk_look(struct arena *arena, struct str path, struct disk_facts *facts);
 /* One step along a link: where it leads, perhaps relative to its folder. False if it is none. */
 bool disk_link(struct arena *arena, struct str path, struct str *target);
 
-/* True if the current directory was entered by the name of a link, where disk_cwd does not show it.
- */
+/* True if the current directory was entered by the name of a link, where disk_cwd does not show
+   it. */
 bool disk_cwd_is_link(void);
 
 /* Every other name of the file, for the rule about hard links: calls each until it returns false.

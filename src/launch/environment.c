@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Variables that a run sets, and those that lead to servers outside. */
 #include "launch/environment.h"
 

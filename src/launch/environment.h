@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The environment of a confined command. */
 #ifndef CORDON_LAUNCH_ENVIRONMENT_H
 #define CORDON_LAUNCH_ENVIRONMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See ladder.h. */
 #include "launch/ladder.h"
 

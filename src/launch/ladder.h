@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ladder: no single way to start a program in a sandbox is known to work on every Windows, so
  * the strongest one that does is found by trying. A rung is one level for each factor, 0 is the

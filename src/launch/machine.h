@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Clock, random bytes, this program's path and files that are appended to: one implementation for
    each system, in linux/ and windows/. */
 #ifndef CORDON_LAUNCH_MACHINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Options to policy: names and values, then roots and folders resolved on the disk. */
 #include "launch/settings.h"
 

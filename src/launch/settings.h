@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Options to policy: what a person asked for (options, a policy file), resolved once on this
  * machine's disk and compiled. Used by every command that needs a policy.
@@ -20,8 +21,8 @@ struct settings {
     bool foreign;     /* unseen, or the paths are of another system: the disk is not asked */
     struct buf error; /* one sentence after a failure */
 
-    /* Makes a temp folder of the run's own below the shared one; NULL: none is made (why, check).
-     */
+    /* Makes a temp folder of the run's own below the shared one; NULL: none is made (why,
+       check). */
     int (*make_temp)(struct settings *s, struct str shared, struct str *out);
     intptr_t temp_hold; /* of make_temp: keeps other runs from removing it; 0: nothing is held */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The temp folder of one run, or of all runs of a session. */
 #ifndef CORDON_LAUNCH_TEMP_H
 #define CORDON_LAUNCH_TEMP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PE headers, then the resource directory: a tree of three levels (type, name, language) whose
  * first entry of the type "version" is taken. The resource is itself a tree of counted blocks; the

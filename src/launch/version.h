@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The original file name in a program's version resource: what a copy under another name still
    says. Portable: the file is read in bounded pieces, nothing of it is mapped or run. */
 #ifndef CORDON_LAUNCH_VERSION_H

@@ -1,5 +1,6 @@
-/* ROOT/.git says "gitdir: REPO/.git/worktrees/NAME"; the file gitdir in there names ROOT/.git back.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ROOT/.git says "gitdir: REPO/.git/worktrees/NAME"; the file gitdir in there names ROOT/.git
+   back. */
 #include "launch/worktree.h"
 
 #include "launch/disk.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Roots that are worktrees of git: where their repository really lies. */
 #ifndef CORDON_LAUNCH_WORKTREE_H
 #define CORDON_LAUNCH_WORKTREE_H

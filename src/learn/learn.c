@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From denials to options. Names come from the confined tree: they are taken as values, never read
    as options. */
 #include "learn/learn.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * --learn: what a run was denied, turned into the smallest set of options that would have allowed
  * it. Never wider than what was asked for: a folder above, a protected name or the whole network is

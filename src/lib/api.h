@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The objects behind cordon.h. */
 #ifndef CORDON_LIB_API_H
 #define CORDON_LIB_API_H

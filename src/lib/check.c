@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon_check: the guard's answer as cordon.h and contracts for JSON know it. */
 #include "lib/check.h"
 #include "launch/disk.h"

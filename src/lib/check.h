@@ -1,5 +1,6 @@
-/* What the command line needs of check.c beyond cordon.h: streams of questions, spans for people.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the command line needs of check.c beyond cordon.h: streams of questions, spans for
+   people. */
 #ifndef CORDON_LIB_CHECK_H
 #define CORDON_LIB_CHECK_H
 

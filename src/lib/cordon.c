@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The handles of cordon.h: policies and answers. check.c and why.c ask the questions. */
 #include "lib/api.h"
 

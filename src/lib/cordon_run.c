@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon_run: a run inside another program. Nothing is printed, nothing exits. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Running a command: what is the same on every system. Guard, audit, summary, private temp. */
 #include "lib/run.h"
 

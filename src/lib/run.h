@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Running a command under a policy: one implementation for each system, in linux/ and windows/. */
 #ifndef CORDON_LIB_RUN_H
 #define CORDON_LIB_RUN_H

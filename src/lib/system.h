@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a system brings so that run.c can run a command there: one implementation in linux/ and one
    in windows/. */
 #ifndef CORDON_LIB_SYSTEM_H

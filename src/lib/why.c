@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon_why: the decision that a run would make, with its reason and remedy. */
 #include "launch/disk.h"
 #include "lib/api.h"

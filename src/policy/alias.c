@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 8.3 names. Dots and spaces are dropped, the rest is cut, a number is added:
  *
@@ -105,8 +106,8 @@ static bool is_windows_alias(struct str component, struct str name)
     return false;
 }
 
-/* The first four characters with _ for what DOS does not take, padded with ~, and three of a hash.
- */
+/* The first four characters with _ for what DOS does not take, padded with ~, and three of a
+   hash. */
 static bool is_wine_alias(struct str component, struct str name)
 {
     static const char refused[] = "*?<>|\"+=,;[] .~";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 8.3 names: could this be the short name of that file? Both in one case or the other. */
 #ifndef CORDON_POLICY_ALIAS_H
 #define CORDON_POLICY_ALIAS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building an image, and the inside of a policy; only for files of this folder and its tests. */
 #ifndef CORDON_POLICY_BUILD_H
 #define CORDON_POLICY_BUILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Case folding. No libc beyond memcmp and memcpy: the agent links this. */
 #include "policy/casefold.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Case folding by Windows' rule: one UTF-16 unit to one, no locale, no length rules. */
 #ifndef CORDON_POLICY_CASEFOLD_H
 #define CORDON_POLICY_CASEFOLD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Settings in, immutable policy out: every path normal, every contradiction refused. */
 #include "policy/build.h"
 

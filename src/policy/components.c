@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The components of a Windows path, in two passes over one buffer: spelling_collapse() splits the
  * given text, resolves . and .. and drops what Win32 drops; spelling_finish() then reads what is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The decision about a file. Zero is deny; nothing is allowed but by a line that says so. */
 #include "policy/build.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Answers in words: one sentence for people, and the remedy as options to type. A remedy is the
  * whole list of roots and is never something that Cordon would refuse.

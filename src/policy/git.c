@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a commit writes below a git folder. A list of what may be written, not of what may not: git
  * gains files that it runs or obeys, and an alias of a denied name is not on the list either.

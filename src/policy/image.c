@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building an image from rules. */
 #include "policy/build.h"
 

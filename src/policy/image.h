@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The policy image: every path rule in one flat, relocatable, read-only block. The broker's process
  * and the agent in the sandboxed one search it in place; match.c needs no libc beyond memcmp.

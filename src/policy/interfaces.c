@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding an RPC interface by its id. */
 #include "policy/interfaces.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RPC interfaces of services that act for whoever asks. For the agent, too: no policy, no text. */
 #ifndef CORDON_POLICY_INTERFACES_H
 #define CORDON_POLICY_INTERFACES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The effective policy, line by line, in the order in which it is applied. */
 #include "policy/build.h"
 

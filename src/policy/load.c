@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading policy files: one table of keys, ours and those of other tools. */
 #include "policy/load.h"
 

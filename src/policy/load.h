@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Settings from a JSON policy file and from Codex's `-c key=value`. Text in, settings out: reading
  * the file and asking the environment belong to the caller.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opening and searching an image. No allocation, no libc beyond memcmp: the agent links this. */
 #include "policy/image.h"
 

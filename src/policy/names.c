@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protected names, in every spelling that could reach them. */
 #include "policy/names.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protected names and what a commit writes: questions about components, without a policy. */
 #ifndef CORDON_POLICY_NAMES_H
 #define CORDON_POLICY_NAMES_H

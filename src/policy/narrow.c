@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Paths are compared as they are spelled: both sides are final. Control characters are %XX. */
 #include "policy/narrow.h"
 

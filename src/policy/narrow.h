@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether a policy that is already in force allows no more than another one asks for: a sandbox
  * inside a sandbox may rely on the outer one then. The outer policy is told as text, one "key

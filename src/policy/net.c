@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hosts and the decision about a connection. */
 #include "policy/net.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hosts: what an address literal means and which names a pattern covers. */
 #ifndef CORDON_POLICY_NET_H
 #define CORDON_POLICY_NET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One spelling for every path: the prefix says what kind of path it is, components.c does the rest.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Taking normal paths apart. No libc: the agent links this. */
 #include "policy/path.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Paths: every way to spell one becomes one normal spelling and a class. Lexical only: nothing here
  * touches the disk, allocates or knows a policy.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The policy: plain settings are compiled once into an immutable policy, which then answers
  * questions. Nothing here touches the disk: callers bring the facts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Services outside the run: whether they may be asked, and why not. */
 #include "policy/build.h"
 #include "policy/interfaces.h"

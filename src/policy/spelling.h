@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A path while it is being spelled: what normalize.c and components.c share. */
 #ifndef CORDON_POLICY_SPELLING_H
 #define CORDON_POLICY_SPELLING_H

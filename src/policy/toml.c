@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * value  = string | boolean | integer | list
  * list   = "[" [ string { "," string } [ "," ] ] "]"     blanks, line breaks and # comments between

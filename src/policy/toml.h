@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TOML values as they stand behind `-c key=`: strings, booleans, integers and lists of strings. */
 #ifndef CORDON_POLICY_TOML_H
 #define CORDON_POLICY_TOML_H

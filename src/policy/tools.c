@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that do not run in the sandbox, by name. */
 #include "policy/build.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names that other programs trust in a shared temp folder. */
 #include "base/glob.h"
 #include "policy/names.h"

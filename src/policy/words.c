@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words of options and policy keys. */
 #include "policy/load.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Adding up an audit. Values come from programs that were confined: nothing is trusted. */
 #include "report/collect.h"
 

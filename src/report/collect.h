@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an audit file tells, added up while it is read: one line at a time, bounded memory however
  * many there are. Beyond the limits below things are counted and no longer named.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The report as one HTML file: no script, nothing loaded, readable in dark and light, on paper, by
  * keyboard and by screen readers. Everything from the audit goes through put().

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The summary of a run: denials grouped by what was asked, in the order in which they came. */
 #include "report/summary.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a run says at its end: a few lines for people and agents, or one JSON object. */
 #ifndef CORDON_REPORT_SUMMARY_H
 #define CORDON_REPORT_SUMMARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report for a terminal, and as JSON for programs. */
 #include "audit/jsonl.h"
 #include "report/collect.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text of others, times and numbers, for people. */
 #include "base/utf.h"
 #include "report/collect.h"

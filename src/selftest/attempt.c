@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows tried with their controls, and results. */
 #include "selftest/attempt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Attempts, the same on every system: rows of data that are tried with their control, and how a
  * line gets its result. What differs (folders, servers, how a line is run) is the world of linux/
@@ -27,8 +28,8 @@ struct selftest_row {
 /* Who tried what, and against what; the probe if nobody is named yet. */
 void attempt_say(struct selftest_line *line, const char *attempt, const char *control);
 
-/* What follows from the control, from the attempt, and from the write outside that each run tries.
- */
+/* What follows from the control, from the attempt, and from the write outside that each run
+   tries. */
 void attempt_conclude(struct selftest_line *line, bool escaped, bool controlled, bool kept,
                       const char *why);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The order of the promises, the counts, and the words in which they are told. */
 #include "selftest/selftest.h"
 

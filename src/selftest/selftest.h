@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The promises, tried on this machine: an attempt inside the sandbox, its effect looked for on the
  * machine, and a control that shows that the attempt would have had its effect. One implementation

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What stands in the place of a tool that must not run: says so and exits with 126. A small program
  * of its own, which cordon.exe carries inside. No C library.

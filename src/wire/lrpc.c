@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of local RPC; see lrpc.h for the layout. */
 #include "wire/lrpc.h"
 

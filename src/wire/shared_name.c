@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See shared_name.h. */
 #include "wire/shared_name.h"
 

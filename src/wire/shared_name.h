@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of objects in the directory that all sessions share, where the token of a run may make
  * none: those become objects of the run's own directory. msys2 and Cygwin keep their processes,

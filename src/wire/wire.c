@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes and checks of messages. */
 #include "wire/wire.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The wire between agent and broker: one piece of shared memory per sandboxed process, with slots
  * that threads take in turns. Portable, no allocation; the broker trusts nothing that it reads

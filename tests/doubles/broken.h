@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A run that keeps no promise, for test programs that are never shipped: the selftest must notice
  * each promise that it breaks. Linked with --wrap in the place of the real calls, so that the real

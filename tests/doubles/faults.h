@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One call fails. Every place in the program that makes a call which can fail (faults.def) is noted
  * with its first call in a table that the processes of a run share; the place that is named in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls the program as a person or an agent calls it: one command line, stdin from text, both
    outputs read back. The arguments stand in quotes that both systems' shells read alike. */
 #ifndef CORDON_TESTS_E2E_PROGRAM_H

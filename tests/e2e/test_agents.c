@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The policy files for a whole agent inside: its state can be written, what it obeys cannot, its
  * API can be reached and nothing else, and its own hook does not wrap twice. Decisions are asked

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program as a person calls it: exit codes, words on stdout and stderr, typical mistakes. Runs
  * natively and under Wine; the arguments stand in quotes that both shells read alike.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon doctor: the shape of its answer, and that it notices what it says it notices. */
 #include "base/json.h"
 #include "e2e/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon hook as agents call it: stdin, stdout, exit codes 0 and 2; and the settings it writes. */
 #include "e2e/program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon report as a person calls it. */
 #include "e2e/program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon sandbox: what Codex users type, what it means, and what a mistake is answered with. */
 #include "e2e/program.h"
 

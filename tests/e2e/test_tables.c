@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables behind help, completion and the manual: every option that they name is taken. */
 #include "e2e/program.h"
 

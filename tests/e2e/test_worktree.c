@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A root that is a worktree of git: a commit may write where its repository really lies. */
 #include "e2e/program.h"
 

@@ -1,5 +1,6 @@
-/* The bash reader: any text, and any text that parses with a command behind it that must be seen.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bash reader: any text, and any text that parses with a command behind it that must be
+   seen. */
 #include "guard_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

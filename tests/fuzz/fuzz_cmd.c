@@ -1,5 +1,6 @@
-/* The cmd reader, on the command line and as a batch file; a command behind any text must be seen.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cmd reader, on the command line and as a batch file; a command behind any text must be
+   seen. */
 #include "guard_fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

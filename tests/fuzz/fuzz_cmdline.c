@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Command lines from any arguments: programs get them back, and cmd finds nothing to run in what a
    batch file gets. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The whole guard: the first byte chooses the form of the question, the rest is its text. */
 #include "guard_fuzz.h"
 

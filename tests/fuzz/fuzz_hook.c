@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events of agents: any bytes get an answer of the agent's shape, or none; never a crash. The same
    bytes are taken for a settings file: what is put in can be taken out again. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Damaged images are refused or at least never read outside their bytes. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was read can be written and reads as the same again. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A normal spelling is its own normal spelling, and a plain path holds nothing special. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A policy file, compiled and asked. What lies outside every root is never allowed. */
 #include <stdint.h>
 #include <stdlib.h>

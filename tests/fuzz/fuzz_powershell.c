@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The PowerShell reader. What it accepts stays read when a launch is appended: never allow. */
 #include "guard_fuzz.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The proxy's protocol: the pieces in which bytes arrive change nothing, and no bound is left. */
 #include <stdint.h>
 #include <stdlib.h>

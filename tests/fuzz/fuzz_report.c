@@ -1,5 +1,6 @@
-/* Audit files: any bytes make a report, and nothing of them becomes markup or a control character.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Audit files: any bytes make a report, and nothing of them becomes markup or a control
+   character. */
 #include <stdlib.h>
 
 #include "report/collect.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The TOML reader, alone and behind a key. */
 #include <stdint.h>
 #include <stdlib.h>

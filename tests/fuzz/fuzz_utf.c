@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* UTF-16 and WTF-8 carry the same text, both ways. */
 #include <stdint.h>
 #include <stdlib.h>

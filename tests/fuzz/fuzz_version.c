@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A program's version resource, from any bytes: bounded work, no read outside. */
 #include <stdint.h>
 #include <string.h>

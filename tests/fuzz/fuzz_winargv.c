@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Windows command lines: words lie in the line, and quoting a word gives it back. */
 #include "guard/effects.h"
 

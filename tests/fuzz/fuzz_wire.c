@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of the wire: what is accepted has its size, stays in the buffer and decodes the same
    twice. */
 #include <stddef.h>

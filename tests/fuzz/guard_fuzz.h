@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every fuzz target of the guard checks about an answer. */
 #ifndef CORDON_TESTS_GUARD_FUZZ_H
 #define CORDON_TESTS_GUARD_FUZZ_H

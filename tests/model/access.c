@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The access check itself, and the part of SDDL that descriptors of real objects use. */
 #include "access.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A model of the Windows access check, from its public description ([MS-DTYP] 2.5.3 and the pages
  * on restricted tokens and mandatory integrity): small, portable, for the tests alone. It says what

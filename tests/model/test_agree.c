@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The model and a kernel that honours tokens are asked the same questions: objects are made with
  * the descriptors of objects.def, opened by a thread that wears each token, and the answers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the chosen token can still write, by the model; and which part of it each refusal needs. */
 #include "access.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls that programs make and that are easily got wrong. Usage: calls_probe TRICK [ARGUMENT]. Exit
  * code 0: it is as it should be; 1: it is not.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs inside the sandbox, or without it as a control, and tries one thing with one system call.
  * Usage: linux_probe TRICK PATH [PATH2]. Exit code 0: the call said yes; 1: it said no.

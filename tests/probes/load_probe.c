@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Load, inside the sandbox or without it.
  *   load_probe threads N M FOLDER    N threads make, write and read back M files each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A client and a server for the network tests.
  *   net_probe serve FILE               a server on 127.0.0.1 that answers every request; its port

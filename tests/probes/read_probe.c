@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ways of getting at a file's content. Usage: read_probe WAY FILE [OTHER]; what was read goes to
  * stdout. Exit code 0: something was read.

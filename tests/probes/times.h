@@ -1,5 +1,6 @@
-/* Repetitions of a probe: fewer where the tests say that the machine is slow (box_slow in box.h).
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Repetitions of a probe: fewer where the tests say that the machine is slow (box_slow in
+   box.h). */
 #ifndef CORDON_TESTS_TIMES_H
 #define CORDON_TESTS_TIMES_H
 

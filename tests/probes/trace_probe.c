@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reaching into other processes: what holds still, and what reaches. Exit code 0: it worked. */
 #include <fcntl.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many runs at the same time in one process, each with a policy of its own. */
 #ifndef CORDON_TESTS_CONCURRENT_H
 #define CORDON_TESTS_CONCURRENT_H

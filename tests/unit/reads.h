@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of the readers: what --show would print for a text, as name|word|word;name|… */
 #ifndef CORDON_TESTS_READS_H
 #define CORDON_TESTS_READS_H

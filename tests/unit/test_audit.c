@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events as lines, repeats as counts, secrets masked, reading back, the summary. */
 #include "audit/audit.h"
 #include "audit/jsonl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Strings, buffers and arenas. */
 #include "base/arena.h"
 #include "base/buf.h"

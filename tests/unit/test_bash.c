@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How the bash reader decodes: names and words after quotes, expansions and substitutions. */
 #include "reads.h"
 

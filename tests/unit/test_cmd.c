@@ -1,5 +1,6 @@
-/* How the cmd reader decodes: names and words after every phase, on the command line and in files.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the cmd reader decodes: names and words after every phase, on the command line and in
+   files. */
 #include "reads.h"
 
 static const struct reads_test line[] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Command lines for programs, for cmd and for batch files: tables, and what comes back. */
 #include "launch/cmdline.h"
 

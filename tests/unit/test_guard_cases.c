@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs tests/cases/guard. A question is `cmd| text`, `powershell| text`, `bash| text`,
  * `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; behind the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Spelling does not change the verdict: every hostile command, spelled in every way that keeps its
  * meaning, stays denied; its harmless twin, spelled in the same ways, stays allowed. The spellings

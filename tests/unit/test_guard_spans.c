@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a finding points at: the part of the command that is underlined. And where words end. */
 #include <stdlib.h>
 

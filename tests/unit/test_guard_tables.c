@@ -1,5 +1,6 @@
-/* The guard's tables are searched by halving: each must be sorted, without case, without repeats.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The guard's tables are searched by halving: each must be sorted, without case, without
+   repeats. */
 #include "base/str.h"
 #include "guard/guard.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hooks: events of each agent against the answer it must get (tests/cases/hook), commands rewritten
  * and read back by the shell they are for, settings files changed and restored byte for byte.

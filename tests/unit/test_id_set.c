@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The set of files against a plain list of counts, with hashes that collide and wrap around. */
 #include "broker/id_set.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Images that policy_compile() would not write: made by hand, each with one thing that is wrong. */
 #include <stdlib.h>
 

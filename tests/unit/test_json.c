@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON: good documents, bad ones with line and column, and writing. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which rung is taken, for machines on which different things do not start. */
 #include "launch/ladder.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Policy files, Codex pairs and TOML values. */
 #include "policy/load.h"
 #include "policy/toml.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether an outer policy allows no more than an inner one asks for. */
 #include <stdlib.h>
 

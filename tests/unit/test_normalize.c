@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every way to spell a path, and case folding. */
 #include <stdlib.h>
 

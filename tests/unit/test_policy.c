@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The policy as a whole: every spelling of protected names, random paths, images, lists, sizes. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs the .case files of tests/cases/policy. A case is three lines; `with` stays in force for the
  * next cases:

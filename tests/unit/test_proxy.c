@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The proxy's protocol: what comes in, what goes out, who is asked for; and which addresses are
  * public. */
 #include <stdlib.h>

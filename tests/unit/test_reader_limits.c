@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cmd and bash readers are linear: a megabyte of anything, and eight times as much is not
  * sixty. */
 #include "guard/guard.h"

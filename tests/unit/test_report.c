@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report: what is counted, what is bounded, and that text of others stays text. */
 #include "report/collect.h"
 #include "tap.h"

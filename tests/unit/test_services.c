@@ -1,5 +1,6 @@
-/* Services that are called by RPC: the messages as Windows lays them out, the table, the verdicts.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Services that are called by RPC: the messages as Windows lays them out, the table, the
+   verdicts. */
 #include "policy/interfaces.h"
 #include "policy/rules.h"
 #include "tap.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* WTF-8 and UTF-16: nothing is lost, nothing has two spellings. */
 #include "base/utf.h"
 #include "cordon.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The original name in a version resource, from images that are made here byte by byte. */
 #include "launch/version.h"
 #include "tap.h"

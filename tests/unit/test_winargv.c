@@ -1,5 +1,6 @@
-/* The C runtime's rules: what a command line splits into, and that quoting is undone by splitting.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The C runtime's rules: what a command line splits into, and that quoting is undone by
+   splitting. */
 #include "guard/effects.h"
 #include "tap.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The wire: every request there and back, and everything that no agent would write refused. The
  * messages are built here byte by byte, not by the code under test, and every one lies in a buffer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * token_probe: what a real Windows does with the token of a run, in one table. Self-contained: one
  * file, no library of the project, nothing left behind.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The agent: code inside every sandboxed process that asks the broker for what the token does not
  * allow. It decides nothing. No imports, no heap, no C library, small stack frames: it runs on

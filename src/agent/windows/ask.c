@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slots of the shared memory: taken, filled, sent, freed. Nobody spins; a thread that dies with a
    slot loses it to the next one that needs it. */
 #include "agent/windows/agent.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The start of the agent's image: what the launcher needs to place the hooks, room for the
  * trampolines, and the few functions that the compiler expects of a C library.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that can change files. What only reads goes straight through. */
 #include "agent/windows/agent.h"
 

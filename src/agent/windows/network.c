@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sockets are handles of the AFD driver, and what they do are its control codes. Two shapes: that
  * of Windows and that of Wine, from one table. What leaves the process or lets others in is asked.

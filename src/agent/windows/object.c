@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects that the tree makes for itself. Under a write-restricted token an access list that names
  * only the user shuts out its own maker, so the run's SID is added to it (Git Bash, Python's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Children: judged before they exist, made suspended, given their agent, then let go. */
 #include "agent/windows/agent.h"
 
@@ -40,8 +41,8 @@ static NTSTATUS ask_start(const struct parameters *parameters, ULONG process_fla
     return status;
 }
 
-/* A copy of the caller's attributes with the stub in the place of the program; points into itself.
- */
+/* A copy of the caller's attributes with the stub in the place of the program; points into
+   itself. */
 enum { MOST_ATTRIBUTES = 16 };
 struct stub_list {
     SIZE_T total;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Deny-read rules, evaluated in place so that reads stay at full speed: the name as it is given,
  * spelled normally, against the policy image. What cannot be told here is asked.

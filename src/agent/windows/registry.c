@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The registry: reads pass, nothing is changed. Many programs ask for every right and then only
  * read, so an open of an existing key falls back to its read rights.

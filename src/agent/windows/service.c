@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Services are called by RPC over ALPC ports. The message that binds a port says which interface is
  * meant: that of a service that acts for whoever asks is the broker's to judge. Ports on which the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that reach beyond the run: refused where nobody in it can need them. */
 #include "agent/windows/agent.h"
 

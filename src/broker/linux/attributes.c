@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that change a file's mode, owner, times and extended attributes, by path or descriptor. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Questions to the policy and reports of its answers. */
 #include "broker/linux/broker.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The broker on Linux: judges the calls of the tree and performs those that are allowed. */
 #ifndef CORDON_BROKER_LINUX_BROKER_H
 #define CORDON_BROKER_LINUX_BROKER_H
@@ -27,8 +28,8 @@ struct broker_expected {
     uint64_t stack; /* of the program before, where its threads are several; 0: it has one */
 };
 
-/* What the file of a program says that it is, whatever its name: tools that are refused, loaders.
- */
+/* What the file of a program says that it is, whatever its name: tools that are refused,
+   loaders. */
 enum { BROKER_MOST_TOOLS = 128, BROKER_BUILD_ID = 20 };
 
 struct broker_tools {
@@ -176,8 +177,8 @@ void broker_report_text(struct broker *b, const struct request *r, enum audit_op
                         struct str target, enum audit_type type, struct str rule, struct str why,
                         struct str fix);
 
-/* False after a refusal: a file must not get bits that lend the user's rights to whoever runs it.
- */
+/* False after a refusal: a file must not get bits that lend the user's rights to whoever runs
+   it. */
 bool broker_allows_mode(struct broker *b, struct request *r, struct str path, mode_t mode,
                         bool folder);
 
@@ -239,8 +240,7 @@ bool broker_family(pid_t pid, pid_t *parent, pid_t *group);
 bool broker_in_run(const struct broker *b, pid_t pid);
 
 /* Reading, where deny-read rules are set. If it is denied: reports, answers EACCES and returns
- * false.
- */
+   false. */
 bool read_allows(struct broker *b, struct request *r, const struct resolved *where);
 
 /* The same question without a report. */
@@ -256,8 +256,7 @@ bool terminal_is_own(struct broker *b, const struct request *r, const char *path
 bool terminal_is_given(dev_t device);
 
 /* Opens a file or folder that was resolved, after judging it. -EAGAIN if it was another one by
- * then.
- */
+   then. */
 int open_object(struct broker *b, struct request *r, struct resolved *where, int flags);
 
 /* The handlers, by call. What one leaves unanswered is refused. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Programs that the tree starts: judged by guard and tool rules before they begin. The kernel reads
  * path and arguments again after that, so what really began is compared at its first call that

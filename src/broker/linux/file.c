@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that create, remove, move, link and cut. Opening is open.c's. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The granted folder: a temp folder of the run's own, where Landlock itself allows everything.
  * Calls that stay in it may go on by themselves, which saves most of their price; what a caller

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Folders inside a root that hold protected names. Moved away, such a folder would leave its place
  * to another one without them; so it stays. A nested repository can be removed, but only as a

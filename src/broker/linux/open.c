@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opening. Without deny-read rules only opens that could change something arrive here; with them
  * all do, and then none goes on by itself: the caller could name another file by then, so the

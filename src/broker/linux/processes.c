@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Programs of the tree as the audit tells of them. Starts are known because every exec arrives
  * here; ends because the kernel tells whoever holds a descriptor of a process how it ended (6.15
@@ -93,8 +94,8 @@ static struct broker_process *add(struct broker_processes *p, pid_t pid)
     return process;
 }
 
-/* As check spells arguments; whole words only, so that no secret is cut where it would be masked.
- */
+/* As check spells arguments; whole words only, so that no secret is cut where it would be
+   masked. */
 static void spell(struct buf *out, const struct str *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names and connections of the filtering proxy. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One thread for each client. The protocol is proxy.c's, who may be reached is the policy's; here a
  * name becomes addresses, and only public ones are dialled: a name that leads to this machine or

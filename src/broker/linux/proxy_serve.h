@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The filtering proxy of --net=allow: its sockets and threads. */
 #ifndef CORDON_BROKER_LINUX_PROXY_SERVE_H
 #define CORDON_BROKER_LINUX_PROXY_SERVE_H

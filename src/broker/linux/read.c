@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading, where deny-read rules are set. The broker opens with its own rights, so besides the
  * rules it must refuse what only the tree's fewer rights refused before: other processes' /proc

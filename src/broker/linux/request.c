@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the caller's memory and answering. */
 #include "broker/linux/request.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One call of a process of the tree, waiting for an answer; the memory of its caller is hostile. */
 #ifndef CORDON_BROKER_LINUX_REQUEST_H
 #define CORDON_BROKER_LINUX_REQUEST_H
@@ -9,8 +10,8 @@
 
 #include "base/str.h"
 
-/* The thread that serves one run: whose umask it has taken on, and which CPU it shares with whom.
- */
+/* The thread that serves one run: whose umask it has taken on, and which CPU it shares with
+   whom. */
 struct request_server {
     pthread_t thread;
     bool takes_turns;  /* caller and broker share a CPU (kernel 6.6 and later) */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Resolution by descriptors: nothing that was looked at is named again by its path. */
 #include "broker/linux/resolve.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a caller's path leads: a parent folder held open, one component below it, and facts. */
 #ifndef CORDON_BROKER_LINUX_RESOLVE_H
 #define CORDON_BROKER_LINUX_RESOLVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loop: one call at a time, each answered before the next is taken. */
 #include <errno.h>
 #include <poll.h>

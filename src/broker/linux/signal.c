@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals on kernels whose Landlock does not know them (below ABI 6): only to processes of this
  * run, which are those below the reaper. The filter sends them here on such kernels only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls that may wait: a FIFO opens when its other end does, a connection when the server likes.
  * Each has a thread of its own, so that no other call waits for it. A thread whose caller died is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sockets: which kinds there are for the tree, and whom they may reach. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -248,8 +249,8 @@ static void connect_internet(struct broker *b, struct request *r,
     peer.host = str_of(host);
     peer.in_run = is_loopback(address) && own_port(b, peer.port);
     policy_net_decide(b->policy, &peer, &answer);
-    /* A listed address, too, is reached through the proxy: what it is asked for becomes an event.
-     */
+    /* A listed address, too, is reached through the proxy: what it is asked for becomes an
+       event. */
     if (proxied && !peer.in_run)
         answer.verdict = CORDON_DENY;
     if (answer.verdict == CORDON_ALLOW) {

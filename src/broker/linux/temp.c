@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The temp folder that others use too: an entry straight in it is known by device, number and
  * birth, never by its name, so that one which takes the place of another is judged anew. What lies

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Terminals that the tree made for itself. Landlock lets it write to the terminal it was started on
  * and to no other; one of its own is opened here. Whose it is the kernel tells: a process of the

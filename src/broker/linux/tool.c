@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program under another name. A copy is known by the number that its linker gave it (the build id
  * in a note), so that bytes behind it change nothing. Who builds such a tool anew is not stopped

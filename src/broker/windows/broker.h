@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The broker on Windows: a thread per sandboxed process (more while several requests wait) that
  * answers what the agent asks. Everything that arrives is hostile: copied once, checked, then
@@ -232,8 +233,8 @@ void facts_apply(struct request *r, HANDLE file, const struct facts *facts,
                  struct policy_request *question);
 /* A name of this file goes away: with one less it is trusted only if that was ours. */
 void facts_unlinked(struct request *r, HANDLE file, const struct facts *facts);
-/* Whether this run made what the rule about it is about: the .git it lies in, or the file itself.
- */
+/* Whether this run made what the rule about it is about: the .git it lies in, or the file
+   itself. */
 bool facts_created_by_run(struct request *r, HANDLE file, struct str path);
 /* Whether every .git on the path was made by this run. */
 bool facts_own_repository(struct request *r, struct str path);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Changes by handle: rename, link, delete, attributes, reparse points, security. The handle that
  * the tree holds has no right to any of it; the broker judges where its file is and does the change

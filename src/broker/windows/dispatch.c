@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which handler answers which request. */
 #include "base/utf.h"
 #include "broker/windows/broker.h"

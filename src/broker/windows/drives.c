@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The drive letters as they were when the run began: the tree could change the map later, and a
    letter can stand for another machine. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the file system says about an open file. */
 #include "base/utf.h"
 #include "broker/windows/broker.h"
@@ -113,8 +114,8 @@ static struct str folder_by_id(struct request *r, HANDLE file, LONGLONG id)
     return path;
 }
 
-/* Asks the open file itself for its names: one that was found by its path could be another by now.
- */
+/* Asks the open file itself for its names: one that was found by its path could be another by
+   now. */
 static bool names_are_inside(struct request *r, HANDLE file, uint32_t links)
 {
     enum { MOST = 64 * 1024 };

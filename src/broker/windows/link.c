@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Links: where a junction or symlink leads, read from its data. The system never follows one for
    the broker. */
 #include "base/utf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Connections: the address that a socket wants, judged by the policy. */
 #include <winsock2.h>
 
@@ -16,8 +17,8 @@ static uint16_t port_of(uint16_t network_order)
     return (uint16_t)(network_order << 8 | network_order >> 8);
 }
 
-/* Which ports belong to whom. Loaded at the first connection, so that runs without any do not pay.
- */
+/* Which ports belong to whom. Loaded at the first connection, so that runs without any do not
+   pay. */
 static struct {
     DWORD(WINAPI *tcp)(void *, DWORD *, BOOL, ULONG, TCP_TABLE_CLASS, ULONG);
     DWORD(WINAPI *udp)(void *, DWORD *, BOOL, ULONG, UDP_TABLE_CLASS, ULONG);
@@ -288,8 +289,8 @@ void network_handle(struct request *r)
         return;
     }
     policy_net_decide(b->policy, &asked, &answer);
-    /* A listed address, too, is reached through the proxy: what it is asked for becomes an event.
-     */
+    /* A listed address, too, is reached through the proxy: what it is asked for becomes an
+       event. */
     if (b->way_port && !asked.in_run)
         answer.verdict = CORDON_DENY;
     /* Servers usually listen on every address of the machine; here they get its loopback. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opening and making files for the tree. Nothing is truncated, overwritten or deleted on the way
  * in: the file is opened, the open file is judged, and only then is it changed. What the tree gets

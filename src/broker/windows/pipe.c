@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Named pipes: whose they are. Connecting happens in the program, with its own token: the broker is
    never a pipe's client. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of the tree to places on disk: lexically normal first, then the folder opened and asked
  * where it really is. What is decided is decided on that, and what is opened is one name in that
@@ -126,8 +127,8 @@ static struct str other_folder(struct request *r, uint64_t value, bool empty, bo
     if (known && device[0] == FILE_DEVICE_CONSOLE) {
         *pass = true;
     } else if (known && device[0] == FILE_DEVICE_NAMED_PIPE) {
-        /* Asked for its name it could keep us waiting; a name below a pipe is none of the disk's.
-         */
+        /* Asked for its name it could keep us waiting; a name below a pipe is none of the
+           disk's. */
         *pass = empty;
         name = STR("\\Device\\NamedPipe");
     } else if (!known && (str_eq(type, STR("Directory")) || str_eq(type, STR("File")))) {
@@ -178,8 +179,8 @@ NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct pa
         }
         if (given.n && given.p[0] == '\\')
             return STATUS_OBJECT_NAME_INVALID;
-        /* As the kernel sees it: below that folder, or a stream of that file; no dots are special.
-         */
+        /* As the kernel sees it: below that folder, or a stream of that file; no dots are
+           special. */
         auto_buf struct buf whole = {0};
         bool unc = str_starts(context.cwd, STR("\\\\"));
         if (disk)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Children: judged by tool rules and guard before they are made and once more as they are, given
  * their agent while they are suspended. What appears in the job and never gets one is ended.
@@ -430,8 +431,8 @@ static bool is_settled(struct broker *b, const struct newcomer *n)
     /* Without a name its image is not even mapped. */
     if ((!named || (starting && !is_running(n->process))) && age < GRACE_MS && !b->stopping)
         return false;
-    /* Windows starts a conhost for every console program, without asking; it holds only the token.
-     */
+    /* Windows starts a conhost for every console program, without asking; it holds only the
+       token. */
     bool console = named && is_system_file(buf_str(&image), STR("conhost.exe"));
     if (!console && !is_known(b, n->pid, &starting) && job_has(b->job, n->process))
         end_unasked(b, n, buf_str(&image));

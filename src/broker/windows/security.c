@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Access lists that a program gives its files. Entries for a SID of the run's own token are left
  * out: with one the tree could write the file without asking. Owners, labels and audit lists stay

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Processes, their workers, and the job's news. */
 #include <stdio.h>
 #include <stdlib.h>

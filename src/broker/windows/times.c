@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Times that a program set on a file it still has open: set once more when it closes it. */
 #include "broker/windows/broker.h"
 

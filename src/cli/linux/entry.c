@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the program begins on Linux. */
 #include <signal.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that the command line writes, on Linux. */
 #include <errno.h>
 #include <fcntl.h>

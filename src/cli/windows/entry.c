@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the program begins on Windows: UTF-16 in, WTF-8 from here on. */
 #include <fcntl.h>
 #include <io.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ladder's probe: started inside the sandbox, does what real programs do at their start. The
  * first step that fails ends it, with a line that says which.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Layers on Linux, each tried in a child that then ends. */
 #include "doctor/doctor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* There is one way to start a program on Linux. */
 #include "doctor/doctor.h"
 

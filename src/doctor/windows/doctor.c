@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What can be found on Windows: settings, folders, and a command that is really run. */
 #include "doctor/doctor.h"
 

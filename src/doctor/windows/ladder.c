@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every way to start a program on this Windows, tried one by one, for `cordon doctor --ladder`. */
 #include "wire/windows/nt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The security descriptors of real objects, for `cordon doctor --objects`. */
 #include "wire/windows/nt.h"
 

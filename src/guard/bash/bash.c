@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bash reader's entries: text in bash's language, and the arguments of bash and its kin. */
 #include "guard/bash/bash.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands of bash itself: those that run text or other commands, and those that set variables. */
 #include "guard/bash/bash.h"
 #include "guard/names.h"

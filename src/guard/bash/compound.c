@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Branches, loops and definitions of bash: every path is read, and what differs is kept apart. */
 #include "guard/bash/bash.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The backslashes of $'…', echo -e and printf. */
 #include "guard/bash/bash.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What words of bash become before a command runs: braces, parameters, substitutions, splitting. */
 #include "guard/bash/bash.h"
 

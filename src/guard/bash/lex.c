@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words of bash: quotes, escapes and everything that starts with a dollar. Parts of a word are
  * slices of the source wherever possible. */
 #include "guard/bash/bash.h"
@@ -184,8 +185,8 @@ static void parse_backticks(struct builder *b, bool quoted)
         p->pos = end + 1;
 }
 
-/* The end of (( … )) that starts at pos, which is behind the two parentheses; end if there is none.
- */
+/* The end of (( … )) that starts at pos, which is behind the two parentheses; end if there is
+   none. */
 static size_t arithmetic_end(struct bash_parser *p)
 {
     size_t depth = 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What commands print when that is constant: echo, printf, cat of a document, and a few filters. */
 #include "guard/bash/bash.h"
 

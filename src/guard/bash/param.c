@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Variables of bash and the operators of ${…}. What is not constant is a hole. */
 #include "base/glob.h"
 #include "guard/bash/bash.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands of bash: text becomes a tree. On a syntax error the tree holds what came before it. */
 #include "guard/bash/bash.h"
 

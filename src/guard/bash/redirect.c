@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Redirections of bash, and the bodies of here-documents, which stand behind the line. */
 #include "guard/bash/bash.h"
 

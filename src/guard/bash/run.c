@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walks the tree in the order bash runs it, follows variables and functions, and hands every
  * command to its judge. */
 #include "base/glob.h"

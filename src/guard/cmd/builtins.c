@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of cmd itself that matter: set, start, call, del, rd, cd, setlocal. */
 #include "guard/cmd/cmd.h"
 #include "guard/names.h"

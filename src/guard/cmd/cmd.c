@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cmd reader's entries: text in cmd's language, and the arguments of cmd.exe. */
 #include "guard/cmd/cmd.h"
 
@@ -47,8 +48,8 @@ struct cmd_options {
     size_t code;                     /* where the code starts in the text */
 };
 
-/* The switches of cmd.exe in text, up to /c, /k or /r: it looks for them anywhere, even in a word.
- */
+/* The switches of cmd.exe in text, up to /c, /k or /r: it looks for them anywhere, even in a
+   word. */
 static struct cmd_options read_switches(struct str text)
 {
     struct cmd_options o = {.code = text.n};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cmd reader's own types. expand.c replaces variables, parse.c makes the tree of one unit (a
  * line, or several where a parenthesis stays open), run.c walks it, builtins.c knows the commands

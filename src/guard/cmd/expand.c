@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Variables of cmd: %NAME% before a line is parsed, loop variables and !NAME! before it runs. */
 #include "guard/cmd/cmd.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loops of cmd: constant sets are walked value by value, everything else is a hole. */
 #include "guard/cmd/cmd.h"
 

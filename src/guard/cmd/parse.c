@@ -1,6 +1,7 @@
-/* The grammar of cmd: one unit of the source becomes a list of commands, carets and redirections
- * removed, quotes kept. Nothing is an error here: what cmd would refuse is read as far as it goes.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The grammar of cmd: one unit of the source becomes a list of commands, carets and
+   redirections removed, quotes kept. Nothing is an error here: what cmd would refuse is read as
+   far as it goes. */
 #include "guard/cmd/cmd.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walks the commands of a unit in the order cmd runs them and hands each to its judge. */
 #include "guard/cmd/cmd.h"
 
@@ -273,8 +274,8 @@ static int condition(struct cmd_reader *r, struct cmd_node *node)
     return result != node->negated;
 }
 
-/* A condition is trusted only while a loop has rounds to come, so that every branch is read once.
- */
+/* A condition is trusted only while a loop has rounds to come, so that every branch is read
+   once. */
 static void run_if(struct cmd_reader *r, struct cmd_node *node)
 {
     int known = r->loops && !r->last_round ? condition(r, node) : -1;

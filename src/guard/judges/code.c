@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that take code, or another program's command line, as an argument. */
 #include "guard/judges/judges.h"
 #include "guard/names.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The small language of conditions on arguments; tables/programs.def says what it means. */
 #include "guard/judges/condition.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Conditions on a program's arguments, as tables/programs.def writes them. */
 #ifndef CORDON_GUARD_JUDGES_CONDITION_H
 #define CORDON_GUARD_JUDGES_CONDITION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that delete files, registry keys or disks. */
 #include "guard/judges/judges.h"
 #include "guard/names.h"

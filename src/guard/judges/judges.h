@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Judges of single programs, named in tables/handlers.def, and what they share. */
 #ifndef CORDON_GUARD_JUDGES_JUDGES_H
 #define CORDON_GUARD_JUDGES_JUDGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a path lies, by the policy; and what a forced or recursive deletion of it means. */
 #include "guard/state.h"
 #include "policy/rules.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A program with its arguments: looked up by name in the tables, then judged. */
 #include "guard/judges/condition.h"
 #include "guard/judges/judges.h"

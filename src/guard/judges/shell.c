@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that hand a URL, a document or a folder to the desktop's shell. */
 #include "guard/judges/judges.h"
 #include "guard/names.h"

@@ -1,5 +1,6 @@
-/* Parameters of a cmdlet: names by unambiguous prefix, aliases, switches, positions, the pipeline.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parameters of a cmdlet: names by unambiguous prefix, aliases, switches, positions, the
+   pipeline. */
 #include "base/glob.h"
 #include "guard/powershell/run.h"
 

@@ -1,5 +1,6 @@
-/* PowerShell's classes of characters: blanks, quotes, dashes, letters, and what ends a bare word.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PowerShell's classes of characters: blanks, quotes, dashes, letters, and what ends a bare
+   word. */
 #include "base/utf.h"
 #include "guard/powershell/powershell.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of cmdlets and aliases, and the cmdlets that only pass values on or name things. */
 #include "guard/powershell/cmdlets.h"
 

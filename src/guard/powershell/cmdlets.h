@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One function for each handler that tables/ps_cmdlets.def names; it gets its parameters bound. */
 #ifndef CORDON_GUARD_POWERSHELL_CMDLETS_H
 #define CORDON_GUARD_POWERSHELL_CMDLETS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* COM objects that a PowerShell script makes: what making one starts, and what its members do. */
 #include "guard/powershell/com.h"
 

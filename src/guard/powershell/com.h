@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Members of COM objects that a PowerShell script made. */
 #ifndef CORDON_GUARD_POWERSHELL_COM_H
 #define CORDON_GUARD_POWERSHELL_COM_H

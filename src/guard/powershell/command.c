@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parser's pipelines and commands: names, arguments, redirections, chains. */
 #include "guard/powershell/powershell.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parser's definitions: parameters, script blocks, functions, classes. */
 #include "guard/powershell/parse.h"
 

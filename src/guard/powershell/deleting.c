@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cmdlets that delete files, registry keys and disks. */
 #include "guard/names.h"
 #include "guard/powershell/cmdlets.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Types, objects and members: what .NET and WMI calls of a PowerShell script do. */
 #include "guard/powershell/run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expressions of PowerShell, evaluated as far as their values are known. */
 #include "guard/powershell/run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parser's expressions: operators by precedence, casts, members, calls, literals. */
 #include "guard/powershell/powershell.h"
 

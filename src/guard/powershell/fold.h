@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Folding: values of PowerShell as far as they are known before the run, and what operators, casts,
  * methods and static members make of them. What cannot be known is VALUE_UNKNOWN, or a string with

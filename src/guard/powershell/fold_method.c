@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Properties and methods of strings, characters and lists. */
 #include "base/utf.h"
 #include "guard/powershell/fold.h"

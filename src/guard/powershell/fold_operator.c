@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PowerShell's operators and casts on values. */
 #include "base/glob.h"
 #include "base/utf.h"

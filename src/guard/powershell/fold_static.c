@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Static members that only compute: [string], [convert], [char], [regex], [array], encodings, … */
 #include "base/utf.h"
 #include "guard/powershell/fold.h"

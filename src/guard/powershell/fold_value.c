@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values: making them, their text, number and truth. */
 #include "guard/powershell/fold.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Commands of PowerShell: what their name means, their arguments, and who judges them. */
 #include "guard/names.h"
 #include "guard/powershell/run.h"

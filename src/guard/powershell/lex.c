@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PowerShell's tokens. The same characters are different tokens in the two modes: in an expression
  * `-1`, `foo.bar` and `a+b` are several, as arguments of a command each is one bare word.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parser's statements: keywords and the blocks behind them. */
 #include "guard/powershell/parse.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the two files of the parser share: keywords, and the helpers for statements. */
 #ifndef CORDON_GUARD_POWERSHELL_PARSE_H
 #define CORDON_GUARD_POWERSHELL_PARSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading PowerShell: parse it as both versions, list its commands, then follow what it does. */
 #include "guard/powershell/powershell.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PowerShell inside the guard: the tree that the parser builds and the parts of the reader.
  *

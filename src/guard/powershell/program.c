@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command lines of powershell.exe and pwsh: their options by any prefix that they accept, with
  * any dash or a slash, and the code or script that they name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Statements of PowerShell, followed in order: both sides of branches, loops, functions. */
 #include "guard/powershell/run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Following a PowerShell script without running it: variables with every value they may have,
  * statements in order, both sides of every branch, functions where they are called.
@@ -170,8 +171,8 @@ struct str bound_class(struct ps_bound *b, size_t text, size_t object);
 bool cmdlet_find(struct str name, size_t *index);
 struct value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
                         size_t count, struct value input);
-/* The cmdlet's name for an alias; p is NULL if there is none. old: only Windows PowerShell has it.
- */
+/* The cmdlet's name for an alias; p is NULL if there is none. old: only Windows PowerShell has
+   it. */
 struct str cmdlet_alias(struct str alias, bool *old);
 /* The first command that a pattern with wildcards finds, the dangerous ones first. */
 struct str cmdlet_match(struct str pattern);

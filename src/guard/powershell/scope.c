@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Variables, environment, functions and aliases of a PowerShell script, with undo and merging. */
 #include "guard/names.h"
 #include "guard/powershell/run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where strings, here-strings, variables and bare words of PowerShell end, and what digits are
  * worth. Nothing is decoded here.
@@ -37,8 +38,8 @@ uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed)
     return pos;
 }
 
-/* Behind "$(": brackets are counted without regard to quotes; that is how PowerShell finds the end.
- */
+/* Behind "$(": brackets are counted without regard to quotes; that is how PowerShell finds the
+   end. */
 static uint32_t skip_subexpression(struct str text, uint32_t pos, bool here, bool *closed)
 {
     unsigned depth = 1;

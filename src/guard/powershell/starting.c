@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cmdlets that start things, run code or make objects. */
 #include "guard/names.h"
 #include "guard/powershell/cmdlets.h"

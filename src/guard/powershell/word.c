@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a word or a quoted string of PowerShell means: escapes, doubled quotes, variables, $( ). */
 #include "base/utf.h"
 #include "guard/powershell/powershell.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Privileges, Landlock, seccomp: in this order, each for good. */
 #include "launch/linux/confine.h"
 

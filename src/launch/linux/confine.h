@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a process does to itself before it becomes the command: everything is taken away here. */
 #ifndef CORDON_LAUNCH_LINUX_CONFINE_H
 #define CORDON_LAUNCH_LINUX_CONFINE_H

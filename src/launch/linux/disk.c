@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The file system and environment on Linux. */
 #include "launch/disk.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A binary search over call numbers, then the action; everything else passes. */
 #include "launch/linux/filter.h"
 
@@ -202,8 +203,8 @@ static void act(struct program *p, const struct call *call)
         answer(p, SECCOMP_RET_ALLOW);
         return;
     case DO_OPENAT2:
-        /* Its flags lie in memory; without Landlock's TRUNCATE one of them could change too much.
-         */
+        /* Its flags lie in memory; without Landlock's TRUNCATE one of them could change too
+           much. */
         if (p->plan->landlock_abi >= 3)
             answer(p, SECCOMP_RET_USER_NOTIF);
         else

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The seccomp filter, made from calls.def: which system calls pass, are refused, or go to the
  * broker. */
 #ifndef CORDON_LAUNCH_LINUX_FILTER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The names in a folder, without malloc: a process that was forked off a program with threads must
  * not wait for a lock that nobody holds any more.

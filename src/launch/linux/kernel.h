@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel has and the headers of Debian 12 do not. */
 #ifndef CORDON_LAUNCH_LINUX_KERNEL_H
 #define CORDON_LAUNCH_LINUX_KERNEL_H

@@ -1,5 +1,6 @@
-/* Version 2 of the kernel's control groups has one tree for all; version 1 one for each controller.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Version 2 of the kernel's control groups has one tree for all; version 1 one for each
+   controller. */
 #include "launch/linux/limits.h"
 
 #include <errno.h>
@@ -29,8 +30,8 @@ static bool holds_word(const char *list, const char *word, const char *separator
     return false;
 }
 
-/* The path of the caller's group in the tree of a controller; NULL: in the one tree of version 2.
- */
+/* The path of the caller's group in the tree of a controller; NULL: in the one tree of version
+   2. */
 static bool read_own_group(const char *file, const char *controller, char *out, size_t capacity)
 {
     char line[PATH_MAX + 256];

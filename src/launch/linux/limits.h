@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Limits on processes and memory by a control group of the run's own: made beside or below the
  * caller's, joined by the command before it is confined, removed at the end. Of the machine's other
@@ -27,8 +28,8 @@ struct limits_source {
     const char *own_group; /* /proc/self/cgroup */
 };
 
-/* CORDON_E_CONFINE with a sentence if there is no group that can be written; nothing is left then.
- */
+/* CORDON_E_CONFINE with a sentence if there is no group that can be written; nothing is left
+   then. */
 int limits_open(const struct policy_limits *wanted, const struct limits_source *source,
                 struct limits *out, char *message, size_t capacity);
 

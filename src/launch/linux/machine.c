@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Clock, random bytes, the audit file and the program's own path on Linux. */
 #include "launch/machine.h"
 

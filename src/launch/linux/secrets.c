@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A rule may name a link, or a folder behind one: what counts is where it leads. */
 #include "launch/linux/secrets.h"
 

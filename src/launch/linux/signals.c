@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The handler may run in any thread of the host at any time, so the list that it reads has no lock:
  * who takes an entry out waits until no handler is in between.

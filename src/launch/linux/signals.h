@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals while commands run. Their dispositions belong to the whole process, so all of its runs
  * share this: the first changes them, the last puts them back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Processes, descriptors and who waits for whom. */
 #include "launch/linux/spawn.h"
 
@@ -292,8 +293,8 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     keep_own(plan, control, socket);
     int ended = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
     bool scoped = !plan->unconfined && confine_signals();
-    /* It shares this memory until its exec and nothing here runs meanwhile: half the price of fork.
-     */
+    /* It shares this memory until its exec and nothing here runs meanwhile: half the price of
+       fork. */
     pid_t command = ended < 0 || !adopts ? -1 : vfork();
     if (command == 0) {
         close(control);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Starting a confined command: supervisor (this process) ─ reaper ─ command. The reaper adopts
  * every orphan of the tree and ends all of it when the command ends or the supervisor dies.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Made while the command's process confines itself, gone at the end of the run; see stubs.h. */
 #include "launch/linux/stubs.h"
 

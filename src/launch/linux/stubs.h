@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The stub folder: a small script under the name of every tool that must not run, placed in PATH
  * right before the first entry that is not the workspace's. It only speaks: the tools themselves

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Made by this user alone, never followed through a link, removed without following one. */
 #include "launch/temp.h"
 

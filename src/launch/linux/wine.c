@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prefixes, the folders of a wineserver, and the command line for Wine. */
 #include "launch/linux/wine.h"
 

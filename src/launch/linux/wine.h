@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Windows programs on Linux: `cordon run -- program.exe` runs them under Wine, with a wineserver of
  * the run's own inside the box. The prefix is private and removed at the end, or the one that was

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A run changes what Linux keeps for each thread, so it has one. Signals that a write to a closed
  * pipe or beyond the file size limit sends to the writer are blocked in it, and end with it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The thread of one run: its umask, affinity, capabilities and pending signals are its own. */
 #ifndef CORDON_LAUNCH_LINUX_WORKER_H
 #define CORDON_LAUNCH_LINUX_WORKER_H

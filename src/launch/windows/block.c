@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Environment blocks, both ways. */
 #include "launch/windows/block.h"
 

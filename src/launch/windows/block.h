@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Environment blocks: UTF-16, sorted, an empty string at the end. */
 #ifndef CORDON_LAUNCH_WINDOWS_BLOCK_H
 #define CORDON_LAUNCH_WINDOWS_BLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The trial runs on a thread of the launcher that wears the run's token: the kernel makes the same
  * checks as for a process, and no process has to be started for it.

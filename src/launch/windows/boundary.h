@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether the kernel holds a run's token to what the design says: found out by trying. */
 #ifndef CORDON_LAUNCH_WINDOWS_BOUNDARY_H
 #define CORDON_LAUNCH_WINDOWS_BOUNDARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See console.h. The functions are looked up: Windows before 1809 does not have them. */
 #include "launch/windows/console.h"
 

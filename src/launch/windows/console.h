@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The console of a run: a pseudoconsole that the launcher makes and the tree is attached to. A
  * program with the token of a run may be refused a console of its own, and the caller's is never

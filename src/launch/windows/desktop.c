@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Private desktops.
  *
@@ -33,8 +34,8 @@ static BOOL CALLBACK load_user(INIT_ONCE *once, void *argument, void **result)
     return user.station && user.describe && user.create && user.close;
 }
 
-/* All but switching to it, which could show the user a screen of the tree's making, and journals.
- */
+/* All but switching to it, which could show the user a screen of the tree's making, and
+   journals. */
 static const DWORD tree_access = DESKTOP_READOBJECTS | DESKTOP_CREATEWINDOW | DESKTOP_CREATEMENU |
                                  DESKTOP_HOOKCONTROL | DESKTOP_ENUMERATE | DESKTOP_WRITEOBJECTS |
                                  READ_CONTROL;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A desktop of the run's own: its windows, hooks and messages reach nobody else's. */
 #ifndef CORDON_LAUNCH_WINDOWS_DESKTOP_H
 #define CORDON_LAUNCH_WINDOWS_DESKTOP_H

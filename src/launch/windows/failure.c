@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sentences for failed steps. Never prints. */
 #include "launch/windows/failure.h"
 

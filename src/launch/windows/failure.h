@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Why a step of the launch failed, in a sentence that names the step and Windows' own words. */
 #ifndef CORDON_LAUNCH_WINDOWS_FAILURE_H
 #define CORDON_LAUNCH_WINDOWS_FAILURE_H

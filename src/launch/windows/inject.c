@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See inject.h. The order: recognise the stubs, make the wire, place the agent, place the hooks. */
 #include "wire/windows/nt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Brings the agent into a suspended process: maps its image and the shared memory, recognises the
  * stubs of ntdll byte for byte and points them to the hooks. All of it, or the process must not

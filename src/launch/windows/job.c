@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Job objects. */
 #include "launch/windows/job.h"
 
@@ -89,8 +90,8 @@ bool job_has(HANDLE job, HANDLE process)
     return IsProcessInJob(process, job, &in) && in;
 }
 
-/* Windows fills what fits and then says ERROR_MORE_DATA; a list that is just full may be cut, too.
- */
+/* Windows fills what fits and then says ERROR_MORE_DATA; a list that is just full may be cut,
+   too. */
 size_t job_processes(HANDLE job, DWORD *pids, size_t most)
 {
     size_t count = 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The job of a run: everything that the tree starts is in it and dies with it. */
 #ifndef CORDON_LAUNCH_WINDOWS_JOB_H
 #define CORDON_LAUNCH_WINDOWS_JOB_H
@@ -8,10 +9,10 @@
 #include "launch/windows/failure.h"
 #include "policy/rules.h"
 
-/* Makes a job that kills its processes when its last handle is closed, lets none of them leave, and
-   holds the limits (0: none); port gets its messages, with the job's handle as key. Neither handle
-   is inherited: one in the tree would keep the tree alive. The caller closes both, the job first.
- */
+/* Makes a job that kills its processes when its last handle is closed, lets none of them leave,
+   and holds the limits (0: none); port gets its messages, with the job's handle as key. Neither
+   handle is inherited: one in the tree would keep the tree alive. The caller closes both, the
+   job first. */
 int job_make(const struct policy_limits *limits, HANDLE *job, HANDLE *port,
              struct launch_failure *f);
 

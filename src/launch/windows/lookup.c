@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking up programs along PATH as Windows and cmd do, but not in the current directory. */
 #include "launch/windows/lookup.h"
 

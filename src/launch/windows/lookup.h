@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which file a command's first word means, and the command line that it gets. */
 #ifndef CORDON_LAUNCH_WINDOWS_LOOKUP_H
 #define CORDON_LAUNCH_WINDOWS_LOOKUP_H

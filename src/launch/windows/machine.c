@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Clock, random numbers, the audit file and the program's own path on Windows. */
 #include "launch/machine.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first process of a run: suspended, in its job, with its token, and nothing inherited but
    standard input, output and error. */
 #ifndef CORDON_LAUNCH_WINDOWS_SPAWN_H

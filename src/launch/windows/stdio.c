@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Standard handles and the threads that relay a console. Bytes are never looked at. */
 #include "wire/windows/nt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Standard input, output and error of a run. Files and Windows pipes go to the tree as they are. A
  * console never does: the tree could type into the shell that waits outside. It is replaced by a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Made at the start of a run, gone at its end; see stubs.h. */
 #include "launch/windows/stubs.h"
 

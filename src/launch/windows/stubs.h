@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The stub folder: a small program that says that a tool does not run here. It has a name of its
  * own, by which the broker puts it in the place of a tool that is called, and links under the names

@@ -1,5 +1,6 @@
-/* Making the token of a run and descriptors that go with it. Changes nothing outside this process.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making the token of a run and descriptors that go with it. Changes nothing outside this
+   process. */
 #include "launch/windows/token.h"
 
 #include <aclapi.h>
@@ -186,8 +187,8 @@ static bool begin(struct token_descriptor *d)
            SetSecurityDescriptorControl(&d->descriptor, SE_DACL_PROTECTED, SE_DACL_PROTECTED);
 }
 
-/* No write from below Low: without it the object would count as Medium and be closed to the tree.
- */
+/* No write from below Low: without it the object would count as Medium and be closed to the
+   tree. */
 static bool label_low(struct token_descriptor *d)
 {
     BYTE low[SECURITY_MAX_SID_SIZE];
@@ -211,8 +212,8 @@ int token_describe(const struct token_run *r, DWORD access, struct token_descrip
 }
 
 /* The tree runs as the owner of what the launcher makes, and an owner may rewrite any DACL that
-   does not say otherwise. At Low integrity that is refused anyway, at Medium this alone refuses it.
- */
+   does not say otherwise. At Low integrity that is refused anyway, at Medium this alone refuses
+   it. */
 static bool bind_owner(struct token_descriptor *d, DWORD user_access)
 {
     BYTE owner[SECURITY_MAX_SID_SIZE];

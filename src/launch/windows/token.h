@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The token of a run: WRITE_RESTRICTED, Low integrity, INTERACTIVE deny-only. It takes away every
  * write and delete; the broker hands single handles back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The version resource of a file on a disk of this machine. */
 #include "launch/windows/version.h"
 

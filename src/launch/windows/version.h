@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The name that a program's maker gave it: a copy under another name still has it. */
 #ifndef CORDON_LAUNCH_WINDOWS_VERSION_H
 #define CORDON_LAUNCH_WINDOWS_VERSION_H

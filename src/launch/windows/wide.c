@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Conversions between WTF-8 inside and UTF-16 outside. */
 #include "launch/windows/wide.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* UTF-16 at the edge: text from and to Windows, without loss. */
 #ifndef CORDON_LAUNCH_WINDOWS_WIDE_H
 #define CORDON_LAUNCH_WINDOWS_WIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one place that knows about Wine. Nothing here may make a decision milder on Windows. */
 #ifndef CORDON_LAUNCH_WINDOWS_WINE_H
 #define CORDON_LAUNCH_WINDOWS_WINE_H

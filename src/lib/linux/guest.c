@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run inside another program, on Linux: pipes and a thread that reads them. */
 #include <errno.h>
 #include <fcntl.h>

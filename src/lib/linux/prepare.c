@@ -1,5 +1,6 @@
-/* Stubs and Wine's prefix for a run, made before the policy is compiled and removed after the run.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stubs and Wine's prefix for a run, made before the policy is compiled and removed after the
+   run. */
 #include "lib/linux/prepare.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Running a command on Linux: spawn and serve. */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run inside another program, on Windows: pipes and the threads that read them. */
 #include <stdlib.h>
 #include <windows.h>

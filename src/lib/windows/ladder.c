@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Trying the ladder on this Windows: this very program is started on each rung and does what real
  * programs do at their start (cli/windows/probe.c). Only that the top works is remembered, for this

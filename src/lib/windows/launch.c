@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of a run on Windows: token, job, desktop, agent, broker. */
 #include "wire/windows/nt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a run on Windows holds while it lasts, and the start of its first program. */
 #ifndef CORDON_LIB_WINDOWS_LAUNCH_H
 #define CORDON_LIB_WINDOWS_LAUNCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Running a command on Windows: token, job, desktop, agent, broker. */
 #include <stdio.h>
 #include <stdlib.h>

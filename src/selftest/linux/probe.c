@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The calls of the attempts. A script is words between blanks, commands between semicolons; paths
  * are relative to the workspace. The exit code is 0 if the last command did what it says.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The promises that are an attempt and its effect; what needs more is in special.c. */
 #include "selftest/attempt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each function is one promise, or the same kind of attempt for several. */
 #include "selftest/linux/world.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the attempts are made on. */
 #include "selftest/linux/world.h"
 

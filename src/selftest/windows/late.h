@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of libraries that no other command needs: loaded when they are made, so that every start of
    the program does not pay for them. */
 #ifndef CORDON_SELFTEST_WINDOWS_LATE_H

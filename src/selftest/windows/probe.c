@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The calls of the attempts. A script is words between blanks, commands between semicolons; paths
  * are relative to the workspace, %NAME% is a variable. The exit code is 0 if every command did what
@@ -559,8 +560,8 @@ static bool do_type(const struct command *c)
     return WriteConsoleInputA(in, &key, 1, &n) && n == 1;
 }
 
-/* typed FILE [run]: types in this process's console, or lets a run try; makes FILE if a key came.
- */
+/* typed FILE [run]: types in this process's console, or lets a run try; makes FILE if a key
+   came. */
 static bool do_typed(const struct command *c)
 {
     INPUT_RECORD keys[16];

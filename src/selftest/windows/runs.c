@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Promises about whole runs: their end, their load, what is left of them. Each function is one. */
 #include "selftest/windows/world.h"
 

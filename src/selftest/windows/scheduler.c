@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The task scheduler, which runs programs for whoever asks; by COM, as programs call it. */
 #define COBJMACROS
 #include <winsock2.h>

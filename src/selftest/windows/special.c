@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Promises that need more than a row: each function is one, or the same kind of attempt for
    several. */
 #include "selftest/windows/world.h"
@@ -324,8 +325,8 @@ static void try_launcher(struct selftest_world *w, struct selftest_line *line)
     attempt_conclude(line, escaped, control, !reached && !tampered && lives, "it could be reached");
 }
 
-/* 41: this machine's own drive by its share, by the path and through a link where one can be made.
- */
+/* 41: this machine's own drive by its share, by the path and through a link where one can be
+   made. */
 static void try_share(struct selftest_world *w, struct selftest_line *line)
 {
     char target[2 * WORLD_PATH], script[2 * WORLD_PATH + 20];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folders, servers and a process outside, for the attempts; how they are run and looked at. */
 #ifndef CORDON_SELFTEST_WINDOWS_WORLD_H
 #define CORDON_SELFTEST_WINDOWS_WORLD_H

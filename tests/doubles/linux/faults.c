@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "../faults.h"
 
 #include <errno.h>
@@ -59,8 +60,8 @@ static bool fails(const char *name, const void *caller)
     }
 #include "faults.def"
 
-/* A function around vfork would return twice into a frame that is gone; fork does what it promises.
- */
+/* A function around vfork would return twice into a frame that is gone; fork does what it
+   promises. */
 pid_t __wrap_vfork(void)
 {
     if (!fails("vfork", __builtin_return_address(0)))

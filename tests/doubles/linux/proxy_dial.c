@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tests' own resolver and dialler, linked in the place of src/broker/linux/proxy_dial.c: names
  * of a table have addresses that are judged as such, and whatever is dialled is the server of the

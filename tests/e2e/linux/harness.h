@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A folder for one test program, and lines of sh that run in it. */
 #ifndef CORDON_TESTS_HARNESS_H
 #define CORDON_TESTS_HARNESS_H

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the audit tells of a tree on Linux, and what cordon report makes of it. */
 #include "harness.h"
 
 #include <sys/utsname.h>
 
-/* True if a line of the audit holds all of these; A and B stand for the numbers of two processes.
- */
+/* True if a line of the audit holds all of these; A and B stand for the numbers of two
+   processes. */
 static bool line(const char *first, const char *second, const char *third)
 {
     return sh(".", "grep -F '%s' a.jsonl | grep -F '%s' | grep -qF '%s'", first, second, third) ==

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random calls from inside, under the sanitizers: the broker survives them, answers each, and
  * nothing outside changes. CORDON_CALLS says how many (tools/fuzz: two million and more),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cordon run on Linux, end to end: limits, full access, terminals, leases, a run inside a run, old
  * sessions. Each denied thing has its control without the sandbox.

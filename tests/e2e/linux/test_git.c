@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * git inside a run on Linux: what works in a repository under --git=commit and --git=full, and that
  * a nested repository can be removed as a whole. What stays closed is in tests/escape/linux.

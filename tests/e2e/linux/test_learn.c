@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * --learn end to end: what a run was denied becomes options and a policy file; a second run with
  * that file does what the first was denied, and nothing beside it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Promise 57 on Linux: files and their modes, times and attributes around the workspace, temp
  * folders, shared memory, control groups, mounts, sockets and processes are the same before and

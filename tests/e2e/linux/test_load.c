@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Load and faults: many threads and processes, files, bytes, signals, no descriptors, a full disk,
  * the supervisor killed at any moment; its memory and descriptors stay flat. The argument is a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * --net=proxy and --net=allow, end to end, with a server on this machine only: the program is a
  * test build whose names and connections are the tests' own (tests/doubles/linux/proxy_dial.c).
@@ -57,8 +58,8 @@ static void test_allow(void)
         char option[200];
         snprintf(option, sizeof option, "--net=allow=%s", rows[i].list);
         int code = ask(option, rows[i].how, rows[i].host, "443");
-        /* The resolver of the tests knows one spelling: the decision is about the answer's event.
-         */
+        /* The resolver of the tests knows one spelling: the decision is about the answer's
+           event. */
         if (strcmp(rows[i].host, "GOOD.test") == 0)
             ok(sh("out", "grep -q '\"type\":\"allow\".*GOOD.test:443' audit") == 0, "%s is allowed",
                rows[i].what);

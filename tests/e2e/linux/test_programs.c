@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Programs that people use, once without and once inside the sandbox, each in a fresh folder of the
  * same name: the exit code, the output and every file (name, kind, mode, size, content, target of a

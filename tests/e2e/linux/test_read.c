@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * deny-read, end to end: each way of reading shows the secret without the rule (the control) and
  * shows nothing with it, for a secret inside a root (the broker keeps it) and outside (the kernel

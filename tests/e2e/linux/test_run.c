@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cordon run on Linux, end to end. Every attempt is a shell line that runs in a fresh workspace; a
  * second line says whether it had its effect on the disk. A denied attempt must have its effect

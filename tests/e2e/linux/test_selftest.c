@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon selftest: every promise holds here, each line can fail, and nothing stays behind. */
 #include "harness.h"
 

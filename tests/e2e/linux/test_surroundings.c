@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is around a run fails: the disk, folders, files and handles. Nothing outside changes,
    nothing hangs, and what cannot be done is said. Each with its neighbour where all is well. */
 #include "harness.h"

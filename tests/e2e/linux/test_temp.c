@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * --temp=own, the default: a run makes entries in the caller's temp folder and changes what it or
  * an earlier run of its session made. What it must not do there is in tests/escape/linux.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tools that must not run: what a person reads who calls one by its name, and that neither its path
  * nor another name helps. The tools of these tests are scripts of our own, in a folder of PATH.

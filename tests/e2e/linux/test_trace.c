@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes: those of the run may reach into one another, as debuggers do; nobody reaches out. The
  * kernel keeps both (Landlock), so this holds with every program and every order of calls.
@@ -53,8 +54,8 @@ int main(void)
            "strace works inside and sees the refusal");
     else
         skip("strace", "the program is not installed");
-    /* What a tracer hides at the start comes out with the first call that could change something.
-     */
+    /* What a tracer hides at the start comes out with the first call that could change
+       something. */
     sh("ws", "rm -f new; '%s' flip new", tracer);
     bool control = sh("ws", "test -e new") == 0;
     sh("ws", "rm -f new; '%s' run --quiet --deny-tool touch -- '%s' flip new", cordon, tracer);

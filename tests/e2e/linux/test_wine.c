@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Windows programs on Linux: cordon run -- program.exe, under Wine inside the box. */
 #include "harness.h"
 

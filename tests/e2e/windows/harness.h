@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A harness for end-to-end tests on Windows: a folder of its own under the temp folder with ws (the
  * workspace) and out (beside it), commands that run in ws with and without the sandbox, and looks

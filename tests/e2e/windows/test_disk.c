@@ -1,5 +1,6 @@
-/* `cordon why` on a real disk, under Wine or on Windows: final paths, hard links, 8.3 names, case.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `cordon why` on a real disk, under Wine or on Windows: final paths, hard links, 8.3 names,
+   case. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <windows.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every call of the launcher and the broker that can fail is made to fail, one in each run: nothing
  * outside changes, nothing hangs, nothing stays behind; the command does not run, or what it asked

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The broker under attack: a program in the sandbox that speaks the wire itself. Every request is
  * answered or its sender is dead, the others are served meanwhile, the broker neither grows nor

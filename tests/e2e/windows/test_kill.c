@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Deaths at any moment: programs killed in the middle of their requests (no worker stuck, no handle
  * left, no file half-renamed), and the launcher killed (promise 53: the tree is dead within a

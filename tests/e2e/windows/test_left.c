@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Promise 57: nothing is left on the machine. The temp folder, what lies around the workspace,
  * access lists, the user's registry, processes, desktops, pipes and named objects are the same

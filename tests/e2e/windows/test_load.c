@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Load: 200 processes with 1,000 threads that ask at once, a tree of short processes, many files,
  * much through stdin and stdout. All is answered rightly, and the launcher's memory and handles

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How the broker opens files, point by point: the numbers are those of the list in
  * docs/architecture.md, "Opening without a race". Points 3 (links that are turned) and 6 (statuses)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Real programs inside the sandbox: the same output and the same files as without it. They come
  * from build/programs (tools/windows-programs, tools/dotnet-probe); what is not there is skipped.
@@ -184,8 +185,8 @@ static void make_package(void)
 
 static void test_more_tools(void)
 {
-    /* Its state, with times in it, is taken away before files are compared; Wine 8 makes no links.
-     */
+    /* Its state, with times in it, is taken away before files are compared; Wine 8 makes no
+       links. */
     if (bring(PROGRAMS "pnpm\\pnpm.exe", "pnpm.exe"))
         same("pnpm, an offline install", "--quiet",
              "cmd /c \"%T%\\tools\\pnpm.exe install --offline --silent --store-dir .store "

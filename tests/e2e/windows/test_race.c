@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Promise 38: a link in the workspace is turned between a folder inside and one outside, thousands
  * of times, while a program in the sandbox writes, creates, renames, links and deletes through it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cordon run on Windows, end to end, under Wine or on Windows itself. Every attempt is a command
  * line that runs in a fresh workspace; what it should have done is looked up on the disk. A denied

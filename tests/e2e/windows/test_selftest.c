@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon selftest proves every promise that this machine can show, each line can fail, what is not
    tried says why, and nothing stays behind. */
 #include "../selftest_output.h"

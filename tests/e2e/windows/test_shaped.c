@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls in the shape that Windows' own DLLs give them (tests/probes/windows/shaped.c), and the
  * holes that they showed: the broker's answer, the rights of what it gives, and the effect on the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The shell: handing a URL to the browser, opening documents, shortcuts and programs, and the four
  * failures that this project began with, each tried in several ways that do not depend on each
@@ -211,8 +212,8 @@ int main(void)
     SetEnvironmentVariableA("PATH", buf_cstr(&path));
     set_classes();
     bare();
-    /* Wine starts its desktop for the first window, in whatever job that is: here it is nobody's.
-     */
+    /* Wine starts its desktop for the first window, in whatever job that is: here it is
+       nobody's. */
     struct command window = command_start("%P% window-server cordon-shell ..\\out\\told");
     for (int i = 0; i < 250 && !exists("out\\told.ready"); i++)
         Sleep(20);

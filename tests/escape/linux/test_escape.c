@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ways out of the sandbox on Linux, by door. Each is tried inside, where it must have no effect,
  * and without the sandbox, where it must have it. CORDON_SOAK=1 is the long form of the races.

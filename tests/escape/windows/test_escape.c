@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ways out of the sandbox, by door. Each is tried inside, where it must have no effect, and without
  * the sandbox, where it must have it. Together with the attempts of test_run, test_hostile,

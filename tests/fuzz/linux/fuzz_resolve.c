@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a path leads, against the kernel's own answer, in a small tree full of links. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that the broker serves, with random arguments: calls SEED COUNT. It only has to survive. */
 #include <fcntl.h>
 #include <linux/openat2.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tries ways out of the sandbox, one a call: escape_probe TRICK [WORD…]. 0: it said yes; 1: no. */
 #ifndef CORDON_TESTS_ESCAPE_H
 #define CORDON_TESTS_ESCAPE_H

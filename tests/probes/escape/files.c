@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files: through descriptors, second names, and calls that take no path. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Other processes, terminals, devices and the kernel. */
 #include <errno.h>
 #include <fcntl.h>

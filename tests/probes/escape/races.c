@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments and names that change while a call is judged. */
 #include <fcntl.h>
 #include <linux/openat2.h>

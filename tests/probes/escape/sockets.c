@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sockets: servers outside, and listeners that others could reach. */
 #include <arpa/inet.h>
 #include <errno.h>

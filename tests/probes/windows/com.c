@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* COM objects and services that act for whoever asks; each exits with 0 if it was done. */
 #define COBJMACROS
 #define INITGUID

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shell and the desktop: opening, windows, messages, hooks, the clipboard. */
 #include "wire/windows/nt.h"
 
@@ -37,8 +38,8 @@ int do_shell_plain(void)
     return code > 32 ? 0 : (int)code + 1;
 }
 
-/* shell-verb WHAT: with the flags of .NET's Process.Start, which Start-Process and Invoke-Item use.
- */
+/* shell-verb WHAT: with the flags of .NET's Process.Start, which Start-Process and Invoke-Item
+   use. */
 int do_shell_verb(void)
 {
     SHELLEXECUTEINFOW info = {.cbSize = sizeof info,

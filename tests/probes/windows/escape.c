@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ways out that need more than one plain call; each exits with 0 if it got through. */
 #include "wire/windows/nt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A hostile client: code inside the sandbox that leaves the agent aside and speaks the wire itself.
  * It finds the shared memory as any code in the process can, takes slots for itself and writes into

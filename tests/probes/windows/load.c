@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Load inside the sandbox: many threads and processes that ask at once, many short processes. */
 #include "probe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The network, one way of reaching it each: windows_probe ACTION HOST PORT. */
 #include <winsock2.h>
 #include <ws2tcpip.h>

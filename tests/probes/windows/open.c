@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What opened handles can do, and who opened them. */
 #include "wire/windows/nt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a program on Windows can try, one call each: windows_probe ACTION WORD… Runs inside the
  * sandbox and, as the control, outside. Exits with 0 if the call worked, else with the Windows

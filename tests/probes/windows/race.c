@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Changes through a name that somebody else turns around meanwhile: race FOLDER MS. Creates that
  * are never removed, overwrites, deletes, renames, attributes, folders; several threads. What was

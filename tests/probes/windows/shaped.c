@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls as Windows' own DLLs make them, from public headers and sources. Wine cannot perform most
  * of them: what is printed is the broker's answer, asked past the agent, or what the agent did with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon_run as another program calls it: output, events, how it ended, what stays as it was. */
 #include <signal.h>
 #include <stdlib.h>

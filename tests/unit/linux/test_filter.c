@@ -1,5 +1,6 @@
-/* The filter, run in a small interpreter: every call of the table, its neighbours, other machines.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The filter, run in a small interpreter: every call of the table, its neighbours, other
+   machines. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Control groups of a pretended machine: which folder is chosen, what is written, what is left. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ __attribute__((format(printf, 1, 2))) static int sh(const char *format, ...)
     return system(command);
 }
 
-/* A plain folder has none of the files that the kernel would make: so there a limit cannot be set.
- */
+/* A plain folder has none of the files that the kernel would make: so there a limit cannot be
+   set. */
 static int open_limits(const char *mounts, const char *own, uint64_t processes, uint64_t memory,
                        struct limits *l, char *message)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests that start themselves again: a child is this program with a word that says what to do. */
 #ifndef CORDON_TESTS_CHILD_H
 #define CORDON_TESTS_CHILD_H

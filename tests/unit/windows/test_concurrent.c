@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The library in a program with threads: every run as if it were alone, the program as before. */
 #include <windows.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cordon_run on Windows as another program calls it: output, events, how it ended. */
 #include <stdlib.h>
 #include <windows.h>

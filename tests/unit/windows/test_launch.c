@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Token, job and desktop. What Wine does not enforce is skipped there with the reason. */
 #include <windows.h>
 

@@ -1,5 +1,6 @@
-/* Which file a name means and what command line it gets, on a real disk; and that cmd reads it so.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which file a name means and what command line it gets, on a real disk; and that cmd reads it
+   so. */
 #include <windows.h>
 
 #include <shellapi.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Standard handles: what is passed on, what is relayed, byte for byte, and when a relay ends. */
 #include <windows.h>
 

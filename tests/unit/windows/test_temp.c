@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Temp folders made and removed, the audit file, random numbers: what lib/ brings on Windows. */
 #include <windows.h>
 
