@@ -358,10 +358,18 @@ bool exec_verify(struct broker *b, struct request *r)
             if (waits && r->pid != e.thread)
                 return true;
             b->expected[i] = b->expected[--b->expected_count];
-            if (is_as_judged(b, r, &e))
+            bool good = is_as_judged(b, r, &e);
+            int process = good ? -1 : (int)syscall(SYS_pidfd_open, e.process, 0);
+            /* A thread that an exec ended meanwhile does not speak for what began. */
+            if (!request_alive(r)) {
+                if (process >= 0)
+                    close(process);
+                b->expected[b->expected_count++] = e;
                 return true;
-            int process = (int)syscall(SYS_pidfd_open, e.process, 0);
-            if (process >= 0 && request_alive(r))
+            }
+            if (good)
+                return true;
+            if (process >= 0)
                 syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
             if (process >= 0)
                 close(process);
