@@ -63,11 +63,11 @@ static bool is_plain(struct piece name)
 /* Names below a handle of a file on a disk are below what was judged when it was opened. */
 static bool is_disk(HANDLE folder)
 {
-    enum { DISK = 7, CD_ROM = 2, DISK_FILE_SYSTEM = 8 };
+    enum { DISK = 7, CD = 2, DISK_FILE_SYSTEM = 8 };
     IO_STATUS_BLOCK io;
     ULONG device[2]; /* FILE_FS_DEVICE_INFORMATION */
     return CALL(NtQueryVolumeInformationFile)(folder, &io, device, sizeof device, 4) >= 0 &&
-           (device[0] == DISK || device[0] == CD_ROM || device[0] == DISK_FILE_SYSTEM);
+           (device[0] == DISK || device[0] == CD || device[0] == DISK_FILE_SYSTEM);
 }
 
 static bool denies_some(void)
