@@ -235,12 +235,33 @@ static enum cordon_verdict decide_git(struct question *q, bool top)
     return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
 }
 
+static bool appears(const struct policy_request *r)
+{
+    return r->access == POLICY_CREATE || r->access == POLICY_RENAME_TO ||
+           r->access == POLICY_LINK_TO;
+}
+
 /* Without HEAD a folder is no repository to git; a dead one is not brought back to life. */
 static bool revives(const struct policy_request *r, struct str below)
 {
-    bool appears =
-        r->access == POLICY_CREATE || r->access == POLICY_RENAME_TO || r->access == POLICY_LINK_TO;
-    return r->facts.takes_head && appears && !r->facts.exists && str_eqi(below, STR("HEAD"));
+    return r->facts.takes_head && appears(r) && !r->facts.exists && str_eqi(below, STR("HEAD"));
+}
+
+/* git writes through a symbolic link in its folder when the user commits: to its own config, or
+   anywhere outside. It never makes one itself. */
+static bool leads_away(const struct policy_request *r)
+{
+    return r->facts.symlink && appears(r);
+}
+
+/* With a HEAD in it the root itself becomes a bare repository to git, and git runs the commands of
+   its config. */
+static bool makes_bare(const struct question *q, struct str component, bool last)
+{
+    bool posix = q->policy->settings.paths.dialect == PATH_POSIX;
+    bool head = posix ? str_eq(component, STR("HEAD")) : str_eqi(component, STR("HEAD"));
+    return head && last && q->policy->settings.git != POLICY_GIT_FULL &&
+           (appears(q->request) || q->request->access == POLICY_WRITE);
 }
 
 /* Below a git folder under the rules of a commit; below is empty for the folder itself. */
@@ -253,7 +274,7 @@ static enum cordon_verdict decide_commit(struct question *q, struct str below, b
     bool written = q->policy->settings.git == POLICY_GIT_FULL
                        ? git_full_writes(dialect, below, r->facts.exists)
                        : git_commit_writes(dialect, below);
-    if (r->access != POLICY_REPARSE && r->access != POLICY_SECURITY && written &&
+    if (r->access != POLICY_REPARSE && r->access != POLICY_SECURITY && written && !leads_away(r) &&
         (top || !revives(r, below)))
         return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
     if (!top && r->access == POLICY_DELETE && r->facts.takes_head)
@@ -283,6 +304,9 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
     enum zone zone = place;
     for (size_t before = cursor.pos; path_next(&cursor, &component); before = cursor.pos) {
         enum protected_name name = protected_find(cursor.dialect, component);
+        if (place == ZONE_ROOT && is_root_end(&q->match, before) &&
+            makes_bare(q, component, cursor.pos >= cursor.path.n))
+            return deny_name(q, RULE_PROTECTED_GIT, "HEAD");
         if (name == PROTECTED_NONE || policy->unprotected[name])
             continue;
         if (name != PROTECTED_GIT)

@@ -169,6 +169,7 @@ struct policy_facts {
     uint32_t links;     /* 0: unknown, taken as 1 */
     bool links_inside;  /* the rules let every name of the file be written */
     enum policy_temp_entry entry;
+    bool symlink;    /* it is a symbolic link, or becomes one */
     bool takes_head; /* who removes a part of a nested .git takes its HEAD first: it dies whole */
     struct str existing; /* the deepest folder above it that exists, for the remedy; may be empty */
 };

@@ -179,6 +179,14 @@ static size_t loaded_program(struct str path, bool is_loader, const struct str *
     return 0;
 }
 
+static void report_unnamed(struct broker *b, struct request *r, struct str called)
+{
+    broker_report_text(b, r, AUDIT_PROCESS_START, called, AUDIT_DENY,
+                       str_of(policy_rule_id(RULE_TOOL_UNNAMED)),
+                       STR("a program in memory, or one that was deleted, cannot be judged"),
+                       STR("write it to a file in a root and start that"));
+}
+
 /* True after a report, if the program at this final path must not run with these words. */
 static bool refused(struct broker *b, struct request *r, struct str path, struct str *words,
                     size_t count)
@@ -195,7 +203,12 @@ static bool refused(struct broker *b, struct request *r, struct str path, struct
         snprintf(given, sizeof given, "%.*s", STR_ARG(words[program]));
         bool found = resolve(r, AT_FDCWD, given, true, &where) == 0;
         snprintf(loaded, sizeof loaded, "%s", found ? where.path : given);
+        bool named = found && where.exists && !where.descriptor;
         resolved_close(&where);
+        if (!named) {
+            report_unnamed(b, r, words[program]);
+            return true;
+        }
         if (refused(b, r, str_of(loaded), words + program, count - program))
             return true;
     }
@@ -453,10 +466,7 @@ static bool allowed(struct broker *b, struct request *r, int program, struct str
         return false;
     }
     if (st->st_nlink == 0 || !resolve_path_of(program, path, PATH_MAX)) {
-        broker_report_text(b, r, AUDIT_PROCESS_START, words[0], AUDIT_DENY,
-                           str_of(policy_rule_id(RULE_TOOL_UNNAMED)),
-                           STR("a program in memory, or one that was deleted, cannot be judged"),
-                           STR("write it to a file in a root and start that"));
+        report_unnamed(b, r, words[0]);
         request_fail(r, EACCES);
         return false;
     }

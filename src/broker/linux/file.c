@@ -80,6 +80,7 @@ static bool allows_pair(struct broker *b, struct request *r, const struct resolv
     struct policy_answer answer = {0};
     broker_question(b, from, first, &questions[0]);
     broker_question(b, to, second, &questions[1]);
+    questions[1].facts.symlink = questions[0].facts.symlink;
     policy_decide_pair(b->policy, &questions[0], &questions[1], &answer);
     if (answer.verdict == CORDON_ALLOW)
         return true;
@@ -237,6 +238,7 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
         return;
     }
     /* A link may point anywhere: what is done through it is judged where it ends. */
+    where.st.st_mode = S_IFLNK;
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
     grant_mix(b, where.path);
