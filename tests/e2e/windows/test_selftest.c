@@ -121,7 +121,7 @@ int main(void)
     check_killed(3000);
     check_killed(9000);
     buf_reset(&out);
-    ok(run("%C% selftest --only 999", &out) == 125 && has(&out, "no promise 999"),
+    ok(run("%C% selftest --only 999", &out) == 125 && has(&out, "unknown promise 999"),
        "selftest: a number that is none");
     buf_reset(&out);
     ok(run("%C% selftest --json --only 3,34", &out) == 0 && has(&out, "\"pass\":2,\"fail\":0"),
