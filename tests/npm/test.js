@@ -45,7 +45,7 @@ async function judge() {
   ok(net.verdict === 'allow', 'options have values', net);
   let message = '';
   await cordon.why('write', 'x', { root: ['no-such-folder'] }).catch((error) => (message = error.message));
-  ok(message.includes('no such folder'), 'a mistake is an error with its sentence', message);
+  ok(message.includes('folder not found'), 'a mistake is an error with its sentence', message);
 }
 
 async function confine() {
