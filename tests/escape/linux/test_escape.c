@@ -92,6 +92,9 @@ static void try_one(const struct attempt *a)
         skip(a->what, "only root could do it anyway");
         return;
     }
+    /* The server may still leave the mark of the last control. */
+    if (strstr(a->effect, "mark"))
+        usleep(300000);
     fresh();
     text("effect", a->effect);
     bool already = a->effect[0] != '#' && has_effect(a, 1);
