@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing: a search goes on from the place of the hash to the first free one. */
+/* Open addressing: probing starts at the slot of the hash and continues to the first free slot. */
 #include "broker/id_set.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static size_t home_of(const struct id_set *set, struct file_id file)
     return (size_t)(hash ^ hash >> 32) & (set->capacity - 1);
 }
 
-/* Its place, or the free one where it would go; there always is one. */
+/* The slot that holds the id, or the free slot where it belongs; there is always one. */
 static struct id_entry *find(const struct id_set *set, struct file_id file)
 {
     size_t at = home_of(set, file);
@@ -54,7 +54,7 @@ bool id_set_add(struct id_set *set, struct file_id file)
     return true;
 }
 
-/* Frees a place, and moves up those behind it whose search would end there now. */
+/* Frees a slot and moves up the entries behind it whose probe sequence would now end there. */
 static void remove_entry(struct id_set *set, struct id_entry *entry)
 {
     size_t mask = set->capacity - 1, gap = (size_t)(entry - set->entries);

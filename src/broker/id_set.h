@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files by volume, number and birth, each with a count: what this run linked, made or bound. */
+/* A set of files, identified by device, inode and birth time, each with a count: files that this
+   run linked, created or bound. */
 #ifndef CORDON_BROKER_ID_SET_H
 #define CORDON_BROKER_ID_SET_H
 
@@ -9,7 +10,7 @@
 
 struct file_id {
     uint64_t volume, id;
-    uint64_t birth; /* a number comes back when its file is gone; 0: not known */
+    uint64_t birth; /* inode numbers are reused once a file is gone; 0: unknown */
 };
 
 struct id_set {
@@ -22,9 +23,9 @@ struct id_set {
 
 /* 0 if it is not in the set. */
 uint32_t id_set_count(const struct id_set *set, struct file_id file);
-/* Counts one more; false without memory, and then it is as it was. */
+/* Increments the count; returns false, with nothing changed, if memory runs out. */
 bool id_set_add(struct id_set *set, struct file_id file);
-/* Counts one less; with none left it is gone. */
+/* Decrements the count; the entry is removed when it reaches zero. */
 void id_set_take(struct id_set *set, struct file_id file);
 void id_set_drop(struct id_set *set, struct file_id file);
 void id_set_free(struct id_set *set);

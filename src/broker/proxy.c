@@ -71,7 +71,7 @@ static void reply_socks(struct proxy *p, unsigned char code)
         p->state = PROXY_FAILED;
 }
 
-/* Takes as long for a wrong secret as for the right one. */
+/* Takes the same time for a wrong secret as for the right one. */
 static bool same_secret(struct str a, struct str b)
 {
     unsigned difference = a.n != b.n;
@@ -105,7 +105,8 @@ static bool is_authorised(const struct proxy *p, struct str value)
     return same_secret(str_trim(str_from(value, 6)), (struct str){encoded, length});
 }
 
-/* The next line of the head without its end; false at the empty line or the end of text. */
+/* The next line of the head without its line end; false at the empty line or the end of the
+   text. */
 static bool next_line(struct str head, size_t *at, struct str *line)
 {
     size_t end = str_find_char(head, '\n', *at);
@@ -124,7 +125,7 @@ static bool header_of(struct str line, struct str *name, struct str *value)
     return colon < line.n && colon > 0;
 }
 
-/* A host that policy can read, and its port. */
+/* A host that the policy can parse, and its port. */
 static bool take_peer(struct proxy *p, struct str text, uint16_t otherwise)
 {
     char with_port[PROXY_LONGEST_HOST + 16];
@@ -143,10 +144,10 @@ static bool take_peer(struct proxy *p, struct str text, uint16_t otherwise)
     return true;
 }
 
-/* The plain request as the host itself expects it, in the place of the one that came. */
+/* Replaces the proxy request with the plain request that the host expects. */
 static bool rewrite(struct proxy *p, struct str head, struct str method, struct str path)
 {
-    char work[2 * PROXY_MOST_INPUT]; /* a line of 3 bytes grows by one at most */
+    char work[2 * PROXY_MOST_INPUT]; /* a line of 3 bytes grows by at most one */
     struct str line, name, value;
     size_t at = 0;
     int n = snprintf(work, sizeof work, "%.*s %.*s HTTP/1.1\r\nHost: %s%s%s", STR_ARG(method),
@@ -217,7 +218,7 @@ static void read_http_head(struct proxy *p, struct str head)
         fail_http(p, "400 Bad Request", "", bad);
 }
 
-/* The length of the head with its empty line; 0 if it is not all there. */
+/* The length of the head with its empty line; 0 if it is incomplete. */
 static size_t head_length(struct str text)
 {
     for (size_t at = 0; (at = str_find_char(text, '\n', at)) < text.n; at++) {
@@ -244,7 +245,7 @@ static void read_http(struct proxy *p)
     }
 }
 
-/* Each step returns how many bytes it used, 0 if it needs more. */
+/* Each step returns how many bytes it consumed, 0 if it needs more. */
 static size_t socks_greeting(struct proxy *p, const unsigned char *in, size_t n)
 {
     if (n < 2 || n < 2u + in[1])
@@ -300,7 +301,7 @@ static size_t socks_request(struct proxy *p, const unsigned char *in, size_t n)
                                      (unsigned)a[i] << 8 | a[i + 1]);
         snprintf(text + used, sizeof text - used, "]:%u", port);
     } else {
-        /* A colon in a name would be read as the port's. */
+        /* A colon in a name would be taken for the port separator. */
         bool plain = !memchr(a + 1, ':', a[0]) && !memchr(a + 1, '\0', a[0]) && a[1] != '[';
         snprintf(text, sizeof text, "%.*s:%u", plain ? a[0] : 0, (const char *)a + 1, port);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The filtering proxy's side of HTTP and SOCKS5, without sockets: bytes of a client in, bytes for
- * it out and, once, the host and port that it asks for. Who may be reached is decided elsewhere.
+ * The filtering proxy's side of HTTP and SOCKS5, without sockets: takes bytes from a client and
+ * produces bytes for it and, once, the host and port it asks for. Who may be reached is decided
+ * elsewhere.
  */
 #ifndef CORDON_BROKER_PROXY_H
 #define CORDON_BROKER_PROXY_H
@@ -11,10 +12,10 @@
 enum { PROXY_MOST_INPUT = 16384, PROXY_LONGEST_HOST = 255, PROXY_SECRET = 32 };
 
 enum proxy_state {
-    PROXY_FAILED = 0, /* what is in out goes to the client, then it is closed */
+    PROXY_FAILED = 0, /* send what is in out to the client, then close */
     PROXY_READS,      /* more bytes are needed */
     PROXY_ASKS,       /* host and port are known: proxy_answer() is next */
-    PROXY_PASSES      /* what is left in input goes to the host, then everything in both ways */
+    PROXY_PASSES      /* send what is left in input to the host, then copy in both directions */
 };
 
 enum proxy_kind { PROXY_UNKNOWN = 0, PROXY_CONNECT, PROXY_PLAIN, PROXY_SOCKS };
@@ -40,7 +41,7 @@ struct proxy {
 /* Secret: at most PROXY_SECRET plain characters, unique to the run. */
 void proxy_init(struct proxy *p, struct str secret);
 
-/* How many bytes proxy_feed takes at most. */
+/* The most bytes that proxy_feed takes. */
 size_t proxy_room(const struct proxy *p);
 
 /* Bytes from the client, in pieces of any size; only while the state is PROXY_READS. */

@@ -111,7 +111,7 @@ bool cmdline_reads_as(struct str tail, const char *const *argv, size_t argc)
     return true;
 }
 
-/* A program's name knows no escapes: backslashes are ordinary, a quote cannot be part of it. */
+/* A program name has no escapes: backslashes are ordinary, and it cannot contain a quote. */
 static int add_name(struct buf *out, struct str name, struct buf *error)
 {
     if (str_has_char(name, '"')) {
@@ -157,7 +157,8 @@ int cmdline_join(struct buf *out, const char *const *argv, size_t argc, struct b
 
 /* ---- cmd ---- */
 
-/* Where the code begins in a word of switches, as cmd looks for /c, /k and /r; 0: none in it. */
+/* Where the code begins in a word of switches, the way cmd looks for /c, /k and /r; 0: not in this
+   word. */
 static size_t code_in(struct str word)
 {
     if (word.n < 2 || word.p[0] != '/')
@@ -180,9 +181,9 @@ static void add_for_cmd(struct buf *out, struct str word)
 }
 
 /*
- * Behind /c a text that begins with a quote loses its first and its last one, always with /s and
- * nearly always without; one more pair around it goes instead. With four or more quotes, which it
- * then has, cmd takes no exception.
+ * After /c, cmd strips the first and the last quote of a text that begins with one, always with /s
+ * and nearly always without. So one more pair is added, which it strips instead. With four or more
+ * quotes, which the text then has, cmd makes no exception.
  */
 static void add_code(struct buf *out, const char *const *argv, size_t argc)
 {
@@ -214,7 +215,7 @@ int cmdline_join_cmd(struct buf *out, const char *const *argv, size_t argc, stru
         size_t at = code_in(word);
         buf_char(out, ' ');
         add_for_cmd(out, word);
-        /* Code that sticks to its switch, /cecho, cannot be wrapped: it goes on as it is. */
+        /* Code attached to its switch, as in /cecho, cannot be wrapped: it is passed as it is. */
         code = at == word.n && at > 0;
     }
     if (i < argc) {
@@ -228,8 +229,8 @@ int cmdline_join_cmd(struct buf *out, const char *const *argv, size_t argc, stru
 
 /*
  * cmd reads the line before the batch file does: %NAME% is replaced even inside quotes, a quote
- * ends the quoted part whatever stands before it, a line break ends the command. There is no escape
- * that every batch file and the programs it starts undo, so these are refused, not escaped.
+ * ends the quoted part whatever precedes it, and a line break ends the command. No escape is undone
+ * by every batch file and the programs it starts, so these are refused rather than escaped.
  */
 static const char *unsafe_in(struct str argument)
 {
@@ -247,7 +248,7 @@ static const char *unsafe_in(struct str argument)
     return NULL;
 }
 
-/* Bare only if nothing in it means anything to cmd: batch files compare %1 with plain words. */
+/* Unquoted only if nothing in it is special to cmd: batch files compare %1 with plain words. */
 static bool is_plain(struct str argument)
 {
     for (size_t i = 0; i < argument.n; i++)
@@ -268,12 +269,12 @@ static void add_batch_argument(struct buf *out, struct str argument)
         slashes++;
     buf_char(out, '"');
     buf_add(out, argument);
-    /* The program that the batch file hands it to would read \" as a quote. */
+    /* The program to which the batch file passes it would read \" as a quote. */
     buf_fill(out, '\\', slashes);
     buf_char(out, '"');
 }
 
-/* For a sentence: one line, not too long. */
+/* Shortened to one line that fits into a sentence. */
 static void add_shown(struct buf *out, struct str argument)
 {
     size_t n = argument.n < 80 ? argument.n : 80;
@@ -312,7 +313,7 @@ int cmdline_join_batch(struct buf *out, struct str cmd, struct str script, const
     int rc = add_name(out, cmd, error);
     if (rc)
         return rc;
-    /* No AutoRun, no !NAME!, extensions as they are by default, outer quotes dropped. */
+    /* No AutoRun, no !NAME!, default extensions, outer quotes dropped. */
     buf_fmt(out, " /e:on /v:off /d /s /c \"\"%.*s\"", STR_ARG(script));
     for (size_t i = 0; i < argc; i++)
         add_batch_argument(out, str_of(argv[i]));

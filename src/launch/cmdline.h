@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Windows command lines: how a program, a batch file and cmd get their arguments. Portable; UTF-8
- * in and out. On failure the outputs hold nothing of use and error holds a sentence.
- */
+/* Windows command lines: how a program, a batch file and cmd receive their arguments. Portable;
+   UTF-8 in and out. On failure the outputs are undefined and error holds a sentence. */
 #ifndef CORDON_LAUNCH_CMDLINE_H
 #define CORDON_LAUNCH_CMDLINE_H
 
@@ -31,28 +29,28 @@ struct str cmdline_extension(struct str path);
 /* True if the program word means cmd: cmd or cmd.exe, with or without a folder. */
 bool cmdline_is_cmd(struct str program);
 
-/* The next extension of a PATHEXT list, from *at on; false at its end. Entries without a dot or
-   with a separator are skipped. An empty list is Windows' default. */
+/* The next extension of a PATHEXT list, starting at *at; false at its end. Entries without a dot or
+   with a separator are skipped. An empty list means Windows' default. */
 bool cmdline_next_extension(struct str pathext, size_t *at, struct str *extension);
 
 /* Appends "x.ps1 is a PowerShell script; type: powershell -File x.ps1" for a CMDLINE_SCRIPT. */
 void cmdline_advise(struct buf *error, struct str path);
 
-/* True if the C runtime reads tail as exactly these arguments, the first as a program's name. */
+/* True if the C runtime splits tail into exactly these arguments, the first as a program name. */
 bool cmdline_reads_as(struct str tail, const char *const *argv, size_t argc);
 
-/* For programs with a C runtime: quoted so that it gives argv back. CORDON_E_VALUE if argv[0] holds
-   a quote, CORDON_E_TOOBIG. */
+/* For programs with a C runtime: quoted so that it reproduces argv. CORDON_E_VALUE if argv[0]
+   contains a quote, CORDON_E_TOOBIG. */
 int cmdline_join(struct buf *out, const char *const *argv, size_t argc, struct buf *error);
 
-/* For cmd itself, whose quotes are not the C runtime's: one argument behind /c is taken as it is,
-   several are joined with quotes around those that hold a blank and no quote. */
+/* For cmd itself, whose quotes differ from the C runtime's: a single argument after /c is taken as
+   it is; several are joined, with quotes around those that contain a blank and no quote. */
 int cmdline_join_cmd(struct buf *out, const char *const *argv, size_t argc, struct buf *error);
 
 /*
- * For a batch file: cmd "…" with arguments that cmd and the batch file get unchanged. What cannot
+ * For a batch file: cmd "…" with arguments that reach cmd and the batch file unchanged. What cannot
  * be passed safely is refused with CORDON_E_VALUE: quotes, percent signs, control characters. argv
- * is without the program.
+ * excludes the program.
  */
 int cmdline_join_batch(struct buf *out, struct str cmd, struct str script, const char *const *argv,
                        size_t argc, struct buf *error);

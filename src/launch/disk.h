@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the file system and the environment of this machine say; the only door to them before a
-   run. */
+/* What the file system and the environment of this machine say; before a run, nothing else reads
+   them. */
 #ifndef CORDON_LAUNCH_DISK_H
 #define CORDON_LAUNCH_DISK_H
 
@@ -11,7 +11,7 @@
 /* The dialect of this machine's own paths. */
 enum path_dialect disk_dialect(void);
 
-/* The current directory, normal; empty if it has none. */
+/* The current directory, normalized; empty if there is none. */
 struct str disk_cwd(struct arena *arena);
 
 /* An environment variable; false if it is not set. */
@@ -22,26 +22,27 @@ struct disk_facts {
     bool link;           /* the last component is itself a junction or symlink */
     bool strange;        /* a reparse point that is neither a link nor an ordinary file */
     uint32_t links;      /* names of the file; 0: unknown */
-    struct str final;    /* where the path ends, links followed; what does not exist is appended */
-    struct str existing; /* the deepest folder of it that exists, final */
+    struct str final;    /* where the path ends, links followed; missing parts are appended */
+    struct str existing; /* its deepest existing folder, final */
 };
 
-/* Looks at an absolute path; CORDON_E_OPEN if even its root cannot be reached. */
+/* Inspects an absolute path; CORDON_E_OPEN if not even its root can be reached. */
 int disk_look(struct arena *arena, struct str path, struct disk_facts *facts);
 
-/* One step along a link: where it leads, perhaps relative to its folder. False if it is none. */
+/* One step along a link: where it leads, perhaps relative to its folder. False if it is not a
+   link. */
 bool disk_link(struct arena *arena, struct str path, struct str *target);
 
-/* True if the current directory was entered by the name of a link, where disk_cwd does not show
-   it. */
+/* True if the current directory was entered through a link, where disk_cwd does not show that. */
 bool disk_cwd_is_link(void);
 
-/* Every other name of the file, for the rule about hard links: calls each until it returns false.
-   False if the names cannot be had. */
+/* Calls each with every other name of the file, for the hard link rule, until it returns false.
+   False if the names cannot be determined. */
 bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context, struct str name),
                 void *context);
 
-/* A whole regular file of at most limit bytes: CORDON_E_OPEN, CORDON_E_READ or CORDON_E_TOOBIG. */
+/* Reads a whole regular file of at most limit bytes: CORDON_E_OPEN, CORDON_E_READ or
+   CORDON_E_TOOBIG. */
 int disk_read(struct str path, size_t limit, struct buf *out);
 
 /* Standard folders that are too broad for a root; empty where unknown. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables that a run sets, and those that lead to servers outside. */
+/* Variables that a run sets, and those that lead to servers outside and are removed. */
 #include "launch/environment.h"
 
 #include <string.h>
 
-/* Servers that act for whoever asks; their addresses are not for the tree. */
+/* Servers that act for whoever asks; the tree must not learn their addresses. */
 static const char *const outside[] = {
     "SSH_AUTH_SOCK",         "SSH_AGENT_PID",  "DBUS_SESSION_BUS_ADDRESS", "VSCODE_IPC_HOOK_CLI",
     "VSCODE_GIT_IPC_HANDLE", "GPG_AGENT_INFO", "_MSPDBSRV_ENDPOINT_"};
@@ -19,7 +19,7 @@ static const char *const offline[] = {"CODEX_SANDBOX_NETWORK_DISABLED=1", "npm_c
                                       "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true",
                                       "GIT_TERMINAL_PROMPT=0"};
 
-/* How programs are told of a proxy; curl reads only the lower case of the first. */
+/* How programs learn of a proxy; curl reads only the lower-case form of the first. */
 static const char *const proxies[] = {"http_proxy",
                                       "HTTP_PROXY",
                                       "https_proxy",
@@ -37,11 +37,11 @@ static const char *const proxies[] = {"http_proxy",
                                       "CARGO_HTTP_PROXY",
                                       "GLOBAL_AGENT_HTTP_PROXY"};
 
-/* Exceptions from it, which would only fail; and node, which asks for a switch. */
+/* Proxy exceptions, which could only fail; and node, which needs a switch. */
 static const char *const proxied[] = {"no_proxy=", "NO_PROXY=", "npm_config_noproxy=",
                                       "NODE_USE_ENV_PROXY=1", "GIT_TERMINAL_PROMPT=0"};
 
-/* Where the temp folder is the run's own. */
+/* Set where the temp folder is the run's own. */
 static const char *const temps[] = {"TMPDIR", "TEMP", "TMP"};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -126,7 +126,7 @@ static bool in_a_root(const struct policy_settings *s, struct str folder)
     return false;
 }
 
-/* A shim that the workspace brings runs, it is confined anyway; the host's own tool does not. */
+/* A shim from the workspace may run, since it is confined anyway; the host's own tool may not. */
 static void put_stubs(struct builder *b, const struct policy_settings *s, struct str stubs)
 {
     char separator = s->paths.dialect == PATH_WINDOWS ? ';' : ':';
@@ -137,7 +137,7 @@ static void put_stubs(struct builder *b, const struct policy_settings *s, struct
             path = str_from(str_of(b->items[i]), sizeof "PATH");
     size_t at = 0;
     if (path.n == 0)
-        return; /* programs have places of their own to look in then */
+        return; /* programs then look in default places */
     while (at < path.n) {
         size_t end = str_find_char(path, separator, at);
         if (!in_a_root(s, str_slice(path, at, end)))

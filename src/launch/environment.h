@@ -11,15 +11,15 @@ struct environment_plan {
     const char *const *unset;     /* names; a trailing * matches */
     size_t unset_count;
     bool ignore_case;       /* of names, as on Windows */
-    const char *const *set; /* NAME=VALUE, after all others */
+    const char *const *set; /* NAME=VALUE, applied last */
     size_t set_count;
     struct str
-        stubs; /* a folder for PATH, before its first entry that is in no root; may be empty */
+        stubs; /* inserted into PATH before its first entry outside the roots; may be empty */
     const char *proxy; /* URL of the proxy that is the only way out; NULL: none */
 };
 
-/* The inherited variables with those of a run set and those of outside servers removed;
-   NULL-terminated, in the arena; NULL without memory. */
+/* The inherited variables with a run's own added and those of outside servers removed;
+   NULL-terminated, in the arena; NULL if memory runs out. */
 const char *const *environment_make(struct arena *arena, const struct policy_settings *settings,
                                     const struct environment_plan *plan);
 

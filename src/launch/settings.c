@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options to policy: names and values, then roots and folders resolved on the disk. */
+/* From options to policy: names and values first, then roots and folders resolved on the disk. */
 #include "launch/settings.h"
 
 #include <stdarg.h>
@@ -201,7 +201,7 @@ static int apply(struct settings *s, const struct settings_option *o)
     case OPTION_MAX_PROCS: return set_number(s, o, 1, &p->limits.processes);
     case OPTION_CWD:
     case OPTION_PATHS:
-    case OPTION_POLICY: return 0; /* taken before the others */
+    case OPTION_POLICY: return 0; /* applied before the others */
     }
     return 0;
 }
@@ -239,7 +239,7 @@ int settings_path(struct settings *s, struct str given, struct path *out)
     return path_normalize(&s->policy.paths, given, p, room, out);
 }
 
-/* --cwd, or the current directory, which a foreign dialect does not have. */
+/* --cwd, or the current directory, which does not exist in a foreign dialect. */
 static int choose_cwd(struct settings *s)
 {
     const struct settings_option *o = option_of(s, OPTION_CWD);
@@ -262,7 +262,7 @@ static int choose_cwd(struct settings *s)
     return 0;
 }
 
-/* What a person may have meant by a folder that is not there; NULL if nothing comes to mind. */
+/* What a person may have meant by a missing folder; NULL if nothing comes to mind. */
 static const char *folder_hint(struct settings *s, struct str given)
 {
     struct path path = {0};
@@ -281,7 +281,7 @@ static const char *folder_hint(struct settings *s, struct str given)
     return there ? "folders are separated by / here" : NULL;
 }
 
-/* A root must exist; its final path is what everything is compared with. */
+/* A root must exist; everything is compared with its final path. */
 static int resolve_root(struct settings *s, struct policy_entry *root)
 {
     struct path path = {0};
@@ -305,7 +305,7 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
     return git.n ? add(s, &s->policy.git_dirs, git, root->from) : 0;
 }
 
-/* Where a rule's path ends; what does not exist yet is kept as it is spelled. */
+/* Where a rule's path ends; what does not exist yet keeps its spelling. */
 static void resolve_entries(struct settings *s, struct policy_list *list)
 {
     for (size_t i = 0; i < list->count && !s->foreign; i++) {
@@ -320,8 +320,8 @@ static void resolve_entries(struct settings *s, struct policy_list *list)
     }
 }
 
-/* Why the caller's temp folder cannot be used as it is: NULL if it can. The usual ones may be links
-   of the system. */
+/* Why the caller's temp folder cannot be used as it is; NULL if it can. The usual ones may be links
+   made by the system. */
 static const char *broad_temp(const struct settings *s, struct str given,
                               const struct disk_facts *facts)
 {
@@ -344,7 +344,7 @@ static int choose_temp(struct settings *s)
     case POLICY_TEMP_SESSION: made = true; break;
     case POLICY_TEMP_SHARED: break;
     case POLICY_TEMP_OWN:
-        /* Who made what there is known on Linux only. */
+        /* Only on Linux is it known who created what there. */
         if (s->policy.paths.dialect == PATH_WINDOWS)
             return fail(s, CORDON_E_VALUE, "--temp=own is for Linux; take private or session=ID");
         break;
@@ -382,10 +382,8 @@ static int protect(struct settings *s, struct str path)
     return policy_list_add(&s->arena, &s->policy.self, entry);
 }
 
-/*
- * The file that confines the run, and every link on the way to it: who turns one elsewhere chooses
- * the next run's policy. path is normal.
- */
+/* The file that confines the run, and every link on the way to it: redirecting one would choose the
+   next run's policy. path is normalized. */
 static int protect_way(struct settings *s, struct str path)
 {
     enum { MOST_LINKS = 40 };
@@ -462,7 +460,7 @@ static int load_pairs(struct settings *s)
     return rc;
 }
 
-/* The broad folders of another system, as they usually are. */
+/* The broad folders of another system, at their usual places. */
 static struct policy_machine assumed_machine(enum path_dialect dialect)
 {
     struct policy_machine windows = {.windows = STR("C:\\Windows"),
@@ -507,7 +505,7 @@ int settings_map_roots(struct settings *s,
 int settings_compile(struct settings *s, struct str hint, struct policy **out)
 {
     int rc = choose_dialect(s, hint);
-    /* Only a run makes a folder; a question may be about another system. */
+    /* Only a run creates a folder; a question may be about another system. */
     if (rc == 0 && s->foreign && s->make_temp)
         return fail(s, CORDON_E_VALUE,
                     "the roots are paths of another system; name folders of this one");
@@ -519,7 +517,7 @@ int settings_compile(struct settings *s, struct str hint, struct policy **out)
     s->policy.temp =
         s->policy.paths.dialect == PATH_WINDOWS ? POLICY_TEMP_PRIVATE : POLICY_TEMP_OWN;
     disk_machine(&s->arena, &s->policy.machine);
-    /* The list names files of the home folder, which another system's paths do not have here. */
+    /* The list names files in the home folder, which another system's paths do not have here. */
     if (s->policy.paths.dialect == PATH_WINDOWS && !s->foreign)
         rc = add(s, &s->policy.deny_read, STR("@credentials"), STR("default"));
     if (rc == 0)

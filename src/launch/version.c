@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PE headers, then the resource directory: a tree of three levels (type, name, language) whose
- * first entry of the type "version" is taken. The resource is itself a tree of counted blocks; the
- * one block that matters is found by its key, whose value is text behind a padding of at most two
- * units. Every number of the file is taken for hostile.
+ * PE headers, then the resource directory: a tree of three levels (type, name, language) of which
+ * the first entry of the type "version" is used. The resource is itself a tree of counted blocks;
+ * the block that matters is found by its key, and its value is text after at most two units of
+ * padding. Every number in the file is treated as hostile.
  */
 #include "launch/version.h"
 
@@ -55,7 +55,7 @@ static bool read_headers(struct pe *pe)
     if (pe->section_count > MOST_SECTIONS || wanted < 2 ||
         !pe->read(pe->context, at, optional, wanted))
         return false;
-    /* The directories stand behind the number of them; resources are the third. */
+    /* The directories follow their count; resources are the third. */
     size_t directories = u16(optional) == NARROW ? 96 : u16(optional) == WIDE ? 112 : 0;
     if (!directories || wanted < directories + 24 || u32(optional + directories - 4) < 3)
         return false;
@@ -84,7 +84,7 @@ static bool read_image(const struct pe *pe, uint32_t address, void *out, size_t 
     return false;
 }
 
-/* The entry of a folder with this id, or the first if id is 0; false if there is none. */
+/* The entry of a directory with this id, or the first if id is 0; false if there is none. */
 static bool find_entry(const struct pe *pe, uint32_t folder, uint32_t id, uint32_t *out)
 {
     unsigned char head[16], entry[8];

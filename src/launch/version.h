@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The original file name in a program's version resource: what a copy under another name still
-   says. Portable: the file is read in bounded pieces, nothing of it is mapped or run. */
+/* The original file name in a program's version resource, which a copy under another name still
+   has. Portable: the file is read in bounded pieces; nothing of it is mapped or run. */
 #ifndef CORDON_LAUNCH_VERSION_H
 #define CORDON_LAUNCH_VERSION_H
 
@@ -9,7 +9,7 @@
 /* Reads exactly count bytes at an offset; false if they are not there. */
 typedef bool version_read(void *context, uint64_t at, void *out, size_t count);
 
-/* Empty if it has none, or if its structure is broken. */
+/* Empty if there is none, or if its structure is broken. */
 struct str version_find(struct arena *arena, version_read *read, void *context);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ROOT/.git says "gitdir: REPO/.git/worktrees/NAME"; the file gitdir in there names ROOT/.git
-   back. */
+/* ROOT/.git says "gitdir: REPO/.git/worktrees/NAME"; the file gitdir in that folder points back to
+   ROOT/.git. */
 #include "launch/worktree.h"
 
 #include "launch/disk.h"
@@ -20,7 +20,7 @@ static struct str join(struct arena *arena, enum path_dialect dialect, struct st
     return (struct str){p, folder.n + 1 + tail.n};
 }
 
-/* The path that a file of one line names behind a word, looked at; false if there is none. */
+/* Inspects the path that a one-line file names after a keyword; false if there is none. */
 static bool look_at_named(struct arena *arena, const struct path_context *paths, struct str file,
                           struct str word, struct disk_facts *facts)
 {

@@ -14,7 +14,7 @@
 static int judge_copy(struct broker *b, struct request *r, int copy, enum policy_access access,
                       enum audit_op op);
 
-/* The object as a descriptor of ours, judged. Negative after an answer. */
+/* Opens and judges the object; negative if the call has been answered already. */
 static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t path, bool follow,
                      enum policy_access access, enum audit_op op)
 {
@@ -22,7 +22,7 @@ static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t pa
     int rc = resolve_argument(r, dirfd, path, follow, &where);
     if (rc == 0 && !where.exists)
         rc = -ENOENT;
-    /* The C library spells some calls as chmod of /proc/self/fd/N. */
+    /* The C library implements some calls as chmod of /proc/self/fd/N. */
     if (rc == 0 && where.descriptor && follow)
         return judge_copy(b, r, resolved_descriptor(r, &where), access, op);
     if (rc == 0 && where.descriptor)
@@ -40,7 +40,8 @@ static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t pa
     return fd;
 }
 
-/* True for what never had a place in the file system: a pipe, a socket, a file without a name. */
+/* True for an object that never had a place in the file system: a pipe, a socket, an unnamed
+   file. */
 static bool is_nameless(int fd, const struct stat *st)
 {
     char link[64], text[64];
@@ -51,7 +52,7 @@ static bool is_nameless(int fd, const struct stat *st)
            str_starts(place, STR("socket:["));
 }
 
-/* The same for a copy of a descriptor of the caller, or the errno in its place. */
+/* The same for a copy of the caller's descriptor, or the errno in its place. */
 static int judge_copy(struct broker *b, struct request *r, int copy, enum policy_access access,
                       enum audit_op op)
 {
@@ -68,7 +69,7 @@ static int judge_copy(struct broker *b, struct request *r, int copy, enum policy
     }
     if (is_nameless(copy, &where.st))
         return copy;
-    /* A path that cannot be told (too long, not reachable) cannot be judged. */
+    /* A path that cannot be determined (too long, unreachable) cannot be judged. */
     bool told = resolve_path_of(copy, where.path, sizeof where.path);
     if (told && broker_allows(b, r, &where, access, op))
         return copy;
@@ -100,7 +101,7 @@ static const char *own_path(int fd, char out[64])
     return out;
 }
 
-/* By an own path: a descriptor that is only a path takes no fchmod. */
+/* Through our own /proc path: fchmod does not work on an O_PATH descriptor. */
 static void change_mode(struct broker *b, struct request *r, int fd, mode_t mode)
 {
     struct stat st;
@@ -163,7 +164,7 @@ static void do_utimensat(struct broker *b, struct request *r)
     const struct timespec *wanted;
     if (!read_times(r, r->args[2], times, &wanted))
         return;
-    /* A null path, or an empty one that is asked for, is the descriptor itself. */
+    /* A null path, or an empty one with AT_EMPTY_PATH, means the descriptor itself. */
     char first = 1;
     bool path = r->args[1] && !((r->args[3] & AT_EMPTY_PATH) &&
                                 request_read(r, r->args[1], &first, 1) == 0 && first == 0);
@@ -174,7 +175,7 @@ static void do_utimensat(struct broker *b, struct request *r)
     set_times(r, fd, wanted);
 }
 
-/* utimes and futimesat bring microseconds, utime seconds. */
+/* utimes and futimesat pass microseconds, utime seconds. */
 static void do_old_times(struct broker *b, struct request *r, int dirfd, uint64_t path,
                          uint64_t address, bool seconds)
 {
@@ -203,7 +204,7 @@ static void do_old_times(struct broker *b, struct request *r, int dirfd, uint64_
     set_times(r, fd, address ? times : NULL);
 }
 
-/* The supervisor may hold rights that were taken from the tree: no attribute that grants some. */
+/* The supervisor may hold privileges that the tree lacks: no attribute that grants privileges. */
 static bool is_plain_attribute(const char *name)
 {
     struct str text = str_of(name);
@@ -243,7 +244,7 @@ static void do_removexattr(struct request *r, int fd)
     finish(r, fd, removexattr(own_path(fd, own), name));
 }
 
-/* The object, if it is no symlink: of one only root's own attributes could be set. */
+/* The object, unless it is a symlink: on a symlink only root's own attributes could be set. */
 static int no_link(struct broker *b, struct request *r, uint64_t path)
 {
     auto_resolved struct resolved where = {.parent = -1};

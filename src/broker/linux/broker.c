@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions to the policy and reports of its answers. */
+/* Asks the policy and reports its answers. */
 #include "broker/linux/broker.h"
 
 #include <errno.h>
@@ -38,7 +38,8 @@ void broker_forget(struct broker *b, struct file_id id, const struct stat *st)
         id_set_drop(&b->temp.made, id);
     id_set_drop(&b->sockets, id);
     id_set_drop(&b->repositories, id);
-    /* Which of its names went is not known: with one less it is trusted only if that was ours. */
+    /* We cannot know which of its names was removed: with one name fewer, the file is trusted only
+       if that name was ours. */
     id_set_take(&b->linked, id);
 }
 
@@ -48,14 +49,12 @@ void broker_made(struct broker *b, const struct resolved *where)
     temp_made(b, where);
     if (str_eqi(str_of(where->leaf), STR(".git")) &&
         fstatat(where->parent, where->leaf, &made.st, AT_SYMLINK_NOFOLLOW) == 0)
-        /* without memory: protected like any other */
+        /* out of memory: protected like any other */
         id_set_add(&b->repositories, broker_id(&made));
 }
 
-/*
- * True if every .git on the way was made by this run. By inode: a path would still be
- * trusted after the folder above it was exchanged for another one.
- */
+/* True if every .git on the path was created by this run. Checked by inode: a path would still be
+   trusted after the folder above it was exchanged for another. */
 static bool in_own_repository(const struct broker *b, struct str path)
 {
     bool own = false;

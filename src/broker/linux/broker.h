@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The broker on Linux: judges the calls of the tree and performs those that are allowed. */
+/* The broker on Linux: judges the calls of the process tree and performs the allowed ones. */
 #ifndef CORDON_BROKER_LINUX_BROKER_H
 #define CORDON_BROKER_LINUX_BROKER_H
 
@@ -16,7 +16,8 @@
 #include "launch/linux/secrets.h"
 #include "policy/rules.h"
 
-/* A program that was judged and may begin: which, with what words, and what ran before. */
+/* A program that was judged and may start: which program, with which arguments, and what ran before
+   it. */
 struct broker_expected {
     pid_t process;
     dev_t device;
@@ -25,11 +26,10 @@ struct broker_expected {
     ino_t before_inode;
     uint64_t words;
     pid_t thread;   /* that called */
-    uint64_t stack; /* of the program before, where its threads are several; 0: it has one */
+    uint64_t stack; /* of the previous program, if it has several threads; 0: it has one */
 };
 
-/* What the file of a program says that it is, whatever its name: tools that are refused,
-   loaders. */
+/* What the program file itself says it is, whatever its name: a refused tool or a loader. */
 enum { BROKER_MOST_TOOLS = 128, BROKER_BUILD_ID = 20 };
 
 struct broker_tools {
@@ -49,7 +49,7 @@ enum {
     BROKER_LONGEST_ARGUMENT = 131072 /* of an exec: the kernel's own bound */
 };
 
-/* A call that may wait, served by a thread of its own. What its work needs lies here and not on the
+/* A call that may block, served by a thread of its own. Its data lives here rather than on the
    stack, which AddressSanitizer does not clean up when a thread is cancelled. */
 struct slow_call {
     struct request request;
@@ -69,23 +69,23 @@ struct broker_slow {
     size_t count;
 };
 
-/* Processes that the audit has told of, until they end. */
+/* Processes reported to the audit, until they end. */
 struct broker_processes {
     struct broker_process {
         pid_t pid, parent;
-        int watch; /* tells of its end; -1: not watched */
+        int watch; /* becomes readable when the process ends; -1: not watched */
         char *image;
     } items[BROKER_MOST_PROCESSES];
     size_t count, watched, most_watched;
-    bool told; /* there is an audit; zero: nothing of this is done */
+    bool told; /* an audit is being written; if false, none of this is done */
     int ends;  /* readable when one ended */
 };
 
-/* What this run and its session made in a temp folder that others use too. */
+/* What this run and its session created in a temp folder shared with others. */
 struct broker_temp {
     struct str folder; /* NUL-terminated; empty: there is no such folder */
     struct id_set made;
-    int record; /* of the session, to which is appended; -1: none */
+    int record; /* the session's list, appended to; -1: none */
 };
 
 struct broker {
@@ -93,16 +93,16 @@ struct broker {
     struct guard *guard; /* NULL: commands are not judged */
     int listener;
     const struct secrets *secrets; /* what deny-read rules name */
-    bool judges_reads;             /* there are some: every open arrives here */
-    int landlock_abi;              /* what Landlock bounds, and so what may go on */
-    pid_t reaper;                  /* every process of this run is below it */
+    bool judges_reads;             /* there are deny-read rules: every open arrives here */
+    int landlock_abi;              /* what Landlock confines: that may continue */
+    pid_t reaper;                  /* every process of this run descends from it */
     bool report_grants;            /* --audit-all */
     void (*event)(void *context, const struct audit_event *event);
     void *context;
-    struct id_set linked;       /* names that this run made of files that had one */
+    struct id_set linked;       /* additional names that this run gave to existing files */
     struct id_set sockets;      /* unix sockets that this run bound */
     struct id_set listeners;    /* internet sockets that this run bound; no device */
-    struct id_set repositories; /* what this run made under the name .git */
+    struct id_set repositories; /* what this run created under the name .git */
     struct id_set ended;        /* nested repositories that this run is removing */
     struct broker_temp temp;
     struct broker_expected expected[BROKER_MOST_EXPECTED];
@@ -111,99 +111,102 @@ struct broker {
     struct broker_processes processes;
     struct broker_slow slow;
     struct request_server server;
-    char value[BROKER_LONGEST_VALUE];       /* of the extended attribute that is being set */
-    char argument[BROKER_LONGEST_ARGUMENT]; /* of the program that is being started */
+    char value[BROKER_LONGEST_VALUE];       /* of the extended attribute being set */
+    char argument[BROKER_LONGEST_ARGUMENT]; /* of the program being started */
     uint64_t (*now)(void);                  /* milliseconds since 1970 */
     struct str granted; /* a folder where Landlock allows everything; NUL-terminated, empty: none */
-    struct str stubs;   /* the folder of stubs: what lies there only speaks; may be empty */
-    bool granted_mixed; /* a link came into it */
-    struct sockaddr_storage proxy; /* of --net=proxy and --net=allow: the one that can be reached */
+    struct str stubs;   /* the folder of stubs, which only print a message; may be empty */
+    bool granted_mixed; /* a link was placed in it */
+    struct sockaddr_storage proxy; /* of the two proxy modes: all that can be reached */
 };
 
 void broker_free(struct broker *b);
 
-/* Answers calls until stop is readable or the listener has no process left. 0 or a negative code.
-   The calling thread should be one of its own: its umask and affinity change. */
+/* Answers calls until stop becomes readable or the listener has no process left. Returns 0 or a
+   negative code. Call it from a thread of its own: it changes that thread's umask and affinity. */
 int broker_serve(struct broker *b, int stop, void (*tick)(void *context));
 
 /* ---- for the handlers ---- */
 
-/* The object that resolution found, or that is held as the parent. */
+/* The object that resolution found, or the parent if that is the object. */
 struct file_id broker_id(const struct resolved *where);
 
-/* Something was made there: what is called .git is this run's own. */
+/* Something was created there: a .git is now this run's own. */
 void broker_made(struct broker *b, const struct resolved *where);
 
-/* A name of this object went away: its number may soon be somebody else's. */
+/* A name of this object was removed: its inode number may soon belong to another file. */
 void broker_forget(struct broker *b, struct file_id id, const struct stat *st);
 
-/* Reads what earlier runs of the session made there. */
+/* Reads what earlier runs of the session created there. */
 void temp_begin(struct broker *b);
 
-/* Whose entry of the temp folder this path lies in. */
+/* Says whose entry of the temp folder contains this path. */
 enum policy_temp_entry temp_entry(const struct broker *b, const struct resolved *where);
 
-/* A name appeared: straight in the temp folder it is this run's from now on. */
+/* A name was created: directly in the temp folder it now belongs to this run. */
 void temp_made(struct broker *b, const struct resolved *where);
 
-/* Fills a request to the policy from what resolution found. */
+/* Fills in a policy request from what resolution found. */
 void broker_question(struct broker *b, const struct resolved *where, enum policy_access access,
                      struct policy_request *question);
 
-/* Asks about one place. If it is denied: reports, answers EACCES and returns false. */
+/* Judges one place. If it is denied: reports, answers EACCES and returns false. */
 bool broker_allows(struct broker *b, struct request *r, const struct resolved *where,
                    enum policy_access access, enum audit_op op);
 
-/* The same, and which rule let it through. */
+/* The same; also tells which rule allowed it. */
 bool broker_allows_by(struct broker *b, struct request *r, const struct resolved *where,
                       enum policy_access access, enum audit_op op, enum policy_rule *rule);
 
-/* Before a part of a nested repository goes, the whole is dead. False if that cannot be done. */
+/* Disables a nested repository before any part of it is removed. False if that is impossible. */
 bool nested_end(struct broker *b, const char *path);
 
-/* True for the HEAD that nested_end took: whoever removes the whole may ask for it, too. */
+/* True for the HEAD that nested_end removed: the program removing the repository may delete it
+   too. */
 bool nested_ended(const struct broker *b, const struct resolved *where);
 
-/* Whether a folder can be renamed: 0; -EACCES after a report, if it holds a name that is protected;
-   -EXDEV if it holds more than can be looked at. */
+/* Whether a folder can be renamed: 0 if so; -EACCES, after a report, if it contains a protected
+   name; -EXDEV if it contains too much to inspect. */
 int nested_look(struct broker *b, struct request *r, const struct resolved *folder);
 
-/* Reports a denial that the policy made. */
+/* Reports a denial by the policy. */
 void broker_report(struct broker *b, const struct request *r, const struct policy_request *question,
                    const struct policy_answer *answer, enum audit_op op, const char *target2);
 
-/* Reports a denial of the network or of a program. */
+/* Reports a denied connection or program. */
 void broker_report_text(struct broker *b, const struct request *r, enum audit_op op,
                         struct str target, enum audit_type type, struct str rule, struct str why,
                         struct str fix);
 
-/* False after a refusal: a file must not get bits that lend the user's rights to whoever runs
+/* False after a refusal: a file must not get mode bits that lend the user's rights to whoever runs
    it. */
 bool broker_allows_mode(struct broker *b, struct request *r, struct str path, mode_t mode,
                         bool folder);
 
-/* Hands the call to a thread, which answers it and closes what is held; or answers EAGAIN. */
+/* Hands the call to a thread that answers it and closes its descriptors; answers EAGAIN if it
+   cannot. */
 void slow_start(struct broker *b, struct request *r, const struct slow_call *what);
 
-/* For the work of such a call: it may be ended while it waits. */
+/* For such a thread: it may be cancelled while it waits. */
 void slow_may_wait(bool may);
 
-/* Ends the calls of dead callers, or all, and takes what is done off the list. */
+/* Cancels the calls of dead callers, or all calls, and removes finished ones from the list. */
 void slow_collect(struct broker_slow *slow, bool all);
 
-/* The program that the caller runs, for events. */
+/* The program that the caller is running, for events. */
 struct str broker_image(const struct request *r, char *out, size_t capacity);
 
-/* The host's tool or loader of which this file is a copy; empty: of none that matters. */
+/* The host's tool or loader of which this file is a copy; empty: none that matters. */
 struct str tool_original(struct broker *b, const char *path);
 
 /* The name of loaders there. */
 #define BROKER_LOADER "ld.so"
 
-/* Compares what began with what was judged; kills it and returns false if that must not run. */
+/* Compares the program that started with the one that was judged; kills it and returns false if it
+   must not run. */
 bool exec_verify(struct broker *b, struct request *r);
 
-/* True if a call on this path stays in the granted folder and may go on by itself. */
+/* True if a call on this path stays in the granted folder and may continue in the kernel. */
 bool grant_covers(const struct broker *b, const struct request *r, int dirfd, const char *path);
 bool grant_covers_argument(const struct broker *b, const struct request *r, int dirfd,
                            uint64_t address);
@@ -211,23 +214,23 @@ bool grant_covers_argument(const struct broker *b, const struct request *r, int 
 /* True if this path lies in the granted folder. */
 bool grant_holds(const struct broker *b, const char *path);
 
-/* False for what must not go into the granted folder or out of it in one step. */
+/* False for what must not be moved into or out of the granted folder in one step. */
 bool grant_takes(const struct broker *b, const struct resolved *from, const char *to);
 
-/* A link appears at this path. */
+/* A link is created at this path. */
 void grant_mix(struct broker *b, const char *path);
 
-/* Starts and ends are told from here on; p is all zero. */
+/* Starts reporting process starts and ends; p is zero-initialized. */
 void processes_open(struct broker_processes *p);
 
-/* A program begins in this process; parent 0: that is not the tree's. */
+/* A program starts in this process; parent 0: the parent is not in the tree. */
 void process_began(struct broker *b, pid_t pid, pid_t parent, struct str image,
                    const struct str *words, size_t count);
 
-/* Tells of the ends since the last time. */
+/* Reports the processes that ended since the last call. */
 void processes_collect(struct broker *b);
 
-/* The same when the tree is gone; status: how the command ended, for kernels that do not tell. */
+/* The same when the tree is gone; status: how the command ended, for kernels that do not say. */
 void processes_close(struct broker *b, pid_t command, int status);
 
 /* The process of the caller, for events. */
@@ -239,27 +242,26 @@ bool broker_family(pid_t pid, pid_t *parent, pid_t *group);
 /* True if the process belongs to this run. */
 bool broker_in_run(const struct broker *b, pid_t pid);
 
-/* Reading, where deny-read rules are set. If it is denied: reports, answers EACCES and returns
+/* Judges a read where deny-read rules are set. If it is denied: reports, answers EACCES and returns
    false. */
 bool read_allows(struct broker *b, struct request *r, const struct resolved *where);
 
 /* The same question without a report. */
 bool read_refuses(struct broker *b, const struct request *r, const struct resolved *where);
 
-/* The name under which a run inside asks for the policy that it is under; no file has it. */
+/* The name through which a nested run asks which policy it is under; no file has this name. */
 #define BROKER_POLICY "/proc/cordon/policy"
 
-/* True for /dev/pts/N if a process of this run made that terminal. */
+/* True for /dev/pts/N if a process of this run created that terminal. */
 bool terminal_is_own(struct broker *b, const struct request *r, const char *path);
 
-/* True for the terminals that this process, and so the command, was started on. */
+/* True for the terminals on which this process, and so the command, was started. */
 bool terminal_is_given(dev_t device);
 
-/* Opens a file or folder that was resolved, after judging it. -EAGAIN if it was another one by
-   then. */
+/* Judges and opens a resolved file or folder. -EAGAIN if it has been replaced meanwhile. */
 int open_object(struct broker *b, struct request *r, struct resolved *where, int flags);
 
-/* The handlers, by call. What one leaves unanswered is refused. */
+/* The handlers, by call. A call that its handler leaves unanswered is refused. */
 #define CALL(name, x86_64, arm64, action, argument)
 #define SERVE(name, x86_64, arm64, action, argument, handler) \
     void handler(struct broker *b, struct request *r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs that the tree starts: judged by guard and tool rules before they begin. The kernel reads
- * path and arguments again after that, so what really began is compared at its first call that
- * arrives here (the C library makes one before main) and judged anew if it is something else.
+ * Programs that the tree starts, judged by guard and tool rules beforehand. The kernel reads path
+ * and arguments again afterwards, so the program that really started is compared at its first
+ * brokered call (the C library makes one before main) and judged again if it differs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,10 +14,10 @@
 
 #include "broker/linux/broker.h"
 
-/* The kernel's own bound on all strings of an exec, with their pointers. */
+/* The kernel's own limit on all strings of an exec, including their pointers. */
 enum { LONGEST_ARGUMENTS = 6 * 1024 * 1024, PAGE = 4096 };
 
-/* A list of pointers in the caller's memory, up to its NULL; page by page, as strings are read. */
+/* A NULL-terminated list of pointers in the caller's memory, read page by page like strings. */
 static int read_pointers(const struct request *r, uint64_t address, struct buf *out)
 {
     for (;;) {
@@ -38,7 +38,8 @@ static int read_pointers(const struct request *r, uint64_t address, struct buf *
     }
 }
 
-/* The argument list of the caller, copied once, with room for EXTRA_WORDS more. Negative errno. */
+/* The caller's argument list, copied once, with room for EXTRA_WORDS more. Returns a negative errno
+   on failure. */
 enum { EXTRA_WORDS = 4 };
 static int read_arguments(struct broker *b, const struct request *r, uint64_t address,
                           struct arena *arena, struct str **out, size_t *count)
@@ -75,10 +76,8 @@ static struct str base_name(struct str path)
     return str_from(path, at);
 }
 
-/*
- * Wine's console (wine64 …\\conhost.exe --unix --width 80 --server 0x38): starts nothing. With any
- * other word it could, and the guard has its say.
- */
+/* Wine's console host (wine64 …\\conhost.exe --unix --width 80 --server 0x38) starts nothing. With
+   any other argument it could, so the guard decides. */
 static bool is_console_server(const struct str *words, size_t count)
 {
     static const struct str known[] = {STR("--server"), STR("--unix"),   STR("--headless"),
@@ -150,14 +149,15 @@ static bool tool_refused(struct broker *b, struct request *r, struct str path, s
     return true;
 }
 
-/* True for a script of the stub folder, which nobody of the tree can change. */
+/* True for a script in the stub folder, which nothing in the tree can change. */
 static bool is_stub(const struct broker *b, struct str path)
 {
     return b->stubs.n && path.n > b->stubs.n + 1 && str_starts(path, b->stubs) &&
            path.p[b->stubs.n] == '/';
 }
 
-/* The word of a loader's command line that names the program; 0 if there is none. */
+/* The index of the argument that names the program on a loader's command line; 0 if there is
+   none. */
 static size_t loaded_program(struct str path, bool is_loader, const struct str *words, size_t count)
 {
     static const char *const with_value[] = {
@@ -187,7 +187,7 @@ static void report_unnamed(struct broker *b, struct request *r, struct str calle
                        STR("write it to a file in a root and start that"));
 }
 
-/* True after a report, if the program at this final path must not run with these words. */
+/* Reports and returns true if the program at this final path must not run with these arguments. */
 static bool refused(struct broker *b, struct request *r, struct str path, struct str *words,
                     size_t count)
 {
@@ -212,7 +212,7 @@ static bool refused(struct broker *b, struct request *r, struct str path, struct
         if (refused(b, r, str_of(loaded), words + program, count - program))
             return true;
     }
-    /* The file decides, not what the caller says it is called; but many files have two names. */
+    /* The file decides, not the name given by the caller; but many files have two names. */
     words[0] = path;
     bool no = tool_refused(b, r, path, called, is_loader ? STR_NONE : original) ||
               guard_refuses(b, r, words, count);
@@ -222,7 +222,7 @@ static bool refused(struct broker *b, struct request *r, struct str path, struct
     return no;
 }
 
-/* FNV-1a of a command line as /proc shows it: every word ends in a zero byte. */
+/* FNV-1a of a command line as /proc shows it: every argument ends in a zero byte. */
 static uint64_t hash_bytes(uint64_t hash, struct str bytes)
 {
     for (size_t i = 0; i < bytes.n; i++)
@@ -252,8 +252,8 @@ static bool image_of(pid_t process, struct stat *st, char *path, size_t capacity
     return true;
 }
 
-/* Where the program's stack begins, which an exec changes; 0 if it is hidden. Of several threads
-   one may call while another is on its way into a new program. */
+/* Where the program's stack begins, which changes on exec; 0 if it is hidden. One thread may make a
+   call while another is in the middle of an exec. */
 static uint64_t stack_of(pid_t process, bool *alone)
 {
     enum { THREADS = 20, STACK = 28 };
@@ -277,7 +277,7 @@ static uint64_t stack_of(pid_t process, bool *alone)
     return stack;
 }
 
-/* Remembers what was judged; false if there is no room left, even after the dead were taken out. */
+/* Records what was judged; false if no room is left even after dropping dead processes. */
 static bool expect(struct broker *b, pid_t process, pid_t thread, const struct stat *program,
                    const struct str *words, size_t count)
 {
@@ -343,7 +343,7 @@ static bool is_as_judged(struct broker *b, struct request *r, const struct broke
     if (!image_of(e->process, &st, path, sizeof path))
         return false;
     bool same = st.st_dev == e->device && st.st_ino == e->inode;
-    /* It did not begin: the program from before goes on. */
+    /* The exec failed: the previous program continues. */
     if (!same && st.st_dev == e->before_device && st.st_ino == e->before_inode)
         return true;
     if (!read_cmdline(e->process, &line))
@@ -366,14 +366,14 @@ bool exec_verify(struct broker *b, struct request *r)
             if (b->expected[i].process != status.process)
                 continue;
             struct broker_expected e = b->expected[i];
-            /* Another thread's call says nothing about what is about to begin. */
+            /* A call by another thread says nothing about the program about to start. */
             bool alone, waits = e.stack && stack_of(e.process, &alone) == e.stack;
             if (waits && r->pid != e.thread)
                 return true;
             b->expected[i] = b->expected[--b->expected_count];
             bool good = is_as_judged(b, r, &e);
             int process = good ? -1 : (int)syscall(SYS_pidfd_open, e.process, 0);
-            /* A thread that an exec ended meanwhile does not speak for what began. */
+            /* A thread that has since been ended by an exec does not speak for the new program. */
             if (!request_alive(r)) {
                 if (process >= 0)
                     close(process);
@@ -396,7 +396,7 @@ bool exec_verify(struct broker *b, struct request *r)
     return true;
 }
 
-/* The file that a call names, as a descriptor; negative errno. */
+/* Opens the file that a call names; negative errno on failure. */
 static int program_of(struct request *r, int dirfd, const char *given, int flags)
 {
     auto_resolved struct resolved where = {.parent = -1};
@@ -415,10 +415,8 @@ static int program_of(struct request *r, int dirfd, const char *given, int flags
     return fd < 0 ? -errno : fd;
 }
 
-/*
- * "#! interpreter [argument]": the words that the kernel makes of it, in front of those of the
- * call. Returns the interpreter as a descriptor, NO_SCRIPT, or UNREADABLE.
- */
+/* "#! interpreter [argument]": the words that the kernel puts in front of the call's arguments.
+   Returns a descriptor of the interpreter, NO_SCRIPT, or UNREADABLE. */
 enum { NO_SCRIPT = -1, UNREADABLE = -2 };
 
 static int read_script(struct request *r, int program, const char *given, struct arena *arena,
@@ -456,11 +454,12 @@ static int read_script(struct request *r, int program, const char *given, struct
     return interpreter;
 }
 
-/* Judges one program and its words; false after an answer. path holds PATH_MAX. */
+/* Judges one program and its arguments; false if the call has been answered. path holds
+   PATH_MAX. */
 static bool allowed(struct broker *b, struct request *r, int program, struct str *words,
                     size_t count, struct stat *st, char *path)
 {
-    /* What nobody may execute does not begin. */
+    /* A file that nobody may execute does not start. */
     if (fstat(program, st) || !S_ISREG(st->st_mode) || !(st->st_mode & 0111)) {
         request_fail(r, EACCES);
         return false;
@@ -474,7 +473,7 @@ static bool allowed(struct broker *b, struct request *r, int program, struct str
     snprintf(file.path, sizeof file.path, "%s", path);
     if (b->judges_reads && !read_allows(b, r, &file))
         return false;
-    /* A stub speaks in the place of a tool, and that is told; it may run. */
+    /* A stub runs in place of a tool and prints the reason; it may run, and is reported. */
     if (is_stub(b, str_of(path)))
         tool_refused(b, r, base_name(str_of(path)), base_name(str_of(path)), STR_NONE);
     else if (refused(b, r, str_of(path), words, count)) {
@@ -504,7 +503,7 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
         words[count++] = STR_NONE;
     bool good = allowed(b, r, program, words, count, &st, image);
     int interpreter = good ? read_script(r, program, given, &arena, words, &count) : NO_SCRIPT;
-    /* The kernel hides the memory of such a program, and with it what its calls ask for. */
+    /* The kernel hides the memory of such a program, and with it the arguments of its calls. */
     if (interpreter == UNREADABLE) {
         broker_report_text(b, r, AUDIT_PROCESS_START, str_of(image), AUDIT_DENY,
                            str_of(policy_rule_id(RULE_TOOL_UNREADABLE)),
@@ -540,7 +539,7 @@ void exec_execveat(struct broker *b, struct request *r)
     do_exec(b, r, (int)a[0], a[1], a[2], (int)a[4]);
 }
 
-/* It came only to be looked at. */
+/* This call was only sent here for that comparison. */
 void exec_set_tid_address(struct broker *b, struct request *r)
 {
     (void)b;

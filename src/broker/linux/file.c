@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that create, remove, move, link and cut. Opening is open.c's. */
+/* Calls that create, remove, rename, link and truncate. Opening is in open.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
     request_succeed(r, 0);
 }
 
-/* Both ends; false after an answer. */
+/* Judges both ends; false if the call has been answered. */
 static bool allows_pair(struct broker *b, struct request *r, const struct resolved *from,
                         const struct resolved *to, enum policy_access first,
                         enum policy_access second, enum audit_op op)
@@ -217,7 +217,8 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
         request_fail(r, errno);
         return;
     }
-    /* Known as all inside only if it had one name when this run began to add to it. */
+    /* All its names are known to be inside only if it had one name when this run first linked
+       it. */
     if (from.st.st_nlink == 1 || id_set_count(&b->linked, id))
         id_set_add(&b->linked, id);
     temp_made(b, &to);
@@ -237,7 +238,7 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
         request_fail(r, -rc);
         return;
     }
-    /* A link may point anywhere: what is done through it is judged where it ends. */
+    /* A link may point anywhere: what is done through it is judged at its target. */
     where.st.st_mode = S_IFLNK;
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
@@ -280,7 +281,7 @@ static void do_truncate(struct broker *b, struct request *r)
     int rc = resolve_argument(r, AT_FDCWD, r->args[0], true, &where);
     if (rc == 0 && !where.exists)
         rc = -ENOENT;
-    /* Opening a pipe would wait, opening a device could do anything. */
+    /* Opening a pipe would block, and opening a device could have any effect. */
     if (rc == 0 && !S_ISREG(where.st.st_mode))
         rc = S_ISDIR(where.st.st_mode) ? -EISDIR : -EINVAL;
     int fd = -1;

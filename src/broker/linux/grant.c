@@ -20,7 +20,7 @@ static bool lies_inside(struct str folder, const char *path)
     return strncmp(path, folder.p, folder.n) == 0 && path[folder.n] == '/';
 }
 
-/* No "..", so that the text alone says where it ends. */
+/* No "..", so that the text alone says where the path ends. */
 static bool is_straight(const char *path)
 {
     for (const char *p = path; (p = strstr(p, "..")); p += 2)

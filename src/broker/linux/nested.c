@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Folders inside a root that hold protected names. Moved away, such a folder would leave its place
- * to another one without them; so it stays. A nested repository can be removed, but only as a
- * whole: a piece of it goes when it is dead, which is when it has no HEAD.
+ * Folders inside a root that contain protected names. If such a folder were moved away, one without
+ * them could take its place; so it must stay. A nested repository can be removed, but only as a
+ * whole: its parts may go once it is disabled, that is, once it has no HEAD.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 enum { MOST_ENTRIES = 20000, DEEPEST = 64 };
 
-/* Where the outermost place that can be written ends in this path; SIZE_MAX: it lies in none. */
+/* Where the outermost writable folder ends in this path; SIZE_MAX: it is in none. */
 static size_t place_end(const struct broker *b, struct str path)
 {
     const struct policy_settings *s = policy_settings_of(b->policy);
@@ -45,7 +45,7 @@ bool nested_end(struct broker *b, const char *text)
     git.parent = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool ended = git.parent >= 0 && fstat(git.parent, &git.st) == 0;
     if (ended && unlinkat(git.parent, "HEAD", 0) == 0)
-        id_set_add(&b->ended, broker_id(&git)); /* without memory HEAD is just not there */
+        id_set_add(&b->ended, broker_id(&git)); /* out of memory: HEAD is simply not there */
     else
         ended = ended && errno == ENOENT;
     resolved_close(&git);
@@ -65,7 +65,7 @@ struct look {
     size_t left;
 };
 
-/* A protected name is asked about as if it were to be renamed itself. */
+/* A protected name is judged as if it were to be renamed itself. */
 static int look_at(struct look *l, const struct resolved *entry)
 {
     struct policy_request question;
@@ -86,7 +86,7 @@ static int look_below(struct look *l, int folder, const char *path, int depth)
     if (!names) {
         if (folder >= 0)
             close(folder);
-        return -EACCES; /* a folder that cannot be read may hold anything */
+        return -EACCES; /* a folder that cannot be read may contain anything */
     }
     for (struct dirent *entry; rc == 0 && (entry = readdir(names));) {
         struct resolved below = {.parent = dirfd(names), .exists = true};
@@ -120,7 +120,7 @@ int nested_look(struct broker *b, struct request *r, const struct resolved *fold
 {
     struct look l = {b, r, MOST_ENTRIES};
     if (grant_holds(b, folder->path))
-        return 0; /* nobody obeys what lies there, and Landlock lets it go anyway */
+        return 0; /* no program obeys what is in there, and Landlock allows it anyway */
     return look_below(
         &l, openat(folder->parent, folder->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
         folder->path, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening. Without deny-read rules only opens that could change something arrive here; with them
- * all do, and then none goes on by itself: the caller could name another file by then, so the
- * broker opens what it judged and hands it over.
+ * Opening. Without deny-read rules only opens that could change something arrive here. With them
+ * every open does, and none continues in the kernel: the caller could by then name another file, so
+ * the broker opens what it judged and hands it over.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,8 @@ static bool flags_write(int flags)
     return (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
 }
 
-/* A FIFO opens when its other end does, a device when it likes: nobody else may wait for that. */
+/* A FIFO opens when its other end does, a device when it likes: other calls must not wait for
+   that. */
 static void open_slowly(struct slow_call *call)
 {
     snprintf(call->path, sizeof call->path, "/proc/self/fd/%d", call->held[0]);
@@ -44,7 +45,7 @@ static void open_slowly(struct slow_call *call)
         close(fd);
 }
 
-/* Owns the object, a descriptor of what is to be opened. */
+/* Takes ownership of object, a descriptor of the file to be opened. */
 static void open_in_thread(struct broker *b, struct request *r, int object, int flags, bool cut)
 {
     slow_start(b, r,
@@ -73,7 +74,7 @@ int open_object(struct broker *b, struct request *r, struct resolved *where, int
         return -EACCES;
     if (b->judges_reads && flags_read(flags) && !read_allows(b, r, where))
         return -EACCES;
-    /* Who opens a file with a lease waits for its holder; that must not be the broker. */
+    /* Opening a file with a lease waits for the lease holder; the broker must not wait. */
     bool plain = S_ISREG(where->st.st_mode) && !(flags & O_NONBLOCK);
     int fd =
         openat(where->parent, where->leaf[0] ? where->leaf : ".", plain ? how | O_NONBLOCK : how);
@@ -124,21 +125,22 @@ static int open_new(struct broker *b, struct request *r, struct resolved *where,
     return fd;
 }
 
-/* The caller's memory may name something else by then: Landlock must know all that could happen. */
+/* The caller's memory may name something else by then: Landlock must cover everything that could
+   happen. */
 static bool may_continue(const struct broker *b, const struct request *r, int flags)
 {
     return !r->loose && (b->landlock_abi >= 3 || !(flags & O_TRUNC)) &&
            !(b->judges_reads && (flags & O_ACCMODE) == O_RDONLY);
 }
 
-/* What has no name any more can be read again only by who could read it before. */
+/* A file without a name can be reopened only by those who could read it before. */
 static bool was_readable(int copy)
 {
     int flags = fcntl(copy, F_GETFL);
     return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY;
 }
 
-/* One of the caller's own descriptors once more. */
+/* Reopens one of the caller's own descriptors. */
 static int open_descriptor(struct broker *b, struct request *r, const struct resolved *where,
                            int flags)
 {
@@ -152,7 +154,7 @@ static int open_descriptor(struct broker *b, struct request *r, const struct res
     bool named = known && (S_ISREG(object.st.st_mode) || S_ISDIR(object.st.st_mode)) &&
                  object.st.st_nlink > 0 && resolve_path_of(copy, object.path, sizeof object.path);
     if (!named && may_continue(b, r, flags)) {
-        request_continue(r); /* a pipe or a device: Landlock bounds it */
+        request_continue(r); /* a pipe or a device: confined by Landlock */
         close(copy);
         return 0;
     }
@@ -190,7 +192,7 @@ static bool is_device(const struct resolved *where)
     return S_ISCHR(where->st.st_mode) && str_starts(str_of(where->path), STR("/dev/"));
 }
 
-/* Landlock's answer where the broker opens: other terminals, keyboards and the like. */
+/* What Landlock would answer, where the broker opens: other terminals, keyboards and the like. */
 static bool is_foreign_device(const char *path)
 {
     return !confine_allows_device(path) && strncmp(path, "/dev/dri/", 9) != 0;
@@ -226,7 +228,8 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
     return 0;
 }
 
-/* The name of a thread of this run: programs name their threads, and the kernel lets only them. */
+/* The name of a thread of this run: programs name their threads, and the kernel lets no one else do
+   so. */
 static bool is_thread_name(struct broker *b, const char *path)
 {
     int pid, thread, n = 0;
@@ -237,7 +240,7 @@ static bool is_thread_name(struct broker *b, const char *path)
     return found && path[n] == '\0' && broker_in_run(b, pid);
 }
 
-/* One try; -EAGAIN if the place changed meanwhile. */
+/* One attempt; -EAGAIN if the place changed meanwhile. */
 static int try_open(struct broker *b, struct request *r, int dirfd, const char *path, int flags,
                     mode_t mode)
 {
@@ -311,7 +314,7 @@ static int open_unnamed(struct broker *b, struct request *r, int dirfd, const ch
     return fd < 0 ? -error : fd;
 }
 
-/* A run inside this one asks what it is under; what it gets is a copy. */
+/* A nested run asks which policy it is under; it gets a copy. */
 static void give_policy(struct broker *b, struct request *r)
 {
     auto_buf struct buf text = {0};
@@ -335,7 +338,7 @@ static void do_open(struct broker *b, struct request *r, int dirfd, uint64_t add
         return;
     }
     if (flags & O_PATH) {
-        request_continue(r); /* the other bits mean nothing then */
+        request_continue(r); /* the other bits are then ignored */
         return;
     }
     if (strcmp(path, BROKER_POLICY) == 0) {
@@ -377,7 +380,8 @@ static void do_openat2(struct broker *b, struct request *r)
         return;
     }
     int writes = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | TMPFILE_BIT;
-    /* Landlock bounds what a flag that changes could do, as long as it grants and hides nothing. */
+    /* Landlock confines whatever a changed flag could do, as long as nothing is granted or
+       hidden. */
     bool bounded = !b->judges_reads && !b->granted.n;
     r->loose = true;
     if (bounded && !(how.flags & (uint64_t)writes))

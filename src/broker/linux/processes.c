@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs of the tree as the audit tells of them. Starts are known because every exec arrives
- * here; ends because the kernel tells whoever holds a descriptor of a process how it ended (6.15
- * and later). Nothing of this is done for a run without an audit.
+ * Reports the programs of the tree to the audit. Starts are known because every exec arrives here;
+ * ends because the kernel tells the holder of a pidfd how the process ended (6.15 and later). None
+ * of this is done for a run without an audit.
  */
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -18,7 +18,7 @@
 
 enum {
     LONGEST_CMDLINE = 32768,
-    MOST_BETWEEN = 64, /* processes without a program of their own between one and its ancestor */
+    MOST_BETWEEN = 64, /* forks without an exec between a process and its ancestor */
     MOST_WATCHED = 512
 };
 
@@ -27,7 +27,7 @@ void processes_open(struct broker_processes *p)
     struct rlimit descriptors;
     p->told = true;
     p->ends = epoll_create1(EPOLL_CLOEXEC);
-    /* Most descriptors are for the calls that are served. */
+    /* Most descriptors are reserved for the calls being served. */
     if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0)
         p->most_watched = descriptors.rlim_cur / 4 < MOST_WATCHED ? (size_t)descriptors.rlim_cur / 4
                                                                   : MOST_WATCHED;
@@ -51,7 +51,7 @@ static void forget(struct broker_processes *p, struct broker_process *process)
     *process = p->items[--p->count];
 }
 
-/* The nearest ancestor that the audit has told of; 0: none. A shell's own copies start nothing. */
+/* The nearest ancestor known to the audit; 0: none. A shell's own forks start nothing. */
 static pid_t ancestor(struct broker *b, pid_t parent)
 {
     for (int i = 0; i < MOST_BETWEEN && parent > 1 && parent != b->reaper; i++) {
@@ -66,7 +66,8 @@ static pid_t ancestor(struct broker *b, pid_t parent)
 
 static void watch(struct broker_processes *p, struct broker_process *process)
 {
-    /* Asked for nothing but what is always told: the hang-up after somebody waited for it. */
+    /* No events requested: POLLHUP, which is always reported, comes once the process has been
+       waited for. */
     struct epoll_event hang_up = {.data.u32 = (uint32_t)process->pid};
     process->watch = -1;
     if (p->ends < 0 || p->watched >= p->most_watched)
@@ -94,7 +95,7 @@ static struct broker_process *add(struct broker_processes *p, pid_t pid)
     return process;
 }
 
-/* As check spells arguments; whole words only, so that no secret is cut where it would be
+/* Spelled as `check` spells arguments; whole words only, so that no secret is cut before it is
    masked. */
 static void spell(struct buf *out, const struct str *words, size_t count)
 {

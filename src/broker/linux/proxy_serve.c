@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread for each client. The protocol is proxy.c's, who may be reached is the policy's; here a
- * name becomes addresses, and only public ones are dialled: a name that leads to this machine or
- * its network would make every service there reachable.
+ * One thread for each client. The protocol is in proxy.c and the policy decides who may be reached;
+ * here a name becomes addresses, and only public ones are dialled: a name that resolves to this
+ * machine or its network would make every service there reachable.
  */
 #include "broker/linux/proxy_serve.h"
 
@@ -78,8 +78,8 @@ static bool may_dial(const struct sockaddr_storage *address, bool written)
     return net_may_dial(&host, written);
 }
 
-/* The policy's word on the host, and after resolution on its addresses; reported. False: refused,
-   or the run has ended meanwhile. */
+/* The policy's answer about the host, and after resolution about its addresses; reported. False:
+   refused, or the run has ended meanwhile. */
 static bool judge(struct client *c, struct sockaddr_storage *found, size_t *count)
 {
     struct proxy_server *s = c->server;
@@ -119,7 +119,7 @@ static bool judge(struct client *c, struct sockaddr_storage *found, size_t *coun
     return false;
 }
 
-/* The connected socket or -1, the client told. */
+/* The connected socket, or -1 after telling the client. */
 static int reach(struct client *c)
 {
     struct sockaddr_storage found[PROXY_MOST_ADDRESSES];
@@ -138,7 +138,7 @@ static int reach(struct client *c)
     return fd < 0 ? -1 : fd;
 }
 
-/* Everything in both ways until both ends have closed, or the run ends. */
+/* Copies in both directions until both ends have closed or the run ends. */
 static void pass(struct client *c, int peer)
 {
     const int ends[2] = {c->fd, peer};

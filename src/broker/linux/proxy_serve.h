@@ -22,33 +22,33 @@ struct proxy_server {
 
     int listener; /* -1: none */
     uint16_t port;
-    int stop[2]; /* a pipe whose end tells every thread */
+    int stop[2]; /* a pipe whose end wakes every thread */
     pthread_t thread;
     bool started;
     pthread_mutex_t lock;
     pthread_cond_t ended;
     unsigned clients;
-    bool closed; /* policy and callbacks are gone */
+    bool closed; /* policy and callbacks must no longer be used */
 };
 
-/* Listens on 127.0.0.1, with a secret of the caller's; NULL if it cannot. Before the fork. */
+/* Listens on 127.0.0.1 with the caller's secret; NULL if it cannot. Call before the fork. */
 struct proxy_server *proxy_open(const struct policy *policy, struct str secret);
 
-/* Begins to serve; after the fork, which takes no threads along. */
+/* Starts serving; call after the fork, which does not copy threads. */
 int proxy_start(struct proxy_server *s,
                 void (*event)(void *context, const struct audit_event *event), void *context,
                 uint64_t (*now)(void));
 
-/* Ends every connection; no callback after it. A thread that still waits for a name's address frees
-   the rest when it wakes up. NULL is fine. */
+/* Ends every connection; no callback follows. A thread still waiting for name resolution frees the
+   rest when it wakes up. NULL is accepted. */
 void proxy_close(struct proxy_server *s);
 
 /* The two calls that leave this machine, in proxy_dial.c so that the tests can link others. */
 
-/* The addresses of a host; their number, 0 if there are none. */
+/* Resolves a host; returns the number of addresses, 0 if there are none. */
 size_t proxy_resolve(const char *host, uint16_t port, struct sockaddr_storage *out, size_t most);
 
-/* A connected socket, or a negative errno; gives up when stop becomes readable. */
+/* Returns a connected socket or a negative errno; gives up when stop becomes readable. */
 int proxy_dial(const struct sockaddr_storage *address, int stop);
 
 #endif

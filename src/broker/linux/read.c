@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading, where deny-read rules are set. The broker opens with its own rights, so besides the
- * rules it must refuse what only the tree's fewer rights refused before: other processes' /proc
- * files.
+ * Reading, where deny-read rules are set. The broker opens with its own rights, so besides applying
+ * the rules it must refuse what only the tree's lesser rights refused before: /proc files of other
+ * processes.
  */
 #include <errno.h>
 #include <linux/magic.h>
@@ -12,7 +12,7 @@
 
 #include "broker/linux/broker.h"
 
-/* Of any process, readable by everybody without the right to trace it. */
+/* /proc files of any process that everybody may read without the right to trace it. */
 static bool is_plain_proc_file(const char *name)
 {
     static const char *const names[] = {"stat",   "status", "cmdline",   "comm",   "statm",
@@ -24,14 +24,14 @@ static bool is_plain_proc_file(const char *name)
     return false;
 }
 
-/* False for what belongs to a process outside the run and is not for everybody. */
+/* False for what belongs to a process outside the run and is not readable by everybody. */
 static bool proc_allows(struct broker *b, const struct request *r, const struct resolved *where)
 {
     int pid, thread, n = 0;
     struct request_status status;
     struct statfs system;
     const char *path = where->path;
-    /* Mounted a second time, its files have other paths. */
+    /* In a second mount of procfs its files have other paths. */
     if (!resolve_in_proc(path))
         return where->parent < 0 || fstatfs(where->parent, &system) ||
                system.f_type != PROC_SUPER_MAGIC;
@@ -48,7 +48,7 @@ static bool proc_allows(struct broker *b, const struct request *r, const struct 
            (rest[0] == '/' && (is_plain_proc_file(rest + 1) || strncmp(rest, "/net/", 5) == 0));
 }
 
-/* The rule of the list that names this very object, or a folder above it, by another name. */
+/* The rule that names this very object, or a folder above it, under another name. */
 static const struct secret *find_secret(const struct broker *b, struct str path,
                                         const struct stat *st)
 {
@@ -80,7 +80,7 @@ static void decide(struct broker *b, const struct request *r, const struct resol
                               : answer->verdict;
     else if (secret)
         *answer = (struct policy_answer){.rule = RULE_READ_DENIED, .entry = secret->entry};
-    /* A disk holds everything, also what is denied. */
+    /* A raw disk contains everything, including denied files. */
     else if (S_ISBLK(where->st.st_mode))
         *answer = (struct policy_answer){.rule = RULE_READ_DENIED};
     if (answer->verdict == CORDON_ALLOW && !proc_allows(b, r, where))

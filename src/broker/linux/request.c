@@ -22,7 +22,7 @@ bool request_alive(const struct request *r)
     return ioctl(r->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &r->id) == 0;
 }
 
-/* Opened for one read: a descriptor that was kept would show the program after the next exec. */
+/* Opened for a single read: a descriptor kept open would show the new program after an exec. */
 static ssize_t read_memory_file(pid_t pid, uint64_t address, void *out, size_t size)
 {
     char path[64];
@@ -45,7 +45,7 @@ ssize_t request_read_memory(pid_t pid, uint64_t address, void *out, size_t size,
     errno = ENOSYS;
     if (!*by_file)
         n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-    /* Other sandboxes filter that call, and the file is as good. */
+    /* Other sandboxes filter that call; the file works as well. */
     if (n < 0 && (errno == ENOSYS || errno == EPERM)) {
         n = read_memory_file(pid, address, out, size);
         *by_file = *by_file || n >= 0;
@@ -67,7 +67,7 @@ ssize_t request_read_string(const struct request *r, uint64_t address, char *out
 {
     enum { PAGE = 4096 };
     size_t n = 0;
-    /* Page by page: the string may end right before memory that is not there. */
+    /* Page by page: the string may end just before unmapped memory. */
     while (n < capacity) {
         size_t piece = PAGE - (address + n) % PAGE;
         if (piece > capacity - n)
@@ -83,8 +83,8 @@ ssize_t request_read_string(const struct request *r, uint64_t address, char *out
     return -ENAMETOOLONG;
 }
 
-/* The umask of a process is that of all its runs: one of them has it for as long as it makes
-   something. Only where a thread cannot have its own. */
+/* The umask belongs to the process and so to all its runs: a run owns it while it creates
+   something. Only needed where a thread cannot have its own. */
 static pthread_mutex_t umask_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_server(const struct request *r)
@@ -111,7 +111,8 @@ static void answer(struct request *r, const struct seccomp_notif_resp *response)
     int rc;
     while ((rc = ioctl(r->listener, SECCOMP_IOCTL_NOTIF_SEND, response)) && errno == EINTR)
         ;
-    /* ENOENT: the caller died meanwhile, nobody waits for this. Else it would wait for ever. */
+    /* ENOENT: the caller has died and nobody waits for this answer. For any other error the caller
+       would wait forever. */
     if (rc && errno != ENOENT)
         ioctl(r->listener, SECCOMP_IOCTL_NOTIF_SEND,
               &(struct seccomp_notif_resp){.id = r->id, .error = -EPERM});
@@ -139,9 +140,10 @@ void request_continue(struct request *r)
 }
 
 /*
- * Handing over a descriptor wakes the caller and then the broker, and the kernel would put each on
- * the next idle CPU, which costs more than all the rest. Both are kept on this one for that moment,
- * in which the caller does not leave the kernel: a process that it started then would inherit it.
+ * Handing over a descriptor wakes the caller and then the broker, and the kernel would place each
+ * on the next idle CPU, which costs more than everything else. Both are pinned to this CPU for that
+ * moment, during which the caller does not leave the kernel: a process that it started then would
+ * inherit the pinning.
  */
 struct turn {
     bool held;
@@ -156,7 +158,7 @@ void request_end_turns(struct request_server *server)
     server->turns_with = 0;
 }
 
-/* While one caller goes on asking, the broker stays where it is. */
+/* While one caller keeps asking, the broker stays on its CPU. */
 static bool stay_on(const struct request *r, int cpu, const cpu_set_t *here)
 {
     struct request_server *server = r->server;
@@ -200,7 +202,7 @@ void request_give(struct request *r, int fd, bool close_on_exec)
         return;
     give_umask_back(r);
     turn_begin(r, &turn);
-    /* With a turn to end, the answer comes after it. */
+    /* If a turn has to end first, the answer follows it. */
     struct seccomp_notif_addfd add = {.id = r->id,
                                       .flags = turn.held ? 0 : SECCOMP_ADDFD_FLAG_SEND,
                                       .srcfd = (uint32_t)fd,
@@ -236,7 +238,7 @@ bool request_status(const struct request *r, struct request_status *out)
     if (n <= 0)
         return false;
     text[n] = '\0';
-    /* A process chooses its name, but the kernel writes a line break in it as \n. */
+    /* A process chooses its own name, but the kernel writes a line break in it as \n. */
     const char *mask = field(text, "\nUmask:"), *process = field(text, "\nTgid:"),
                *parent = field(text, "\nPPid:");
     if (!mask || !process || !parent || !request_alive(r))
@@ -248,9 +250,9 @@ bool request_status(const struct request *r, struct request_status *out)
 }
 
 /*
- * Every umask call and every new process arrives here first, so what was read stays right; reading
- * it from /proc is half the price of making a file. But the call that changes it goes on after it
- * was seen: for so many takes nothing is kept.
+ * Every umask call and every new process arrives here first, so the value read stays right; reading
+ * it from /proc costs half as much as creating a file. But a umask call takes effect after it was
+ * seen here: for this many calls afterwards nothing is cached.
  */
 enum { DISTRUST = 64 };
 
@@ -265,7 +267,7 @@ void request_server_open(struct request_server *server, int listener)
     *server = (struct request_server){.thread = pthread_self(), .cpu = -1};
     server->shares_umask = unshare(CLONE_FS) != 0;
     request_forget_umask(server);
-    /* Caller and broker take turns, so they share a CPU; kernels before 6.6 do not know that. */
+    /* Caller and broker take turns, so they share a CPU; kernels before 6.6 do not support this. */
     server->takes_turns = ioctl(listener, KERNEL_NOTIF_SET_FLAGS, KERNEL_NOTIF_SYNC_WAKE_UP) == 0;
 }
 
@@ -300,7 +302,7 @@ void request_take_umask(const struct request *r)
 
 int request_descriptor(const struct request *r, int fd)
 {
-    /* A pidfd names a process; a thread that is not its leader stands for its leader. */
+    /* A pidfd names a process; a thread that is not the leader is represented by its leader. */
     struct request_status status;
     int process = (int)syscall(SYS_pidfd_open, r->pid, 0);
     if (process < 0 && request_status(r, &status))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call of a process of the tree, waiting for an answer; the memory of its caller is hostile. */
+/* One call of a process of the tree, waiting for an answer. The caller's memory is hostile. */
 #ifndef CORDON_BROKER_LINUX_REQUEST_H
 #define CORDON_BROKER_LINUX_REQUEST_H
 
@@ -10,24 +10,23 @@
 
 #include "base/str.h"
 
-/* The thread that serves one run: whose umask it has taken on, and which CPU it shares with
-   whom. */
+/* The thread that serves one run: whose umask it has adopted, and with whom it shares a CPU. */
 struct request_server {
     pthread_t thread;
-    bool takes_turns;  /* caller and broker share a CPU (kernel 6.6 and later) */
-    int cpu;           /* that one; -1: the thread is free to move */
-    pid_t turns_with;  /* the caller on it */
-    cpu_set_t before;  /* where the thread ran before */
-    bool shares_umask; /* with the whole process: this kernel or container gives it none of its own
-                        */
-    bool umask_taken;  /* only if shared: until the answer */
+    bool takes_turns;    /* caller and broker share a CPU (kernel 6.6 and later) */
+    int cpu;             /* the shared CPU; -1: the thread is free to move */
+    pid_t turns_with;    /* the caller on it */
+    cpu_set_t before;    /* the thread's original affinity */
+    bool shares_umask;   /* the umask is the whole process's: none per thread here */
+    bool umask_taken;    /* the whole process's: no umask per thread here */
     mode_t umask_before; /* only if taken */
-    pid_t umask_of;      /* whose umask this thread has; 0: nobody's */
+    pid_t umask_of;      /* whose umask this thread has adopted; 0: nobody's */
     unsigned umask_distrust;
-    bool reads_files; /* the caller's memory through /proc: process_vm_readv is not to be had */
+    bool reads_files; /* use /proc/PID/mem: process_vm_readv is not available */
 };
 
-/* Of the calling thread, which should be one of its own: its umask is no longer the process's. */
+/* Sets up the calling thread, which should be dedicated to this: its umask is separated from the
+   process's. */
 void request_server_open(struct request_server *server, int listener);
 
 /* Another caller is next, or none: the broker may move again. */
@@ -41,11 +40,11 @@ struct request {
     int number;
     uint64_t args[6];
     bool answered;
-    bool loose; /* the caller's memory says what is asked for: it must not go on as it is */
+    bool loose; /* the call's arguments are in the caller's memory: it must not continue as it is */
 };
 
-/* The memory of another process; the bytes read, or -1 and errno. *by_file: /proc/PID/mem is the
-   only way, which is found out at the first read. */
+/* Reads the memory of another process: the number of bytes, or -1 and errno. *by_file:
+   /proc/PID/mem is the only way, which is discovered at the first read. */
 ssize_t request_read_memory(pid_t pid, uint64_t address, void *out, size_t size, bool *by_file);
 
 /* Copies size bytes from the caller, once. 0 or a negative errno. */
@@ -54,7 +53,7 @@ int request_read(const struct request *r, uint64_t address, void *out, size_t si
 /* Copies a NUL-terminated string of less than capacity bytes: its length, or a negative errno. */
 ssize_t request_read_string(const struct request *r, uint64_t address, char *out, size_t capacity);
 
-/* False if the caller is gone and its pid may be somebody else's. */
+/* False if the caller is gone and its pid may have been reused. */
 bool request_alive(const struct request *r);
 
 /* The answers. Each call gets exactly one. */
@@ -63,20 +62,20 @@ void request_succeed(struct request *r, int64_t value);
 void request_continue(struct request *r);
 void request_give(struct request *r, int fd, bool close_on_exec); /* fd stays the broker's */
 
-/* After the handler: refused, if that has not answered. */
+/* After the handler: refuses the call if it has not been answered. */
 void request_finish(struct request *r);
 
-/* The caller's process, its parent and umask, read at once; false if it is gone. */
+/* The caller's process, its parent and umask, read together; false if it is gone. */
 struct request_status {
     pid_t process, parent;
     mode_t umask;
 };
 bool request_status(const struct request *r, struct request_status *out);
 
-/* What is made until the answer has the mode that the caller's umask leaves. */
+/* Until the answer, whatever is created gets the mode that the caller's umask leaves. */
 void request_take_umask(const struct request *r);
 
-/* Somebody changes it: what was known is not known any more. */
+/* The umask is about to change: forget the cached value. */
 void request_forget_umask(struct request_server *server);
 
 /* A copy of the caller's descriptor, or a negative errno. */

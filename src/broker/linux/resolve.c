@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resolution by descriptors: nothing that was looked at is named again by its path. */
+/* Path resolution by descriptors: nothing that was inspected is looked up again by its path. */
 #include "broker/linux/resolve.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@ void resolved_close(struct resolved *r)
 
 enum { PROC_PATH = 64 };
 
-/* Before, a number, behind: for every call, where printf would be a part of its price. */
+/* Prefix, number, suffix: used for every call, where printf would be a noticeable part of the
+   cost. */
 static void proc_path(const char *before, int number, const char *behind, char *out)
 {
     char room[STR_NUMBER_ROOM];
@@ -43,7 +44,7 @@ bool resolve_path_of(int fd, char *out, size_t capacity)
     out[n] = '\0';
     size_t length = (size_t)n, tail = sizeof deleted - 1;
     if (length > tail && memcmp(out + length - tail, deleted, tail) == 0) {
-        /* It may have other names then; this one counts only if it is there. */
+        /* It may have other names; this one counts only if it still leads here. */
         struct stat st, named;
         return fstat(fd, &st) == 0 && lstat(out, &named) == 0 && named.st_dev == st.st_dev &&
                named.st_ino == st.st_ino;
@@ -51,7 +52,7 @@ bool resolve_path_of(int fd, char *out, size_t capacity)
     return true;
 }
 
-/* A folder of the caller as a descriptor: its root, its cwd, or an open one. */
+/* Opens a folder of the caller: its root, its current directory, or an open descriptor. */
 static int caller_folder(const struct request *r, int dirfd, bool absolute)
 {
     char path[PROC_PATH];
@@ -91,7 +92,7 @@ static bool own_proc(const char *path, const char **rest)
     return true;
 }
 
-/* True for /proc/PID/fd, whose entries are descriptors and no files. */
+/* True for /proc/PID/fd, whose entries are descriptors rather than files. */
 static bool is_descriptor_folder(const char *path)
 {
     int pid, n = 0;
@@ -99,7 +100,7 @@ static bool is_descriptor_folder(const char *path)
            (sscanf(path, "/proc/%d/task/%*d/fd%n", &pid, &n) == 1 && n > 0 && path[n] == '\0');
 }
 
-/* Splits off the last component; "a/b/" is b with folder set. */
+/* Splits off the last component; "a/b/" gives b and sets folder. */
 static void split(char *path, char **parent, char **leaf, bool *folder)
 {
     size_t n = strlen(path);
@@ -132,7 +133,7 @@ static bool join(const char *folder, const char *name, char *out, size_t capacit
     return true;
 }
 
-/* One round: from base and path to a parent and a leaf. The work buffer is changed. */
+/* One round: from base and path to a parent and a leaf. Modifies the work buffer. */
 static int step(const struct request *r, int base, char *work, struct resolved *out)
 {
     char *parent, *leaf;
@@ -148,7 +149,7 @@ static int step(const struct request *r, int base, char *work, struct resolved *
         return -ENAMETOOLONG;
     memcpy(out->leaf, leaf, length);
     out->leaf[length] = '\0';
-    /* An absolute parent starts at base, which is the caller's root then. */
+    /* An absolute parent starts at base, which is then the caller's root. */
     const char *from = itself ? whole : parent;
     while (*from == '/')
         from++;
@@ -163,7 +164,7 @@ static int step(const struct request *r, int base, char *work, struct resolved *
     if (own_proc(place, &rest)) {
         char caller[PATH_MAX];
         int thread, n = 0;
-        /* The caller's pid is that of its thread: /proc/thread-self is the same place. */
+        /* The caller's pid is that of its thread, so /proc/thread-self is the same place. */
         if (sscanf(rest, "/task/%d%n", &thread, &n) == 1 && n > 0)
             rest += n;
         if (snprintf(caller, sizeof caller, "/proc/%d%s", (int)r->pid, rest) >= (int)sizeof caller)
@@ -187,14 +188,15 @@ static int step(const struct request *r, int base, char *work, struct resolved *
     return errno == ENOENT ? 0 : -errno;
 }
 
-/* Behind a prefix of the path that ends at a slash or with it; NULL if it has another. */
+/* The rest of the path after a prefix that ends at a slash or at its end; NULL if the prefix
+   differs. */
 static const char *behind(const char *path, const char *prefix)
 {
     size_t n = strlen(prefix);
     return strncmp(path, prefix, n) == 0 && (path[n] == '/' || path[n] == '\0') ? path + n : NULL;
 }
 
-/* Behind /proc/self, /proc/thread-self or the caller's /proc/PID; NULL for other paths. */
+/* The rest after /proc/self, /proc/thread-self or the caller's /proc/PID; NULL for other paths. */
 static const char *behind_own_proc(const struct request *r, const char *path)
 {
     struct request_status status;
@@ -211,9 +213,10 @@ static const char *behind_own_proc(const struct request *r, const char *path)
 }
 
 /*
- * /proc/self/fd/N/REST is openat(N, REST), also as /dev/fd/N/REST and through a thread's folder;
- * cwd and root likewise. Such links cannot be followed in the broker, where they are others. The
- * folder as a descriptor, with the rest of the path in *rest; -1: the path has no such beginning.
+ * /proc/self/fd/N/REST means openat(N, REST), also as /dev/fd/N/REST and through a thread's folder;
+ * cwd and root likewise. The broker cannot follow such links itself, because its own lead
+ * elsewhere. Returns the folder as a descriptor with the rest of the path in *rest; -1: the path
+ * has no such prefix.
  */
 static int magic_folder(const struct request *r, const char *path, const char **rest)
 {
@@ -237,7 +240,7 @@ static int magic_folder(const struct request *r, const char *path, const char **
     return caller_folder(r, number, root);
 }
 
-/* Here /proc/self would be the broker's; where a path begins with it, it is the caller's. */
+/* Here /proc/self would be the broker's; a path that begins with it means the caller's. */
 static bool name_self(const struct request *r, char *work, size_t capacity)
 {
     char rest[PATH_MAX];
@@ -250,7 +253,7 @@ static bool name_self(const struct request *r, char *work, size_t capacity)
     return snprintf(work, capacity, "/proc/%d%s", (int)r->pid, rest) < (int)capacity;
 }
 
-/* Where an absolute path begins; *work becomes what is to be resolved from there. */
+/* Where an absolute path starts; *work becomes what remains to be resolved from there. */
 static int absolute_base(const struct request *r, char *work, size_t capacity)
 {
     const char *rest;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a caller's path leads: a parent folder held open, one component below it, and facts. */
+/* Where a caller's path leads: a parent folder held open, one component below it, and facts about
+   the object. */
 #ifndef CORDON_BROKER_LINUX_RESOLVE_H
 #define CORDON_BROKER_LINUX_RESOLVE_H
 
@@ -11,18 +12,18 @@
 struct resolved {
     int parent; /* O_PATH descriptor of the folder, or of the object if leaf is empty */
     char leaf[NAME_MAX + 1]; /* a single component, never "." or ".."; empty: the parent itself */
-    char path[PATH_MAX];     /* final path of the whole */
+    char path[PATH_MAX];     /* final path of the object */
     bool exists;
     bool folder_wanted; /* the path ended in a slash */
     bool descriptor;    /* /proc/PID/fd/N: one of the caller's own descriptors */
-    struct stat st;     /* of the object itself, if it exists; a symlink is not followed any more */
+    struct stat st;     /* of the object itself, if it exists; a final symlink is not followed */
 };
 
 void resolved_close(struct resolved *r);
 #define auto_resolved __attribute__((cleanup(resolved_close)))
 
-/* Follows the path as the caller's kernel would; the last component only if follow. 0 or a negative
-   errno, and then *out holds nothing. */
+/* Follows the path as the caller's kernel would; the last component only if follow is set. Returns
+   0, or a negative errno and then *out holds nothing. */
 int resolve(const struct request *r, int dirfd, const char *path, bool follow,
             struct resolved *out);
 
@@ -30,14 +31,14 @@ int resolve(const struct request *r, int dirfd, const char *path, bool follow,
 int resolve_argument(const struct request *r, int dirfd, uint64_t address, bool follow,
                      struct resolved *out);
 
-/* The path behind an own descriptor: false if it has none (a pipe, a deleted file). */
+/* The path of a descriptor of ours: false if it has none (a pipe, a deleted file). */
 bool resolve_path_of(int fd, char *out, size_t capacity);
 
-/* For a path that is a descriptor: a copy of it, or a negative errno; -EACCES if it is another
-   process's. */
+/* For a path that denotes a descriptor: a copy of it, or a negative errno; -EACCES if it belongs to
+   another process. */
 int resolved_descriptor(const struct request *r, const struct resolved *where);
 
-/* Other questions about /proc cost more than all the rest of a path that is not there. */
+/* Other questions about /proc cost more than the whole lookup of a missing path. */
 bool resolve_in_proc(const char *path);
 
 #endif

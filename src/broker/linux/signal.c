@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals on kernels whose Landlock does not know them (below ABI 6): only to processes of this
- * run, which are those below the reaper. The filter sends them here on such kernels only.
+ * Signals on kernels whose Landlock cannot scope them (below ABI 6): allowed only to processes of
+ * this run, that is, the reaper's descendants. Only on such kernels does the filter send these
+ * calls here.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +27,7 @@ bool broker_family(pid_t pid, pid_t *parent, pid_t *group)
     if (n <= 0)
         return false;
     text[n] = '\0';
-    /* The name stands in parentheses and may hold some. */
+    /* The name is in parentheses and may itself contain some. */
     const char *end = strrchr(text, ')');
     int numbers[2];
     if (!end || sscanf(end + 1, " %*c %d %d", &numbers[0], &numbers[1]) != 2)
@@ -73,7 +74,7 @@ static pid_t process_of(pid_t thread)
     return found;
 }
 
-/* The number is in a register, so the call may go on as it is. */
+/* The pid is in a register, so the call may continue as it is. */
 static void to_process(struct broker *b, struct request *r, pid_t pid)
 {
     pid_t process = pid > 0 ? process_of(pid) : 0;
@@ -85,7 +86,8 @@ static void to_process(struct broker *b, struct request *r, pid_t pid)
         refuse(b, r, pid);
 }
 
-/* A group, or everybody (-1), may hold processes outside: those of this run get it one by one. */
+/* A group, or everybody (-1), may include processes outside: those of this run are signalled one by
+   one. */
 static void to_many(struct broker *b, struct request *r, pid_t group, int number)
 {
     pid_t parent, found, own = 0;
@@ -140,15 +142,13 @@ static void by_descriptor(struct broker *b, struct request *r)
     close(copy);
 }
 
-/*
- * A sandbox inside is void: whoever gave writing up by Landlock would still write through the
- * broker, which cannot know the rules. So there is no Landlock inside.
- */
+/* A nested sandbox would be void: a process that gave up writing with Landlock could still write
+   through the broker, which cannot know its rules. So Landlock is not available inside. */
 static void refuse_sandbox(struct broker *b, struct request *r)
 {
     char image[PATH_MAX], own[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", own, sizeof own);
-    /* A run inside this one asks, too, and goes without. */
+    /* A nested cordon run asks too, and does without it. */
     if (n <= 0 || !str_eq(broker_image(r, image, sizeof image), (struct str){own, (size_t)n}))
         broker_report_text(
             b, r, AUDIT_PROCESS_OPEN, STR("a Landlock sandbox of its own"), AUDIT_DENY,
@@ -181,7 +181,7 @@ static bool handle(struct broker *b, struct request *r)
     case SYS_ioprio_set: {
         enum { PROCESS = 1 }; /* of ioprio_set */
         bool single = r->number == SYS_setpriority ? first == PRIO_PROCESS : first == PROCESS;
-        /* A group or a user has processes outside, too. */
+        /* A group or a user may also have processes outside. */
         if (single)
             to_process(b, r, (pid_t)r->args[1]);
         else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls that may wait: a FIFO opens when its other end does, a connection when the server likes.
+ * Calls that may block: a FIFO opens when its other end does, a connection when the server accepts.
  * Each has a thread of its own, so that no other call waits for it. A thread whose caller died is
  * cancelled, and no thread outlives the run.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets: which kinds there are for the tree, and whom they may reach. */
+/* Sockets: which kinds the tree may create, and whom they may reach. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,10 +31,8 @@ static void refuse(struct broker *b, struct request *r, enum audit_op op, struct
     request_fail(r, EACCES);
 }
 
-/*
- * Streams are judged when they connect. Datagrams name their peer with each send, which is not
- * looked at, so they exist only where the network is on.
- */
+/* Streams are judged when they connect. Datagrams name their peer in each send, which is not
+   inspected, so they are available only where the network is on. */
 void socket_make(struct broker *b, struct request *r)
 {
     enum { ROUTE = 0 };
@@ -50,7 +48,7 @@ void socket_make(struct broker *b, struct request *r)
         return;
     case AF_INET:
     case AF_INET6:
-        /* Other stream protocols connect by an option of the socket, which nobody looks at. */
+        /* Other stream protocols connect through a socket option, which is not inspected. */
         if (type == SOCK_STREAM && protocol != 0 && protocol != IPPROTO_TCP)
             break;
         if (type == SOCK_STREAM || (type == SOCK_DGRAM && on)) {
@@ -71,7 +69,7 @@ void socket_make(struct broker *b, struct request *r)
     request_fail(r, EAFNOSUPPORT);
 }
 
-/* The peer as host and port in words; false for other families. */
+/* The peer's host and port as text; false for other address families. */
 static bool spell_peer(const struct sockaddr_storage *address, char *host, size_t capacity,
                        uint16_t *port)
 {
@@ -101,7 +99,8 @@ static bool is_loopback(const struct sockaddr_storage *address)
     return IN6_IS_ADDR_LOOPBACK(six);
 }
 
-/* One listener in /proc/net/tcp: its address, port and inode; false if the line is none. */
+/* Parses one listener in /proc/net/tcp: its address, port and inode; false if the line is not
+   one. */
 struct listener {
     char address[33];
     unsigned port;
@@ -117,7 +116,7 @@ static bool read_listener(const char *line, struct listener *out)
            state == LISTENS;
 }
 
-/* An address as those files spell it; one for both kinds is the older one. */
+/* An address as those files spell it; an IPv4-mapped one is treated as IPv4. */
 static void spell_listener(const struct sockaddr_storage *address, char out[33])
 {
     uint32_t words[4];
@@ -130,7 +129,7 @@ static void spell_listener(const struct sockaddr_storage *address, char out[33])
     snprintf(out, 33, "%08X%08X%08X%08X", words[0], words[1], words[2], words[3]);
 }
 
-/* True if a connection to one could arrive at the other. */
+/* True if a connection to one address could arrive at the other. */
 static bool addresses_meet(const char *a, const char *b)
 {
     static const char mapped[] = "0000000000000000FFFF0000";
@@ -140,8 +139,8 @@ static bool addresses_meet(const char *a, const char *b)
     return strcmp(a, b) == 0 || strspn(a, "0") == strlen(a) || strspn(b, "0") == strlen(b);
 }
 
-/* True if somebody outside listens there: with SO_REUSEPORT the run would take a share of what
-   arrives for that server. */
+/* True if a process outside listens there: with SO_REUSEPORT the run would take a share of that
+   server's connections. */
 static bool is_served_outside(const struct broker *b, const struct sockaddr_storage *own,
                               uint16_t port)
 {
@@ -163,8 +162,9 @@ static bool is_served_outside(const struct broker *b, const struct sockaddr_stor
 }
 
 /*
- * True if every listener on this port is a socket that this run bound. A number alone says nothing:
- * the run can bind 127.0.0.2:P beside a server of 127.0.0.1:P, or close its own and wait.
+ * True if every listener on this port is a socket that this run bound. The port number alone says
+ * nothing: the run could bind 127.0.0.2:P beside a server on 127.0.0.1:P, or close its own socket
+ * and wait.
  */
 static bool own_port(const struct broker *b, uint16_t port)
 {
@@ -189,7 +189,7 @@ static bool own_port(const struct broker *b, uint16_t port)
     return own > 0;
 }
 
-/* A connection may take its time: it gets a thread of its own. */
+/* Connecting may take time, so it gets a thread of its own. */
 static void connect_slowly(struct slow_call *call)
 {
     slow_may_wait(true);
@@ -201,7 +201,7 @@ static void connect_slowly(struct slow_call *call)
         request_succeed(&call->request, 0);
 }
 
-/* Owns the object that the address names; -1: it names none. */
+/* Takes ownership of the object that the address names; -1: none. */
 static void connect_for(struct broker *b, struct request *r, const void *address, socklen_t length,
                         int object)
 {
@@ -249,7 +249,7 @@ static void connect_internet(struct broker *b, struct request *r,
     peer.host = str_of(host);
     peer.in_run = is_loopback(address) && own_port(b, peer.port);
     policy_net_decide(b->policy, &peer, &answer);
-    /* A listed address, too, is reached through the proxy: what it is asked for becomes an
+    /* Listed addresses are also reached through the proxy, so that every request becomes an
        event. */
     if (proxied && !peer.in_run)
         answer.verdict = CORDON_DENY;
@@ -266,7 +266,7 @@ static void connect_internet(struct broker *b, struct request *r,
     request_fail(r, EACCES);
 }
 
-/* Servers outside act for whoever asks (docker, dbus, ssh-agent): only sockets of this run. */
+/* Servers outside act for whoever asks (docker, dbus, ssh-agent): only this run's own sockets. */
 static void connect_unix(struct broker *b, struct request *r, const struct sockaddr_un *address)
 {
     auto_resolved struct resolved where = {.parent = -1};
@@ -281,7 +281,7 @@ static void connect_unix(struct broker *b, struct request *r, const struct socka
         request_fail(r, -rc);
         return;
     }
-    /* What is judged is held, and connected to: its name may lead elsewhere by then. */
+    /* What was judged is held and connected to: by then its name may lead elsewhere. */
     int object =
         openat(where.parent, where.leaf[0] ? where.leaf : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct resolved held = {.parent = object, .exists = true};
@@ -297,7 +297,7 @@ static void connect_unix(struct broker *b, struct request *r, const struct socka
     }
     struct sockaddr_un own = {.sun_family = AF_UNIX};
     snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d", object);
-    connect_for(b, r, &own, sizeof own, object); /* a full queue makes it wait, so not here */
+    connect_for(b, r, &own, sizeof own, object); /* a full backlog would block, so not here */
 }
 
 static bool read_address(struct request *r, struct sockaddr_storage *address, socklen_t *length)
@@ -307,7 +307,7 @@ static bool read_address(struct request *r, struct sockaddr_storage *address, so
     memset(address, 0, sizeof *address);
     if (rc == 0)
         rc = request_read(r, r->args[1], address, (size_t)size);
-    /* So a path in it always ends in a zero byte. */
+    /* This way a path in it always ends in a zero byte. */
     if (rc == 0 && address->ss_family == AF_UNIX && size > sizeof(struct sockaddr_un))
         rc = -EINVAL;
     if (rc)
@@ -316,7 +316,7 @@ static bool read_address(struct request *r, struct sockaddr_storage *address, so
     return rc == 0;
 }
 
-/* At once: it gives the address away that listen looks at, and it does not wait. */
+/* Immediately: it drops the address that listen inspects, and it does not block. */
 static void disconnect(struct request *r, const struct sockaddr_storage *address, socklen_t length)
 {
     int socket = request_descriptor(r, (int)r->args[0]);
@@ -346,7 +346,7 @@ void socket_connect(struct broker *b, struct request *r)
         connect_internet(b, r, &address, length);
 }
 
-/* In the granted folder another one, from before, may have the name by now: that stays outside. */
+/* In the granted folder an older socket may have taken this name: that one remains outside. */
 static bool remember_socket(struct broker *b, struct resolved *where, const struct timespec *begin)
 {
     if (fstatat(where->parent, where->leaf, &where->st, AT_SYMLINK_NOFOLLOW))
@@ -382,7 +382,7 @@ static void bind_unix(struct broker *b, struct request *r, const struct sockaddr
     struct sockaddr_un own = {.sun_family = AF_UNIX};
     snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d/%.64s", where.parent, where.leaf);
     struct timespec begin;
-    clock_gettime(CLOCK_REALTIME_COARSE, &begin); /* the clock that files are born by */
+    clock_gettime(CLOCK_REALTIME_COARSE, &begin); /* the clock used for birth times */
     if (socket < 0)
         request_fail(r, -socket);
     else if (bind(socket, (struct sockaddr *)&own, sizeof own))
@@ -395,11 +395,8 @@ static void bind_unix(struct broker *b, struct request *r, const struct sockaddr
         close(socket);
 }
 
-/*
- * Programs listen on every address unless they are told otherwise: with --net=loopback they get
- * this machine's own. A socket for both kinds of addresses gets the older one, which clients try
- * too.
- */
+/* Programs listen on every address unless told otherwise: with --net=loopback they get the loopback
+   address. A dual-stack socket gets the IPv4 one, which clients try too. */
 static void narrow(struct sockaddr_storage *address, int socket)
 {
     struct sockaddr_in *four = (void *)address;
@@ -416,7 +413,7 @@ static void narrow(struct sockaddr_storage *address, int socket)
     inet_pton(AF_INET6, "::ffff:127.0.0.1", &six->sin6_addr);
 }
 
-/* A listener on this machine's own addresses; its port belongs to the run from then on. */
+/* A listener on this machine's own addresses; from then on its port belongs to the run. */
 static void bind_internet(struct broker *b, struct request *r, struct sockaddr_storage *address,
                           socklen_t length)
 {
@@ -479,7 +476,8 @@ void socket_bind(struct broker *b, struct request *r)
         bind_internet(b, r, &address, length);
 }
 
-/* Unbound, or bound and then let go, it would listen on every address of this machine. */
+/* An unbound socket, or one whose address was dropped, would listen on every address of this
+   machine. */
 void socket_listen(struct broker *b, struct request *r)
 {
     struct sockaddr_storage own = {0};

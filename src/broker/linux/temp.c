@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The temp folder that others use too: an entry straight in it is known by device, number and
- * birth, never by its name, so that one which takes the place of another is judged anew. What lies
- * below an entry is whose the entry is.
+ * The temp folder shared with others. An entry directly in it is identified by device, inode and
+ * birth time, never by name, so that an entry that takes another's place is judged again. Whatever
+ * lies below an entry belongs to the entry's owner.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "broker/linux/broker.h"
 
-/* The name of the entry of the temp folder that the path lies in; false if it lies elsewhere. */
+/* The name of the temp folder's entry that contains the path; false if the path lies elsewhere. */
 static bool entry_name(const struct broker *b, const char *path, char name[NAME_MAX + 1],
                        bool *itself)
 {
@@ -55,7 +55,7 @@ void temp_made(struct broker *b, const struct resolved *where)
         fstatat(where->parent, where->leaf, &made.st, AT_SYMLINK_NOFOLLOW))
         return;
     struct file_id id = broker_id(&made);
-    /* Without memory it is as if somebody else had made it. */
+    /* Out of memory: treated as if somebody else had created it. */
     if (id_set_count(&b->temp.made, id) || !id_set_add(&b->temp.made, id) || !id.birth ||
         b->temp.record < 0)
         return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Terminals that the tree made for itself. Landlock lets it write to the terminal it was started on
- * and to no other; one of its own is opened here. Whose it is the kernel tells: a process of the
- * run holds the master.
+ * Terminals that the tree created for itself. Landlock lets the tree write to the terminal it was
+ * started on and to no other; its own ones are opened here. The kernel tells whose a terminal is: a
+ * process of the run holds the master.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "broker/linux/broker.h"
 
-/* The number of the terminal whose master this descriptor is; -1 if it is none. */
+/* The number of the terminal whose master this descriptor is; -1 if it is not one. */
 static int master_of(pid_t process, const char *fd)
 {
     char path[64], text[256];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program under another name. A copy is known by the number that its linker gave it (the build id
- * in a note), so that bytes behind it change nothing. Who builds such a tool anew is not stopped
- * here: what it could reach is.
+ * Recognizes a program under another name. A copy is identified by its build id, which the linker
+ * stored in a note, so that appended bytes change nothing. A tool built anew is not stopped here;
+ * what it could reach is confined all the same.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 enum { MOST_HEADERS = 64, LONGEST_NOTES = 4096 };
 
-/* The note with the number, in bytes that belong to a program. */
+/* The build id note, within the bytes of a program. */
 static bool find_note(const unsigned char *notes, size_t n, unsigned char *id)
 {
     for (size_t at = 0; n - at >= sizeof(Elf64_Nhdr);) {
@@ -96,7 +96,7 @@ struct str tool_original(struct broker *b, const char *path)
                                           "/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-x86_64.so.1"};
     struct broker_tools *t = &b->tools;
     unsigned char id[BROKER_BUILD_ID];
-    /* Elsewhere the name says what it is. */
+    /* Elsewhere the name decides. */
     if (!can_be_written(policy_settings_of(b->policy), str_of(path)) || !build_id(path, id))
         return STR_NONE;
     if (!t->known) {

@@ -68,31 +68,31 @@ struct broker {
     struct client *clients;
     volatile LONG threads;      /* that may touch this; each counts itself off as its last act */
     struct id_set linked;       /* files that this run gave another name */
-    struct id_set repositories; /* what this run made under the name .git */
+    struct id_set repositories; /* what this run created under the name .git */
     struct id_set probes;       /* PowerShell's test files, where temp is not writable */
     struct {
         uint64_t *hashes; /* of folded names */
         size_t count, capacity;
     } pipes;                                          /* that the tree made */
-    struct newcomer newcomers[BROKER_MOST_NEWCOMERS]; /* of the watching thread alone */
+    struct newcomer newcomers[BROKER_MOST_NEWCOMERS]; /* used by the watching thread only */
     size_t newcomer_count;
     struct path_map maps[26];
     size_t map_count;
-    struct drive drives[26]; /* as the letters were when the run began */
-    bool remote_roots;       /* a root lies on a share */
-    struct str stubs;        /* the folder of stubs: what lies there only speaks */
-    HANDLE stub_maker;       /* set when it is filled */
+    struct drive drives[26]; /* the drive letters at the start of the run */
+    bool remote_roots;       /* a root is on a share */
+    struct str stubs;        /* the folder of stubs, which only print a message */
+    HANDLE stub_maker;       /* signalled once it is filled */
     char way_host[64];       /* the proxy that is the only way out; empty: none */
     uint16_t way_port;
-    unsigned char bound[65536 / 8]; /* ports that the tree says it has */
+    unsigned char bound[65536 / 8]; /* ports that the tree says are its own */
     struct broker_root *roots;
     size_t root_count;
     bool stopping, unconfined;
     bool report_grants; /* --audit-all */
-    bool first;         /* the first process is being made */
+    bool first;         /* the first process is being created */
 };
 
-/* Times of a file that the process has open: times.c. */
+/* Times of a file that the process has open; see times.c. */
 struct kept_times {
     uint64_t handle; /* of the process; 0: free */
     HANDLE file;     /* ours, for attributes only */
@@ -106,31 +106,31 @@ struct client {
     HANDLE process;
     DWORD pid;
     struct injected wire;
-    volatile LONG busy[WIRE_SLOTS]; /* a worker has this slot, whatever the shared memory says */
+    volatile LONG busy[WIRE_SLOTS]; /* a worker owns this slot, whatever the shared memory says */
     volatile LONG workers, idle;
     struct str image; /* of the program, UTF-8, own storage */
     char image_text[BROKER_LONGEST_IMAGE];
     uint64_t approved;      /* hash of the program that may start next; 0: none. Under the lock */
-    volatile LONG starting; /* START was allowed and STARTED has not come */
+    volatile LONG starting; /* START was allowed, STARTED has not arrived */
     bool dead;
     struct kept_times times[BROKER_MOST_TIMES]; /* under the lock */
 };
 
-/* One request while it is handled. */
+/* One request while it is being handled. */
 struct request {
     struct broker *broker;
     struct client *client;
     struct arena arena;
     struct wire_request wire;
     struct wire_answer answer;
-    bool malformed; /* no agent would ask this: the process is ended */
+    bool malformed; /* no agent would ask this: the process is killed */
 };
 
 int broker_start(struct broker *b);
 /* Waits until no worker is left; the tree must be dead. */
 void broker_stop(struct broker *b);
 
-/* Takes a process that has its agent; the process handle becomes the broker's. */
+/* Registers a process that has its agent; takes ownership of the process handle. */
 int broker_add(struct broker *b, HANDLE process, struct injected *wire, struct str image);
 
 /* ---- dispatch.c ---- */
@@ -146,77 +146,83 @@ static inline void request_answer(struct request *r, NTSTATUS status)
 
 /* ---- report.c ---- */
 
-/* Makes the event of a refusal and answers STATUS_ACCESS_DENIED. */
+/* Reports a refusal and answers STATUS_ACCESS_DENIED. */
 void request_deny(struct request *r, enum audit_op op, const struct policy_request *question,
                   const struct policy_answer *answer, struct str target2);
-/* The event of a grant, if those are wanted. */
+/* Reports a grant, if grants are wanted. */
 void request_grant(struct request *r, enum audit_op op, const struct policy_request *question,
                    const struct policy_answer *answer);
-/* The same for what the policy does not know about. */
+/* The same for refusals that are not the policy's. */
 void request_deny_text(struct request *r, enum audit_op op, struct str target, struct str rule,
                        struct str why, struct str fix);
 void request_event(struct request *r, struct audit_event *event);
 
-/* Refuses what cannot be judged: where it is, or what it is, could not be found out. */
+/* Refuses a request that cannot be judged because its place or object could not be determined. */
 void request_deny_unknown(struct request *r, enum audit_op op, struct str target, const char *why);
-/* True if it is allowed; else it was reported and answered. */
+/* True if it is allowed; otherwise it has been reported and answered. */
 bool request_allows(struct request *r, const struct policy_request *question, enum audit_op op);
 
 /* ---- place.c ---- */
 
 enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 
-/* A name of the tree, resolved: an open folder and one name in it. */
+/* A name from the tree, resolved to an open folder and one name in it. */
 struct place {
-    struct path path;    /* normal; of PATH_FILE the final folder and the name in it */
-    HANDLE folder;       /* NULL if it is no file */
+    struct path path;    /* normalized; for PATH_FILE the final folder and the name in it */
+    HANDLE folder;       /* NULL if it is not a file */
     UNICODE_STRING leaf; /* empty: the folder itself */
-    bool exact;          /* the folder was resolved: compare as the file system spells */
+    bool exact;          /* the folder was resolved: compare as the file system does */
 };
 void place_close(struct place *place);
 #define auto_place __attribute__((cleanup(place_close)))
 
-/* The wire's UTF-16 text of a request as a name below an optional folder handle of the process;
-   only lexically. A status; STATUS_SUCCESS with *pass set: of the run's own console, or a pipe that
-   the process holds already. */
+/*
+ * Turns the UTF-16 text of a request into a name below an optional folder handle of the process;
+ * lexically only. Returns a status; STATUS_SUCCESS with *pass set: the run's own console, or a pipe
+ * that the process already holds.
+ */
 NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct path *out,
                     bool *pass);
 
-/* The root that a name lies below by its spelling, and the name in it; NULL: none. */
+/* The root that contains a name, judged by its spelling, and the name within it; NULL: none. */
 const struct broker_root *place_root(struct request *r, const struct path *name,
                                      UNICODE_STRING *below);
 
-/* True if reaching this place is reaching another machine: judged by its name before anything is
+/* True if opening this place would contact another machine: decided by its name, before anything is
    opened. */
 bool place_is_remote(const struct broker *b, const struct path *path);
 
-/* Opens the folder that holds a PATH_FILE and makes the path final. Links on the way are walked;
-   one that leads to another machine or to no file is not: then out->folder is NULL, and out->path
-   is what is to be judged. */
+/*
+ * Opens the folder of a PATH_FILE and makes the path final. Links on the way are followed, except
+ * those that lead to another machine or to something other than a file: then out->folder is NULL
+ * and out->path is what must be judged.
+ */
 NTSTATUS place_find(struct request *r, const struct path *name, struct place *out);
 
-/* Looks at what stands there without touching it; links are not followed where the system can. */
+/* Inspects what is there without touching it; links are not followed where the system allows
+   that. */
 NTSTATUS place_look(const struct place *place, bool follow, HANDLE *out);
 NTSTATUS place_open(const struct place *place, ACCESS_MASK access, ULONG options, HANDLE *out);
 
-/* A handle of the process as one of ours, checked to be a file on a disk; a status. */
+/* Duplicates a handle of the process after checking that it is a file on a disk; returns a
+   status. */
 NTSTATUS place_borrow(struct request *r, uint64_t value, HANDLE *out);
 
-/* The final path of an open file, in the arena; empty if it has none. */
+/* The final path of an open file, allocated in the arena; empty if it has none. */
 struct str place_path_of(struct request *r, HANDLE file);
 
 /* ---- drives.c ---- */
 
 void drives_read(struct broker *b);
-/* The drive of a normal path; NULL if it has none. */
+/* The drive of a normalized path; NULL if it has none. */
 const struct drive *drives_of(const struct broker *b, struct str path);
 
 /* ---- link.c ---- */
 
-/* Where the data of a junction or symlink leads that stands at path; false for any other tag or a
+/* Where the junction or symlink at path leads, according to its data; false for any other tag or a
    length that does not fit. */
 bool link_read(struct request *r, const void *data, size_t size, struct str path, struct path *out);
-/* The same of an open one. */
+/* The same for an open one. */
 bool link_target(struct request *r, HANDLE link, struct str path, struct path *out);
 
 /* ---- facts.c ---- */
@@ -228,32 +234,32 @@ struct facts {
 NTSTATUS facts_of(HANDLE file, struct facts *out);
 bool facts_id(HANDLE file, struct file_id *out);
 
-/* Fills in what is known about an existing file, and whether its .git is this run's. */
+/* Fills in what is known about an existing file, and whether its .git belongs to this run. */
 void facts_apply(struct request *r, HANDLE file, const struct facts *facts,
                  struct policy_request *question);
-/* A name of this file goes away: with one less it is trusted only if that was ours. */
+/* A name of this file is removed: with one name fewer it is trusted only if that name was ours. */
 void facts_unlinked(struct request *r, HANDLE file, const struct facts *facts);
-/* Whether this run made what the rule about it is about: the .git it lies in, or the file
+/* Whether this run created what the rule protects: the .git that contains it, or the file
    itself. */
 bool facts_created_by_run(struct request *r, HANDLE file, struct str path);
-/* Whether every .git on the path was made by this run. */
+/* Whether every .git on the path was created by this run. */
 bool facts_own_repository(struct request *r, struct str path);
 
 /* ---- times.c ---- */
 
-/* The file becomes the client's; set again when the process says that it closed the handle, or
-   ends. */
+/* Takes ownership of the file; its times are set again when the process reports that it closed the
+   handle, or ends. */
 void times_keep(struct client *c, uint64_t handle, HANDLE file, const struct nt_basic *basic);
 void times_forget(struct client *c, uint64_t handle);
 void times_closed(struct client *c, uint64_t handle);
-void times_end(struct client *c); /* nobody else has the client any more */
+void times_end(struct client *c); /* the client has no other users left */
 
 /* ---- security.c ---- */
 
-/* Makes a descriptor of the access list in a text of the request (none: everybody), without what
-   the run could use. False if it is no list. */
+/* Builds a descriptor from the access list in a text of the request (none: everybody), leaving out
+   entries that the run could use. False if it is not a valid list. */
 bool security_make(struct request *r, unsigned text, SECURITY_DESCRIPTOR *out);
-/* Gives an open file the access list of a SECURITY request. */
+/* Applies the access list of a SECURITY request to an open file. */
 NTSTATUS security_set(struct request *r, HANDLE file);
 
 /* ---- the handlers, by request ---- */
@@ -272,19 +278,20 @@ void process_start(struct request *r);
 void process_started(struct request *r);
 void process_reach(struct request *r);
 void network_handle(struct request *r);
-/* True if a socket of the kind in this attribute of an open may be made; else it was answered. */
+/* True if a socket of the kind in this open attribute may be created; otherwise it has been
+   answered. */
 bool network_allows_socket(struct request *r, const void *attribute, size_t size);
 void pipe_handle(struct request *r);
 void service_handle(struct request *r);
 
-/* True if a pipe of this name was made by the tree. */
+/* True if the tree created a pipe of this name. */
 bool pipe_is_ours(struct broker *b, struct str name);
 
-/* True if this process is one of the tree's. */
+/* True if this process belongs to the tree. */
 bool broker_has(struct broker *b, DWORD pid);
 
-/* Looks at what appeared in the job and ends what runs without the agent; pid is new, 0: none.
-   Returns after how many milliseconds to look again. */
+/* Inspects processes that appeared in the job and kills those that run without the agent; pid is
+   new, 0: none. Returns after how many milliseconds to look again. */
 DWORD process_watch(struct broker *b, DWORD pid);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Changes by handle: rename, link, delete, attributes, reparse points, security. The handle that
- * the tree holds has no right to any of it; the broker judges where its file is and does the change
- * on a handle of its own, opened anew from the same file.
+ * Changes by handle: rename, link, delete, attributes, reparse points, security. The tree's own
+ * handle has no right to any of them; the broker judges where the file is and makes the change on a
+ * handle of its own, reopened from the same file.
  */
 #include "broker/windows/broker.h"
 
 #include "base/utf.h"
 
-/* A file of the tree's, seen through one of its handles. */
+/* A file of the tree, seen through one of its handles. */
 struct subject {
     HANDLE
-    borrowed;   /* a copy of the tree's: whatever it may do, and somebody may be waiting on it */
-    HANDLE own; /* the same file, opened anew: only this one is asked */
+    borrowed;   /* a duplicate of the tree's handle, which may block: never queried */
+    HANDLE own; /* the same file, reopened: only this one is queried */
     struct facts facts;
     struct policy_request question;
 };
@@ -26,7 +26,7 @@ static void subject_close(struct subject *s)
 }
 #define auto_subject __attribute__((cleanup(subject_close)))
 
-/* The same file once more, with the right that the change needs. */
+/* Reopens the same file with the right that the change needs. */
 static NTSTATUS reopen(HANDLE file, ACCESS_MASK access, HANDLE *out)
 {
     UNICODE_STRING itself = {0};
@@ -77,7 +77,7 @@ static NTSTATUS set_information(const struct subject *s, ACCESS_MASK access, voi
 
 /* ---- a new name ---- */
 
-/* A bare name means the folder that the file is in. */
+/* A bare name refers to the file's own folder. */
 static NTSTATUS target_name(struct request *r, const struct subject *from, struct path *out)
 {
     const uint16_t *units = r->wire.text[0].p;
@@ -240,7 +240,7 @@ void change_delete(struct request *r)
             request_answer(r, STATUS_ACCESS_DENIED);
         return;
     }
-    /* The name itself, be it a link: what is marked is what was judged. */
+    /* The name itself, even if it is a link: what is marked is what was judged. */
     status = place_open(&place, 0, FILE_OPEN_REPARSE_POINT, &s.own);
     struct str final = status < 0 ? STR_NONE : place_path_of(r, s.own);
     if (status >= 0 && (!final.p || facts_of(s.own, &s.facts) < 0)) {
@@ -268,9 +268,9 @@ void change_delete(struct request *r)
 /* ---- attributes, reparse points, security ---- */
 
 /*
- * A time that is set stays only if the same open is not written to and closed afterwards (MS-FSA
- * 2.1.4.17). The open that is written to is the tree's own, so the times are set once more when it
- * is closed. -1: it stays as it is now; -2: what comes is stamped again.
+ * A time that was set survives only if the same open is not written to and closed afterwards
+ * (MS-FSA 2.1.4.17). The open being written to is the tree's own, so the times are set again when
+ * it is closed. -1: the time stays as it is now; -2: later writes update it again.
  */
 static void keep_times(struct request *r, const struct subject *s, const struct nt_basic *wanted)
 {
@@ -282,7 +282,7 @@ static void keep_times(struct request *r, const struct subject *s, const struct 
                                    &wanted->changed};
     LARGE_INTEGER *to[] = {&kept.created, &kept.accessed, &kept.written, &kept.changed};
     bool any = false;
-    /* Through a handle that cannot write, nothing is stamped. */
+    /* A handle that cannot write changes no times. */
     if (s->facts.directory ||
         NtQueryObject(s->borrowed, ObjectBasicInformation, &tree, sizeof tree, NULL) < 0 ||
         !(tree.GrantedAccess & (FILE_WRITE_DATA | FILE_APPEND_DATA)) ||

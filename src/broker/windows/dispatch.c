@@ -46,7 +46,7 @@ static void refused(struct request *r)
                       STR(POLICY_NO_REMEDY));
 }
 
-/* In the order of requests.def; NULL: not asked by any agent. */
+/* In the order of requests.def; NULL: no agent asks this. */
 static void (*const handlers[WIRE_OPS])(struct request *r) = {
     [WIRE_OPEN] = open_handle,         [WIRE_READ] = open_handle_read,
     [WIRE_DELETE] = change_delete,     [WIRE_RENAME] = change_rename,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The drive letters as they were when the run began: the tree could change the map later, and a
-   letter can stand for another machine. */
+/* The drive letters as they were at the start of the run: the tree could change the mapping later,
+   and a letter can stand for another machine. */
 #include <stdio.h>
 
 #include "base/utf.h"
@@ -9,7 +9,7 @@
 
 enum { LONGEST = 260 };
 
-/* True if what the kernel's name for a volume opens is the top folder of that drive. */
+/* True if the kernel's name of a volume opens that drive's root folder. */
 static bool opens_by_device(const wchar_t *device, wchar_t letter)
 {
     wchar_t text[LONGEST + 2], top[] = {L'\\', L'\\', L'?', L'\\', letter, L':', L'\\', 0};
@@ -39,7 +39,8 @@ static enum drive_kind kind_of(const wchar_t *target, const wchar_t *drive)
     for (size_t i = 0; i < sizeof volumes / sizeof *volumes; i++)
         if (wcsncmp(target, volumes[i], wcslen(volumes[i])) == 0)
             return DRIVE_LOCAL;
-    /* Any other device: a disk of its own driver, or a redirector; asked without touching it. */
+    /* Any other device: a disk with its own driver, or a redirector; queried without touching
+       it. */
     wchar_t top[] = {drive[0], L':', L'\\', 0};
     UINT type = GetDriveTypeW(top);
     return type == DRIVE_FIXED || type == DRIVE_REMOVABLE || type == DRIVE_RAMDISK ||
@@ -72,12 +73,12 @@ static void read_drive(struct broker *b, wchar_t letter)
     }
     d->opens = opens;
     d->kind = kind;
-    /* A folder by its own name: \\??\\C:\\x is C:\\x, whatever the letter becomes later. */
+    /* A folder under its own name: \\??\\C:\\x is C:\\x, whatever the letter becomes later. */
     if (kind == DRIVE_FOLDER)
         snprintf(d->text, sizeof d->text, "%.*s", (int)text.n - 4, text.p + 4);
 }
 
-/* What the agent can judge by itself; more volumes than it has room for are asked about. */
+/* What the agent can judge by itself; volumes beyond its capacity are asked about. */
 static void tell_agent(struct broker *b)
 {
     size_t count = 0;

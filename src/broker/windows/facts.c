@@ -30,7 +30,7 @@ bool facts_id(HANDLE file, struct file_id *out)
     return true;
 }
 
-/* Name surrogates are links; of the other tags only Microsoft's own are ordinary files. */
+/* Name surrogates are links; among the other tags only Microsoft's own are ordinary files. */
 static enum policy_reparse reparse_of(HANDLE file)
 {
     FILE_ATTRIBUTE_TAG_INFO tag;
@@ -87,7 +87,7 @@ bool facts_created_by_run(struct request *r, HANDLE file, struct str path)
     return probe || facts_own_repository(r, path);
 }
 
-/* True if the rules let a file be written under this name. */
+/* True if the rules allow writing a file under this name. */
 static bool is_inside(struct request *r, struct str name)
 {
     struct policy_request question = {.path = {.class = PATH_FILE, .text = name, .base = name},
@@ -98,7 +98,7 @@ static bool is_inside(struct request *r, struct str name)
     return answer.verdict == CORDON_ALLOW;
 }
 
-/* The path of a folder on the volume of a file, by its number. */
+/* The path of a folder on a file's volume, by its file number. */
 static struct str folder_by_id(struct request *r, HANDLE file, LONGLONG id)
 {
     UNICODE_STRING name = {sizeof id, sizeof id, (wchar_t *)&id};
@@ -114,8 +114,7 @@ static struct str folder_by_id(struct request *r, HANDLE file, LONGLONG id)
     return path;
 }
 
-/* Asks the open file itself for its names: one that was found by its path could be another by
-   now. */
+/* Asks the open file itself for its names: a file found by path could be another one by now. */
 static bool names_are_inside(struct request *r, HANDLE file, uint32_t links)
 {
     enum { MOST = 64 * 1024 };
@@ -149,8 +148,8 @@ static bool names_are_inside(struct request *r, HANDLE file, uint32_t links)
     return count == links;
 }
 
-/* True if the rules let every name of the file be written: all but one were given by this run, or
-   the file system lists them. */
+/* True if the rules allow writing every name of the file: this run gave it all but one, or the file
+   system lists them. */
 static bool all_names_inside(struct request *r, HANDLE file, uint32_t links)
 {
     struct broker *b = r->broker;

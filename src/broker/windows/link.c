@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links: where a junction or symlink leads, read from its data. The system never follows one for
-   the broker. */
+/* Links: where a junction or symlink leads, read from its data. The broker never lets the system
+   follow one. */
 #include "base/utf.h"
 #include "broker/windows/broker.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections: the address that a socket wants, judged by the policy. */
+/* Connections: the address a socket wants, judged by the policy. */
 #include <winsock2.h>
 
 #include <iphlpapi.h>
@@ -17,8 +17,8 @@ static uint16_t port_of(uint16_t network_order)
     return (uint16_t)(network_order << 8 | network_order >> 8);
 }
 
-/* Which ports belong to whom. Loaded at the first connection, so that runs without any do not
-   pay. */
+/* Which process owns which port. Loaded at the first connection, so that runs without any pay
+   nothing. */
 static struct {
     DWORD(WINAPI *tcp)(void *, DWORD *, BOOL, ULONG, TCP_TABLE_CLASS, ULONG);
     DWORD(WINAPI *udp)(void *, DWORD *, BOOL, ULONG, UDP_TABLE_CLASS, ULONG);
@@ -41,7 +41,7 @@ static bool load_tables(void)
     return InitOnceExecuteOnce(&loaded, load_functions, NULL, NULL);
 }
 
-/* True if a listener of the tree owns this port of this machine. */
+/* True if a listener of the tree owns this port on this machine. */
 static bool port_is_ours(struct broker *b, int family, uint16_t port, bool udp)
 {
     ULONG size = 16384;
@@ -73,8 +73,8 @@ static bool port_is_ours(struct broker *b, int family, uint16_t port, bool udp)
             }
             if (port_of((uint16_t)local) != port)
                 continue;
-            /* Where Windows does not say whose it is (Wine never does), or a socket was opened for
-               the tree here, the tree's word counts. */
+            /* Where Windows does not say who owns the port (Wine never does), or the socket was
+               opened here on the tree's behalf, the tree's own list counts. */
             ours = pid && pid != GetCurrentProcessId() ? broker_has(b, pid)
                                                        : (b->bound[port / 8] >> port % 8 & 1) != 0;
         }
@@ -170,7 +170,7 @@ static void create(struct request *r)
     judge_kind(r, words);
 }
 
-/* The attribute of an open that makes a socket: FILE_FULL_EA_INFORMATION with AFD_OPEN_PACKET. */
+/* The attribute of an open that creates a socket: FILE_FULL_EA_INFORMATION with AFD_OPEN_PACKET. */
 struct socket_attribute {
     ULONG next;
     UCHAR flags, name_size;
@@ -184,8 +184,8 @@ _Static_assert(offsetof(struct socket_attribute, kind) == 24, "layout");
 
 bool network_allows_socket(struct request *r, const void *attribute, size_t size)
 {
-    /* Without connection and message mode, as UDP has them; and "not by the old transport
-       interface", which headers place differently. */
+    /* Connectionless and message-oriented, like UDP; and "not through TDI", whose bit differs
+       between headers. */
     enum { PLAIN = 0x1 | 0x10 | 0x20000 | 0x1000000 };
     struct socket_attribute a;
     if (size < sizeof a) {
@@ -208,13 +208,13 @@ bool network_allows_socket(struct request *r, const void *attribute, size_t size
     return (NTSTATUS)r->answer.status >= 0;
 }
 
-/* True if the only way out is on another machine: sockets for it need an address of the network. */
+/* True if the only way out is on another machine: sockets that go there need a network address. */
 static bool leaves_machine(const struct broker *b)
 {
     return b->way_port && strncmp(b->way_host, "127.", 4) != 0 && strcmp(b->way_host, "::1") != 0;
 }
 
-/* A socket without a port of its own was left at every address; as a listener it would be open to
+/* A socket without a port of its own was left on every address; as a listener it would be open to
    the network. */
 static void listen_on(struct request *r)
 {
@@ -272,9 +272,9 @@ void network_handle(struct request *r)
         return;
     }
     bool bind = what == WIRE_NET_BIND;
-    /* A port that is not chosen yet is judged like any other. */
+    /* A port that has not been chosen yet is judged like any other. */
     struct policy_peer asked = {.host = str_of(peer.host), .port = peer.port ? peer.port : 1};
-    /* Ports of one's own loopback can be had in every mode, and reached by the tree. */
+    /* The tree may use loopback ports of its own in every mode. */
     asked.in_run =
         peer.loopback &&
         (bind || port_is_ours(r->broker, peer.family, peer.port, what == WIRE_NET_SEND) ||
@@ -289,15 +289,16 @@ void network_handle(struct request *r)
         return;
     }
     policy_net_decide(b->policy, &asked, &answer);
-    /* A listed address, too, is reached through the proxy: what it is asked for becomes an
+    /* Listed addresses are also reached through the proxy, so that every request becomes an
        event. */
     if (b->way_port && !asked.in_run)
         answer.verdict = CORDON_DENY;
-    /* Servers usually listen on every address of the machine; here they get its loopback. */
+    /* Servers usually listen on every address of the machine; here they get the loopback
+       address. */
     bool any =
         bind && (strcmp(peer.host, "0.0.0.0") == 0 || strcmp(peer.host, "0:0:0:0:0:0:0:0") == 0);
     if (any && policy_settings_of(r->broker->policy)->net != POLICY_NET_ON) {
-        /* Before a connection, too, a socket is bound to any address and port. */
+        /* Before connecting, too, a socket is bound to any address and port. */
         r->answer.flags |= peer.port == 0 && leaves_machine(b) ? 0 : WIRE_LOOPBACK;
         request_answer(r, STATUS_SUCCESS);
         return;

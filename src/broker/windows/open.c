@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening and making files for the tree. Nothing is truncated, overwritten or deleted on the way
- * in: the file is opened, the open file is judged, and only then is it changed. What the tree gets
- * lacks the rights by which a handle could be turned into more.
+ * Opens and creates files for the tree. Nothing is truncated, overwritten or deleted by the open
+ * itself: the file is opened, the open file is judged, and only then is it changed. The handle that
+ * the tree gets lacks the rights by which it could be turned into more.
  */
 #include <wchar.h>
 
@@ -11,15 +11,16 @@
 
 enum {
     MOST_LINKS = 32,
-    /* With DELETE a file can be renamed to anything; with the next two it can be given away. */
+    /* With DELETE a file can be renamed to anything; with the next two its protection can be
+       changed. */
     NEVER_GIVEN = DELETE | WRITE_DAC | WRITE_OWNER | ACCESS_SYSTEM_SECURITY,
     WRITES_DATA = FILE_WRITE_DATA | FILE_APPEND_DATA | FILE_WRITE_EA | FILE_DELETE_CHILD,
     WRITES = WRITES_DATA | FILE_WRITE_ATTRIBUTES,
-    /* With these a file gets another name in its folder (MS-FSA, FileLinkInformation). */
+    /* With these a file can be given another name in its folder (MS-FSA, FileLinkInformation). */
     NEVER_GIVEN_OF_FILES = NEVER_GIVEN | FILE_WRITE_ATTRIBUTES | FILE_WRITE_EA | FILE_DELETE_CHILD,
-    /* A folder handle with a write right makes files in it, or becomes a junction. */
+    /* A folder handle with a write right can create files in it or turn it into a junction. */
     NEVER_GIVEN_OF_FOLDERS = NEVER_GIVEN | WRITES,
-    /* Without any other right nothing of a file's content can be had. */
+    /* Without any other right nothing of a file's content can be read. */
     READS = FILE_READ_DATA | FILE_EXECUTE
 };
 
@@ -28,8 +29,8 @@ struct wish {
     ULONG share, disposition, options, attributes;
     uint64_t flags;
     LARGE_INTEGER allocation;
-    SECURITY_DESCRIPTOR *security; /* of a new file; NULL: as its folder says */
-    bool maximum;                  /* MAXIMUM_ALLOWED: what is refused is left out */
+    SECURITY_DESCRIPTOR *security; /* of a new file; NULL: inherited from its folder */
+    bool maximum;                  /* MAXIMUM_ALLOWED: denied rights are left out */
 };
 
 static bool is_overwriting(const struct wish *w)
@@ -67,7 +68,7 @@ static bool read_wish(struct request *r, struct wish *w)
                        .allocation.QuadPart = (LONGLONG)n[7]};
     w->maximum = w->access & MAXIMUM_ALLOWED;
     w->access &= ~(ACCESS_MASK)MAXIMUM_ALLOWED;
-    /* Folders are never overwritten; both kinds at once cannot be. */
+    /* Folders are never overwritten; asking for both kinds at once is invalid. */
     bool overwrites = w->disposition == FILE_SUPERSEDE || w->disposition == FILE_OVERWRITE ||
                       w->disposition == FILE_OVERWRITE_IF;
     bool folder = w->options & FILE_DIRECTORY_FILE;
@@ -89,14 +90,14 @@ static NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access,
                         options | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
 }
 
-/* Hands a copy without these rights to the process. */
+/* Gives the process a duplicate without these rights. */
 static void give(struct request *r, const struct wish *w, HANDLE file, ACCESS_MASK without,
                  ULONG_PTR information)
 {
     HANDLE there;
     if (!DuplicateHandle(GetCurrentProcess(), file, r->client->process, &there,
                          w->access & ~without, w->flags & WIRE_INHERIT ? TRUE : FALSE, 0)) {
-        request_answer(r, STATUS_INSUFFICIENT_RESOURCES); /* it ends, or has no room for handles */
+        request_answer(r, STATUS_INSUFFICIENT_RESOURCES); /* exiting, or out of handles */
         return;
     }
     r->answer.handle = (uint64_t)(uintptr_t)there;
@@ -124,7 +125,7 @@ static bool is_allowed(struct request *r, struct policy_request *question,
     return answer.verdict == CORDON_ALLOW;
 }
 
-/* Reading passes almost always: no event for it. */
+/* Reads almost always pass: no event for them. */
 static bool allows_reading(struct request *r, const struct wish *w, struct policy_request *question,
                            bool quietly)
 {
@@ -138,7 +139,7 @@ static bool allows_reading(struct request *r, const struct wish *w, struct polic
     return answer.verdict == CORDON_ALLOW;
 }
 
-/* Every right that is wished must pass. */
+/* Every requested right must pass. */
 static bool allows_existing(struct request *r, const struct wish *w,
                             struct policy_request *question, bool quietly)
 {
@@ -179,7 +180,7 @@ static void remember_repository(struct request *r, const struct place *place, HA
         remember(r, &r->broker->repositories, file);
 }
 
-/* STATUS_OBJECT_NAME_COLLISION if something is there already: nothing was answered then. */
+/* STATUS_OBJECT_NAME_COLLISION if something exists already; then nothing has been answered. */
 static NTSTATUS make(struct request *r, struct wish *w, const struct place *place)
 {
     HANDLE file;
@@ -195,7 +196,7 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
                               .existing = path_parent(PATH_WINDOWS, place->path.text)};
     policy_decide(r->broker->policy, &question, &answer);
     if (answer.verdict != CORDON_ALLOW) {
-        /* Whoever only finds it there gets what it would have got without us. */
+        /* A caller that merely finds it there gets what it would have got without us. */
         if (place_look(place, false, &file) >= 0) {
             NtClose(file);
             return STATUS_OBJECT_NAME_COLLISION;
@@ -221,7 +222,7 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
 
 /* ---- opening ---- */
 
-/* What FILE_OVERWRITE does, on a file that is already open and judged. */
+/* Does what FILE_OVERWRITE does, on a file that is already open and judged. */
 static NTSTATUS overwrite(const struct wish *w, HANDLE file)
 {
     enum { KEPT = FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM, SETTABLE = 0x31A7 };
@@ -232,7 +233,7 @@ static NTSTATUS overwrite(const struct wish *w, HANDLE file)
         NtQueryInformationFile(file, &io, &basic, sizeof basic, (FILE_INFORMATION_CLASS)NT_BASIC);
     if (status < 0)
         return status;
-    /* Windows does not overwrite a hidden file for a caller who does not know that it is one. */
+    /* Windows does not overwrite a hidden file for a caller that does not specify the attribute. */
     if ((basic.attributes & KEPT & ~w->attributes) || (basic.attributes & FILE_ATTRIBUTE_READONLY))
         return STATUS_ACCESS_DENIED;
     status = NtSetInformationFile(file, &io, &nothing, sizeof nothing,
@@ -245,7 +246,7 @@ static NTSTATUS overwrite(const struct wish *w, HANDLE file)
     return status;
 }
 
-/* Opens anew what was judged: the same file, by an empty name relative to it. */
+/* Reopens the file that was judged, by an empty name relative to it. */
 static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen,
                             const struct facts *facts)
 {
@@ -276,7 +277,7 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen,
     return status;
 }
 
-/* A refused MAXIMUM_ALLOWED: what reading allows. */
+/* MAXIMUM_ALLOWED was refused: what reading allows. */
 static void open_for_reading(struct request *r, struct wish *w, HANDLE seen,
                              const struct facts *facts)
 {
@@ -287,7 +288,7 @@ static void open_for_reading(struct request *r, struct wish *w, HANDLE seen,
     open_judged(r, w, seen, facts);
 }
 
-/* What is known about what was opened, anew. */
+/* Queries the facts about what was opened again. */
 static bool question_of(struct request *r, HANDLE seen, const struct place *place,
                         struct facts *facts, struct policy_request *question)
 {
@@ -319,13 +320,13 @@ static NTSTATUS follow(struct request *r, HANDLE link, const struct policy_reque
     return STATUS_ACCESS_DENIED;
 }
 
-/* Judged as what it is, then opened anew. */
+/* Judges it as what it is, then reopens it. */
 static NTSTATUS open_seen(struct request *r, struct wish *w, HANDLE seen, const struct facts *facts,
                           struct policy_request *question)
 {
     struct wish all = *w;
     if (w->maximum) {
-        /* Not even a part of it is given if it may not be read. */
+        /* If it may not be read, no part of it is handed out. */
         if (!allows_reading(r, w, question, false))
             return STATUS_ACCESS_DENIED;
         all.access |= FILE_ALL_ACCESS;
@@ -344,10 +345,8 @@ static NTSTATUS open_seen(struct request *r, struct wish *w, HANDLE seen, const 
     return open_judged(r, w, seen, facts);
 }
 
-/*
- * An existing file: STATUS_OBJECT_NAME_NOT_FOUND if there is none. *again is set to the path where
- * a link leads, which is to be judged from the beginning.
- */
+/* Opens an existing file: STATUS_OBJECT_NAME_NOT_FOUND if there is none. *again is set to the
+   target of a link, which must be judged from the beginning. */
 static NTSTATUS open_existing(struct request *r, struct wish *w, const struct place *place,
                               struct path *again)
 {
@@ -378,7 +377,7 @@ static NTSTATUS open_existing(struct request *r, struct wish *w, const struct pl
     return status;
 }
 
-/* One try with the name as it is now; STATUS_REPARSE with *again: judge that instead. */
+/* One attempt with the name as it is now; STATUS_REPARSE with *again: judge that instead. */
 static NTSTATUS try_open(struct request *r, struct wish *w, const struct place *place,
                          struct path *again)
 {
@@ -403,16 +402,16 @@ static NTSTATUS try_open(struct request *r, struct wish *w, const struct place *
                                   : (NTSTATUS)r->answer.status);
             return status;
         }
-        make_first = true; /* it was not there, or it has just vanished */
+        make_first = true; /* it did not exist, or has just vanished */
     }
     request_answer(r, STATUS_ACCESS_DENIED);
     return STATUS_ACCESS_DENIED;
 }
 
 /*
- * The usual case: an existing file below a root, without a link on the way. It is opened from the
- * root's handle, which changes nothing, and judged by where it really is. False if this is not the
- * usual case: then nothing was answered.
+ * The usual case: an existing file below a root, with no link on the way. It is opened relative to
+ * the root's handle, which changes nothing, and judged by where it really is. False if this is not
+ * the usual case: then nothing has been answered.
  */
 static bool open_below_root(struct request *r, struct wish *w, const struct path *path)
 {
@@ -436,14 +435,14 @@ static bool open_below_root(struct request *r, struct wish *w, const struct path
                                    w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0),
                                    FILE_OPEN, wanted | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
     if (status < 0) {
-        /* What does not depend on where a link leads is the answer. */
+        /* A result that does not depend on a link's target is the answer. */
         bool final = status == STATUS_SHARING_VIOLATION || status == STATUS_FILE_IS_A_DIRECTORY ||
                      status == STATUS_DELETE_PENDING;
         if (final)
             request_answer(r, status);
         return final;
     }
-    /* By another name: a link was on the way, and is resolved step by step. */
+    /* Opened under another name: there was a link on the way, which is resolved step by step. */
     struct str where = place_path_of(r, file);
     bool judged = where.p && str_eqi(where, path->text) && facts_of(file, &facts) >= 0;
     if (judged) {
@@ -476,7 +475,8 @@ static void open_nul(struct request *r, struct wish *w)
     NtClose(file);
 }
 
-/* Sockets and cryptography for a token that was refused: opened here, by the device's own name. */
+/* Sockets and cryptography for a token that was refused: opened here, under the device's own
+   name. */
 static void open_brokered(struct request *r, struct wish *w, const struct path *path)
 {
     HANDLE file;
@@ -503,7 +503,7 @@ static void open_brokered(struct request *r, struct wish *w, const struct path *
     }
 }
 
-/* A stream that is not there is not found, as without us; its file is looked at, nothing else. */
+/* A missing stream is "not found", as without us; only its file is inspected. */
 static bool is_missing_stream(struct request *r, const struct path *path)
 {
     HANDLE file;
@@ -541,10 +541,8 @@ static void open_other(struct request *r, struct wish *w, const struct path *pat
         r->answer.flags |= WIRE_PASS;
 }
 
-/*
- * A socket is made by an open of AFD with an attribute that says which kind. The tree's own call
- * goes on; only if its token was refused is it opened here, with the same attribute.
- */
+/* A socket is created by opening AFD with an attribute that says which kind. The tree's own call
+   continues; only if its token was refused is the socket opened here, with the same attribute. */
 static void open_socket(struct request *r, struct wish *w)
 {
     HANDLE file;
@@ -579,7 +577,7 @@ static bool is_file_class(const struct path *path)
            path_is_zone(path);
 }
 
-/* A place that was not opened: another machine's, or no file. */
+/* A place that was not opened: another machine, or not a file. */
 static void refuse_unopened(struct request *r, struct wish *w, const struct path *path)
 {
     struct policy_request question = {.path = *path, .access = POLICY_READ};
@@ -657,7 +655,7 @@ void open_handle(struct request *r)
     request_deny_unknown(r, AUDIT_FILE_WRITE, path.text, "too many links on the way");
 }
 
-/* What is not there is no secret: whoever looks for it learns just that. */
+/* A missing file is no secret: the caller learns just that. */
 static bool is_missing(struct request *r, const struct path *path)
 {
     HANDLE file;
@@ -682,7 +680,7 @@ void open_handle_read(struct request *r)
         request_answer(r, pass ? STATUS_SUCCESS : status);
         return;
     }
-    /* With such a handle nothing of a device can be read, and its kind is no secret. */
+    /* Nothing can be read from a device through such a handle, and its kind is no secret. */
     bool harmless = !(r->wire.numbers[1] & ~(uint64_t)HARMLESS);
     if (harmless && (path.class == PATH_DEVICE || path.class == PATH_VOLUME ||
                      (path.class == PATH_FILE && !place_is_remote(r->broker, &path)))) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Named pipes: whose they are. Connecting happens in the program, with its own token: the broker is
-   never a pipe's client. */
+/* Named pipes: who owns them. The program connects with its own token: the broker is never a pipe's
+   client. */
 #include <stdlib.h>
 
 #include "base/utf.h"
@@ -9,7 +9,7 @@
 
 enum { MOST_PIPES = 1 << 20 };
 
-/* FNV-1a of the name behind \pipe\, letters folded. */
+/* FNV-1a of the name after \pipe\, case folded. */
 static uint64_t hash_of(struct str path)
 {
     uint64_t hash = 0xCBF29CE484222325;
@@ -51,10 +51,8 @@ static bool remember(struct broker *b, struct str name)
     return good;
 }
 
-/*
- * One more instance of a pipe that somebody outside serves would make the name ours, and the next
- * client could be given to either. Asking does not make us a client.
- */
+/* Adding an instance to a pipe that a process outside serves would make the name ours, and the next
+   client could reach either. Asking does not make us a client. */
 static bool is_taken(struct request *r, struct str path)
 {
     wchar_t *name = wide_of(&r->arena, path);

@@ -21,7 +21,7 @@ NTSTATUS place_borrow(struct request *r, uint64_t value, HANDLE *out)
     IO_STATUS_BLOCK io;
     ULONG device[2];
     HANDLE file;
-    /* Pseudo-handles mean the broker itself when they are duplicated. */
+    /* Duplicated here, pseudo-handles would mean the broker itself. */
     if (value == 0 || value > 0x7FFFFFFF || value % 4)
         return STATUS_INVALID_HANDLE;
     if (!DuplicateHandle(r->client->process, (HANDLE)(uintptr_t)value, GetCurrentProcess(), &file,
@@ -39,8 +39,8 @@ NTSTATUS place_borrow(struct request *r, uint64_t value, HANDLE *out)
     return STATUS_SUCCESS;
 }
 
-/* As the kernel names it, for files whose volume no mount manager knows, and for long names. Only
-   of files on disks: a pipe could keep us waiting. */
+/* The kernel's name, for files on volumes unknown to the mount manager and for long names. Only for
+   files on disks: a pipe could block. */
 static struct str kernel_path_of(struct request *r, HANDLE file)
 {
     enum { MOST = 2 * PATH_MAX_UNITS + 64 };
@@ -92,12 +92,12 @@ struct str place_path_of(struct request *r, HANDLE file)
 
 /* ---- names below a handle ---- */
 
-/* The name of an object that is no file on a disk, in the arena. */
+/* The name of an object that is not a file on a disk, allocated in the arena. */
 static struct str object_name(struct request *r, HANDLE handle, int class)
 {
     enum { MOST = 1024 };
     union {
-        UNICODE_STRING name; /* of OBJECT_TYPE_INFORMATION, too, the first member */
+        UNICODE_STRING name; /* also the first member of OBJECT_TYPE_INFORMATION */
         unsigned char bytes[MOST];
     } info;
     ULONG size;
@@ -108,10 +108,8 @@ static struct str object_name(struct request *r, HANDLE handle, int class)
     return text.failed ? STR_NONE : arena_copy(&r->arena, buf_str(&text));
 }
 
-/*
- * A folder handle that is not on a disk: its kernel name, so that the whole name is judged like any
- * other. *pass: the console's own, or a pipe opened again by an empty name.
- */
+/* A folder handle that is not on a disk: its kernel name, so that the whole name is judged like any
+   other. *pass: the run's own console, or a pipe reopened by an empty name. */
 static struct str other_folder(struct request *r, uint64_t value, bool empty, bool *pass)
 {
     IO_STATUS_BLOCK io;
@@ -127,8 +125,7 @@ static struct str other_folder(struct request *r, uint64_t value, bool empty, bo
     if (known && device[0] == FILE_DEVICE_CONSOLE) {
         *pass = true;
     } else if (known && device[0] == FILE_DEVICE_NAMED_PIPE) {
-        /* Asked for its name it could keep us waiting; a name below a pipe is none of the
-           disk's. */
+        /* Querying its name could block; a name below a pipe is not on a disk. */
         *pass = empty;
         name = STR("\\Device\\NamedPipe");
     } else if (!known && (str_eq(type, STR("Directory")) || str_eq(type, STR("File")))) {
@@ -137,7 +134,7 @@ static struct str other_folder(struct request *r, uint64_t value, bool empty, bo
         *pass =
             (str_startsi(name, console) && (name.n == console.n || name.p[console.n] == '\\')) ||
             wine_is_console_server(str_eq(type, STR("File")), known, name.n != 0);
-        /* The folders of drive letters: that of everybody and that of a logon. */
+        /* The directories of drive letters: the global one and that of a logon session. */
         if (str_eqi(name, STR("\\GLOBAL\?\?")) ||
             (str_startsi(name, STR("\\Sessions\\")) &&
              str_find(name, STR("\\DosDevices\\"), 0) < name.n))
@@ -179,8 +176,8 @@ NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct pa
         }
         if (given.n && given.p[0] == '\\')
             return STATUS_OBJECT_NAME_INVALID;
-        /* As the kernel sees it: below that folder, or a stream of that file; no dots are
-           special. */
+        /* As the kernel sees it: below that folder, or a stream of that file; dots have no special
+           meaning. */
         auto_buf struct buf whole = {0};
         bool unc = str_starts(context.cwd, STR("\\\\"));
         if (disk)
@@ -203,8 +200,8 @@ NTSTATUS place_name(struct request *r, uint64_t folder, unsigned text, struct pa
     return STATUS_SUCCESS;
 }
 
-/* The kernel's own name for it where there is one: the tree may change what a letter means. False
-   if the letter stood for nothing when the run began. */
+/* The kernel's own name where there is one: the tree may change what a letter means. False if the
+   letter was not in use at the start of the run. */
 static bool split_nt(const struct broker *b, struct str path, struct str *prefix,
                      struct str *middle, struct str *rest)
 {
@@ -275,8 +272,8 @@ const struct broker_root *place_root(struct request *r, const struct path *name,
     return best && utf16(r, str_from(name->text, best->path.n + 1), below) ? best : NULL;
 }
 
-/* By a name, or one name in a folder; never through a link, except where the system does not know
-   the difference. */
+/* By full name, or by one name in a folder; never through a link, except where the system cannot
+   tell the difference. */
 static NTSTATUS open_folder(HANDLE in, UNICODE_STRING *name, ULONG flags, ULONG options,
                             HANDLE *out)
 {
@@ -295,7 +292,7 @@ bool place_is_remote(const struct broker *b, const struct path *path)
            (local && (d ? d->kind == DRIVE_SHARE : str_starts(path->text, STR("\\\\"))));
 }
 
-/* Decided by its name, before anybody is asked for it: an open alone would send the user's name. */
+/* Decided by name before any server is contacted: an open alone would send the user's name. */
 static bool may_open_remote(struct request *r, const struct path *path)
 {
     struct policy_request question = {.path = *path, .access = POLICY_READ};
@@ -305,7 +302,7 @@ static bool may_open_remote(struct request *r, const struct path *path)
     return answer.verdict == CORDON_ALLOW || (path->class == PATH_FILE && r->broker->remote_roots);
 }
 
-/* The rest of a path behind a link that leads to target. */
+/* The path after replacing a link with its target. */
 static bool join_link(struct request *r, const struct path *target, struct str rest,
                       struct path *out)
 {
@@ -324,8 +321,8 @@ static bool join_link(struct request *r, const struct path *target, struct str r
            path_normalize(&context, given, normal, whole.n + 16, out) == 0;
 }
 
-/* Component by component, for a way with a link on it: STATUS_REPARSE with where the first one
-   leads. */
+/* Component by component, for a path with a link on it: STATUS_REPARSE with the target of the first
+   link. */
 static NTSTATUS walk(struct request *r, struct str path, HANDLE *out, struct path *again)
 {
     size_t root = path_root_length(PATH_WINDOWS, path);
@@ -380,10 +377,9 @@ static NTSTATUS open_way(struct request *r, struct str path, HANDLE *out, struct
 }
 
 /*
- * The final path of a folder that was opened by a name. Where the name led through a link the
- * folder is opened once more by its final path: Wine finds out a handle's path by asking for the
- * name again, and a link that was turned between the two makes it a path of something else. Empty
- * if it does not come to rest.
+ * The final path of a folder that was opened by name. If the name led through a link, the folder is
+ * opened again by its final path: Wine finds a handle's path by looking the name up again, so a
+ * link exchanged in between would give the path of something else. Empty if it does not settle.
  */
 static struct str settle(struct request *r, struct str asked, HANDLE *folder)
 {
@@ -418,7 +414,7 @@ NTSTATUS place_look(const struct place *place, bool follow, HANDLE *out)
     return place_open(place, 0, follow ? 0 : FILE_OPEN_REPARSE_POINT, out);
 }
 
-/* One try: STATUS_REPARSE with where a link on the way leads. */
+/* One attempt: STATUS_REPARSE with the target of a link on the way. */
 static NTSTATUS find(struct request *r, const struct path *name, struct place *out,
                      struct path *again)
 {
@@ -442,7 +438,7 @@ static NTSTATUS find(struct request *r, const struct path *name, struct place *o
     if (leaf.n && whole.n && whole.p[whole.n - 1] != '\\')
         buf_char(&whole, '\\');
     buf_add(&whole, leaf);
-    /* Where it really is can be spelled in a way that is refused: judged like any other name. */
+    /* Its real location may have a spelling that is refused: judged like any other name. */
     struct path_context context = {.dialect = PATH_WINDOWS, .unix_drive = wine_unix_drive()};
     char *normal = arena_alloc(&r->arena, whole.n + 16);
     struct str given = arena_copy(&r->arena, buf_str(&whole));

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Children: judged by tool rules and guard before they are made and once more as they are, given
- * their agent while they are suspended. What appears in the job and never gets one is ended.
- */
+/* Children: judged by tool rules and guard before they are created and again as they are, and given
+   their agent while suspended. A process that appears in the job and never gets one is killed. */
 #include <stdio.h>
 
 #include "base/utf.h"
@@ -79,14 +77,14 @@ static bool guard_refuses(struct request *r, struct str cmdline)
     return refused;
 }
 
-/* Read where it lies on a disk of this machine: nobody else is asked for a program's name. */
+/* Read only from a disk of this machine: no other machine is contacted for a program's name. */
 static struct str original_name(struct request *r, struct str path)
 {
     struct path place = {.class = PATH_FILE, .text = path, .base = path};
     return place_is_remote(r->broker, &place) ? STR_NONE : version_original_name(&r->arena, path);
 }
 
-/* *stub: it was called as what it is, and the stub can say why it does not run. */
+/* *stub: it was called by its own name, so the stub can say why it does not run. */
 static bool tool_refused(struct request *r, const struct program *p, bool *stub)
 {
     struct str called = str_slice(p->cmdline, 0, first_word_end(p->cmdline));
@@ -123,10 +121,8 @@ static bool is_system_file(struct str path, struct str name)
     return !text.failed && str_eqi(buf_str(&text), path);
 }
 
-/*
- * conhost that serves a console (--server 0x58 --headless, as CreatePseudoConsole starts it, and
- * Wine for every console) starts nothing; with any other word it could.
- */
+/* A conhost that serves a console (--server 0x58 --headless, as CreatePseudoConsole starts it, and
+   Wine for every console) starts nothing; with any other argument it could. */
 static bool is_console_server(const struct program *p)
 {
     static const struct str words[] = {{"--server", 8},         {"--headless", 10}, {"--width", 7},
@@ -149,7 +145,7 @@ static bool is_console_server(const struct program *p)
     return serves;
 }
 
-/* The file decides, not what the caller says it is called; but many files have two names. */
+/* The file decides, not the name given by the caller; but many files have two names. */
 static bool refused(struct request *r, const struct program *p, bool *stub)
 {
     *stub = false;
@@ -175,7 +171,7 @@ static struct str text_of(struct request *r, const void *units, size_t bytes)
     return out.failed ? STR_NONE : arena_copy(&r->arena, buf_str(&out));
 }
 
-/* The final path of an image; what cannot be opened is judged by its spelling. */
+/* The final path of an image; one that cannot be opened is judged by its spelling. */
 static struct str image_path(struct request *r, const struct path *path)
 {
     auto_place struct place place = {0};
@@ -195,7 +191,7 @@ void process_start(struct request *r)
     bool pass;
     NTSTATUS status = place_name(r, 0, 0, &path, &pass);
     if (status < 0 || pass) {
-        /* Not an object name: RtlCreateUserProcess may be given a plain path. */
+        /* Not an object name: RtlCreateUserProcess also accepts a plain path. */
         request_answer(r, STATUS_OBJECT_NAME_INVALID);
         return;
     }
@@ -281,7 +277,7 @@ static void bring_agent(struct request *r)
     bool stub, good = read_image(r, process, &p.path) && read_command(r, process, &p.cmdline) &&
                       !refused(r, &p, &stub);
     if (good && is_console_server(&p)) {
-        /* As where the console driver starts it: it holds only the token. */
+        /* Like one started by the console driver: it holds only the token. */
         CloseHandle(process);
         request_answer(r, STATUS_SUCCESS);
         return;
@@ -317,7 +313,7 @@ static void bring_agent(struct request *r)
 void process_started(struct request *r)
 {
     bring_agent(r);
-    /* Only now: until it is one of the clients it is waited for. */
+    /* Only now: until it is a client, others wait for it. */
     if (InterlockedDecrement(&r->client->starting) < 0)
         InterlockedExchange(&r->client->starting, 0);
 }
@@ -354,7 +350,7 @@ void process_reach(struct request *r)
             CloseHandle(thread);
     }
     if (pid == 0 || broker_has(r->broker, pid)) {
-        request_answer(r, STATUS_SUCCESS); /* what is not there is Windows' to say */
+        request_answer(r, STATUS_SUCCESS); /* a missing program is for Windows to report */
         return;
     }
     snprintf(target, sizeof target, "process %lu", (unsigned long)pid);
@@ -363,7 +359,7 @@ void process_reach(struct request *r)
                       STR("a process outside the run would be changed"), STR(POLICY_NO_REMEDY));
 }
 
-/* The image of a process; false while it is being made or ends. */
+/* The image of a process; false while it is being created or exits. */
 static bool image_of(HANDLE process, struct buf *out)
 {
     wchar_t image[1024];
@@ -374,7 +370,7 @@ static bool image_of(HANDLE process, struct buf *out)
     return !out->failed;
 }
 
-/* True if a thread of it can run; one without threads is still being made. */
+/* True if one of its threads can run; a process without threads is still being created. */
 static bool is_running(HANDLE process)
 {
     enum { SUSPEND_COUNT = 35 /* ThreadSuspendCount */ };
@@ -415,13 +411,14 @@ static void end_unasked(struct broker *b, const struct newcomer *n, struct str i
 }
 
 /*
- * One that was asked for stands still until it has its agent: what runs before that was not made by
- * the hook, or was let go by its parent. The order matters: it may get its agent while we look.
+ * A process that was asked for stays suspended until it has its agent: one that runs earlier was
+ * not created through the hook, or its parent resumed it. The order matters: it may get its agent
+ * while we look.
  */
 static bool is_settled(struct broker *b, const struct newcomer *n)
 {
     bool starting;
-    DWORD code; /* a process without threads yet may count as ended, but has no code */
+    DWORD code; /* a process without threads may count as ended, but has no exit code */
     if (is_known(b, n->pid, &starting) ||
         (GetExitCodeProcess(n->process, &code) && code != STILL_ACTIVE))
         return true;
@@ -431,7 +428,7 @@ static bool is_settled(struct broker *b, const struct newcomer *n)
     /* Without a name its image is not even mapped. */
     if ((!named || (starting && !is_running(n->process))) && age < GRACE_MS && !b->stopping)
         return false;
-    /* Windows starts a conhost for every console program, without asking; it holds only the
+    /* Windows starts a conhost for every console program without asking; it holds only the
        token. */
     bool console = named && is_system_file(buf_str(&image), STR("conhost.exe"));
     if (!console && !is_known(b, n->pid, &starting) && job_has(b->job, n->process))

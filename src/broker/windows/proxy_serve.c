@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread for each client, and one more for what comes back. The protocol is proxy.c's, who may
- * be reached is the policy's; here a name becomes addresses, and only public ones are dialled.
- * Sockets are loaded when they are needed: runs without this proxy do not pay for them.
+ * One thread for each client, and one more for the opposite direction. The protocol is in proxy.c
+ * and the policy decides who may be reached; here a name becomes addresses, and only public ones
+ * are dialled. The socket library is loaded on demand: runs without this proxy do not pay for it.
  */
 #include <winsock2.h>
 #include <ws2tcpip.h>
@@ -63,7 +63,7 @@ static bool load_sockets(void)
     return InitOnceExecuteOnce(&loaded, load_functions, NULL, NULL);
 }
 
-/* A connection: two sockets, closed by whoever ends it first. */
+/* A connection: two sockets, closed by whichever side ends it first. */
 struct link {
     struct proxy_server *server;
     SOCKET client, peer;
@@ -121,7 +121,7 @@ static struct net_host host_of(const struct sockaddr *address)
     return net_read_host(str_of(text));
 }
 
-/* Dials the first address that may be dialled and answers; *any is set if there was one at all. */
+/* Dials the first permitted address and answers; sets *any if there was one at all. */
 static SOCKET dial(const char *host, uint16_t port, bool written, bool *any, bool *allowed)
 {
     struct addrinfo *found = NULL, hints = {.ai_socktype = SOCK_STREAM};
@@ -357,7 +357,7 @@ void proxy_close(struct proxy_server *s)
         Sleep(5);
     CloseHandle(s->thread);
     if (s->clients == 0)
-        free(s); /* else a thread still waits for a name's address; the process ends soon */
+        free(s); /* otherwise a thread still waits for name resolution; the process ends soon */
 }
 
 bool proxy_lookup(struct str host, struct buf *out)

@@ -11,15 +11,15 @@
 
 struct proxy_server;
 
-/* Listens on 127.0.0.1 with a secret of the caller's and begins to serve; NULL if it cannot. Events
-   come from any thread, under lock. */
+/* Listens on 127.0.0.1 with the caller's secret and starts serving; NULL if it cannot. Events come
+   from any thread, under lock. */
 struct proxy_server *proxy_open(const struct policy *policy, struct str secret,
                                 void (*event)(void *context, const struct audit_event *event),
                                 void *context, uint64_t (*now)(void), CRITICAL_SECTION *lock);
 
 uint16_t proxy_port(const struct proxy_server *s);
 
-/* Ends every connection; no event after it. NULL is fine. */
+/* Ends every connection; no event follows. NULL is accepted. */
 void proxy_close(struct proxy_server *s);
 
 /* The first address of a host as text; false if there is none. */

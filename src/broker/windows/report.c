@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Refusals: one event each, in words, and the status that the program gets. */
+/* Reports refusals: one event each, in words, and the status that the program gets. */
 #include "audit/audit.h"
 #include "broker/windows/broker.h"
 

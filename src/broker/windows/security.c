@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Access lists that a program gives its files. Entries for a SID of the run's own token are left
- * out: with one the tree could write the file without asking. Owners, labels and audit lists stay
- * as they are.
+ * out: with one the tree could write the file without asking. Owners, labels and audit lists are
+ * left unchanged.
  */
 #include "broker/windows/broker.h"
 
 enum { GIVEN = DACL_SECURITY_INFORMATION };
 
-/* The list as given, checked to lie within its bytes; a missing one means everybody. */
+/* The list as given, checked to lie within its bytes; a missing list means everybody. */
 static const ACL *given_list(const struct request *r, unsigned text)
 {
     const ACL *list = r->wire.text[text].p;
@@ -20,7 +20,7 @@ static const ACL *given_list(const struct request *r, unsigned text)
 
 static bool is_of_the_run(const struct broker *b, const ACE_HEADER *ace, size_t room)
 {
-    /* Every kind that grants has its SID behind a mask; kinds with more in front are left out. */
+    /* Every allow entry has its SID after a mask; kinds with more fields before it are left out. */
     bool plain = ace->AceType == ACCESS_ALLOWED_ACE_TYPE || ace->AceType == ACCESS_DENIED_ACE_TYPE;
     const ACCESS_ALLOWED_ACE *entry = (const void *)ace;
     if (!plain || room < sizeof *entry + 4 || ace->AceSize > room)
@@ -48,7 +48,7 @@ static ACL *filtered_list(struct request *r, const ACL *given)
     return list;
 }
 
-/* "Everybody" as an entry: a list that is missing altogether would let the tree in as well. */
+/* "Everybody" as an entry: a missing list would let the tree in as well. */
 static ACL *open_list(struct request *r)
 {
     enum { SIZE = 64 };

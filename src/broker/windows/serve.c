@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes, their workers, and the job's news. */
+/* Processes, their workers, and job notifications. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static void end_process(struct client *c, const char *why)
     TerminateProcess(c->process, 125);
 }
 
-/* The message is copied once; nothing of the shared memory is looked at after that. */
+/* The message is copied once; the shared memory is not read again afterwards. */
 static void serve_slot(struct client *c, unsigned index, unsigned char *copy)
 {
     struct wire_slot *slot = &c->wire.shared->slot[index];
@@ -73,11 +73,12 @@ static bool start_worker(struct client *c)
     return started;
 }
 
-/* Takes the slots that ask, each by one worker. */
+/* Serves the slots that have requests, each by one worker. */
 static void serve_slots(struct client *c, unsigned char *copy)
 {
     for (unsigned i = 0; i < WIRE_SLOTS; i++)
-        /* Asked again while we had the slot: whoever was woken for that has passed it by. */
+        /* A request arrived while we held the slot, and the worker woken for it has passed it
+           by. */
         while (is_asked(c, i) && !InterlockedCompareExchange(&c->busy[i], 1, 0)) {
             uint32_t asked = WIRE_ASKED;
             if (__atomic_compare_exchange_n(&c->wire.shared->slot[i].state, &asked, WIRE_TAKEN,
@@ -206,7 +207,7 @@ static bool open_roots(struct broker *b)
     for (size_t i = 0; i < s->roots.count && good; i++)
         good = open_root(b, s->roots.items[i].path);
     if (good && s->temp_path.n)
-        open_root(b, s->temp_path); /* a shared one may be gone */
+        open_root(b, s->temp_path); /* a shared one may already be gone */
     return good;
 }
 
@@ -222,7 +223,7 @@ void broker_stop(struct broker *b)
     enum { PATIENCE_MS = 1000 };
     b->stopping = true;
     PostQueuedCompletionStatus(b->port, 0, 0, NULL);
-    /* The tree is dead: each worker finds that out at once. */
+    /* The tree is dead: each worker notices that at once. */
     for (int ms = 0; b->threads > 0 && ms < PATIENCE_MS; ms++)
         Sleep(1);
     inject_plan_free(&b->inject);

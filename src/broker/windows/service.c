@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Services that are called by RPC: judged by the interface, which the agent read from the
-   message. */
+/* Services called by RPC: judged by the interface, which the agent read from the message. */
 #include "broker/windows/broker.h"
 
 void service_handle(struct request *r)

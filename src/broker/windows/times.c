@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times that a program set on a file it still has open: set once more when it closes it. */
+/* Times that a program set on a file it still has open: set again when it closes the file. */
 #include "broker/windows/broker.h"
 
 static void let_go(struct kept_times *k, bool set)
@@ -54,7 +54,7 @@ void times_keep(struct client *c, uint64_t handle, HANDLE file, const struct nt_
         *k = (struct kept_times){handle, file, *basic};
     LeaveCriticalSection(&c->broker->lock);
     if (!k)
-        NtClose(file); /* more open files with times than anybody has met */
+        NtClose(file); /* more open files with times than any known program has */
 }
 
 void times_end(struct client *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Privileges, Landlock, seccomp: in this order, each for good. */
+/* Privileges, Landlock, seccomp: dropped in this order, each permanently. */
 #include "launch/linux/confine.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ int confine_landlock_abi(void)
     return abi > 0 ? (int)abi : 0;
 }
 
-/* Every right that changes something. */
+/* Every Landlock right that changes something. */
 static uint64_t write_rights(int abi)
 {
     uint64_t rights = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
@@ -43,7 +43,7 @@ static uint64_t write_rights(int abi)
     return abi >= 5 ? rights | KERNEL_FS_IOCTL_DEV : rights;
 }
 
-/* Devices that swallow, and the ways to one's own terminal or a new one. */
+/* Devices that discard what is written, and those that lead to one's own terminal or a new one. */
 static const char *const devices[] = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
                                       "/dev/urandom", "/dev/tty",  "/dev/ptmx", "/dev/pts/ptmx"};
 
@@ -55,7 +55,7 @@ bool confine_allows_device(const char *path)
     return false;
 }
 
-/* A device: what is done with it. */
+/* For a device: the rights to use it. */
 static int allow_device(int ruleset, int fd, int abi)
 {
     struct landlock_path_beneath_attr rule = {
@@ -65,7 +65,7 @@ static int allow_device(int ruleset, int fd, int abi)
     return (int)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
 
-/* The terminals that the command was given; every other one is somebody else's. */
+/* The terminals that the command was given; every other one belongs to somebody else. */
 static int allow_terminals(int ruleset, int abi)
 {
     enum { FIRST_PTS = 136, LAST_PTS = 143 };
@@ -121,7 +121,7 @@ static int allow_read(int ruleset, int fd)
 static void look_for_secret(const struct secrets *secrets, struct str path, bool *inside,
                             bool *above)
 {
-    /* Terminals, keyboards, disks: who reads from a terminal takes what the user types there. */
+    /* Terminals, keyboards, disks: reading from a terminal takes what the user types there. */
     static const struct str all_devices = {"/dev", sizeof "/dev" - 1};
     *inside = secrets_below(all_devices, path);
     *above = secrets_below(path, all_devices);
@@ -133,10 +133,8 @@ static void look_for_secret(const struct secrets *secrets, struct str path, bool
     }
 }
 
-/*
- * Landlock can only grant, so everything beside the way to a secret is granted, name by name. What
- * appears there later is opened by the broker.
- */
+/* Landlock can only grant, so everything beside the path to a secret is granted, name by name. What
+   appears there later is opened by the broker. */
 static int allow_reads_beside(int ruleset, const struct secrets *secrets, int parent,
                               const char *name, struct str path)
 {
@@ -150,7 +148,7 @@ static int allow_reads_beside(int ruleset, const struct secrets *secrets, int pa
         return 0;
     if (!above) {
         rc = allow_read(ruleset, fd);
-        /* Of what cannot hold content (a link) there is no rule to be made. */
+        /* No rule can be made for an object without content (a link). */
         if (rc && errno == EINVAL)
             rc = 0;
         close(fd);
@@ -175,7 +173,7 @@ static int allow_reads_beside(int ruleset, const struct secrets *secrets, int pa
 
 static int allow_reads(int ruleset, const struct secrets *secrets)
 {
-    /* What lies there is no device, or only draws. */
+    /* Nothing in there is a device, or only one that draws. */
     static const char *const folders[] = {"/dev/shm", "/dev/mqueue", "/dev/hugepages", "/dev/dri"};
     int rc = allow_reads_beside(ruleset, secrets, AT_FDCWD, "/", STR("/"));
     for (size_t i = 0; i < sizeof folders / sizeof *folders && rc == 0; i++) {
@@ -251,7 +249,7 @@ bool confine_signals(void)
     return rc == 0;
 }
 
-/* Of root's capabilities only those that make files behave as root expects stay. */
+/* Of root's capabilities, only those that make files behave as root expects are kept. */
 static const uint32_t keep = 1u << CAP_CHOWN | 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH |
                              1u << CAP_FOWNER | 1u << CAP_FSETID;
 
@@ -278,7 +276,7 @@ static int drop_capabilities(void)
         data[i].permitted &= kept;
         data[i].inheritable &= kept;
     }
-    /* What is dropped stays dropped: with no_new_privs no exec gives root more than it has. */
+    /* What is dropped stays dropped: under no_new_privs an exec gives root nothing back. */
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     return (int)syscall(SYS_capset, &header, data);
 }
@@ -297,7 +295,8 @@ static int install_filter(const struct filter_plan *plan, int *listener)
         errno = E2BIG;
         return -1;
     }
-    /* Without WAIT_KILLABLE_RECV a signal would interrupt a call that the broker already did. */
+    /* Without WAIT_KILLABLE_RECV a signal would interrupt a call that the broker has already
+       performed. */
     int fd = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                           SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
                           &program);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process does to itself before it becomes the command: everything is taken away here. */
+/* What a process does to itself before it becomes the command: all rights are dropped here. */
 #ifndef CORDON_LAUNCH_LINUX_CONFINE_H
 #define CORDON_LAUNCH_LINUX_CONFINE_H
 
@@ -10,32 +10,30 @@
 struct confine_plan {
     int landlock_abi;              /* of the kernel, or a lower cap */
     const char *granted;           /* a folder where everything may be changed; NULL: none */
-    const struct secrets *secrets; /* what must not be read; NULL or empty: reads stay free */
+    const struct secrets *secrets; /* must not be read; NULL or empty: reads are unrestricted */
 };
 
 /*
  * While the supervisor acts for the tree it uses no more capabilities than the tree has: what root
- * can open with the others (kernel memory, logs) is not the tree's. Of this thread and those it
- * makes, for as long as they last.
+ * can open with the others (kernel memory, logs) is off limits to the tree. Applies to this thread
+ * and those it creates, for their lifetime.
  */
 void confine_lower_supervisor(void);
 
 /* The kernel's Landlock ABI, 0 if it has none. */
 int confine_landlock_abi(void);
 
-/*
- * From here on this process reaches no others with a signal than itself and those it starts; false:
- * this kernel (Landlock before ABI 6) cannot do that.
- */
+/* From here on this process can signal only itself and its descendants; false: this kernel
+   (Landlock before ABI 6) does not support that. */
 bool confine_signals(void);
 
 /* True for a device of the list that Landlock leaves open. */
 bool confine_allows_device(const char *path);
 
 /*
- * Takes writes, privileges and dangerous calls away from this process for good and hands out the
- * listener on which its calls arrive. On failure the name of the step stands in *step, errno says
- * why, and the process must not go on.
+ * Permanently takes writes, privileges and dangerous calls away from this process and returns the
+ * listener on which its calls arrive. On failure *step names the step, errno says why, and the
+ * process must not continue.
  */
 int confine_self(const struct confine_plan *plan, int *listener, const char **step);
 

@@ -33,7 +33,7 @@ bool disk_variable(struct arena *arena, struct str name, struct str *value)
     return value->p != NULL;
 }
 
-/* The final path of what exists of path, with the rest appended. */
+/* The final path of the existing part of path, with the rest appended. */
 static int resolve(struct arena *arena, struct str path, struct disk_facts *facts)
 {
     struct str copy = arena_copy(arena, path);

@@ -48,7 +48,7 @@ static const struct call calls[] = {
 #undef SERVE
 };
 
-/* Numbers above this were not known when the table was made. */
+/* Numbers above this were unknown when the table was made. */
 static const int last_known[] = {450, 450};
 static const uint32_t audit_arch[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_AARCH64};
 
@@ -75,7 +75,7 @@ static void refuse(struct program *p, uint32_t error)
     answer(p, SECCOMP_RET_ERRNO | error);
 }
 
-/* The lower half of an argument; calls look at ints only. */
+/* The lower half of an argument; these calls only look at ints. */
 static void load_argument(struct program *p, int index)
 {
     emit(p, BPF_LD | BPF_W | BPF_ABS,
@@ -105,7 +105,7 @@ static void refuse_types(struct program *p, int argument, const uint32_t *types,
 
 static void act(struct program *p, const struct call *call)
 {
-    /* glibc's O_TMPFILE holds O_DIRECTORY: its own bit is what counts. */
+    /* glibc's O_TMPFILE includes O_DIRECTORY: only its own bit counts. */
     static const uint32_t may_write = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | 020000000;
     static const uint32_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                        CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
@@ -122,15 +122,16 @@ static void act(struct program *p, const struct call *call)
                                       0xC0506617 /* FS_IOC_ADD_ENCRYPTION_KEY */,
                                       0xC0406618 /* FS_IOC_REMOVE_ENCRYPTION_KEY */,
                                       0x40047211 /* FAT_IOCTL_SET_ATTRIBUTES */,
-                                      0x4B47 /* KDSKBENT: keys that type later */,
+                                      0x4B47 /* KDSKBENT: keys that type something later */,
                                       0x4B49 /* KDSKBSENT */,
                                       0x4B4B /* KDSKBDIACR */,
                                       0x4B4D /* KDSETKEYCODE */,
                                       0x5423 /* TIOCSETD */,
-                                      0x8901 /* FIOSETOWN: signals to others */,
+                                      0x8901 /* FIOSETOWN: signals to other processes */,
                                       0x8902 /* SIOCSPGRP */,
                                       0x5432 /* TCSETXF */};
-    /* Devices that one descriptor for reading commands; newer kernels' Landlock knows devices. */
+    /* Devices that can be controlled through a read-only descriptor; Landlock covers devices on
+       newer kernels. */
     static const uint32_t types[] = {
         0x0300 /* IDE */, 0x1200 /* disks */,  0x2200 /* SCSI */, 0x4C00 /* loop */,
         0x5300 /* CD */,  0xAA00 /* faults */, 0xAE00 /* KVM */,  0xFD00 /* mapper */};
@@ -143,7 +144,7 @@ static void act(struct program *p, const struct call *call)
     case DO_OPEN:
         load_argument(p, call->argument);
         if (p->plan->reads) {
-            /* A descriptor that is only a path shows no content. */
+            /* An O_PATH descriptor shows no content. */
             emit(p, BPF_JMP | BPF_JSET | BPF_K, O_PATH, 1, 0);
             answer(p, SECCOMP_RET_USER_NOTIF);
             answer(p, SECCOMP_RET_ALLOW);
@@ -203,7 +204,7 @@ static void act(struct program *p, const struct call *call)
         answer(p, SECCOMP_RET_ALLOW);
         return;
     case DO_OPENAT2:
-        /* Its flags lie in memory; without Landlock's TRUNCATE one of them could change too
+        /* Its flags are in memory; without Landlock's TRUNCATE right one of them could change too
            much. */
         if (p->plan->landlock_abi >= 3)
             answer(p, SECCOMP_RET_USER_NOTIF);
@@ -215,7 +216,7 @@ static void act(struct program *p, const struct call *call)
         return;
     case DO_FCNTL:
         load_argument(p, call->argument);
-        /* Whoever opens the file would wait for the holder, and that would be the broker. */
+        /* Opening the file would wait for the lease holder, and the broker does the opening. */
         emit(p, BPF_JMP | BPF_JEQ | BPF_K, F_SETLEASE, 0, 1);
         refuse(p, EINVAL);
         refuse_values(p, owners, p->plan->landlock_abi >= 6 ? 0 : 2, EPERM);
@@ -244,7 +245,7 @@ static void act(struct program *p, const struct call *call)
     }
 }
 
-/* From this number on, to the next stretch's; NULL: it passes. */
+/* From this number to the start of the next range; NULL: it passes. */
 struct stretch {
     int first;
     const struct call *call;
@@ -255,7 +256,7 @@ static bool same_action(const struct call *a, const struct call *b)
     return a && b ? a->action == b->action && a->argument == b->argument : a == b;
 }
 
-/* The numbers cut into stretches with one answer each; neighbours with the same are one. */
+/* The numbers divided into ranges with one answer each; equal neighbours are merged. */
 static size_t cut(const struct call *const *list, size_t count, enum filter_arch arch,
                   struct stretch *out)
 {
@@ -283,7 +284,8 @@ static void search(struct program *p, const struct stretch *list, size_t count)
             answer(p, SECCOMP_RET_ALLOW);
         return;
     }
-    /* A comparison reaches 255 instructions; over a long half leads a jump without one. */
+    /* A conditional jump reaches 255 instructions; a longer half is skipped by an unconditional
+       one. */
     bool far = count > 32;
     size_t half = count / 2;
     size_t jump = emit(p, BPF_JMP | BPF_JGE | BPF_K, (uint32_t)list[half].first, 0, far);
@@ -328,7 +330,7 @@ size_t filter_make(enum filter_arch arch, const struct filter_plan *plan, struct
     emit(&p, BPF_JMP | BPF_JEQ | BPF_K, audit_arch[arch], 1, 0);
     refuse(&p, ENOSYS);
     emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
-    /* Also what the x32 bit makes of a number. */
+    /* Including numbers with the x32 bit. */
     emit(&p, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)last_known[arch], 0, 1);
     refuse(&p, ENOSYS);
     search(&p, stretches, cut(list, count, arch, stretches));

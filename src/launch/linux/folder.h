@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The names in a folder, without malloc: a process that was forked off a program with threads must
- * not wait for a lock that nobody holds any more.
- */
+/* Lists a folder without malloc: a process forked from a multithreaded program must not wait for a
+   lock whose holder does not exist in it. */
 #ifndef CORDON_LAUNCH_LINUX_FOLDER_H
 #define CORDON_LAUNCH_LINUX_FOLDER_H
 
@@ -19,7 +17,7 @@ static inline struct folder folder_of(int fd)
     return (struct folder){.fd = fd};
 }
 
-/* The next name but "." and "..", until the next call; NULL at the end. */
+/* The next name except "." and "..", valid until the next call; NULL at the end. */
 const char *folder_next(struct folder *f);
 
 #endif

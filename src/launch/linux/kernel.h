@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel has and the headers of Debian 12 do not. */
+/* What the kernel has and Debian 12's headers lack. */
 #ifndef CORDON_LAUNCH_LINUX_KERNEL_H
 #define CORDON_LAUNCH_LINUX_KERNEL_H
 
@@ -18,11 +18,11 @@ struct kernel_ruleset {
 #define KERNEL_SCOPE_ABSTRACT_UNIX (1ULL << 0)
 #define KERNEL_SCOPE_SIGNAL (1ULL << 1)
 
-/* Kernel 6.6: who answers a call wakes the caller on its own CPU. */
+/* Kernel 6.6: answering a call wakes the caller on the same CPU. */
 #define KERNEL_NOTIF_SET_FLAGS 0x40082104UL /* _IOW('!', 4, uint64_t) */
 #define KERNEL_NOTIF_SYNC_WAKE_UP 1UL
 
-/* Kernel 6.15: how a process ended, for whoever holds a descriptor of it. */
+/* Kernel 6.15: how a process ended, for the holder of a pidfd. */
 struct kernel_pidfd_info {
     uint64_t mask, cgroup;
     uint32_t ids[11];
@@ -31,7 +31,7 @@ struct kernel_pidfd_info {
 #define KERNEL_PIDFD_GET_INFO 0xC040FF0BUL /* _IOWR(0xFF, 11, 64 bytes) */
 #define KERNEL_PIDFD_INFO_EXIT (1ULL << 3)
 
-/* struct statx, which the C library of the release program does not know. */
+/* struct statx, which the release program's C library lacks. */
 struct kernel_statx {
     uint32_t mask, blksize;
     uint64_t attributes;

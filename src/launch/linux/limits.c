@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Version 2 of the kernel's control groups has one tree for all; version 1 one for each
-   controller. */
+/* Control groups version 2 have one tree for everything; version 1 has one for each controller. */
 #include "launch/linux/limits.h"
 
 #include <errno.h>
@@ -17,7 +16,7 @@
 
 enum { MOST_LEVELS = 64 };
 
-/* "cpu,memory" holds memory, "memory_x" does not. */
+/* "cpu,memory" contains memory, "memory_x" does not. */
 static bool holds_word(const char *list, const char *word, const char *separators)
 {
     for (const char *p = list; *p;) {
@@ -30,8 +29,7 @@ static bool holds_word(const char *list, const char *word, const char *separator
     return false;
 }
 
-/* The path of the caller's group in the tree of a controller; NULL: in the one tree of version
-   2. */
+/* The path of the caller's group in a controller's tree; NULL: in version 2's single tree. */
 static bool read_own_group(const char *file, const char *controller, char *out, size_t capacity)
 {
     char line[PATH_MAX + 256];
@@ -115,8 +113,8 @@ static bool put_number(const char *folder, const char *name, uint64_t number)
 }
 
 /*
- * In version 2 a group with processes has no groups with limits below it, but for the topmost,
- * which has no type. The kernel would take a limit of processes there all the same, and then nobody
+ * In version 2 a group with processes can have no groups with limits below it, except the root
+ * group, which has no type. The kernel would accept a process limit there, and then let no process
  * in.
  */
 static bool may_hold_groups(const char *folder)
@@ -132,7 +130,7 @@ static bool takes_processes(const char *group)
     return get(group, "cgroup.type", type, sizeof type) && strcmp(type, "domain\n") == 0;
 }
 
-/* Makes a group in this folder with the limits; false: nothing is left of it. */
+/* Creates a group with the limits in this folder; on failure returns false and leaves nothing. */
 static bool make_group(const char *folder, const struct policy_limits *wanted,
                        struct limits_group *group)
 {
@@ -158,7 +156,7 @@ static bool make_group(const char *folder, const struct policy_limits *wanted,
     if (good && group->memory)
         good = put_number(group->path, group->unified ? "memory.max" : "memory.limit_in_bytes",
                           wanted->memory);
-    /* Memory that is only moved to the disk would be no limit; not every kernel counts that. */
+    /* Memory that can be swapped out would be no limit; not every kernel counts swap. */
     if (good && group->memory && group->unified)
         put(group->path, "memory.swap.max", "0");
     if (good && group->memory && !group->unified)
@@ -171,7 +169,8 @@ static bool make_group(const char *folder, const struct policy_limits *wanted,
     return false;
 }
 
-/* Beside the caller's own group, or further up, where somebody has let this user make groups. */
+/* Beside the caller's own group, or further up, where this user has been allowed to create
+   groups. */
 static bool make_unified(const struct policy_limits *wanted, const struct limits_source *source,
                          struct limits_group *group)
 {
@@ -263,7 +262,7 @@ void limits_close(struct limits *l, struct limits_reached *reached)
             reached->memory = has_counted(
                 group->path, group->unified ? "memory.events" : "memory.oom_control", "oom_kill ");
         close(group->members);
-        /* The last process is counted for a moment after it was waited for. */
+        /* The last process is still counted for a moment after it was waited for. */
         for (int tries = 0; rmdir(group->path) && errno == EBUSY && tries < 500; tries++)
             nanosleep(&(struct timespec){0, 2000000}, NULL);
     }

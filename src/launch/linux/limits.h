@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Limits on processes and memory by a control group of the run's own: made beside or below the
- * caller's, joined by the command before it is confined, removed at the end. Of the machine's other
- * groups only one is changed: the one around it counts processes and memory from then on.
+ * Limits on processes and memory through a control group of the run's own: created beside or below
+ * the caller's, joined by the command before it is confined, removed at the end. Only one other
+ * group is changed: the enclosing one then counts processes and memory.
  */
 #ifndef CORDON_LAUNCH_LINUX_LIMITS_H
 #define CORDON_LAUNCH_LINUX_LIMITS_H
@@ -28,19 +28,18 @@ struct limits_source {
     const char *own_group; /* /proc/self/cgroup */
 };
 
-/* CORDON_E_CONFINE with a sentence if there is no group that can be written; nothing is left
-   then. */
+/* CORDON_E_CONFINE with a sentence if no writable group exists; then nothing is left behind. */
 int limits_open(const struct policy_limits *wanted, const struct limits_source *source,
                 struct limits *out, char *message, size_t capacity);
 
-/* The calling process goes in, and with it what it starts. 0 or a negative errno. */
+/* Moves the calling process, and so its future children, into the group. 0 or a negative errno. */
 int limits_join(const struct limits *l);
 
 struct limits_reached {
     bool processes, memory;
 };
 
-/* Removes the groups, which must be empty by then, and says what was reached. */
+/* Removes the groups, which must be empty by then, and tells which limits were reached. */
 void limits_close(struct limits *l, struct limits_reached *reached);
 
 #endif

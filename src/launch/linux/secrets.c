@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rule may name a link, or a folder behind one: what counts is where it leads. */
+/* A rule may name a link, or a folder behind one: its target counts. */
 #include "launch/linux/secrets.h"
 
 #include <stdio.h>
@@ -30,10 +30,10 @@ static bool is_writable_place(const struct policy_settings *s, struct str path)
     return s->temp_path.n && !s->no_temp && secrets_below(s->temp_path, path);
 }
 
-/* A file system, or a part of one, seen at some place. */
+/* A file system, or a part of one, mounted at some place. */
 struct mount {
     unsigned major, minor;
-    struct str root, point; /* what of it is seen, and where */
+    struct str root, point; /* which part of it is mounted, and where */
 };
 
 struct mounts {
@@ -88,7 +88,7 @@ static bool read_mounts(struct arena *arena, struct mounts *out)
     return good;
 }
 
-/* The path of what lies at path, seen from one folder, when seen from another. */
+/* Translates a path seen from one mount into the path seen from another. */
 static struct str move(struct arena *arena, struct str path, struct str from, struct str to)
 {
     struct str rest = str_from(path, from.n > 1 ? from.n : 0);
@@ -105,7 +105,7 @@ static struct str move(struct arena *arena, struct str path, struct str from, st
     return (struct str){out, n};
 }
 
-/* The same secret at the other places where its file system is seen. */
+/* The same secret at the other places where its file system is mounted. */
 static bool add_mounted(struct arena *arena, const struct policy_settings *s,
                         const struct mounts *mounts, const struct secret *secret,
                         struct secrets *out, size_t *capacity)

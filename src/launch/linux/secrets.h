@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What deny-read rules name on this machine: final paths and inodes, looked up once before the
- * start. */
+   start. */
 #ifndef CORDON_LAUNCH_LINUX_SECRETS_H
 #define CORDON_LAUNCH_LINUX_SECRETS_H
 
@@ -14,7 +14,7 @@ struct secret {
     bool exists;
     dev_t device;
     ino_t inode;
-    bool fixed; /* no writable place holds it, so the kernel itself can keep it from being read */
+    bool fixed;     /* no writable folder contains it, so the kernel itself can prevent reading */
     uint32_t entry; /* of the settings' deny_read, from 1 */
 };
 
@@ -25,7 +25,7 @@ struct secrets {
     size_t allowed_count;
 };
 
-/* Looks up the rules of the compiled settings; false without memory. */
+/* Looks up the rules of the compiled settings; false if memory runs out. */
 bool secrets_find(struct arena *arena, const struct policy_settings *s, struct secrets *out);
 
 /* True if path is folder or lies below it. */

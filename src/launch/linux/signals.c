@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The handler may run in any thread of the host at any time, so the list that it reads has no lock:
- * who takes an entry out waits until no handler is in between.
- */
+/* The handler may run in any thread of the host at any time, so the list that it reads has no lock:
+   removing an entry waits until no handler is reading the list. */
 #include "launch/linux/signals.h"
 
 #include <pthread.h>
@@ -26,18 +24,18 @@ static unsigned running; /* under the lock, like the next two */
 static bool is_changed[CHANGED];
 static struct sigaction before[CHANGED]; /* only if changed */
 static _Atomic(struct signals_run *) first;
-static atomic_uint handlers; /* that read the list now */
+static atomic_uint handlers; /* handlers reading the list now */
 
 static void on_end(int signal)
 {
     (void)signal;
     atomic_fetch_add(&handlers, 1);
     for (struct signals_run *run = atomic_load(&first); run; run = atomic_load(&run->next))
-        shutdown(run->control, SHUT_WR); /* the reaper sees the end of its control */
+        shutdown(run->control, SHUT_WR); /* the reaper sees end-of-file on its control socket */
     atomic_fetch_sub(&handlers, 1);
 }
 
-/* Other threads of the host should not notice: SA_RESTART. */
+/* SA_RESTART: other threads of the host should not notice. */
 static struct sigaction action_of(size_t i)
 {
     struct sigaction action = {.sa_flags = SA_RESTART};
@@ -71,7 +69,7 @@ static void put_back(size_t i)
 void signals_leave(struct signals_run *run)
 {
     sigset_t all, mask;
-    /* A handler in this very thread would be waited for for ever. */
+    /* Waiting for a handler in this very thread would never end. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     pthread_mutex_lock(&lock);

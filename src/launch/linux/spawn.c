@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes, descriptors and who waits for whom. */
+/* Processes, their descriptors, and which process waits for which. */
 #include "launch/linux/spawn.h"
 
 #include <errno.h>
@@ -26,9 +26,9 @@
 #include "launch/linux/signals.h"
 #include "launch/linux/stubs.h"
 
-/* What the command's process says before its exec. */
+/* What the command's process reports before its exec. */
 struct report {
-    int error; /* errno; 0: confined, the listener comes along */
+    int error; /* errno; 0: confined, the listener is attached */
     pid_t pid;
     char step[64];
 };
@@ -88,7 +88,7 @@ __attribute__((noreturn)) static void become_command(const struct spawn_plan *pl
         report.error = errno ? errno : EINVAL;
     else if (!plan->unconfined && confine_self(&plan->confine, &listener, &step))
         report.error = errno ? errno : EINVAL;
-    /* What was open here before is nobody's business inside, but for the three that are given. */
+    /* Descriptors that were open here are closed, except the three that are passed on. */
     else if (step = "descriptors", syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC))
         report.error = errno ? errno : EINVAL;
     snprintf(report.step, sizeof report.step, "%s", step);
@@ -120,7 +120,7 @@ static pid_t parent_of(pid_t pid)
     if (n <= 0)
         return 0;
     text[n] = '\0';
-    /* The name stands in parentheses and may hold some. */
+    /* The name is in parentheses and may itself contain some. */
     const char *end = strrchr(text, ')');
     return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
@@ -130,7 +130,7 @@ struct relative {
     bool ours;
 };
 
-/* Everybody and their parents, in one look; not every kernel lists a process's children. */
+/* All processes and their parents in one pass; not every kernel lists a process's children. */
 static size_t look_at_all(struct relative *all, size_t most)
 {
     size_t count = 0;
@@ -148,7 +148,7 @@ static size_t look_at_all(struct relative *all, size_t most)
     return count;
 }
 
-/* Sends a signal to every descendant; how many there are. */
+/* Sends a signal to every descendant; returns how many there are. */
 static unsigned signal_tree(int number)
 {
     enum { MOST = 1 << 20 };
@@ -198,10 +198,10 @@ static bool kill_children(int list)
 }
 
 /*
- * Ends every descendant. Orphans of the killed become our children, so in the end nothing is left
- * to wait for. Where our signals reach the tree alone (scoped), one call kills all of it, and no
- * fork slips through. On older kernels a tree that forks as fast as it can is caught by being
- * faster: nothing but a short list is read between two rounds, and it is not waited for.
+ * Kills every descendant. Orphans of the killed become our children, so in the end nothing is left
+ * to wait for. Where our signals are scoped to the tree, one call kills all of it and no fork slips
+ * through. On older kernels a tree that forks as fast as it can is caught by being faster: only a
+ * short list is read between two rounds, without waiting.
  */
 static void kill_tree(bool scoped)
 {
@@ -229,7 +229,7 @@ static uint64_t elapsed_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* How long poll may wait; the timeout is the reaper's, which nothing the tree does can hold up. */
+/* How long poll may wait. The reaper keeps the time-out, so nothing the tree does can delay it. */
 static int time_left(const struct spawn_plan *plan, uint64_t begin)
 {
     if (!plan->timeout_ms)
@@ -239,10 +239,8 @@ static int time_left(const struct spawn_plan *plan, uint64_t begin)
     return left > INT_MAX ? INT_MAX : (int)left;
 }
 
-/*
- * Of the descriptors of this process the reaper keeps the standard ones and these, sorted: a pipe
- * or socket of another run, or of the host, must be closed when its owner closes it.
- */
+/* The reaper keeps the standard descriptors and these, sorted. A pipe or socket of another run, or
+   of the host, must be closed when its owner closes it. */
 static void keep_descriptors(int *kept, size_t count)
 {
     unsigned from = 3;
@@ -275,25 +273,28 @@ static void keep_own(const struct spawn_plan *plan, int control, int socket)
     keep_descriptors(kept, count);
 }
 
-/* The reaper: adopts, waits, reports the command's status, ends the rest. All signals are blocked
-   in it, so that nothing from the terminal ends or stops it. Does not return. */
+/* The reaper: adopts orphans, waits, reports the command's status and kills the rest. It blocks all
+   signals, so that nothing from the terminal ends or stops it. Does not return. */
 static void become_reaper(const struct spawn_plan *plan, int control, int socket)
 {
     sigset_t children, all;
     uint64_t begin = elapsed_ms();
     bool adopts = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
-    /* Who kills all that is called cordon must not kill what ends the tree then. A plain call: the
-       sanitizers would take a lock that another thread may have held at the fork. */
+    /*
+     * Renamed so that `pkill cordon` spares the reaper, which then ends the tree. A plain system
+     * call: the sanitizers' wrapper would take a lock that another thread may have held at the
+     * fork.
+     */
     syscall(SYS_prctl, PR_SET_NAME, "sandbox-reaper", 0, 0, 0);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    signal(SIGCHLD, SIG_DFL); /* ignored, it would take the status of the command away */
+    signal(SIGCHLD, SIG_DFL); /* if it were ignored, the command's status would be lost */
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     keep_own(plan, control, socket);
     int ended = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
     bool scoped = !plan->unconfined && confine_signals();
-    /* It shares this memory until its exec and nothing here runs meanwhile: half the price of
+    /* The child shares this memory until its exec while nothing here runs: half the cost of
        fork. */
     pid_t command = ended < 0 || !adopts ? -1 : vfork();
     if (command == 0) {
@@ -304,18 +305,18 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
     struct spawn_end end = {.status = 125 << 8};
     for (bool running = command > 0, more = false; running;) {
         struct pollfd watch[] = {{control, POLLIN, 0}, {ended, POLLIN, 0}};
-        /* In a tree that forks without end a child has always just ended: each round waits for a
-           few, then the control and the clock are asked again. */
+        /* In a tree that forks endlessly some child has always just ended: each round reaps a few,
+           then the control socket and the clock are checked again. */
         int ready = poll(watch, 2, more ? 0 : time_left(plan, begin));
         end.timed_out = time_left(plan, begin) == 0;
         end.error = ready < 0 && errno != EINTR ? errno : 0;
         if (end.error || end.timed_out || (ready > 0 && watch[0].revents))
-            break; /* the supervisor closed it or died, or the time is over */
+            break; /* the supervisor closed it or died, or the time is up */
         struct signalfd_siginfo info;
         while (read(ended, &info, sizeof info) > 0)
             ;
         int found;
-        /* A child that asks to be traced stops, and its parent is told; that is no end. */
+        /* A child that asks to be traced stops, and its parent is told; it has not ended. */
         int round = 64;
         for (pid_t pid; round && (pid = waitpid(-1, &found, WNOHANG)) > 0; round--)
             if (pid == command && !WIFSTOPPED(found)) {
@@ -325,8 +326,7 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
         more = round == 0;
     }
     if (has_children()) {
-        (void)!write(control, &end,
-                     sizeof end); /* so that no call of theirs is answered any more */
+        (void)!write(control, &end, sizeof end); /* from now on no call of theirs is answered */
         kill_tree(scoped);
     }
     end.last = true;
@@ -362,7 +362,7 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
     int error = errno;
     close(control[1]);
     close(socket[1]);
-    /* Nobody looks for a tool before the command runs, and that waits until it is served. */
+    /* No tool is looked up before the command runs, and the command waits until it is served. */
     if (plan->stubs && reaper > 0)
         stubs_make(plan->stubs, plan->policy);
     struct report report = {.error = ECHILD, .step = "the command's process died early"};
@@ -382,7 +382,7 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
         spawn_close(&s);
         if (plan->stubs)
             stubs_remove(plan->stubs,
-                         plan->policy); /* the reaper may have looked before they were there */
+                         plan->policy); /* the reaper may have looked before they existed */
         return fail(message, capacity, report.step, report.error);
     }
     s.command = report.pid;
@@ -411,7 +411,8 @@ void spawn_close(struct spawn *s)
 {
     if (s->control >= 0)
         shutdown(s->control, SHUT_WR);
-    /* Calls that wait for an answer are killable, but only a closed listener ends them for good. */
+    /* Calls waiting for an answer can be killed, but only closing the listener ends them for
+       good. */
     spawn_refuse_calls(s);
     if (s->reaper > 0)
         while (waitpid(s->reaper, NULL, 0) < 0 && errno == EINTR)

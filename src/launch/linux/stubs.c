@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Made while the command's process confines itself, gone at the end of the run; see stubs.h. */
+/* Created while the command's process confines itself, removed at the end of the run; see
+   stubs.h. */
 #include "launch/linux/stubs.h"
 
 #include <dirent.h>
@@ -18,10 +19,10 @@
 
 #define PREFIX "cordon-stubs-"
 
-/* ST_NOEXEC of the flags that statfs tells. */
+/* ST_NOEXEC among the flags of statfs. */
 enum { NO_PROGRAMS = 8 };
 
-/* True for a folder in memory, where files cost next to nothing, that lets programs run. */
+/* True for a folder in memory, where files cost next to nothing, that permits execution. */
 static bool is_quick(const char *folder)
 {
     struct statfs st;
@@ -41,7 +42,7 @@ bool stubs_name(char *out, size_t capacity)
                     (unsigned long long)random) < (int)capacity;
 }
 
-/* A folder of stubs has no folders in it. */
+/* A folder of stubs contains no folders. */
 static void empty_folder(int folder)
 {
     DIR *names = fdopendir(folder);
@@ -53,7 +54,7 @@ static void empty_folder(int folder)
         close(folder);
 }
 
-/* What runs of this user left whose supervisor and reaper were killed together. */
+/* Left behind by this user's runs whose supervisor and reaper were killed together. */
 static void remove_orphans(const char *place)
 {
     enum { MOST_NAMES = 1000 };
@@ -92,7 +93,7 @@ static bool write_script(const struct filling *f, const char *name, struct str t
     return done;
 }
 
-/* A tool of the user's own list has a remedy of its own. */
+/* A tool on the user's own list has a remedy of its own. */
 static void write_denied(const struct filling *f, const char *name,
                          const struct policy_program *program, const struct policy_answer *answer)
 {
@@ -102,7 +103,7 @@ static void write_denied(const struct filling *f, const char *name,
             buf_cstr(&fix));
     buf_fmt(&script, "#!/bin/sh\necho 'cordon: sandbox denied: %s' >&2\nexit 126\n",
             buf_cstr(&text));
-    /* A name that would end the quotes has no stub; it is refused like the others. */
+    /* A name that would end the quotes gets no stub; it is refused like the others. */
     if (!script.failed && !strchr(text.p, '\''))
         write_script(f, name, buf_str(&script));
 }
@@ -141,7 +142,7 @@ void stubs_make(const char *folder, const struct policy *policy)
     remove_orphans(place);
 }
 
-/* By paths: at the end there may be no descriptor left. */
+/* By path: at the end no descriptors may be left. */
 static void remove_stub(void *context, struct str tool)
 {
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Made by this user alone, never followed through a link, removed without following one. */
+/* Created by this user alone, never reached through a link, removed without following one. */
 #include "launch/temp.h"
 
 #include <dirent.h>
@@ -38,7 +38,7 @@ static bool is_plain_id(struct str id)
     return true;
 }
 
-/* Anybody can make names in the shared folder: only a folder of this user's own will do. */
+/* Anybody can create names in the shared folder: only a folder owned by this user is accepted. */
 static int make_session(struct settings *s, const char *path)
 {
     struct stat st;
@@ -52,7 +52,7 @@ static int make_session(struct settings *s, const char *path)
     return 0;
 }
 
-/* Held until temp_release(); false if somebody is removing the folder at this moment. */
+/* Held until temp_release(); false if another process is removing the folder right now. */
 static bool hold(struct settings *s, const char *path)
 {
     struct stat st;
@@ -74,8 +74,8 @@ void temp_release(struct settings *s)
     s->temp_hold = 0;
 }
 
-/* Removes folders of this user that nobody holds: those of killed runs, and sessions that were not
-   used for a day. */
+/* Removes this user's folders that nobody holds: those of killed runs, and sessions unused for a
+   day. */
 static void remove_old(const char *shared)
 {
     char run[64], session[64], path[4096];
@@ -141,7 +141,7 @@ int temp_record(struct settings *s, const char *folder, int *record)
         return fail(s, CORDON_E_REFUSED, path,
                     "this is not a file of yours alone; remove it or take another session id");
     }
-    /* Too long a list is begun anew: what was in it is foreign then. */
+    /* A list that grew too long is started afresh: what it listed becomes foreign. */
     if (st.st_size > LONGEST && flock(fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(fd, 0))
         errno = 0;
     flock(fd, LOCK_SH | LOCK_NB);
@@ -150,7 +150,7 @@ int temp_record(struct settings *s, const char *folder, int *record)
     return 0;
 }
 
-/* The folder's path in *path, LONGEST_PATH bytes; a private one gets a name of its own. */
+/* Writes the folder's path to *path, LONGEST_PATH bytes; a private folder gets a fresh name. */
 static int make_folder(struct settings *s, struct str shared, char *path)
 {
     bool session = s->policy.temp == POLICY_TEMP_SESSION;
@@ -174,7 +174,7 @@ int temp_make(struct settings *s, struct str shared, struct str *out)
                     "an id has letters, digits, dots, dashes and underscores, at most 64");
     snprintf(folder, sizeof folder, "%.*s", STR_ARG(shared));
     remove_old(folder);
-    /* Another run that clears up may take a folder between its making and its holding. */
+    /* Another run that is cleaning up may take a folder between its creation and its locking. */
     bool held = false;
     for (int tries = 0; tries < MOST_TRIES && !held; tries++) {
         int rc = make_folder(s, shared, path);
@@ -184,14 +184,14 @@ int temp_make(struct settings *s, struct str shared, struct str *out)
         if (!held && s->policy.temp != POLICY_TEMP_SESSION)
             rmdir(path);
     }
-    /* A session's folder can be used unheld, where a file system knows no locks. */
+    /* A session's folder can be used without a lock where the file system has none. */
     if (!held && s->policy.temp != POLICY_TEMP_SESSION)
         return fail(s, CORDON_E_OPEN, path, "it cannot be held");
     *out = arena_copy(&s->arena, str_of(path));
     return out->p ? 0 : CORDON_E_NOMEM;
 }
 
-/* Made readable first, on the folder itself: by its name it could be a link by then. */
+/* Made readable first, through the folder itself: its name could be a link by then. */
 static int open_folder(int parent, const char *name)
 {
     char own[64];
@@ -205,7 +205,7 @@ static int open_folder(int parent, const char *name)
     return folder;
 }
 
-/* One round: what is nested too deep for one is moved to the top for the next. */
+/* One round: folders nested too deep are moved to the top for the next round. */
 static void remove_below(int top, int folder, int depth, unsigned *moved)
 {
     int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -254,7 +254,7 @@ static bool remove_inside(const char *path)
 
 bool temp_remove(const char *path)
 {
-    enum { MOST_ATTEMPTS = 3 }; /* what fails for want of descriptors may work a moment later */
+    enum { MOST_ATTEMPTS = 3 }; /* a failure for want of descriptors may succeed a moment later */
     bool had_files = false;
     for (int i = 0; i < MOST_ATTEMPTS && rmdir(path) && errno != ENOENT; i++)
         had_files = remove_inside(path) || had_files;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prefixes, the folders of a wineserver, and the command line for Wine. */
+/* Prefixes, the folders of a wineserver, and command lines for Wine. */
 #include "launch/linux/wine.h"
 
 #include <dirent.h>
@@ -27,7 +27,7 @@ static const char *keep(struct settings *s, const char *text)
     return arena_copy(&s->arena, str_of(text)).p;
 }
 
-/* By its name, or by the two letters that every one begins with. */
+/* By its name, or by the two letters with which every one begins. */
 static bool is_windows_program(const char *program)
 {
     char magic[2] = "";
@@ -91,7 +91,7 @@ static bool copy_file(int from_dir, int to_dir, const char *name, const struct s
     return good;
 }
 
-/* The same tree again: links as links, files below "windows" as second names, others as copies. */
+/* Duplicates a tree: links as links, files below "windows" as hard links, others as copies. */
 static bool clone_folder(int from, int to, bool linked)
 {
     bool good = true;
@@ -142,14 +142,14 @@ static bool clone_prefix(const char *from, const char *to)
     return good;
 }
 
-/* A place for a rule: it can be changed like a root. */
+/* Adds a place to the rules: it can be written like a root. */
 static int allow(struct settings *s, const char *folder)
 {
     struct policy_entry entry = {.given = str_of(folder), .from = STR("--wine-prefix")};
     return policy_list_add(&s->arena, &s->extra_roots, entry);
 }
 
-/* True if a wineserver outside answers for this prefix. */
+/* True if a wineserver outside serves this prefix. */
 static bool is_served(const char *folder, const struct stat *prefix)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -163,9 +163,9 @@ static bool is_served(const char *folder, const struct stat *prefix)
 }
 
 /*
- * Wine's server has a folder named after the prefix: in /tmp/.wine-UID, or on Debian in one of the
- * temp folder whose name stands in the prefix. It is made here, so that nothing else of /tmp is
- * needed.
+ * Wine's server has a folder named after the prefix: in /tmp/.wine-UID, or on Debian in a folder of
+ * the temp folder whose name is stored in the prefix. It is created here, so that nothing else in
+ * /tmp is needed.
  */
 int wine_serve(struct settings *s, struct wine_run *wine)
 {
@@ -216,7 +216,7 @@ int wine_serve(struct settings *s, struct wine_run *wine)
     return rc == 0 ? allow(s, server) : rc;
 }
 
-/* Of which programs a kept prefix was made: another Wine needs another one. */
+/* Which programs a cached prefix was made from: another Wine needs another one. */
 static bool template_path(const char *wine, char *out, size_t capacity)
 {
     char real[PATH_MAX];
@@ -232,7 +232,7 @@ static bool template_path(const char *wine, char *out, size_t capacity)
 
 static const char *const quiet_wine[] = {"WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml="};
 
-/* A prefix as Wine makes it, by Wine, in a run of its own that can change nothing else. */
+/* Has Wine create a prefix, in a run of its own that can change nothing else. */
 static int boot(const struct wine_question *q, const char *wine, const char *server,
                 const char *folder)
 {
@@ -272,7 +272,7 @@ static int make_template(struct settings *s, const struct wine_question *q, cons
     return rc;
 }
 
-/* The prefix of this run: filled from the kept one if it is new. */
+/* The prefix of this run: filled from the cached one if it is new. */
 static int make_prefix(struct settings *s, struct wine_run *run, const struct wine_question *q,
                        const char *wine, const char *server)
 {
@@ -303,7 +303,7 @@ static int make_prefix(struct settings *s, struct wine_run *run, const struct wi
     return rc;
 }
 
-/* C:\ws is what the prefix's drive c: leads to, and ws below it. */
+/* C:\ws is ws below whatever the prefix's drive c: points to. */
 static bool map_root(void *context, struct arena *arena, struct str given, struct str *out)
 {
     const struct wine_run *wine = context;
@@ -334,10 +334,8 @@ static void quote(struct buf *out, const char *word)
     buf_add(out, STR("' "));
 }
 
-/*
- * wine program argument… A prefix that stays wants its server to end by itself, or changes of the
- * registry would be lost: then a shell waits for both.
- */
+/* wine program argument… With a prefix that is kept, the server must exit by itself or registry
+   changes would be lost: then a shell waits for both. */
 static int make_command(struct settings *s, struct wine_run *run, const struct wine_question *q,
                         const char *wine, const char *server)
 {
@@ -427,7 +425,7 @@ bool wine_is_harmless(const struct audit_event *event)
 
 void wine_finish(struct wine_run *wine)
 {
-    /* A prefix that stays has the name of this folder in it. */
+    /* A prefix that is kept stores the name of this folder. */
     if (wine->server && wine->private_prefix)
         temp_remove(wine->server);
     if (wine->other_server)

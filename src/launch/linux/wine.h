@@ -18,15 +18,17 @@
 struct wine_run {
     const char *prefix, *server, *other_server;
     bool private_prefix;     /* removed at the end */
-    const char *const *argv; /* what is started in the place of the command; NULL: the command */
+    const char *const *argv; /* started instead of the command; NULL: the command */
     size_t argc;
     const char *const *set; /* NAME=VALUE for its environment */
     size_t set_count;
 };
 
-/* A new prefix, made by a confined run of Wine: line is for the shell, set are NAME=VALUE of its
-   environment. The only folders that it can change are the prefix and those in wine. A failure
-   leaves a sentence in the settings' error. */
+/*
+ * Creates a new prefix with a confined run of Wine: line is for the shell, set holds NAME=VALUE
+ * pairs of its environment. It can change only the prefix and the folders in wine. On failure a
+ * sentence is in the settings' error.
+ */
 struct wine_boot {
     struct wine_run wine;
     const char *line;
@@ -37,19 +39,19 @@ struct wine_boot {
 struct wine_question {
     const char *const *argv; /* the command */
     size_t argc;
-    const char *prefix; /* the one that was named; NULL: a private one */
+    const char *prefix; /* the prefix that was named; NULL: a private one */
     int (*boot)(void *context, struct wine_boot *boot);
     void *context;
 };
 
-/* Before the policy is compiled: adds the prefix to what can be changed and maps Windows paths of
-   roots. Does nothing for other programs. A failure leaves a sentence in the settings' error. */
+/* Before the policy is compiled: makes the prefix writable and maps Windows paths of roots. Does
+   nothing for other programs. On failure a sentence is in the settings' error. */
 int wine_prepare(struct settings *s, struct wine_run *wine, const struct wine_question *q);
 
-/* Makes the folders of a wineserver for wine->prefix, and lets the run change them. */
+/* Creates the folders of a wineserver for wine->prefix and makes them writable for the run. */
 int wine_serve(struct settings *s, struct wine_run *wine);
 
-/* True for a denial that every program under Wine meets and does without. */
+/* True for a denial that every program under Wine meets and tolerates. */
 bool wine_is_harmless(const struct audit_event *event);
 
 /* Removes a private prefix and the server's folders. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run changes what Linux keeps for each thread, so it has one. Signals that a write to a closed
- * pipe or beyond the file size limit sends to the writer are blocked in it, and end with it.
+ * A run changes settings that Linux keeps per thread, so it gets a thread of its own. Signals
+ * caused by writing to a closed pipe or beyond the file size limit are blocked in it and vanish
+ * with it.
  */
 #include "launch/linux/worker.h"
 
 #include <errno.h>
 #include <pthread.h>
 
-/* The readers recurse within limits that a stack of 1 MiB only just holds, without sanitizers. */
+/* The readers' recursion limits just fit into a stack of 1 MiB, without sanitizers. */
 enum { STACK = 16 * 1024 * 1024 };
 
 struct job {

@@ -5,8 +5,8 @@
 
 #include <signal.h>
 
-/* Does the work in a new thread in which every signal is blocked, and waits for its end; *mask is
-   what the calling thread blocks. 0 or an errno, and then nothing was done. */
+/* Does the work in a new thread with every signal blocked, and waits for it; *mask is what the
+   calling thread blocks. Returns 0, or an errno and then nothing was done. */
 int worker_run(void (*work)(void *context, const sigset_t *mask), void *context);
 
 #endif

@@ -7,14 +7,14 @@
 #include "cordon.h"
 #include "launch/windows/wide.h"
 
-/* Length of the name; the first character may be = itself (=C:). 0: there is no name. */
+/* Length of the name, whose first character may itself be = (=C:). 0: there is no name. */
 static size_t name_length(const wchar_t *variable)
 {
     const wchar_t *end = variable[0] ? wcschr(variable + 1, L'=') : NULL;
     return end ? (size_t)(end - variable) : 0;
 }
 
-/* By name, without regard to case or language, as Windows sorts and searches it. */
+/* By name, ignoring case and language, as Windows sorts and searches it. */
 static int compare(const void *a, const void *b)
 {
     const wchar_t *x = *(const wchar_t *const *)a, *y = *(const wchar_t *const *)b;

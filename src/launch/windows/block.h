@@ -11,8 +11,8 @@
    at the end; CORDON_E_VALUE if one has no name, CORDON_E_ENCODING, CORDON_E_NOMEM. */
 int block_make(struct arena *arena, const char *const *variables, wchar_t **out);
 
-/* The launcher's own environment, NAME=VALUE, NULL at the end, the hidden =C: entries included;
-   NULL without memory. */
+/* The launcher's own environment, NAME=VALUE, NULL-terminated, including the hidden =C: entries;
+   NULL if memory runs out. */
 const char *const *block_read(struct arena *arena);
 
 #endif

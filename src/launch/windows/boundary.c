@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The trial runs on a thread of the launcher that wears the run's token: the kernel makes the same
- * checks as for a process, and no process has to be started for it.
- */
+/* The trial runs on a thread of the launcher that impersonates the run's token: the kernel makes
+   the same checks as for a process, and no process has to be started. */
 #include "launch/windows/boundary.h"
 
 /* Opens as the token would; true only if Windows says that access is denied. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the kernel holds a run's token to what the design says: found out by trying. */
+/* Whether the kernel enforces what the design expects of a run's token: found out by trying. */
 #ifndef CORDON_LAUNCH_WINDOWS_BOUNDARY_H
 #define CORDON_LAUNCH_WINDOWS_BOUNDARY_H
 
@@ -12,8 +12,8 @@ struct boundary {
     bool processes; /* another process of the user could not be opened for writing */
 };
 
-/* Under the token, on a file that is made for this and removed again. What could not be tried
-   counts as not held. */
+/* Tried under the token, on a file created for this and removed afterwards. What could not be tried
+   counts as not enforced. */
 void boundary_try(HANDLE token, struct boundary *out);
 
 static inline bool boundary_is_kernel(const struct boundary *b)

@@ -42,7 +42,7 @@ static DWORD WINAPI drain(void *context)
     return 0;
 }
 
-/* Keys as terminal sequences, Ctrl-C among them; the size of the window, four times a second. */
+/* Sends keys as terminal sequences, Ctrl-C included, and the window's size four times a second. */
 static DWORD WINAPI type(void *context)
 {
     struct console *c = context;
@@ -93,7 +93,7 @@ int console_open(struct console *c, bool attached, struct launch_failure *f)
         SetLastError((DWORD)made);
         rc = launch_fail(f, "cannot make a pseudoconsole (CreatePseudoConsole)");
     }
-    /* The console has copies of these. */
+    /* The console has duplicates of these. */
     if (keys_end)
         CloseHandle(keys_end);
     if (screen_end)
@@ -118,7 +118,7 @@ void console_close(struct console *c)
         CloseHandle(c->typist);
         SetConsoleMode(GetStdHandle(STD_INPUT_HANDLE), c->input_mode);
     }
-    /* Returns when all of the screen was read. */
+    /* Returns once the whole screen has been read. */
     if (c->pseudo && close)
         close(c->pseudo);
     if (c->drain) {

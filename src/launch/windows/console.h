@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The console of a run: a pseudoconsole that the launcher makes and the tree is attached to. A
- * program with the token of a run may be refused a console of its own, and the caller's is never
- * handed on: the tree could type into the shell that waits outside. What the tree writes to it is
- * drained; where the caller's standard handles are all a console, keys, output and size are carried
- * between the two.
+ * The console of a run: a pseudoconsole that the launcher creates and the tree is attached to. A
+ * program with a run's token may be refused a console of its own, and the caller's is never passed
+ * on: the tree could type into the shell that waits outside. The tree's output is drained; where
+ * the caller's standard handles are all consoles, keys, output and size are carried between the
+ * two.
  */
 #ifndef CORDON_LAUNCH_WINDOWS_CONSOLE_H
 #define CORDON_LAUNCH_WINDOWS_CONSOLE_H
@@ -24,13 +24,13 @@ struct console {
     COORD size;
 };
 
-/* attached: the caller's console shows it and types into it. */
+/* attached: the caller's console displays it and types into it. */
 int console_open(struct console *c, bool attached, struct launch_failure *f);
 
 /* True if standard input, output and error of this process are consoles. */
 bool console_is_caller(void);
 
-/* The tree is dead: what it wrote is shown, and the caller's console is as it was. */
+/* The tree is dead: its remaining output is shown, and the caller's console is restored. */
 void console_close(struct console *c);
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private desktops.
- *
- * On the current window station, not on one of its own: only administrators may name a window
- * station, and an unnamed one is shared by all of the logon session, so it would be private to
- * nobody; and a process changes its station as a whole, which a library must not do to its host.
- * What the station shares, clipboard and atoms, is closed by the job's user-interface limits.
+ * Private desktops, on the current window station rather than one of their own: only administrators
+ * may name a window station, and an unnamed one is shared by the whole logon session, so it would
+ * not be private; and a process changes its station as a whole, which a library must not do to its
+ * host. What the station shares, clipboard and atoms, is closed by the job's user-interface limits.
  */
 #include "launch/windows/desktop.h"
 
@@ -13,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Loaded once, when it is needed: commands that start nothing do not pay for the window system. */
+/* Loaded once, on demand: commands that start nothing do not pay for the window system. */
 static struct {
     HWINSTA(WINAPI *station)(void);
     BOOL(WINAPI *describe)(HANDLE, int, PVOID, DWORD, DWORD *);
@@ -34,8 +32,8 @@ static BOOL CALLBACK load_user(INIT_ONCE *once, void *argument, void **result)
     return user.station && user.describe && user.create && user.close;
 }
 
-/* All but switching to it, which could show the user a screen of the tree's making, and
-   journals. */
+/* Everything except journaling and switching to it, which could show the user a screen made by the
+   tree. */
 static const DWORD tree_access = DESKTOP_READOBJECTS | DESKTOP_CREATEWINDOW | DESKTOP_CREATEMENU |
                                  DESKTOP_HOOKCONTROL | DESKTOP_ENUMERATE | DESKTOP_WRITEOBJECTS |
                                  READ_CONTROL;

@@ -39,7 +39,7 @@ bool disk_variable(struct arena *arena, struct str name, struct str *value)
     return value->p != NULL;
 }
 
-/* Opens without any right, so that nothing but its existence decides; links are followed or not. */
+/* Opens without any right, so that only existence matters; links are followed or not. */
 static HANDLE open_to_look(struct arena *arena, struct str path, bool follow)
 {
     wchar_t *text = wide_of(arena, path);
@@ -67,7 +67,7 @@ static struct str final_path(struct arena *arena, HANDLE file)
     return str_starts(path, STR("\\\\?\\")) ? str_from(path, 4) : path;
 }
 
-/* What is there itself; the deepest part that exists stays open in *file, to be asked more. */
+/* Inspects what is there; its deepest existing part stays open in *file for further queries. */
 static int resolve(struct arena *arena, struct str path, struct disk_facts *facts, HANDLE *file)
 {
     struct str part = path;
@@ -94,10 +94,8 @@ static int resolve(struct arena *arena, struct str path, struct disk_facts *fact
     return facts->final.p ? 0 : CORDON_E_NOMEM;
 }
 
-/*
- * Name-surrogate tags (bit 29) are links; the others of Microsoft's are ordinary files. Under Wine
- * a Unix symlink shows only in the attributes of its name.
- */
+/* Name-surrogate tags (bit 29) are links; Microsoft's other tags are ordinary files. Under Wine a
+   Unix symlink shows only in the attributes of its name. */
 static void look_at_reparse(struct arena *arena, struct str path, struct disk_facts *facts)
 {
     enum { APP_EXECUTION_LINK = 0x8000001B };

@@ -9,7 +9,7 @@
 
 enum { LONGEST_MESSAGE = 256 };
 
-/* Windows' text in English; in the user's language where English is not installed. */
+/* Windows' text in English, or in the user's language where English is not installed. */
 static DWORD message_of(DWORD error, wchar_t *out)
 {
     const DWORD flags = FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS;
@@ -25,7 +25,7 @@ static DWORD message_of(DWORD error, wchar_t *out)
     return n;
 }
 
-/* Cut to what fits, never in the middle of a character. */
+/* Truncated to what fits, never in the middle of a character. */
 static void store(struct launch_failure *f, struct buf *text)
 {
     size_t n = text->failed ? 0 : text->n;

@@ -10,7 +10,7 @@ struct launch_failure {
 };
 
 /* "cannot make the token (CreateRestrictedToken): Access is denied (Windows error 5)" from the
-   thread's last error. Returns CORDON_E_CONFINE, so that callers can return it at once. */
+   thread's last error. Returns CORDON_E_CONFINE, so that callers can return the result directly. */
 int launch_fail(struct launch_failure *f, const char *step);
 
 /* The same for an error code, and for an NTSTATUS of a native call. */

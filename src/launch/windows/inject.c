@@ -41,10 +41,10 @@ static const char *const call_names[] = {
 enum {
     HOOKS = sizeof hook_names / sizeof *hook_names,
     CALLS = sizeof call_names / sizeof *call_names,
-    STUB = 32,           /* bytes that are compared at most */
-    STUB_HEAD = 21,      /* that all known shapes share, the number of the call apart */
-    STUB_SYSCALL = 18,   /* where "syscall" stands */
-    STUB_OTHER_WAY = 21, /* where the stub goes on if the flag at 0x7FFE0308 is set */
+    STUB = 32,           /* the most bytes compared */
+    STUB_HEAD = 21,      /* common to all known shapes, apart from the call number */
+    STUB_SYSCALL = 18,   /* the offset of "syscall" */
+    STUB_OTHER_WAY = 21, /* where the stub continues if the flag at 0x7FFE0308 is set */
     MOST_STUBS = 1 << 20 /* bytes between the first and the last stub */
 };
 
@@ -73,8 +73,8 @@ static bool is_stub(const unsigned char *code)
     return false;
 }
 
-/* The stub's own beginning, then on to its syscall: system calls from private memory look like an
-   attack to security products. */
+/* The stub's own beginning, then a jump to its syscall: system calls from private memory look like
+   an attack to security products. */
 static void write_trampoline(unsigned char *out, const unsigned char *code, uint64_t stub)
 {
     uint64_t syscall = stub + STUB_SYSCALL, other = stub + STUB_OTHER_WAY;
@@ -160,7 +160,7 @@ static void *map_there(HANDLE process, HANDLE section, DWORD protection)
     return status >= 0 ? address : NULL;
 }
 
-/* Makes the shared memory and its events; *there is its address in the process. */
+/* Creates the shared memory and its events; *there is its address in the process. */
 static int make_wire(HANDLE process, const struct inject_plan *plan, struct injected *wire,
                      void **there, struct launch_failure *f)
 {
@@ -181,7 +181,7 @@ static int make_wire(HANDLE process, const struct inject_plan *plan, struct inje
         wire->answered[i] = CreateEventW(NULL, FALSE, FALSE, NULL);
         good = lend(process, wire->answered[i], SYNCHRONIZE, &s->answered[i]);
     }
-    enum { IN_DIRECTORY = 0xF /* query, traverse, make objects and directories */ };
+    enum { IN_DIRECTORY = 0xF /* query, traverse, create objects and directories */ };
     if (good && plan->objects)
         good = lend(process, plan->objects, IN_DIRECTORY, &s->objects);
     if (!good)
@@ -279,7 +279,7 @@ static const IMAGE_NT_HEADERS64 *headers_of(const unsigned char *file)
     return (const void *)(file + dos->e_lfanew);
 }
 
-/* Moves the few addresses in the agent's tables to where it will stand. */
+/* Relocates the few addresses in the agent's tables. */
 static void relocate(const IMAGE_NT_HEADERS64 *nt, unsigned char *image, uint64_t by)
 {
     const IMAGE_DATA_DIRECTORY *all =
@@ -300,7 +300,7 @@ static void relocate(const IMAGE_NT_HEADERS64 *nt, unsigned char *image, uint64_
     }
 }
 
-/* The image as it will stand at base in the process, built here; malloc'ed. */
+/* Builds the image as it will be at base in the process; malloc'ed. */
 static unsigned char *build_image(const IMAGE_NT_HEADERS64 *nt, const struct system_calls *stubs,
                                   const unsigned char *base, const void *shared_there,
                                   struct launch_failure *f)
@@ -335,7 +335,7 @@ static unsigned char *build_image(const IMAGE_NT_HEADERS64 *nt, const struct sys
     return image;
 }
 
-/* Code can be run and not written, data written and not run. */
+/* Code is executable and not writable, data writable and not executable. */
 static bool protect_image(HANDLE process, const IMAGE_NT_HEADERS64 *nt, unsigned char *base)
 {
     const IMAGE_SECTION_HEADER *sections = IMAGE_FIRST_SECTION(nt);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Brings the agent into a suspended process: maps its image and the shared memory, recognises the
- * stubs of ntdll byte for byte and points them to the hooks. All of it, or the process must not
- * run.
+ * Places the agent in a suspended process: maps its image and the shared memory, recognises ntdll's
+ * stubs byte for byte and redirects them to the hooks. Either all of it succeeds, or the process
+ * must not run.
  */
 #ifndef CORDON_LAUNCH_WINDOWS_INJECT_H
 #define CORDON_LAUNCH_WINDOWS_INJECT_H
@@ -26,7 +26,7 @@ struct inject_plan {
     HANDLE objects;        /* the run's own directory of objects; NULL: none */
     uint32_t local_drives; /* for wire_shared */
     struct wire_drive drives[WIRE_DRIVES];
-    void *address; /* where the agent went the first time: it should be the same everywhere */
+    void *address; /* the agent's first base address: it should be the same everywhere */
 };
 
 int inject_plan_make(struct str policy_image, bool check_reads, const struct token_run *who,
@@ -40,7 +40,7 @@ struct injected {
 };
 void injected_free(struct injected *wire);
 
-/* On failure the caller ends the process. */
+/* On failure the caller kills the process. */
 int inject(HANDLE process, struct inject_plan *plan, struct injected *out,
            struct launch_failure *f);
 

@@ -6,7 +6,7 @@
 
 enum { MOST_PROCESSES = 1 << 20 };
 
-/* Handles of windows outside, the clipboard, desktops, logging off, global atoms, the display and
+/* Handles of windows outside, the clipboard, desktops, logging off, global atoms, display and
    system parameters. */
 static const DWORD ui_limits = JOB_OBJECT_UILIMIT_HANDLES | JOB_OBJECT_UILIMIT_READCLIPBOARD |
                                JOB_OBJECT_UILIMIT_WRITECLIPBOARD | JOB_OBJECT_UILIMIT_DESKTOP |
@@ -16,7 +16,7 @@ static const DWORD ui_limits = JOB_OBJECT_UILIMIT_HANDLES | JOB_OBJECT_UILIMIT_R
 
 static bool set_limits(HANDLE job, const struct policy_limits *limits)
 {
-    /* Neither BREAKAWAY_OK nor SILENT_BREAKAWAY_OK: nothing leaves. */
+    /* Neither BREAKAWAY_OK nor SILENT_BREAKAWAY_OK: nothing can leave. */
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION info = {0};
     info.BasicLimitInformation.LimitFlags =
         JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION;
@@ -90,8 +90,8 @@ bool job_has(HANDLE job, HANDLE process)
     return IsProcessInJob(process, job, &in) && in;
 }
 
-/* Windows fills what fits and then says ERROR_MORE_DATA; a list that is just full may be cut,
-   too. */
+/* Windows fills in what fits and then returns ERROR_MORE_DATA; a list that is exactly full may also
+   be cut off. */
 size_t job_processes(HANDLE job, DWORD *pids, size_t most)
 {
     size_t count = 0;

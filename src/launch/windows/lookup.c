@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking up programs along PATH as Windows and cmd do, but not in the current directory. */
+/* Looks up programs along PATH as Windows and cmd do, but not in the current directory. */
 #include "launch/windows/lookup.h"
 
 #include "cordon.h"
@@ -15,7 +15,7 @@ enum { LONGEST_PATH = 32768 };
 struct search {
     struct arena *arena;
     struct str cwd, pathext;
-    struct str alias; /* an app execution alias that was met; empty: none */
+    struct str alias; /* an app execution alias found on the way; empty: none */
 };
 
 static struct str glue(struct arena *arena, struct str a, struct str b, struct str c)
@@ -27,10 +27,8 @@ static struct str glue(struct arena *arena, struct str a, struct str b, struct s
     return text.failed ? STR_NONE : arena_copy(arena, buf_str(&text));
 }
 
-/*
- * True for a file; *path then has its last component as the disk spells it. Aliases are remembered
- * and passed over: a real program may follow on PATH.
- */
+/* True for a file; *path then spells its last component as the disk does. Aliases are remembered
+   and skipped: a real program may follow on PATH. */
 static bool is_usable(struct search *s, struct str *path)
 {
     WIN32_FIND_DATAW data;
@@ -80,8 +78,8 @@ static bool listed(struct str pathext, struct str extension)
 }
 
 /* As it is if its extension says that it can run, then with each extension of PATHEXT. */
-/* Which of pathext's extensions (by number, the first 64) exist for this path: one look into the
-   folder instead of one for each. */
+/* Which of pathext's extensions (by index, the first 64) exist for this path: one folder lookup
+   instead of one for each. */
 static uint64_t extensions_there(struct search *s, struct str path)
 {
     WIN32_FIND_DATAW data;
@@ -123,7 +121,7 @@ static struct str with_extensions(struct search *s, struct str path)
     return STR_NONE;
 }
 
-/* \x is on the drive of cwd. x and .\x are below it; C:x is taken as below it, if it is there. */
+/* \x is on cwd's drive; x and .\x are below cwd; C:x is taken as below it if it exists there. */
 static struct str absolute(struct search *s, struct str name)
 {
     if (is_absolute(name))
@@ -150,7 +148,7 @@ static struct str find_path(struct search *s, struct str name)
 static struct str find_name(struct search *s, struct str name, struct str list)
 {
     for (size_t at = 0; at < list.n;) {
-        /* An entry may be quoted, and may then hold a semicolon. */
+        /* An entry may be quoted and may then contain a semicolon. */
         bool quoted = list.p[at] == '"';
         size_t begin = at + quoted;
         size_t end = str_find_char(list, quoted ? '"' : ';', begin);
@@ -215,7 +213,7 @@ static int not_found(struct search *s, struct str name, bool bare, struct buf *e
     return CORDON_E_NOTFOUND;
 }
 
-/* Programs may have any name; the first two bytes say what they are. */
+/* Programs may have any name; their first two bytes say what they are. */
 static bool is_image(struct search *s, struct str path)
 {
     char head[2] = "";
@@ -232,7 +230,8 @@ static bool is_image(struct search *s, struct str path)
     return got && memcmp(head, "MZ", 2) == 0;
 }
 
-/* Links followed, 8.3 names expanded; as found where the result is no path that programs take. */
+/* Links followed, 8.3 names expanded; left as found if the result is not a path that programs
+   accept. */
 static wchar_t *final_image(struct arena *arena, struct str path)
 {
     wchar_t *text = wide_of(arena, path), *out = NULL;
@@ -300,7 +299,7 @@ static int choose(struct search *s, struct str found, const char *const *argv, s
         buf_add(line, raw_tail);
         return 0;
     }
-    /* By the image: a copy of cmd under another name is still given what it was given. */
+    /* By the image: a copy of cmd under another name is treated as cmd. */
     return cmdline_is_cmd(found) ? cmdline_join_cmd(line, argv, argc, error)
                                  : cmdline_join(line, argv, argc, error);
 }
@@ -319,7 +318,7 @@ int lookup_program(struct arena *arena, const char *const *argv, size_t argc, st
     struct str name = str_of(argv[0]);
     bool bare = cmdline_name(name).n == name.n;
     struct str found = bare ? find_name(&s, name, str_of(path)) : find_path(&s, name);
-    if (!found.p && bare) /* Windows' own programs are there whatever PATH says */
+    if (!found.p && bare) /* Windows' own programs are found there whatever PATH says */
         found = find_name(&s, name, system_folder(arena));
     if (!found.p)
         return not_found(&s, name, bare, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which file a command's first word means, and the command line that it gets. */
+/* Which file a command's first word denotes, and the command line it gets. */
 #ifndef CORDON_LAUNCH_WINDOWS_LOOKUP_H
 #define CORDON_LAUNCH_WINDOWS_LOOKUP_H
 
@@ -17,16 +17,13 @@ struct lookup {
 };
 
 /*
- * A name with a separator is a path, relative to cwd. A bare name is searched along path, with the
- * extensions of pathext where it has none of them, then in the system folder; never in
- * the current directory, whose content the agent wrote: .\x says so where it is meant. Relative and
- * empty entries of path are skipped for the same reason.
- *
- * raw_tail is what the caller typed behind "--", word for word (empty: unknown). Where it reads as
- * argv it is passed on as it is, because cmd and others have quotes of their own.
- *
- * CORDON_E_NOTFOUND, or CORDON_E_VALUE, CORDON_E_TOOBIG, CORDON_E_ENCODING, CORDON_E_NOMEM; error
- * has a sentence.
+ * A name with a separator is a path, relative to cwd. A bare name is searched for along path, with
+ * pathext's extensions where it has none of them, then in the system folder; never in the current
+ * directory, whose content the agent wrote: write .\x for that. Relative and empty entries of path
+ * are skipped for the same reason. raw_tail is what the caller typed after "--", verbatim (empty:
+ * unknown). Where it parses as argv it is passed on unchanged, because cmd and others have quoting
+ * rules of their own. CORDON_E_NOTFOUND, CORDON_E_VALUE, CORDON_E_TOOBIG, CORDON_E_ENCODING or
+ * CORDON_E_NOMEM, with a sentence in error.
  */
 int lookup_program(struct arena *arena, const char *const *argv, size_t argc, struct str raw_tail,
                    struct str cwd, const char *path, const char *pathext, struct lookup *out,

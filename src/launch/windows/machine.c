@@ -27,7 +27,7 @@ bool machine_random(void *out, size_t count)
     return count <= 4096 && RtlGenRandom(out, (ULONG)count);
 }
 
-/* Only appending, so that each write lands whole at the end, whoever else appends. */
+/* Append access only, so that each write lands whole at the end, whoever else appends. */
 intptr_t machine_append_open(const char *path, char *why, size_t capacity)
 {
     auto_arena struct arena arena = {0};

@@ -6,7 +6,7 @@
 
 #include "launch/windows/wine.h"
 
-/* Mitigations that no real tool misses: no code from the network or from Low folders, no legacy
+/* Mitigations that no real tool trips over: no code from the network or from Low folders, no legacy
    extension points. */
 #define MITIGATIONS                                                         \
     (PROCESS_CREATION_MITIGATION_POLICY_EXTENSION_POINT_DISABLE_ALWAYS_ON | \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first process of a run: suspended, in its job, with its token, and nothing inherited but
-   standard input, output and error. */
+/* The first process of a run: suspended, in its job, with its token, inheriting only standard
+   input, output and error. */
 #ifndef CORDON_LAUNCH_WINDOWS_SPAWN_H
 #define CORDON_LAUNCH_WINDOWS_SPAWN_H
 
@@ -20,7 +20,7 @@ struct spawn_plan {
     bool on_console;     /* its standard handles are that console's */
 };
 
-/* Both handles are the caller's; the thread has not run. */
+/* The caller owns both handles; the thread has not run. */
 int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thread,
                     struct launch_failure *f);
 

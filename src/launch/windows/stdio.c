@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Standard handles and the threads that relay a console. Bytes are never looked at. */
+/* Standard handles and the threads that relay a console. The bytes are never inspected. */
 #include "wire/windows/nt.h"
 
 #include "launch/windows/stdio.h"
@@ -12,18 +12,18 @@
 #include "launch/windows/wine.h"
 
 enum {
-    BLOCK = 262144, /* of one read and write; a quarter of it costs half as much again */
+    BLOCK = 262144, /* per read and write; a quarter of it takes half as long again */
     MOST_AFTER = 16 * BLOCK,
     PIPE_SIZE = 4 * BLOCK /* so that writer and relay do not wait for each other at every block */
 };
 
 struct stdio_relay {
     HANDLE own;    /* the launcher's console or pipe; not ours to close */
-    HANDLE pipe;   /* our end, overlapped: a wait for it can be ended */
+    HANDLE pipe;   /* our end, overlapped: waiting for it can be interrupted */
     HANDLE stop;   /* set: the tree is dead */
     HANDLE ready;  /* of the overlapped call */
     HANDLE thread; /* NULL: not started */
-    bool input;    /* own to pipe; else pipe to own */
+    bool input;    /* own to pipe; otherwise pipe to own */
     bool console;  /* own is one */
     DWORD after;   /* bytes carried since the tree's death */
     char block[BLOCK];
@@ -32,9 +32,9 @@ struct stdio_relay {
 /* ---- pipes ---- */
 
 /*
- * Anonymous pipes cannot be read with a way out, so it is a named one with a random name: only this
- * user may open it, there is one instance, and we take its other end at once. A stranger who is
- * quicker makes the open fail, not succeed.
+ * Reading an anonymous pipe cannot be interrupted, so this is a named one with a random name: only
+ * this user may open it, there is a single instance, and we take its other end at once. If a
+ * stranger is quicker, our open fails.
  */
 static int make_pipe(bool input, HANDLE *ours, HANDLE *theirs, struct launch_failure *f)
 {
@@ -55,7 +55,7 @@ static int make_pipe(bool input, HANDLE *ours, HANDLE *theirs, struct launch_fai
         PIPE_SIZE, 0, &own.attributes);
     if (server == INVALID_HANDLE_VALUE)
         return launch_fail(f, "cannot make a pipe (CreateNamedPipe)");
-    /* Write attributes are what programs that set a pipe's mode ask of their output. */
+    /* Programs that set a pipe's mode need write-attributes on their output. */
     SECURITY_ATTRIBUTES inherit = {sizeof inherit, NULL, TRUE};
     HANDLE client = CreateFileW(
         name, input ? GENERIC_READ | FILE_WRITE_ATTRIBUTES : GENERIC_WRITE | FILE_READ_ATTRIBUTES,
@@ -72,8 +72,10 @@ static int make_pipe(bool input, HANDLE *ours, HANDLE *theirs, struct launch_fai
 
 /* ---- relays ---- */
 
-/* Waits for an overlapped call. When the tree is dead, a call that still has nothing to do is taken
-   back: all that the tree wrote is in the pipe already, and a read of it would have been done. */
+/*
+ * Waits for an overlapped call. Once the tree is dead, a call that still has nothing to do is
+ * cancelled: everything the tree wrote is already in the pipe, and a read would have returned it.
+ */
 static bool complete(struct stdio_relay *r, OVERLAPPED *call, DWORD *count)
 {
     HANDLE either[] = {r->ready, r->stop};
@@ -90,7 +92,7 @@ static bool read_pipe(struct stdio_relay *r, DWORD *count)
     return GetLastError() == ERROR_IO_PENDING && complete(r, &call, count);
 }
 
-/* The dead have left no more than the pipe holds; what comes behind that is from somebody else. */
+/* The dead leave no more than the pipe holds; anything beyond that is from somebody else. */
 static bool may_read(struct stdio_relay *r, DWORD last)
 {
     if (WaitForSingleObject(r->stop, 0) == WAIT_OBJECT_0)
@@ -119,8 +121,8 @@ static bool write_own(struct stdio_relay *r, DWORD size)
     return true;
 }
 
-/* A line that is typed after the end belongs to the shell: a console is read only when there is
-   something to read. 0 bytes (Ctrl-Z on a console) are the end. */
+/* A line typed after the end belongs to the shell: a console is read only when there is input. 0
+   bytes (Ctrl-Z on a console) mean the end. */
 static bool read_own(struct stdio_relay *r, DWORD *count)
 {
     HANDLE either[] = {r->stop, r->own};
@@ -140,7 +142,7 @@ static DWORD WINAPI relay(void *argument)
     else
         while (may_read(r, n) && read_pipe(r, &n) && write_own(r, n))
             ;
-    /* Whoever is on the other side learns of the end as it would have without us. */
+    /* The other side sees the end as it would have without us. */
     CloseHandle(r->pipe);
     r->pipe = NULL;
     return 0;
@@ -189,8 +191,8 @@ static int relay_start(struct stdio_relay **out, HANDLE own, bool input, HANDLE 
     return 0;
 }
 
-/* Input may be stuck in a read of the launcher's own handle that Windows does not take back; then
-   the thread is left behind with what belongs to it, until the process ends. */
+/* The input thread may be stuck in a read of the launcher's own handle that Windows does not
+   cancel; then the thread and its data are left behind until the process ends. */
 static void relay_end(struct stdio_relay *r)
 {
     SetEvent(r->stop);
@@ -217,7 +219,7 @@ static int open_nul(HANDLE *child, bool input, struct launch_failure *f)
     return 0;
 }
 
-/* Rights by which a file on a disk gets another name or another owner: a redirection needs none. */
+/* Rights by which a file on a disk gets another name or owner: a redirection needs none of them. */
 static DWORD reduced(HANDLE own)
 {
     enum {
@@ -263,7 +265,7 @@ static int open_one(struct stdio *s, int i, HANDLE own, struct launch_failure *f
                                                     : FILE_TYPE_UNKNOWN;
     if (type == FILE_TYPE_UNKNOWN)
         return open_nul(&s->child[i], i == 0, f);
-    /* Both on the console: one pipe, so that lines stay in the order in which they were written. */
+    /* Both on the console: one pipe, so that lines keep the order in which they were written. */
     if (i == 2 && s->relay[1] && s->relay[1]->console && GetConsoleMode(own, &mode))
         return duplicate(s->child[1], &s->child[2], f);
     if (GetConsoleMode(own, &mode) || wine_is_unix_pipe(own))
@@ -313,7 +315,7 @@ void stdio_finish(struct stdio *s)
 
 /* ---- the console's events ---- */
 
-/* The handler is the process's and has no argument: it tells every run. */
+/* The handler belongs to the process and has no argument: it notifies every run. */
 static SRWLOCK watching = SRWLOCK_INIT;
 static struct stdio_watch *watches; /* under the lock */
 
@@ -326,8 +328,8 @@ static BOOL WINAPI on_console(DWORD event)
     ReleaseSRWLockShared(&watching);
     if (!any)
         return FALSE;
-    /* Windows ends the process when this returns, or after five seconds: time to end the tree and
-       to write down how it ended. */
+    /* Windows ends the process when this returns, or after five seconds: time to kill the tree and
+       record how it ended. */
     if (event == CTRL_CLOSE_EVENT || event == CTRL_LOGOFF_EVENT || event == CTRL_SHUTDOWN_EVENT)
         Sleep(INFINITE);
     return TRUE;
@@ -360,8 +362,8 @@ void stdio_unwatch_console(struct stdio_watch *w)
     bool last = !watches;
     ReleaseSRWLockExclusive(&watching);
     w->end = NULL;
-    /* Not under the lock: it waits for a handler that runs. One that is added again meanwhile is
-       added once more than it is removed. */
+    /* Not under the lock: this waits for a running handler. A handler that is added meanwhile is
+       counted once more than it is removed. */
     if (last)
         SetConsoleCtrlHandler(on_console, FALSE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Made at the start of a run, gone at its end; see stubs.h. */
+/* Created at the start of a run, removed at its end; see stubs.h. */
 #include "launch/windows/stubs.h"
 
 #include <ntsecapi.h>

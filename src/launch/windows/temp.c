@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Made for this user alone, never followed through a link, removed without following one. */
+/* Created for this user alone, never reached through a link, removed without following one. */
 #include "launch/temp.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "launch/windows/token.h"
 #include "launch/windows/wide.h"
 
-/* 64 names of 255 units and the folder's own path stay below the longest path of Windows. */
+/* 64 names of 255 units plus the folder's own path stay below Windows' longest path. */
 enum {
     DEEPEST = 64,
     MOST_ROUNDS = 100000,
@@ -47,7 +47,7 @@ static bool is_plain_id(struct str id)
     return true;
 }
 
-/* \\?\C:\… takes long paths and is not interpreted; UNC paths stay as they are. */
+/* \\?\C:\… allows long paths and is not interpreted; UNC paths are left as they are. */
 static wchar_t *long_path(struct arena *arena, struct str path)
 {
     auto_buf struct buf text = {0};
@@ -60,7 +60,7 @@ static wchar_t *long_path(struct arena *arena, struct str path)
     return text.failed ? NULL : wide_of(arena, buf_str(&text));
 }
 
-/* The user, SYSTEM and administrators, who can take it anyway. */
+/* The user, SYSTEM and administrators, who could take ownership anyway. */
 static bool is_trusted(PSID sid, PSID user)
 {
     return EqualSid(sid, user) || IsWellKnownSid(sid, WinLocalSystemSid) ||
@@ -89,7 +89,8 @@ static bool belongs_to(HANDLE folder, PSID user)
     return own;
 }
 
-/* Others may make names in the shared folder: only a plain folder of this user alone will do. */
+/* Others may create names in the shared folder: only a plain folder owned by this user is
+   accepted. */
 static bool is_own_folder(const wchar_t *path)
 {
     struct token_run me;
@@ -110,7 +111,7 @@ static bool is_own_folder(const wchar_t *path)
     return own;
 }
 
-/* Inherited by what is made in it, which the broker makes for the tree. */
+/* Inherited by what is created in it, which the broker creates for the tree. */
 static bool inherit_all(struct token_descriptor *d)
 {
     for (DWORD i = 0; i < d->dacl.acl.AceCount; i++) {
@@ -147,7 +148,8 @@ static int make(struct settings *s, struct str path, bool session, bool *taken)
                     : "it exists already");
 }
 
-/* Whether the process that made a folder, by the number in its name, has ended since. */
+/* Whether the process that created a folder, identified by the number in its name, has since
+   ended. */
 static bool is_orphan(const WIN32_FIND_DATAW *folder)
 {
     FILETIME begin, ignored;
@@ -159,7 +161,7 @@ static bool is_orphan(const WIN32_FIND_DATAW *folder)
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid);
     if (!process)
         return GetLastError() == ERROR_INVALID_PARAMETER;
-    /* Numbers are used again: a process that is younger than the folder did not make it. */
+    /* Process ids are reused: a process younger than the folder did not create it. */
     DWORD code;
     bool orphan = (GetExitCodeProcess(process, &code) && code != STILL_ACTIVE) ||
                   (GetProcessTimes(process, &begin, &ignored, &ignored, &ignored) &&
@@ -168,7 +170,7 @@ static bool is_orphan(const WIN32_FIND_DATAW *folder)
     return orphan;
 }
 
-/* A launcher that was killed could not remove its folder: the next one does. */
+/* A killed launcher could not remove its folder: the next one does. */
 static void remove_orphans(struct str shared)
 {
     enum { MOST = 16 };
@@ -237,7 +239,7 @@ int temp_make(struct settings *s, struct str shared, struct str *out)
 /* ---- removal ---- */
 
 struct removal {
-    wchar_t path[LONGEST_PATH]; /* of what is being looked at; shared by all levels */
+    wchar_t path[LONGEST_PATH]; /* of the entry being inspected; shared by all levels */
     wchar_t top[LONGEST_PATH];  /* final path of the folder */
     size_t top_length, base;    /* of top; of the folder in path */
     unsigned moved;
@@ -250,10 +252,8 @@ static size_t final_path(HANDLE file, wchar_t *out)
     return n < LONGEST_PATH ? n : 0;
 }
 
-/*
- * Opens the thing itself, never what it points to. Nobody can put something else in its place while
- * it is open: deletion and renaming are not shared.
- */
+/* Opens the entry itself, never its target. While it is open nothing can replace it: deletion and
+   renaming are not shared. */
 static HANDLE open_itself(const wchar_t *path, DWORD access)
 {
     return CreateFileW(path, access | FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES,
@@ -284,7 +284,7 @@ static void move_up(struct removal *r)
 static void remove_below(struct removal *r, HANDLE folder, size_t length, int depth,
                          wchar_t *scratch);
 
-/* Read-only files cannot be marked; a time of zero stays as it is. */
+/* Read-only files cannot be marked for deletion; a time of zero leaves it unchanged. */
 static void mark_deleted(HANDLE file, DWORD attributes)
 {
     FILE_BASIC_INFO plain = {.FileAttributes = FILE_ATTRIBUTE_NORMAL};
@@ -294,8 +294,8 @@ static void mark_deleted(HANDLE file, DWORD attributes)
     SetFileInformationByHandle(file, FileDispositionInfo, &delete, sizeof delete);
 }
 
-/* One handle for looking, going below and deleting. A link that the system did not open as itself
-   is left where it is. */
+/* One handle for inspecting, descending and deleting. A link that the system did not open as itself
+   is left in place. */
 static void remove_entry(struct removal *r, size_t length, int depth, bool folder, wchar_t *scratch)
 {
     FILE_ATTRIBUTE_TAG_INFO tag;
@@ -333,8 +333,8 @@ static void remove_child(struct removal *r, size_t length, int depth,
     r->path[length] = L'\0';
 }
 
-/* One round: what is nested too deep for one is moved to the top for the next. path names the open
-   folder; its names come from the handle, so they are those of this very folder. */
+/* One round: folders nested too deep are moved to the top for the next round. path names the open
+   folder; the entries come from its handle, so they are those of this very folder. */
 static void remove_below(struct removal *r, HANDLE folder, size_t length, int depth,
                          wchar_t *scratch)
 {
@@ -391,7 +391,7 @@ static bool remove_inside(struct arena *arena, const wchar_t *name)
 
 bool temp_remove(const char *path)
 {
-    enum { MOST_REMOVALS = 3 }; /* what fails for want of memory may work a moment later */
+    enum { MOST_REMOVALS = 3 }; /* a failure for want of memory may succeed a moment later */
     auto_arena struct arena arena = {0};
     wchar_t *name = long_path(&arena, str_of(path));
     bool had_files = false;
@@ -402,7 +402,7 @@ bool temp_remove(const char *path)
     return had_files;
 }
 
-/* Here the name tells which process made it. */
+/* Here the name tells which process created it. */
 void temp_release(struct settings *s)
 {
     (void)s;

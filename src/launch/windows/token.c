@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making the token of a run and descriptors that go with it. Changes nothing outside this
+/* Creates the token of a run and matching security descriptors. Changes nothing outside this
    process. */
 #include "launch/windows/token.h"
 
@@ -10,7 +10,7 @@
 
 enum { MOST_TOKEN_BYTES = 65536 };
 
-/* Any information of a token whose size is not known before; freed by the caller. */
+/* Any token information of unknown size; freed by the caller. */
 static void *token_information(HANDLE token, TOKEN_INFORMATION_CLASS class)
 {
     DWORD size = 0;
@@ -48,10 +48,8 @@ static bool logon_of(HANDLE token, BYTE *sid)
     return got;
 }
 
-/*
- * S-1-0-a-b-c-d: the null authority issues nothing but S-1-0-0, so no account, group, logon session
- * or capability can ever have such a SID; 128 random bits keep two runs apart.
- */
+/* S-1-0-a-b-c-d: the null authority issues nothing but S-1-0-0, so no account, group, logon session
+   or capability can ever have such a SID; 128 random bits keep two runs apart. */
 static bool draw_sid(BYTE *sid)
 {
     SID_IDENTIFIER_AUTHORITY nobody = {SECURITY_NULL_SID_AUTHORITY};
@@ -94,7 +92,7 @@ static bool add_allowed(ACL *acl, DWORD access, const BYTE *sid)
     return AddAccessAllowedAce(acl, ACL_REVISION, access, (PSID)sid);
 }
 
-/* Never raises a level: that would need a privilege, and would be wrong. */
+/* Never raises the level: that would need a privilege, and would be wrong. */
 static int set_integrity(HANDLE token, bool medium, struct launch_failure *f)
 {
     BYTE sid[SECURITY_MAX_SID_SIZE];
@@ -187,7 +185,7 @@ static bool begin(struct token_descriptor *d)
            SetSecurityDescriptorControl(&d->descriptor, SE_DACL_PROTECTED, SE_DACL_PROTECTED);
 }
 
-/* No write from below Low: without it the object would count as Medium and be closed to the
+/* No-write-up at Low: without a label the object would count as Medium and be closed to the
    tree. */
 static bool label_low(struct token_descriptor *d)
 {
@@ -211,9 +209,10 @@ int token_describe(const struct token_run *r, DWORD access, struct token_descrip
     return 0;
 }
 
-/* The tree runs as the owner of what the launcher makes, and an owner may rewrite any DACL that
-   does not say otherwise. At Low integrity that is refused anyway, at Medium this alone refuses
-   it. */
+/*
+ * The tree runs as the owner of what the launcher creates, and an owner may rewrite any DACL that
+ * does not say otherwise. At Low integrity that is refused anyway; at Medium only this refuses it.
+ */
 static bool bind_owner(struct token_descriptor *d, DWORD user_access)
 {
     BYTE owner[SECURITY_MAX_SID_SIZE];
@@ -262,7 +261,7 @@ static bool protect(HANDLE object, struct token_descriptor *d)
         object, DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION, &d->descriptor);
 }
 
-/* Handles to the threads of this process one after the other, the loader's own included. */
+/* Handles to the threads of this process in turn, including the loader's own. */
 typedef LONG(NTAPI *next_thread)(HANDLE process, HANDLE thread, ACCESS_MASK access,
                                  ULONG attributes, ULONG flags, HANDLE *next);
 

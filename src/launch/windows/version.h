@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The name that a program's maker gave it: a copy under another name still has it. */
+/* The name that a program's author gave it, which a copy under another name still has. */
 #ifndef CORDON_LAUNCH_WINDOWS_VERSION_H
 #define CORDON_LAUNCH_WINDOWS_VERSION_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one place that knows about Wine. Nothing here may make a decision milder on Windows. */
+/* The only file that knows about Wine. Nothing here may weaken a decision on Windows. */
 #ifndef CORDON_LAUNCH_WINDOWS_WINE_H
 #define CORDON_LAUNCH_WINDOWS_WINE_H
 
@@ -12,34 +12,35 @@ static inline bool wine_is_here(void)
     return GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != NULL;
 }
 
-/* Wine 8 ends a process that calls FindFirstFileNameW. Without the names of a hard link the file
-   counts as one that has names outside. */
+/* Wine 8 kills a process that calls FindFirstFileNameW. Without its names a hard link counts as
+   having names outside. */
 static inline bool wine_lacks_link_names(void)
 {
     return wine_is_here();
 }
 
-/* Wine 8 has no files below a volume's device, and its driver dies of an open before its start. */
+/* Wine 8 has no files below a volume's device, and its driver crashes if it is opened before it has
+   started. */
 static inline bool wine_lacks_device_paths(void)
 {
     return wine_is_here();
 }
 
-/* Wine 8 shows links of its Unix side as reparse points, follows them whatever an open says, and
+/* Wine 8 shows links on its Unix side as reparse points, follows them whatever an open says, and
    does not tell where they lead: there the file that was reached is judged by its own path. */
 static inline bool wine_hides_links(void)
 {
     return wine_is_here();
 }
 
-/* The server's end of a console tells Wine's programs neither its device nor a name. */
+/* The server's end of a console gives Wine's programs neither its device nor a name. */
 static inline bool wine_is_console_server(bool is_file, bool has_device, bool has_name)
 {
     return wine_is_here() && is_file && !has_device && !has_name;
 }
 
-/* Wine passes a pipe of its Unix side on as it is, and programs that ask a pipe for its kind (node)
-   fail at it: it is relayed through a pipe of Windows. */
+/* Wine passes a pipe of its Unix side on unchanged, and programs that query a pipe's kind (node)
+   fail: it is relayed through a Windows pipe. */
 static inline bool wine_is_unix_pipe(HANDLE file)
 {
     DWORD flags;
@@ -53,7 +54,7 @@ static inline char wine_unix_drive(void)
     return wine_is_here() ? 'Z' : 0;
 }
 
-/* Every program under Wine says that it is elevated; there it means nothing. */
+/* Every program under Wine reports that it is elevated, which means nothing there. */
 static inline bool wine_is_always_elevated(void)
 {
     return wine_is_here();
@@ -66,7 +67,7 @@ static inline bool wine_desktops_separate_nothing(void)
     return wine_is_here();
 }
 
-/* Nothing that a program writes to a pseudoconsole arrives under Wine 8. */
+/* Under Wine 8 nothing that a program writes to a pseudoconsole arrives. */
 static inline bool wine_lacks_pseudoconsoles(void)
 {
     return wine_is_here();
