@@ -28,8 +28,8 @@ struct audit {
     int failure;
     struct buf line;
     struct repeat repeats[AUDIT_REPEATS];
-    size_t next;               /* the slot that is taken next: the oldest is forgotten */
-    size_t used;               /* slots that ever were: memory behind them is never touched */
+    size_t next;               /* the slot used next: the oldest is forgotten */
+    size_t used;               /* slots used so far: memory beyond them is never touched */
     uint16_t buckets[BUCKETS]; /* index + 1 into repeats */
 };
 
@@ -85,7 +85,7 @@ static uint64_t write_line(struct audit *a, const struct audit_event *event, uin
     if (rc == 0)
         rc = a->sink(a->context, buf_str(&a->line));
     if (rc) {
-        /* The number is not used up: what is in the file has no gaps. */
+        /* The number is not consumed: the file has no gaps. */
         if (!a->failure)
             a->failure = rc;
         return 0;
@@ -135,7 +135,7 @@ static size_t bucket_of(const struct audit *a, uint64_t hash, const struct audit
     return at;
 }
 
-/* Open addressing without tombstones: what stood behind the hole is put in again. */
+/* Open addressing without tombstones: entries after the hole are inserted again. */
 static void forget(struct audit *a, struct repeat *r)
 {
     size_t at = bucket_of(a, r->hash, &r->event);
@@ -169,7 +169,7 @@ static void remember(struct audit *a, const struct audit_event *e, uint64_t hash
         size += parts[i]->n;
     char *strings = malloc(size + 1), *p = strings;
     if (!strings)
-        return; /* it will be written each time: more lines, none lost */
+        return; /* it will be written every time: more lines, none lost */
     if (r->strings) {
         write_pending(a, r, e->time);
         forget(a, r);

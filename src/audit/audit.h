@@ -9,9 +9,9 @@
 #include "audit/event.h"
 #include "base/json.h"
 
-enum { AUDIT_REPEATS = 1024 /* different denials that are counted at a time */ };
+enum { AUDIT_REPEATS = 1024 /* different denials counted at a time */ };
 
-/* Writes one line, newline included, in one piece; 0 or a negative code. */
+/* Writes one line, including the newline, in one piece; 0 or a negative code. */
 typedef int audit_sink(void *context, struct str line);
 
 struct audit;
@@ -21,13 +21,13 @@ struct audit_options {
     void *context;
     struct str run; /* random id of the run */
     bool all;       /* allow events too */
-    bool raw;       /* command lines as they are, secrets and all */
+    bool raw;       /* command lines unmasked, including secrets */
 };
 
 int audit_new(const struct audit_options *options, struct audit **out);
 void audit_free(struct audit *a);
 
-/* Takes an event; what is written and when is the audit's affair. Thread safety is the caller's. */
+/* Takes an event; the audit decides what is written and when. The caller serializes calls. */
 void audit_add(struct audit *a, const struct audit_event *event);
 
 /* Writes the counts that are due; call it about once a second. */
@@ -41,7 +41,7 @@ struct audit_totals {
 };
 struct audit_totals audit_totals_of(const struct audit *a);
 
-/* 0, or what the sink said first: lines are missing from then on. */
+/* 0, or the sink's first error: lines are missing from then on. */
 int audit_failure(const struct audit *a);
 
 /* ---- quiet.c ---- */
@@ -56,7 +56,7 @@ void audit_mask(struct buf *out, struct str cmdline);
 
 /* ---- reader.c ---- */
 
-/* Reads lines from memory in pieces; a cut last line is no error. */
+/* Reads lines from memory in pieces; a truncated last line is not an error. */
 struct audit_reader {
     struct str text;
     size_t pos;
@@ -65,7 +65,7 @@ struct audit_reader {
 };
 
 /* 1: *event holds the next line's object (in the arena, reset by the caller); 0: the end; negative:
-   this line is malformed, *error says where; reading can go on. */
+   this line is malformed, *error says where, and reading can continue. */
 int audit_read(struct audit_reader *reader, struct arena *arena, struct json_value *event,
                struct json_error *error);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of a run: what was asked, what was decided and why. One list of names for all who
-   write. */
+/* Events of a run: what was asked, what was decided and why. One list of names for all writers. */
 #ifndef CORDON_AUDIT_EVENT_H
 #define CORDON_AUDIT_EVENT_H
 
@@ -62,7 +61,7 @@ struct audit_event {
     enum cordon_verdict verdict; /* of deny, allow and ask */
     struct str rule, why, fix;
     bool quiet;    /* a harmless write that programs make at start: not in the summary */
-    bool notable;  /* allowed, and for the audit and the summary all the same */
+    bool notable;  /* allowed, but still for the audit and the summary */
     uint32_t code; /* of exit and end */
 
     /* start only */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hides what looks like a secret in a command line: known token shapes, and values of options that
-   are named after one. Better one mask too many than one too few. */
+/* Masks what looks like a secret in a command line: known token shapes, and values of options named
+   after one. One mask too many is better than one too few. */
 #include "audit/audit.h"
 
-/* Tokens begin like this and go on with letters, digits, - and _. */
+/* Tokens begin like this and continue with letters, digits, - and _. */
 static const struct {
     struct str prefix;
     size_t shortest; /* of what follows */
@@ -80,7 +80,7 @@ static size_t quoted_end(struct str s, size_t pos)
     return pos;
 }
 
-/* Behind a name like --password or API_TOKEN: where its value begins, or 0 if there is none. */
+/* After a name like --password or API_TOKEN: where its value begins, or 0 if there is none. */
 static size_t value_begin(struct str s, size_t name_end, bool is_option)
 {
     size_t pos = name_end;

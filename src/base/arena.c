@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* With AddressSanitizer what was not handed out is forbidden, and a gap lies between two pieces. */
+/* Under AddressSanitizer unallocated memory is poisoned, with a gap between two pieces. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
 #define __SANITIZE_ADDRESS__ 1

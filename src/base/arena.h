@@ -11,10 +11,10 @@ struct arena {
     struct arena_block *blocks; /* newest first */
     char *next, *end;           /* free part of the newest block */
     size_t used;                /* bytes handed out since the last reset */
-    size_t limit;               /* 0: none but memory itself */
+    size_t limit;               /* 0: limited only by memory */
 };
 
-/* Zeroed memory, aligned for any type; NULL when memory or the limit is used up. */
+/* Zeroed memory, aligned for any type; NULL if memory or the limit is exhausted. */
 void *arena_alloc(struct arena *a, size_t size);
 
 /* Room for count elements, NULL also when count * size overflows. */
@@ -22,16 +22,16 @@ void *arena_array(struct arena *a, size_t count, size_t size);
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, count, type) ((type *)arena_array((a), (count), sizeof(type)))
 
-/* Doubles a full array: returns the new place with the old elements, updates *capacity. NULL when
-   memory is used up; the old place stays valid. */
+/* Doubles a full array: returns the new array with the old elements and updates *capacity. NULL if
+   memory runs out; the old array stays valid. */
 void *arena_grow(struct arena *a, void *array, size_t *capacity, size_t size);
 
-/* Text that grows. Its bytes stay where they are until the next append. */
+/* Text that grows. Its bytes do not move until the next append. */
 struct arena_text {
     char *p;
     size_t n, capacity;
 };
-/* Room for more bytes; false when memory is used up, and the text stays as it was. */
+/* Makes room for more bytes; false if memory runs out, and the text is unchanged. */
 bool arena_extend(struct arena *a, struct arena_text *text, size_t more);
 
 static inline bool arena_append(struct arena *a, struct arena_text *text, struct str s)
@@ -43,10 +43,10 @@ static inline bool arena_append(struct arena *a, struct arena_text *text, struct
     return true;
 }
 
-/* A copy that lives as long as the arena, NUL-terminated; p is NULL when memory is used up. */
+/* A NUL-terminated copy that lives as long as the arena; p is NULL if memory runs out. */
 struct str arena_copy(struct arena *a, struct str s);
 
-/* Gives everything back but one block, so that the next use needs no malloc. */
+/* Releases everything except one block, so that the next use needs no malloc. */
 void arena_reset(struct arena *a);
 void arena_free(struct arena *a);
 #define auto_arena __attribute__((cleanup(arena_free)))

@@ -23,7 +23,7 @@ PRINTF_LIKE(2, 3) void buf_fmt(struct buf *b, const char *format, ...);
 /* Makes room for count more bytes without changing n; false (and failed) if there is none. */
 bool buf_reserve(struct buf *b, size_t count);
 
-/* Empties it and keeps the memory; forgets a failure. */
+/* Empties the buffer but keeps its memory; clears a failure. */
 void buf_reset(struct buf *b);
 
 static inline struct str buf_str(const struct buf *b)

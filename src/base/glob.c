@@ -23,7 +23,7 @@ static bool is_in_set(enum glob_kind kind, struct str set, char c)
     return hit != negated;
 }
 
-/* How much of the pattern at p takes this one character; 0 if it does not. */
+/* How much of the pattern at p matches this one character; 0 if it does not match. */
 static size_t takes(enum glob_kind kind, struct str pattern, size_t p, char c)
 {
     c = plain(kind, c);
@@ -32,7 +32,8 @@ static size_t takes(enum glob_kind kind, struct str pattern, size_t p, char c)
     if (kind != GLOB_STARS && pattern.p[p] == '?')
         return 1;
     if (kind != GLOB_STARS && pattern.p[p] == '[') {
-        /* the first of a set may be the bracket itself, in bash behind the negation too */
+        /* the first character of a set may be the bracket itself, in bash also after the
+           negation */
         size_t from = p + 2;
         if (kind == GLOB_BASH && p + 1 < pattern.n && ascii_is_in(pattern.p[p + 1], "!^"))
             from++;

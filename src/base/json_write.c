@@ -91,7 +91,7 @@ void json_null(struct json_writer *w)
     buf_add(w->out, STR("null"));
 }
 
-/* The reader bounds the depth, so recursion does. */
+/* The reader bounds the depth, and so this recursion. */
 void json_copy(struct json_writer *w, const struct json_value *value)
 {
     switch (value->type) {

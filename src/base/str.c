@@ -55,8 +55,7 @@ bool str_endsi(struct str s, struct str suffix)
 
 size_t str_find_char(struct str s, char c, size_t from)
 {
-    /* Eight at a time: not every C library's search is quick, and texts are full of short
-       pieces. */
+    /* Eight at a time: not every C library's search is fast, and most texts are short pieces. */
     const uint64_t ones = 0x0101010101010101u, wanted = ones * (unsigned char)c;
     for (uint64_t piece; from + sizeof piece <= s.n; from += sizeof piece) {
         memcpy(&piece, s.p + from, sizeof piece);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Arguments are checked by the C standard's rules; mingw would check by those of the old CRT. */
+/* Checks arguments by the C standard's rules; mingw would use those of the old CRT. */
 #if defined(__MINGW32__) && !defined(__clang__)
 #define PRINTF_LIKE(format_at, args_at) __attribute__((format(gnu_printf, format_at, args_at)))
 #else
@@ -60,7 +60,7 @@ static inline bool ascii_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Whether it is one of a few that are written out. */
+/* Whether it equals one of the given strings. */
 static inline bool ascii_is_in(char c, const char *list)
 {
     for (; *list; list++)
@@ -88,7 +88,7 @@ static inline int ascii_hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The i-functions ignore the case of ASCII letters and of nothing else. */
+/* The i-functions ignore the case of ASCII letters only. */
 bool str_eqi(struct str a, struct str b);
 int str_cmp(struct str a, struct str b);
 int str_cmpi(struct str a, struct str b);
@@ -97,7 +97,7 @@ bool str_startsi(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
 bool str_endsi(struct str s, struct str suffix);
 
-/* Index of the first hit at or after from, or s.n. */
+/* Index of the first match at or after from, or s.n. */
 size_t str_find_char(struct str s, char c, size_t from);
 size_t str_find(struct str s, struct str needle, size_t from);
 size_t str_findi(struct str s, struct str needle, size_t from);
@@ -110,8 +110,8 @@ static inline bool str_has_char(struct str s, char c)
 /* Without ASCII blanks, tabs, CRs and LFs at both ends. */
 struct str str_trim(struct str s);
 
-/* Copies its bytes to where there is room. Mostly a few: for those a call costs more than the
-   copy. */
+/* Copies its bytes to a place with enough room. For the few bytes that are usual, a call costs more
+   than the copy. */
 static inline void str_copy(char *to, struct str s)
 {
     enum { FEW = 16 };
@@ -122,7 +122,7 @@ static inline void str_copy(char *to, struct str s)
             to[i] = s.p[i];
 }
 
-/* A number in decimal, written to the end of the room. */
+/* Formats a number in decimal at the end of the given room. */
 enum { STR_NUMBER_ROOM = 24 };
 struct str str_of_number(long long number, char *room);
 

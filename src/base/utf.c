@@ -57,7 +57,7 @@ int32_t utf_decode(struct str s, size_t *pos)
     int32_t code = decode_one(s, pos);
     if (code < 0 || !is_high((uint32_t)code) || *pos >= s.n)
         return code;
-    /* A pair in two three-byte forms would be a second spelling of a four-byte form. */
+    /* A surrogate pair in two three-byte forms would be a second spelling of a four-byte form. */
     size_t ahead = *pos;
     int32_t next = decode_one(s, &ahead);
     if (next >= 0 && is_low((uint32_t)next)) {

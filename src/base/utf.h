@@ -10,8 +10,8 @@
 
 #include "base/buf.h"
 
-/* Reads one code point (a surrogate if unpaired) at *pos and moves *pos behind it. A malformed byte
-   gives -1 and moves *pos by one. *pos must be below s.n. */
+/* Reads one code point (a surrogate if unpaired) at *pos and advances *pos past it. A malformed
+   byte gives -1 and advances *pos by one. *pos must be below s.n. */
 int32_t utf_decode(struct str s, size_t *pos);
 
 /* Writes the (generalised) UTF-8 form of a code point up to U+10FFFF; returns 1 to 4. */
@@ -25,7 +25,7 @@ void utf_from16(struct buf *out, const uint16_t *units, size_t count);
 /* Number of UTF-16 units that s needs, or CORDON_E_ENCODING. */
 int utf_length16(struct str s, size_t *count);
 
-/* Converts s; CORDON_E_ENCODING if malformed, CORDON_E_TOOBIG if capacity does not suffice. */
+/* Converts s; CORDON_E_ENCODING if malformed, CORDON_E_TOOBIG if capacity is too small. */
 int utf_to16(struct str s, uint16_t *out, size_t capacity, size_t *count);
 
 #endif

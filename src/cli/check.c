@@ -52,7 +52,7 @@ static void print_answer(const struct guard_answer *a, bool show)
     }
 }
 
-/* Fails with a message; else prints and gives the exit code. */
+/* Prints a message or the answer and returns the exit code. */
 static int ask(struct cordon_policy *p, const struct check_options *o, struct guard_question *q)
 {
     struct guard_answer a;
@@ -197,7 +197,7 @@ static const char *take_row(struct arena *arena, const struct json_value *object
     return NULL;
 }
 
-/* The policy of a row that brings its own roots or cwd; made anew when they change. */
+/* The policy of a row that brings its own roots or cwd; rebuilt when they change. */
 struct row_policy {
     struct cordon_policy *policy;
     struct buf key;

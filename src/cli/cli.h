@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line: argv in, exit code out. Subcommands, what they share, and the doors to the
-   OS. */
+/* The command line: argv in, exit code out. The subcommands, what they share, and their access to
+   the operating system. */
 #ifndef CORDON_CLI_CLI_H
 #define CORDON_CLI_CLI_H
 
@@ -56,8 +56,9 @@ struct option {
 };
 
 /*
- * Takes options up to the first other word or behind "--" (then *dashes is set). Options not in the
- * list go to the policy, if there is one. Prints what is wrong and returns EXIT_FAILED, else 0.
+ * Takes options up to the first other word or past "--" (then *dashes is set). Options not in the
+ * list go to the policy, if there is one. Prints what is wrong and returns EXIT_FAILED, otherwise
+ * 0.
  */
 int options_take(struct arguments *args, const struct option *own, size_t own_count,
                  struct cordon_policy *policy, bool *dashes);
@@ -70,22 +71,23 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name);
 
 /* ---- mistakes.c ---- */
 
-/* The command stands where an option was expected: says where "--" belongs, or that a value with
+/* The command was found where an option was expected: says where "--" belongs, or that a value with
    blanks needs quotes. EXIT_FAILED. */
 int mistake_dashes(const struct arguments *args, const char *name);
 
-/* What may be meant by a program that is not there; "" if nothing comes to mind. */
+/* What may be meant by a missing program; "" if nothing comes to mind. */
 const char *mistake_program(const char *program);
 
 /* ---- explain.c ---- */
 
-/* What one rule is for, or all of them in a line each. An exit code. */
+/* Explains one rule, or lists all of them in a line each. Returns an exit code. */
 int explain_rule(const char *id, bool json);
 int explain_list(bool json);
 
 /* ---- learn.c ---- */
 
-/* What would have allowed what was denied, in options, and as a policy file if out names one. */
+/* Prints the options that would have allowed what was denied, and writes them as a policy file if
+   out names one. */
 struct learn;
 void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool quiet);
 
@@ -104,7 +106,7 @@ enum print_style print_verdict_style(enum cordon_verdict verdict);
 /* The line of text around a span with carets under it; control characters are shown as spaces. */
 void print_span(struct str text, size_t start, size_t end);
 
-/* Bytes to stdout; false if that failed. */
+/* Writes bytes to stdout; false if that failed. */
 bool print_out(struct str s);
 
 /* The nearest of names to a mistyped word, or NULL if none is near. */
@@ -114,7 +116,7 @@ const char *print_nearest(const char *word, const char *const *names, size_t cou
 
 bool system_is_terminal(FILE *file);
 
-/* Signals that would end this program while it writes; put back for a command that it starts. */
+/* Signals that would end this program while it writes; restored for a command that it starts. */
 void system_ignore_signals(void);
 void system_restore_signals(void);
 
@@ -125,8 +127,8 @@ int system_start_probe(bool child);
 /* fopen for a name in WTF-8. */
 FILE *system_fopen(const char *path, const char *mode);
 
-/* Replaces a file in one step, or makes it and the folder it lies in; an old one keeps its rights.
-   false with a sentence. */
+/* Replaces a file atomically, or creates it and its folder; an existing file keeps its permissions.
+   Returns false with a sentence. */
 bool system_replace_file(const char *path, struct str content, char *why, size_t capacity);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cordon completion: scripts that complete commands, options and the values that are words. */
+/* cordon completion: scripts that complete commands, options and enumerated values. */
 #include "cli/commands.h"
 #include "launch/settings.h"
 

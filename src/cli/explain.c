@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cordon explain: what a rule is for, with an example on each side. All rules, out of their
-   tables. */
+/* cordon explain: what a rule is for, with an example on each side, from the rule tables. */
 #include "base/json.h"
 #include "cli/cli.h"
 #include "guard/guard.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cordon help: what there is, with an example each, out of the tables. */
+/* cordon help: what there is, with an example each, from the tables. */
 #include "cli/commands.h"
 #include "launch/settings.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page cordon.1, in the macros of man(7), out of the tables. */
+/* The page cordon.1, in the macros of man(7), from the tables. */
 #include "cli/commands.h"
 #include "launch/settings.h"
 
-/* A backslash, and a dot or quote at the beginning of a line, mean something to roff; a plain - is
-   a hyphen there. */
+/* A backslash, and a dot or quote at the start of a line, are special to roff, where a plain - is a
+   hyphen. */
 static void put(struct buf *out, const char *text)
 {
     bool begin = true;

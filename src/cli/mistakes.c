@@ -7,7 +7,7 @@ int mistake_dashes(const struct arguments *args, const char *name)
 {
     const char *word = args->items[args->next];
     const char *more = args->count - args->next > 1 ? " \xE2\x80\xA6" : "";
-    /* An option's value in front of it: two halves of one path, perhaps. */
+    /* A word before the option that belongs to its value: perhaps two halves of one path. */
     const char *before = args->next > 1 ? args->items[args->next - 1] : "";
     const char *option = args->next > 2 ? args->items[args->next - 2] : "";
     if (before[0] != '-' && option[0] == '-' && option[1] == '-')
@@ -18,7 +18,7 @@ int mistake_dashes(const struct arguments *args, const char *name)
     return print_failure("put -- in front of the command: cordon %s -- %s%s", name, word, more);
 }
 
-/* Words that a shell knows and that are no programs. */
+/* Words that shells know and that are not programs. */
 static bool is_builtin(struct str name)
 {
     static const char *const posix[] = {"alias", "cd",     "eval", "exec",   "export", "pushd",

@@ -11,7 +11,7 @@ static const struct option *own_option(const struct option *own, size_t count, s
     return NULL;
 }
 
-/* Words that people try, and what they are called here. */
+/* Words that people try, and the right ones here. */
 static const struct {
     const char *tried, *option;
 } synonyms[] = {{"allow-write", "root"},

@@ -12,7 +12,7 @@ struct system_prepared;
 struct cordon_policy {
     struct settings settings;
     struct policy *policy;            /* compiled at the first question */
-    struct guard *guard;              /* made at the first question */
+    struct guard *guard;              /* created at the first question */
     bool has_roots;                   /* a root or a policy file was set */
     struct system_prepared *prepared; /* the system's own part of a run; NULL before it */
     char error[1024];
@@ -33,19 +33,19 @@ struct cordon_answer {
 /* True if the option was set on the policy. */
 bool api_has(const struct cordon_policy *p, const char *option);
 
-/* Makes the guard if that was not done yet. */
+/* Creates the guard if that has not been done yet. */
 int api_guard(struct cordon_policy *p);
 
 /* The same, and compiles the policy. */
 int api_prepare(struct cordon_policy *p, struct str hint);
 
-/* Remembers the sentence for cordon_policy_error() and returns the code. */
+/* Stores the sentence for cordon_policy_error() and returns the code. */
 int api_fail(struct cordon_policy *p, int code, const char *text);
 
-/* An empty answer with room for count reasons; NULL without memory. */
+/* An empty answer with room for count reasons; NULL if memory runs out. */
 struct cordon_answer *answer_new(size_t count);
 
-/* Takes the answer over if everything in it could be stored; else frees it: CORDON_E_NOMEM. */
+/* Hands out the answer if everything in it could be stored; otherwise frees it: CORDON_E_NOMEM. */
 int answer_finish(struct cordon_answer *answer, struct cordon_answer **out);
 
 const char *verdict_name(enum cordon_verdict verdict);

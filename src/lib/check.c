@@ -4,7 +4,7 @@
 #include "launch/disk.h"
 #include "lib/api.h"
 
-/* A script named relative to the cwd. Its place inside the roots was judged before. */
+/* A script named relative to the cwd. That it lies inside the roots was checked before. */
 static int read_script(void *context, struct str path, struct buf *out)
 {
     struct settings *s = context;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command line needs of check.c beyond cordon.h: streams of questions, spans for
-   people. */
+/* What the command line needs beyond cordon.h: streams of questions, spans for people. */
 #ifndef CORDON_LIB_CHECK_H
 #define CORDON_LIB_CHECK_H
 
@@ -12,7 +11,7 @@ bool check_shell(struct str name, enum guard_shell *shell);
 /* Asks the guard with the policy's roots, if there are any. */
 int check_ask(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer);
 
-/* The members of the answer's object, behind what the caller has written. */
+/* The members of the answer's object, after what the caller has written. */
 void check_write(struct json_writer *w, const struct guard_answer *a, bool is_argv, bool show);
 
 #endif

@@ -130,7 +130,7 @@ const char *cordon_result_json(const struct cordon_result *r)
     return r->json.p;
 }
 
-/* Everything between the pipes. */
+/* Everything between opening and closing the pipes. */
 static int run_inside(struct cordon_policy *p, struct run_options *o, struct run_result *result)
 {
     int rc = run_prepare(p, o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running a command: what is the same on every system. Guard, audit, summary, private temp. */
+/* Running a command: what is common to all systems. Guard, audit, summary, private temp. */
 #include "lib/run.h"
 
 #include <stdio.h>
@@ -162,7 +162,7 @@ static int open_audit(struct run *run)
                                             : 0;
 }
 
-/* Tests make repositories and delete them again: those need few words. */
+/* Tests create repositories and delete them again: those are mentioned briefly. */
 static void set_apart_gone_repositories(struct summary *s)
 {
     auto_arena struct arena arena = {0};

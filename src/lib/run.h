@@ -10,22 +10,22 @@
 struct run_options {
     const char *const *argv; /* NULL at the end */
     size_t argc;
-    const char *raw;   /* the command as typed, where that is known (Windows); NULL: it is not */
+    const char *raw;   /* the command as typed, if known (Windows); NULL: unknown */
     const char *audit; /* file to append events to; NULL: none */
     bool audit_all, audit_raw;
-    bool require_kernel;                   /* refuse where the kernel does not confine */
+    bool require_kernel;                   /* refuse to run where the kernel does not confine */
     bool medium_integrity, allow_elevated; /* Windows: weakenings that were asked for */
     const char *wine_prefix; /* Linux: the prefix of a Windows program; NULL: a private one */
     bool own_process;        /* the process is Cordon's, not a host's */
     bool probes;             /* this program can be started as the ladder's probe */
-    bool trusted;            /* a command of Cordon's own: nobody judges what it starts */
+    bool trusted;            /* a command of Cordon's own: what it starts is not judged */
     const char *const *set;  /* NAME=VALUE, for the environment */
     size_t set_count;
     const char *const *unset; /* names of environment variables; a trailing * matches */
     size_t unset_count;
     const intptr_t
         *stdio; /* descriptors or handles for its stdout and stderr; NULL: those of this process */
-    cordon_event *event; /* gets every line of the audit; NULL: nobody does */
+    cordon_event *event; /* receives every line of the audit; NULL: none */
     void *event_context;
     void (*observe)(void *context, const struct audit_event *event); /* gets each event; or NULL */
     void *observe_context;
@@ -37,25 +37,25 @@ struct run_result {
     const char *boundary;
     char boundary_detail[128];
     const char *note; /* why the program could not start; NULL: nothing to say */
-    const char *lost; /* a layer that this run had to do without; NULL: none */
+    const char *lost; /* a layer missing in this run; NULL: none */
     uint64_t duration_ms;
     bool temp_had_files; /* the private temp folder was not empty when it was removed */
     int audit_failure;   /* 0, or why events are missing from the file */
     struct summary summary;
 };
 
-/* Adds what the run itself brings to the policy (own files, temp) and compiles it; before any
-   question was asked. */
+/* Adds what the run itself brings to the policy (own files, temp) and compiles it; call it before
+   any question. */
 int run_prepare(struct cordon_policy *p, const struct run_options *o);
 
-/* 0 if the command ran or was refused (result says which); else a code, a sentence in the policy's
-   error, and nothing has run. The summary is the caller's to free. */
+/* Returns 0 if the command ran or was refused (result says which); otherwise a code with a sentence
+   in the policy's error, and nothing has run. The caller frees the summary. */
 int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result);
 
-/* Removes what run_prepare or compiling made; after run_command, or instead of it. */
+/* Removes what run_prepare or compiling created; after run_command, or instead of it. */
 void run_finish(struct cordon_policy *p, struct run_result *result);
 
-/* What confines here, in words, for --verbose: "kernel (Landlock ABI 7)". */
+/* Describes what confines here, for --verbose: "kernel (Landlock ABI 7)". */
 void run_describe(struct buf *out);
 
 #endif

@@ -30,15 +30,16 @@ static bool name_is_inside(void *context, struct str name)
     return count->inside;
 }
 
-/* True for what acts on the name itself and not on where a link leads. */
+/* True for access to the name itself rather than to a link's target. */
 static bool acts_on_name(enum policy_access access)
 {
     return access == POLICY_DELETE || access == POLICY_RENAME_FROM || access == POLICY_RENAME_TO ||
            access == POLICY_LINK_FROM || access == POLICY_LINK_TO;
 }
 
-/* The final path: of the whole, or of the parent with the last component as it stands. */
-/* Whose entry of the temp folder it lies in; a run that was not begun has made nothing. */
+/* The final path: of the whole, or of the parent with the last component unresolved. */
+/* Who owns the entry of the temp folder that contains it; a run that has not started has created
+   nothing. */
 static enum policy_temp_entry entry_of(struct settings *s, struct str path)
 {
     struct str temp = s->policy.temp_path;
@@ -104,7 +105,7 @@ static int ask_disk(struct cordon_policy *p, struct file_question *q)
     return rc ? api_fail(p, rc, cordon_strerror(rc)) : 0;
 }
 
-/* One reason, and the object around it; body writes what is special to the question. */
+/* One reason, and the object around it; body writes what is specific to the question. */
 static int finish(struct cordon_policy *p, enum cordon_verdict verdict, const char *rule,
                   const struct buf *why, const struct buf *fix, struct json_writer *w,
                   struct cordon_answer *a, struct cordon_answer **out)
@@ -183,7 +184,7 @@ static int why_connect(struct cordon_policy *p, const char *word, struct cordon_
     return finish(p, answer.verdict, policy_rule_id(answer.rule), &why, &fix, &w, a, out);
 }
 
-/* The guard speaks first, as in a run; then the list of tools. */
+/* The guard decides first, as in a run; then the list of tools. */
 static int why_run(struct cordon_policy *p, size_t count, const char *const *words,
                    struct cordon_answer **out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 8.3 names: could this be the short name of that file? Both in one case or the other. */
+/* 8.3 names: could this be the short name of that file? Case does not matter. */
 #ifndef CORDON_POLICY_ALIAS_H
 #define CORDON_POLICY_ALIAS_H
 
@@ -8,7 +8,7 @@
 /* True if it has the shape of a short name: a tilde inside and at most 12 characters. */
 bool alias_like(struct str component);
 
-/* True if component could be what Windows or Wine make of the long name. */
+/* True if component could be the short name that Windows or Wine generates for the long one. */
 bool alias_could_be(struct str component, struct str name);
 
 #endif

@@ -16,7 +16,7 @@ struct build {
     size_t slot_count;
     struct image_entry *entries;
     size_t entry_count, entry_capacity;
-    struct buf pool; /* to be freed by the caller, also after a failure */
+    struct buf pool; /* freed by the caller, also after a failure */
 };
 
 int build_start(struct build *b, struct arena *arena, enum path_dialect dialect);

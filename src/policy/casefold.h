@@ -7,18 +7,18 @@
 
 /*
  * Sources differ on some characters: Unicode upper-cases a dotless i and a long s to ASCII letters,
- * Windows does not. What allows must not be fooled by a generous reading, what denies not by a
- * narrow one.
+ * Windows does not. An allowing rule must not be fooled by a generous reading, nor a denying rule
+ * by a narrow one.
  */
 enum fold {
-    FOLD_NARROW = 0, /* for what allows: as NTFS does, nothing turns into ASCII that is not */
-    FOLD_WIDE        /* for what denies: equal under any reading */
+    FOLD_NARROW = 0, /* for allowing rules: as NTFS does, nothing becomes ASCII */
+    FOLD_WIDE        /* for denying rules: equal under any reading */
 };
 
 uint16_t fold_unit(uint16_t unit, enum fold fold);
 
-/* Folds WTF-8 into out; returns the length, or SIZE_MAX if capacity does not suffice. A malformed
-   byte is copied. In the posix dialect everything is copied. */
+/* Folds WTF-8 into out; returns the length, or SIZE_MAX if capacity is too small. Malformed bytes
+   are copied, and in the posix dialect everything is. */
 size_t fold_text(enum path_dialect dialect, enum fold fold, struct str s, char *out,
                  size_t capacity);
 

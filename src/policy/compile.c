@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings in, immutable policy out: every path normal, every contradiction refused. */
+/* Turns settings into an immutable policy: every path normalized, every contradiction refused. */
 #include "policy/build.h"
 
 #include <stdlib.h>
@@ -59,7 +59,7 @@ int policy_list_add(struct arena *arena, struct policy_list *list, struct policy
     return 0;
 }
 
-/* True if path is folder or lies below it; both normal. */
+/* True if path is folder or lies below it; both normalized. */
 static bool is_below(enum path_dialect dialect, struct str folder, struct str path)
 {
     struct path_cursor a = {.dialect = dialect, .path = folder}, b = a;
@@ -146,8 +146,8 @@ static int add_path(struct compiler *c, const char *what, enum image_kind kind,
     return rc;
 }
 
-/* Whoever names a file of the built-in list in allow-read wants it back: that is no contradiction,
-   as it is with a path that the same person has put under deny-read. */
+/* Naming a file of the built-in list in allow-read lifts that entry; with a path that the same
+   person put under deny-read it would be a contradiction. */
 static bool is_lifted(const struct compiler *c, struct str path)
 {
     const struct policy_list *allow = &c->given->allow_read;

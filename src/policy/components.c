@@ -15,7 +15,7 @@ void spelling_put(struct spelling *j, struct str s)
         j->full = true;
         return;
     }
-    /* Often it already stands where it belongs, or behind that in the same text. */
+    /* Often the component is already in place, or further along in the same text. */
     char *to = j->out + j->n;
     if (s.p > to && s.n <= FEW)
         for (size_t i = 0; i < s.n; i++)
@@ -53,7 +53,8 @@ size_t spelling_units(struct str s)
             pos++;
             continue;
         }
-        /* The usual three bytes, without a call: surrogates and other rarities go the long way. */
+        /* The usual three bytes, without a call: surrogates and other rare cases take the slow
+           path. */
         if (c > 0xE0 && c < 0xED && s.n - pos > 2 && (s.p[pos + 1] & 0xC0) == 0x80 &&
             (s.p[pos + 2] & 0xC0) == 0x80) {
             pos += 3;
@@ -92,7 +93,7 @@ static void collapse_component(struct spelling *j, struct str c, char separator)
         }
         if (separator == '\\') {
             c.n = spelling_trimmed(c);
-            /* What Win32 makes of "..." or ".. " depends on its version and on the place. */
+            /* How Win32 reads "..." or ".. " depends on its version and on the position. */
             if (c.n == 0)
                 j->malformed = true;
         }
@@ -126,7 +127,7 @@ void spelling_collapse(struct spelling *j, struct str rest, char separator)
         j->bare = false;
 }
 
-/* Names that Win32 takes for devices in every folder, with any extension. */
+/* Names that Win32 treats as devices in every folder, with any extension. */
 static bool is_reserved(struct str name)
 {
     static const struct str names[] = {
@@ -161,7 +162,7 @@ unsigned spelling_marks(struct str s)
     return found;
 }
 
-/* NAME:STREAM:TYPE. Cuts what means the object itself; false if a real stream is left. */
+/* NAME:STREAM:TYPE. Removes what denotes the object itself; false if a real stream remains. */
 static bool cut_stream(struct spelling *j, struct str *component, bool last)
 {
     size_t colon = str_find_char(*component, ':', 0);
@@ -171,7 +172,7 @@ static bool cut_stream(struct spelling *j, struct str *component, bool last)
     stream.n = second;
     bool index =
         str_eqi(type, STR("$INDEX_ALLOCATION")) && (stream.n == 0 || str_eqi(stream, STR("$I30")));
-    /* A stream without a file in front belongs to the folder; there is no better spelling of it. */
+    /* A stream without a file name belongs to the folder; there is no better spelling of it. */
     bool itself = last && stream.n == 0 && str_eqi(type, STR("$DATA"));
     if (itself && j->folder)
         j->malformed = true;
@@ -185,10 +186,8 @@ static bool cut_stream(struct spelling *j, struct str *component, bool last)
     return false;
 }
 
-/*
- * Reads the components from start on, moves them together in place and gives the class; plain is
- * the class of a path with nothing special in it.
- */
+/* Reads the components from start, compacts them in place and returns the class; plain is the class
+   of a path with nothing special in it. */
 static enum path_class inspect(struct spelling *j, size_t start, enum path_class plain,
                                size_t *base_length)
 {
@@ -212,7 +211,7 @@ static enum path_class inspect(struct spelling *j, size_t start, enum path_class
                     j->full = true;
                     return PATH_MALFORMED;
                 }
-                /* The name lies in the buffer that is written: move it behind the prefix first. */
+                /* The name is in the buffer being written: move it behind the prefix first. */
                 memmove(j->out + 4, c.p, c.n);
                 memcpy(j->out, "\\\\.\\", 4);
                 for (size_t i = 4; i < 4 + c.n; i++)
@@ -242,7 +241,7 @@ static enum path_class inspect(struct spelling *j, size_t start, enum path_class
     return trailing ? PATH_TRAILING : class;
 }
 
-/* Puts back the verbatim prefix, without which the next reading would lose a trailing dot or take a
+/* Restores the verbatim prefix, without which the next reading would lose a trailing dot or take a
    file called nul for the device. */
 static void make_verbatim(struct spelling *j)
 {

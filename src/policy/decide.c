@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The decision about a file. Zero is deny; nothing is allowed but by a line that says so. */
+/* The decision about a file. Zero is deny; nothing is allowed except by an explicit rule. */
 #include "policy/build.h"
 
-/* Places with rules of their own: a folder that moves from one to another changes its rules. */
+/* Places with rules of their own: moving a folder from one to another changes its rules. */
 enum zone {
     ZONE_NONE = 0,
     ZONE_ROOT,
     ZONE_TEMP,
     ZONE_GIT,      /* a git folder under the rules of a commit */
     ZONE_GIT_FREE, /* made by this run */
-    ZONE_GIT_NEW,  /* being made: nothing comes from there, so all that is moved in is copied */
+    ZONE_GIT_NEW,  /* being created: nothing leaves it, so everything moved in is copied */
     ZONE_OTHER     /* devices and pipes: not moved */
 };
 
@@ -108,7 +108,7 @@ static enum cordon_verdict decide_device(struct question *q)
             return allow(q, RULE_DEVICE_OTHER, ZONE_OTHER, 0);
         return deny_name(q, RULE_PATH_DEVICE, devices[i].name);
     }
-    /* A drive letter with something behind it, or a file on a device nobody has told us about. */
+    /* A drive letter followed by something, or a file on an unknown device. */
     if (str_has_char(name, ':') || (!alone && q->request->access != POLICY_READ) ||
         read_is_denied(q))
         return deny(q, RULE_PATH_DEVICE, 0);
@@ -117,7 +117,7 @@ static enum cordon_verdict decide_device(struct question *q)
 
 static enum cordon_verdict decide_pipe(struct question *q)
 {
-    /* The folder of all pipes: where unnamed ones are made. */
+    /* The pipe root directory, where unnamed pipes are created. */
     if (q->request->path.text.n == sizeof "\\\\.\\pipe" - 1)
         return allow(q, RULE_PIPE_CREATE, ZONE_OTHER, 0);
     switch (q->request->access) {
@@ -166,14 +166,14 @@ static enum cordon_verdict decide_read(struct question *q)
 
 /* Changing. */
 
-/* Access that makes the name itself appear, vanish or mean something else. */
+/* Access that makes the name itself appear, disappear or change its meaning. */
 static bool is_name_change(enum policy_access access)
 {
     return access == POLICY_RENAME_FROM || access == POLICY_RENAME_TO || access == POLICY_REPARSE ||
            access == POLICY_LINK_TO;
 }
 
-/* __PSScriptPolicyTest_xxxxxxxx.xxx.ps1 and .psm1, straight in temp. */
+/* __PSScriptPolicyTest_xxxxxxxx.xxx.ps1 and .psm1, directly in temp. */
 static bool is_powershell_probe(const struct question *q)
 {
     const struct policy_request *r = q->request;
@@ -197,8 +197,8 @@ static bool is_powershell_probe(const struct question *q)
                                        r->access == POLICY_ATTRIBUTES);
 }
 
-/* A rule that a change of this name would carry away or undermine: one at this path or, if the
-   name itself changes, below it. */
+/* A rule that changing this name would carry away or undermine: one at this path or, if the name
+   itself changes, below it. */
 static enum cordon_verdict decide_denied(struct question *q)
 {
     enum policy_access access = q->request->access;
@@ -241,20 +241,20 @@ static bool appears(const struct policy_request *r)
            r->access == POLICY_LINK_TO;
 }
 
-/* Without HEAD a folder is no repository to git; a dead one is not brought back to life. */
+/* To git a folder without HEAD is not a repository; one that was disabled is not revived. */
 static bool revives(const struct policy_request *r, struct str below)
 {
     return r->facts.takes_head && appears(r) && !r->facts.exists && str_eqi(below, STR("HEAD"));
 }
 
-/* git writes through a symbolic link in its folder when the user commits: to its own config, or
-   anywhere outside. It never makes one itself. */
+/* When the user commits, git writes through a symbolic link in its folder: to its own config, or
+   anywhere outside. It never creates one itself. */
 static bool leads_away(const struct policy_request *r)
 {
     return r->facts.symlink && appears(r);
 }
 
-/* With a HEAD in it the root itself becomes a bare repository to git, and git runs the commands of
+/* With a HEAD in it the root itself becomes a bare repository to git, which runs the commands in
    its config. */
 static bool makes_bare(const struct question *q, struct str component, bool last)
 {
@@ -292,7 +292,7 @@ static bool is_root_end(const struct image_match *match, size_t end)
     return false;
 }
 
-/* Looks at every component below start: the outermost root's end, or that of the temp folder. */
+/* Inspects every component below start: the end of the outermost root, or of the temp folder. */
 static enum cordon_verdict decide_protected(struct question *q, size_t start, enum zone place)
 {
     const struct policy *policy = q->policy;
@@ -318,7 +318,7 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
         }
         if (top && policy->settings.git == POLICY_GIT_PROTECT)
             return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
-        /* An alias is the folder only as long as nothing else has that name. */
+        /* An alias denotes the folder only as long as nothing else has that name. */
         if (component.p[0] != '.')
             return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
         return decide_commit(q, str_from(cursor.path, cursor.pos + 1), top);
@@ -329,7 +329,7 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
                  q->match.hit[IMAGE_ROOT]);
 }
 
-/* The temp folder that ends at end. Where nothing of it outlives the run nobody obeys what lies
+/* The temp folder that ends at end. If none of it outlives the run, no other program obeys what is
    there. */
 static enum cordon_verdict decide_temp(struct question *q, size_t end)
 {
@@ -356,13 +356,13 @@ static enum cordon_verdict decide_temp(struct question *q, size_t end)
     return decide_protected(q, end, ZONE_TEMP);
 }
 
-/* True if the path is the place whose spelling ends at end; C:\ has its separator behind that. */
+/* True if the path is the place whose spelling ends at end; in C:\ the separator follows it. */
 static bool is_place(const struct path *path, size_t end)
 {
     return path->text.n == end || (path->text.n == end + 1 && is_separator(path->text.p[end]));
 }
 
-/* Which of the places that can be written it lies in, and what that place says. */
+/* Which writable place contains it, and that place's rules. */
 static enum cordon_verdict decide_place(struct question *q)
 {
     const struct image_match *m = &q->match;
@@ -370,7 +370,7 @@ static enum cordon_verdict decide_place(struct question *q)
     size_t root = m->hit[IMAGE_ROOT] ? m->end[IMAGE_ROOT] + 1 : 0;
     size_t temp = m->hit[IMAGE_TEMP] && !q->policy->settings.no_temp ? m->end[IMAGE_TEMP] + 1 : 0;
     size_t git = m->hit[IMAGE_GIT_DIR] ? m->end[IMAGE_GIT_DIR] + 1 : 0;
-    /* Where a root holds the temp folder of others, the root's rules say all. */
+    /* If a root contains the shared temp folder, the root's rules apply. */
     if (root && temp &&
         (q->policy->settings.temp == POLICY_TEMP_OWN ||
          q->policy->settings.temp == POLICY_TEMP_SHARED))
@@ -428,7 +428,7 @@ static enum cordon_verdict decide_links(struct question *q)
     return CORDON_ALLOW;
 }
 
-/* Where a download came from: whoever copies a file copies this with it. Judged as its file. */
+/* Records where a download came from: copying a file copies this too. Judged as its file. */
 static enum cordon_verdict decide_zone(struct question *q)
 {
     struct policy_request request = *q->request;
@@ -470,7 +470,7 @@ static enum cordon_verdict decide_write(struct question *q)
         return CORDON_DENY;
     if (decide_links(q) != CORDON_ALLOW)
         return CORDON_DENY;
-    /* Asked last, so that what the mode's remedy would not help is not answered with it. */
+    /* Checked last, so that no remedy about the mode is given where it would not help. */
     if (q->policy->settings.mode != POLICY_WORKSPACE_WRITE)
         return deny(q, RULE_MODE_READ_ONLY, 0);
     return CORDON_ALLOW;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Answers in words: one sentence for people, and the remedy as options to type. A remedy is the
- * whole list of roots and is never something that Cordon would refuse.
- */
+/* Answers in words: one sentence for people, and the remedy as options to type. A remedy lists all
+   the roots it needs and never one that Cordon would refuse. */
 #include "policy/build.h"
 
 #include "policy/net.h"
@@ -56,7 +54,7 @@ static void add_roots(const struct policy_settings *s, struct buf *fix)
         add_option(fix, "--mode", STR("workspace-write"));
     for (size_t i = 0; i < s->roots.count; i++) {
         const struct policy_entry *root = &s->roots.items[i];
-        /* Wine's own folders are no roots that anybody typed. */
+        /* Wine's own folders are not roots that anybody typed. */
         if (!str_eq(root->from, STR("--wine-prefix")))
             add_option(fix, "--root", root->given.n ? root->given : root->path);
     }
@@ -75,7 +73,8 @@ static bool is_inside(const struct policy_settings *s, struct str folder, struct
            (path.n == folder.n || path.p[folder.n] == path_separator(s->paths.dialect));
 }
 
-/* The folder to name as a further root, or an empty string if Cordon would refuse every one. */
+/* The folder to suggest as a further root, or an empty string if Cordon would refuse all of
+   them. */
 static struct str root_for(const struct policy *policy, const struct policy_request *request)
 {
     const struct policy_settings *s = &policy->settings;
@@ -88,11 +87,11 @@ static struct str root_for(const struct policy *policy, const struct policy_requ
     if (is_inside(s, m->windows, path) || is_inside(s, m->program_files, path) ||
         is_inside(s, m->program_files_x86, path))
         return STR_NONE;
-    /* Processes and the kernel's settings are no folders to work in. */
+    /* /proc and the kernel's settings are not folders to work in. */
     if (dialect == PATH_POSIX &&
         (is_inside(s, STR("/proc"), path) || is_inside(s, STR("/sys"), path)))
         return STR_NONE;
-    /* A root would not help where a protected name stands in the way. */
+    /* A root would not help where a protected name is in the way. */
     struct path_cursor cursor = {.dialect = dialect, .path = path};
     struct str component;
     while (path_next(&cursor, &component))
@@ -137,7 +136,7 @@ static struct str entry_from(const struct policy_list *list, uint32_t entry)
     return entry == 0 || entry > list->count ? STR_NONE : list->items[entry - 1].from;
 }
 
-/* There is no option; but the person wrote the rule and can take it out. */
+/* No option lifts it; but the person who wrote the rule can remove it. */
 static void fix_own_rule(const struct policy_list *list, uint32_t entry, const char *option,
                          struct buf *fix)
 {

@@ -15,7 +15,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Files, and folders with all that is below; "*" at an end stands for any characters there. */
+/* Files, and folders with everything below; "*" at either end matches any characters. */
 static const char *const written[] = {
     "objects",      "refs",     "logs",          "HEAD",
     "index",        "index.*",  "packed-refs",   "packed-refs.new",
@@ -31,7 +31,7 @@ static const char *const written_sequencer[] = {"head", "todo", "abort-safety"};
 /* Below objects/info. */
 static const char *const denied_objects[] = {"alternates", "http-alternates"};
 
-/* Submodules and worktrees: what stays denied, in any depth. */
+/* Submodules and worktrees: what remains denied, at any depth. */
 static const char *const planted[] = {
     "hooks", "config*", "commondir", "gitdir", "attributes", "rebase-merge", "rebase-apply", ".git",
 };
@@ -45,7 +45,7 @@ static bool is_like(enum path_dialect dialect, struct str name, const char *patt
     }
     if (p.p[p.n - 1] == '*') {
         p.n--;
-        /* For what is denied here: a folded name may be longer or shorter than its spelling. */
+        /* For denied names: a folded name may be longer or shorter than its spelling. */
         char folded[64];
         size_t n =
             fold_text(dialect, FOLD_WIDE, str_slice(name, 0, 3 * p.n), folded, sizeof folded);
@@ -150,8 +150,8 @@ bool git_commit_writes(enum path_dialect dialect, struct str below)
     return is_listed(dialect, first, written, COUNT(written));
 }
 
-/* What a person opens with --git=full: a rebase, whose exec lines git runs when it goes on, and the
-   files of a new worktree. Everything that is planted once and obeyed ever after stays closed. */
+/* What --git=full opens in addition: a rebase, whose exec lines git runs when it continues, and the
+   files of a new worktree. Anything planted once and obeyed ever after remains closed. */
 bool git_full_writes(enum path_dialect dialect, struct str below, bool exists)
 {
     struct str rest = below, first = cut(dialect, &rest);

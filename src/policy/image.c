@@ -105,7 +105,7 @@ int build_add(struct build *b, enum image_kind kind, uint32_t index, struct str 
         return rc;
     uint32_t number = (uint32_t)++b->entry_count;
     b->entries[number - 1] = entry;
-    /* Appended, so that every next is larger than its own number. */
+    /* Appended, so that every next is larger than its own index. */
     uint32_t *link = &b->nodes[node].first_entry;
     while (*link)
         link = &b->entries[*link - 1].next;

@@ -33,11 +33,11 @@ enum {
     IMAGE_MAX_BYTES = 64 * 1024 * 1024,
     IMAGE_MAX_KEY = 1024,  /* bytes of a folded component */
     IMAGE_MAX_NESTED = 8,  /* roots inside roots that a match remembers */
-    IMAGE_MAX_ALIASES = 16 /* nodes that one search follows because of 8.3 names */
+    IMAGE_MAX_ALIASES = 16 /* nodes followed in one search because of 8.3 names */
 };
 
 struct image_header {
-    uint32_t magic, version, size, checksum; /* the checksum is over what follows it */
+    uint32_t magic, version, size, checksum; /* the checksum covers what follows it */
     uint32_t dialect, mode;
     uint32_t node_count, node_at;
     uint32_t slot_count, slot_at; /* a power of two, at least one slot is empty */
@@ -69,11 +69,11 @@ struct image {
     const char *pool;
 };
 
-/* Checks everything before the first search; CORDON_E_IMAGE for a damaged block. The block must be
+/* Checks everything before the first search; CORDON_E_IMAGE for a damaged block, which must be
    aligned for uint32_t. */
 int image_open(const void *block, size_t size, struct image *image);
 
-/* Detects damage, not malice: whoever can write the image owns the policy. */
+/* Detects damage, not malice: anyone who can write the image controls the policy. */
 uint32_t image_checksum(const void *bytes, size_t count);
 uint32_t image_hash(uint32_t parent, struct str key);
 
@@ -82,18 +82,18 @@ struct image_match {
     uint32_t hit[IMAGE_KINDS]; /* the index of the deepest entry on the way, 0: none */
     size_t end[IMAGE_KINDS];   /* length of the path up to that entry */
     size_t root_ends[IMAGE_MAX_NESTED];
-    size_t root_count; /* may exceed IMAGE_MAX_NESTED: then not all are remembered */
+    size_t root_count; /* may exceed IMAGE_MAX_NESTED: then only some are remembered */
     uint32_t below;    /* 1 << kind for entries strictly below this very path */
     bool complete;     /* the path itself is a node */
 };
 
-/* exact: what allows must be spelled as the rule is (a final path against a final path); otherwise
-   case is ignored. What denies is compared folded in both cases. */
+/* exact: allowing rules must match the spelling (a final path against a final path); otherwise case
+   is ignored. Denying rules are always compared folded. */
 void image_search(const struct image *image, struct str normal, bool exact,
                   struct image_match *match);
 
-/* True if the spelling does not tell which file it is, so that a rule about paths cannot be
-   matched: where anything may not be read, such a path may not. */
+/* True if the spelling does not identify the file, so that no path rule can be matched: where any
+   read is denied, such a path is too. */
 bool image_is_obscure(const struct path *path);
 
 /* For the agent: true if reading it is denied by a deny-read rule. */

@@ -45,7 +45,7 @@ static const struct key {
 
 enum { KEY_COUNT = sizeof keys / sizeof *keys };
 
-/* A value of either language. */
+/* A value from either JSON or TOML. */
 struct value {
     enum json_type type;
     struct str text;
@@ -124,7 +124,7 @@ static int unknown_key(struct loader *l, struct str name, struct json_place plac
     for (size_t i = 0; i < KEY_COUNT && shown.n == name.n; i++) {
         if (l->pair && !keys[i].codex)
             continue;
-        /* A key may also be right but in the wrong section. */
+        /* A key may be right but in the wrong section. */
         size_t dot = str_find_char(keys[i].name, '.', 0);
         struct str last = dot < keys[i].name.n ? str_from(keys[i].name, dot + 1) : keys[i].name;
         size_t far = str_distance(name, keys[i].name, FAR);
@@ -213,7 +213,8 @@ static int add_path(struct loader *l, struct policy_list *list, struct str text,
     struct path path;
     if (text.n == 0)
         return fail(l, CORDON_E_VALUE, place, "an empty path");
-    /* In a // or \\?\ path ? is no wildcard, in /posix it is a plain character; * never is. */
+    /* In // and \\?\ paths ? is not a wildcard, in /posix it is an ordinary character; * never is
+       one. */
     if (str_has_char(text, '*') ||
         (l->settings.paths.dialect == PATH_WINDOWS &&
          str_find_char(text, '?', str_startsi(text, STR("\\\\?\\")) ? 4 : 0) < text.n))
@@ -233,7 +234,7 @@ static int add_path(struct loader *l, struct policy_list *list, struct str text,
         return rc;
     if (path.class != PATH_FILE && path.class != PATH_UNC)
         return fail(l, CORDON_E_VALUE, place, "not a plain path (%s)", path_class_name(path.class));
-    /* The remedy is typed elsewhere, so the whole path is what was given. */
+    /* The remedy will be typed elsewhere, so the whole path is kept as given. */
     return policy_list_add(
         l->arena, list,
         (struct policy_entry){.given = path.text, .path = path.text, .from = from_of(l, place)});
@@ -351,7 +352,7 @@ static int set_bool(struct loader *l, const struct key *key, const struct value 
     return 0;
 }
 
-/* Whole numbers; of the timeout also tenths and thousandths of a second. */
+/* Whole numbers; the timeout may also have tenths and thousandths of a second. */
 static bool read_thousandths(struct str text, uint64_t *out)
 {
     uint64_t value = 0;
@@ -457,7 +458,7 @@ static int load_object(struct loader *l, const struct json_value *object, struct
     return 0;
 }
 
-/* Names that may be reached say that the network is to be filtered. */
+/* Listing hosts implies that the network is to be filtered. */
 static int settle_network(struct loader *l)
 {
     struct policy_settings *s = &l->settings;
@@ -480,10 +481,10 @@ int policy_load(struct arena *arena, const struct policy_source *source, struct 
     struct json_error json;
     if (text.n > POLICY_MAX_FILE)
         return fail(&l, CORDON_E_TOOBIG, (struct json_place){1, 1}, "larger than 16 MiB");
-    /* Editors on Windows like to begin with a byte order mark. */
+    /* Editors on Windows like to write a byte order mark. */
     if (str_starts(text, STR("\xEF\xBB\xBF")))
         text = str_from(text, 3);
-    /* So does > of Windows PowerShell, in an encoding that JSON has not. */
+    /* So does > in Windows PowerShell, in an encoding that JSON does not have. */
     if (str_starts(text, STR("\xFF\xFE")) || str_starts(text, STR("\xFE\xFF")))
         return fail(&l, CORDON_E_ENCODING, (struct json_place){1, 1},
                     "the file is UTF-16; save it as UTF-8");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Settings from a JSON policy file and from Codex's `-c key=value`. Text in, settings out: reading
- * the file and asking the environment belong to the caller.
- */
+/* Settings from a JSON policy file and from Codex's `-c key=value`. Takes text and produces
+   settings: the caller reads the file and the environment. */
 #ifndef CORDON_POLICY_LOAD_H
 #define CORDON_POLICY_LOAD_H
 
@@ -19,9 +17,9 @@ struct policy_source {
 enum { POLICY_MAX_FILE = 16 * 1024 * 1024 };
 
 /*
- * Adds what the text says to the settings: lists grow, single values are replaced. The settings'
- * dialect, volume names and home folder are used. Strings go into the arena. On failure the
- * settings are untouched and *error holds one line with file, line and column.
+ * Adds what the text says to the settings: lists grow, single values are replaced. Uses the
+ * settings' dialect, volume names and home folder. Strings go into the arena. On failure the
+ * settings are unchanged and *error holds one line with file, line and column.
  */
 int policy_load(struct arena *arena, const struct policy_source *source, struct str text,
                 struct policy_settings *settings, struct buf *error);

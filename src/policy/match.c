@@ -91,7 +91,7 @@ static uint32_t find_child(const struct image *image, uint32_t parent, struct st
     return 0;
 }
 
-/* A rule that cannot be found is a rule that does not hold. */
+/* A rule that cannot be found is a rule that does not apply. */
 static bool nodes_are_found(const struct image *image)
 {
     for (uint32_t i = 1; i < image->header->node_count; i++) {
@@ -103,7 +103,7 @@ static bool nodes_are_found(const struct image *image)
     return true;
 }
 
-/* Every entry hangs on one node, and the nodes above know of it. */
+/* Every entry is attached to one node, and the nodes above record that. */
 static bool entries_are_found(const struct image *image)
 {
     uint32_t reached = 0;
@@ -172,7 +172,7 @@ static void take_entries(const struct image *image, uint32_t node, struct str pr
         if (is_allow(entry->kind) &&
             !(exact ? str_eq(text, prefix) : fold_equal(dialect, FOLD_NARROW, text, prefix)))
             continue;
-        /* Entries found on two ways: the deeper one counts. */
+        /* Entries found along two paths: the deeper one counts. */
         if (match->hit[entry->kind] && match->end[entry->kind] > prefix.n)
             continue;
         match->hit[entry->kind] = entry->index;
@@ -198,9 +198,9 @@ static void walk(const struct image *image, struct path_cursor cursor, uint32_t 
                  unsigned *budget, struct image_match *match);
 
 /*
- * A component such as SECRET~1 may be another name of a child that carries rules. Each child that
- * it could be is followed as well; nothing is allowed that way, because the spellings differ. This
- * is a scan over all nodes, bounded, and only for such components.
+ * A component such as SECRET~1 may be another name of a child that carries rules. Every possible
+ * child is followed as well; nothing is allowed that way, because the spellings differ. This scans
+ * all nodes, bounded, and only for such components.
  */
 static void walk_aliases(const struct image *image, struct path_cursor cursor, uint32_t node,
                          struct str key, bool exact, unsigned *budget, struct image_match *match)
@@ -211,7 +211,7 @@ static void walk_aliases(const struct image *image, struct path_cursor cursor, u
         if (child->parent != node || !alias_could_be(key, name) || !carries_denial(image, child))
             continue;
         if (*budget == 0) {
-            /* Too many to follow: what could be denied is. */
+            /* Too many to follow: whatever could be denied is. */
             for (int kind = 0; kind < IMAGE_KINDS; kind++)
                 if (!is_allow((uint32_t)kind) && image->nodes[0].below >> kind & 1) {
                     match->hit[kind] = 1;
@@ -276,7 +276,7 @@ bool image_is_obscure(const struct path *path)
     case PATH_DEVICE: break;
     default: return false;
     }
-    /* Anyone can give a volume another name (\\.\name\file); \Device is the system's own. */
+    /* Anyone can give a volume another name (\\.\name\file); \Device belongs to the system. */
     if (starts(path->text, STR("\\Device\\")))
         return starts(path->text, STR("\\Device\\Harddisk"));
     for (size_t i = 4; i < path->text.n; i++)

@@ -32,7 +32,7 @@ enum protected_name protected_find(enum path_dialect dialect, struct str compone
     bool dotted = str_starts(component, STR("."));
     if (!dotted && (dialect == PATH_POSIX || !str_has_char(component, '~')))
         return PROTECTED_NONE;
-    /* In any case in both dialects: a folder of Linux may ignore case too. */
+    /* Ignoring case in both dialects: a folder on Linux may ignore case too. */
     size_t n = fold_text(PATH_WINDOWS, FOLD_WIDE, component, folded, sizeof folded);
     if (n == SIZE_MAX)
         return PROTECTED_NONE;

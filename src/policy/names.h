@@ -19,7 +19,7 @@ const char *protected_spelled(enum protected_name name);
 /* Which protected name this component is, or could be an 8.3 alias of. */
 enum protected_name protected_find(enum path_dialect dialect, struct str component);
 
-/* The pattern of names that programs trust in a shared temp folder; NULL: it is none. */
+/* The pattern of a name that programs trust in a shared temp folder; NULL: not one of those. */
 const char *trusted_find(struct str component);
 
 /* True if a commit may write it. below is the path below the git folder, without the separator in

@@ -14,7 +14,7 @@ enum key {
     KEY_PROXY,
     KEY_STRICT,
     KEY_TEMP,
-    KEY_TEMP_OWN, /* what this run or its session made */
+    KEY_TEMP_OWN, /* what this run or its session created */
     KEY_ROOT,
     KEY_GIT_DIR,
     KEY_DENY_WRITE,
@@ -206,7 +206,7 @@ static bool is_place(enum key key)
     return key == KEY_ROOT || key == KEY_TEMP || key == KEY_TEMP_OWN || key == KEY_GIT_DIR;
 }
 
-/* What the outer policy lets be written below or above this path. */
+/* What the outer policy allows to be written below or above this path. */
 static bool outer_writes(const struct comparison *c, struct str path)
 {
     for (size_t i = 0; i < c->count; i++)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Whether a policy that is already in force allows no more than another one asks for: a sandbox
- * inside a sandbox may rely on the outer one then. The outer policy is told as text, one "key
- * value" a line.
- */
+/* Whether a policy already in force allows no more than another one asks for: then a nested sandbox
+   may rely on the outer one. The outer policy is passed as text, one "key value" per line. */
 #ifndef CORDON_POLICY_NARROW_H
 #define CORDON_POLICY_NARROW_H
 
@@ -12,8 +9,8 @@
 /* Appends the outline of a policy: everything that could make it wider than another. */
 void policy_outline(const struct policy *policy, struct buf *out);
 
-/* True if the outlined policy is at least as narrow; else why says what it lets through. Text that
-   is not understood is not narrow. */
+/* True if the outlined policy is at least as narrow; otherwise why says what it allows. Text that
+   is not understood does not count as narrow. */
 bool policy_is_narrow(struct str outline, const struct policy *wanted, struct buf *why);
 
 #endif

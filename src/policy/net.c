@@ -27,7 +27,7 @@ static bool read_number(struct str s, uint64_t *out)
     return true;
 }
 
-/* a.b.c.d, a.b.c, a.b or a: the last number fills what is left. */
+/* a.b.c.d, a.b.c, a.b or a: the last number fills the remaining bytes. */
 static bool read_v4(struct str s, uint8_t out[4])
 {
     uint64_t parts[4];

@@ -16,8 +16,8 @@ struct net_host {
 /* Every spelling that resolvers take for an address is one: 127.1, 0x7f.0.0.1, 2130706433. */
 struct net_host net_read_host(struct str text);
 bool net_is_loopback(const struct net_host *host);
-/* An address that belongs to no private, local or special network; tunnels are judged by what they
-   lead to. A name is none. */
+/* An address outside all private, local and special networks; tunnelled addresses are judged by
+   where they lead. False for names. */
 bool net_is_public(const struct net_host *host);
 bool net_equal(const struct net_host *a, const struct net_host *b);
 
@@ -26,10 +26,9 @@ bool net_is_pattern(struct str pattern);
 bool net_covers(struct str pattern, const struct net_host *host);
 
 /*
- * Whether the filtering proxy may dial this address. One that the person wrote is meant, even a
- * private one; what a name leads to is chosen by whoever owns the name. This machine and the link
- * are
- * --net=loopback's and nobody's.
+ * Whether the filtering proxy may dial this address. An address that the person wrote is intended,
+ * even a private one; what a name resolves to is chosen by the name's owner. This machine needs
+ * --net=loopback; link-local addresses are never dialled.
  */
 bool net_may_dial(const struct net_host *host, bool written);
 

@@ -113,7 +113,7 @@ static enum path_class read_unc(struct spelling *j, struct str rest, size_t *bas
     return class;
 }
 
-/* The rest behind prefix if s starts with it and a separator or the end follows. */
+/* What follows prefix if s starts with it and a separator or the end comes next. */
 static bool under(struct str s, struct str prefix, struct str *rest)
 {
     if (!str_startsi(s, prefix) || (s.n > prefix.n && s.p[prefix.n] != '\\'))
@@ -134,8 +134,8 @@ static void replace_front(struct spelling *j, size_t cut, struct str prefix)
     j->n = j->n - cut + prefix.n;
 }
 
-/* The buffer holds a name that may stand in the caller's table of volumes; drive paths come back
-   as such, verbatim. */
+/* The buffer holds a name that may be in the caller's table of volumes; drive paths are returned
+   verbatim. */
 static bool read_mapped(struct spelling *j, enum path_class *class, size_t *base)
 {
     struct str text = {j->out, j->n}, rest;
@@ -196,7 +196,8 @@ static enum path_class read_device(struct spelling *j, struct str rest, size_t *
             spelling_put(j, STR("\\\\.\\NUL"));
             break;
         case PATH_UNC:
-            /* \Device\Mup\;LanmanRedirector\;Z:0\h\s: what is not plainly \h\s stays a device. */
+            /* \Device\Mup\;LanmanRedirector\;Z:0\h\s: anything but a plain \h\s remains a
+               device. */
             if (below.n < 2 || below.p[1] == ';')
                 return PATH_UNC;
             return read_unc(j, str_from(below, 1), base);
@@ -219,7 +220,7 @@ static enum path_class read_namespace(struct spelling *j, struct str rest, size_
         return read_unc(j, str_from(rest, first.n + 1), base);
     spelling_put(j, STR("\\"));
     spelling_put(j, first);
-    /* \\.\x\..\C:\y is \\.\C:\y for Win32: nothing may climb over the first component. */
+    /* To Win32 \\.\x\..\C:\y is \\.\C:\y: nothing may climb above the first component. */
     j->floor = j->n;
     j->clamp = false;
     spelling_collapse(j, str_from(rest, first.n + 1), '\\');
@@ -247,7 +248,7 @@ static enum path_class read_namespace(struct spelling *j, struct str rest, size_
         /* Verbatim, so that the next reading leaves it as it is. */
         return PATH_UNIX;
     }
-    /* A trailing dot would be lost when \\.\ is read the next time. */
+    /* A trailing dot would be lost when \\.\ is read again. */
     if (j->verbatim)
         for (size_t i = 4; i <= text.n; i++)
             if ((i == text.n || text.p[i] == '\\') &&
@@ -288,7 +289,7 @@ static enum path_class read_relative(struct spelling *j, struct str given, size_
     j->relative = true;
     j->clamp = true;
     if (is_drive(given)) {
-        /* The current directory of another drive is not known: its top is what cmd starts with. */
+        /* The current directory of another drive is unknown: cmd starts at its top. */
         if (is_drive(cwd) && ascii_upper(cwd.p[0]) == ascii_upper(given.p[0]))
             spelling_put(j, str_eq(str_from(cwd, 2), STR("\\")) ? str_slice(cwd, 0, 2) : cwd);
         else
@@ -376,7 +377,7 @@ int path_normalize(const struct path_context *context, struct str given, char *o
     if (j.full)
         return CORDON_E_TOOBIG;
     struct str text = {out, j.n};
-    /* A longer text than given is not checked yet; a whole path only loses units. */
+    /* A text longer than given has not been checked yet; a whole path only loses units. */
     bool longer = j.relative || text.n > given.n;
     if (class != PATH_MALFORMED && longer &&
         (text.n > PATH_MAX_BYTES || (context->dialect == PATH_WINDOWS && text.n > PATH_MAX_UNITS &&

@@ -30,7 +30,7 @@ struct str path_parent(enum path_dialect dialect, struct str normal)
         n--;
     if (n <= root || n == normal.n)
         return STR_NONE;
-    /* The separator belongs to the name only in C:\ and /. */
+    /* The separator is part of the name only in C:\ and /. */
     bool top = n == root + 1 && (root == 0 || normal.p[root - 1] == ':');
     return str_slice(normal, 0, top ? n : n - 1);
 }

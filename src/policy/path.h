@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Paths: every way to spell one becomes one normal spelling and a class. Lexical only: nothing here
- * touches the disk, allocates or knows a policy.
- */
+/* Paths: every spelling becomes one normal spelling and a class. Lexical only: nothing here touches
+   the disk, allocates or knows a policy. */
 #ifndef CORDON_POLICY_PATH_H
 #define CORDON_POLICY_PATH_H
 
@@ -12,7 +10,7 @@ enum path_dialect { PATH_WINDOWS = 0, PATH_POSIX };
 
 /* What a spelling names. Zero is refused everywhere. */
 enum path_class {
-    PATH_MALFORMED = 0, /* no system would take it, or two would read it differently */
+    PATH_MALFORMED = 0, /* no system accepts it, or two would read it differently */
     PATH_FILE,          /* C:\a\b or /a/b; the only class that is a plain file or folder */
     PATH_STREAM,        /* C:\a:b; base is the file it belongs to */
     PATH_TRAILING,      /* \\?\C:\a. : a name that only verbatim spellings can reach */
@@ -47,7 +45,7 @@ struct path {
     enum path_class class;
     struct str text; /* the normal spelling; of a malformed path the bytes as given */
     struct str base; /* text without the stream */
-    bool folder;     /* it was written with a separator at the end */
+    bool folder;     /* it was written with a trailing separator */
 };
 
 enum {
@@ -56,9 +54,9 @@ enum {
 };
 
 /*
- * Writes the normal spelling into out. The normal spelling of a normal spelling is itself, with the
- * same class. Linear in the length. Needs given.n + cwd.n + 16 bytes at most (PATH_MAX_BYTES always
- * suffice); CORDON_E_TOOBIG if capacity is less than it takes, and then *path is untouched.
+ * Writes the normal spelling into out. Normalizing twice gives the same spelling and class. Linear
+ * in the length. Needs at most given.n + cwd.n + 16 bytes (PATH_MAX_BYTES always suffice);
+ * CORDON_E_TOOBIG if capacity is too small, and then *path is untouched.
  */
 int path_normalize(const struct path_context *context, struct str given, char *out, size_t capacity,
                    struct path *path);
@@ -72,7 +70,7 @@ const char *path_class_name(enum path_class class);
 /* Length of the part that has no parent: "C:" of C:\a, "\\h\s" of \\h\s\a, 0 of /a. */
 size_t path_root_length(enum path_dialect dialect, struct str normal);
 
-/* The folder that holds it; C:\ and / and \\h\s have none and give an empty string. */
+/* The folder that contains it; C:\ and / and \\h\s have none and give an empty string. */
 struct str path_parent(enum path_dialect dialect, struct str normal);
 
 /* The last component; empty for C:\ and /. */
@@ -83,7 +81,7 @@ static inline char path_separator(enum path_dialect dialect)
     return dialect == PATH_WINDOWS ? '\\' : '/';
 }
 
-/* Walks the components of a normal path, the undividable root ("C:", "\\h\s", "") first. */
+/* Walks the components of a normal path, the indivisible root ("C:", "\\h\s", "") first. */
 struct path_cursor {
     enum path_dialect dialect;
     struct str path;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The policy: plain settings are compiled once into an immutable policy, which then answers
- * questions. Nothing here touches the disk: callers bring the facts.
- */
+/* The policy: plain settings are compiled once into an immutable policy, which then answers
+   questions. Nothing here touches the disk: callers supply the facts. */
 #ifndef CORDON_POLICY_RULES_H
 #define CORDON_POLICY_RULES_H
 
@@ -15,7 +13,7 @@ enum policy_mode { POLICY_READ_ONLY = 0, POLICY_WORKSPACE_WRITE, POLICY_FULL_ACC
 enum policy_git {
     POLICY_GIT_PROTECT = 0,
     POLICY_GIT_COMMIT, /* what a commit writes */
-    POLICY_GIT_FULL    /* all but what would be planted: hooks, configuration, attributes */
+    POLICY_GIT_FULL    /* all but what could be planted: hooks, configuration, attributes */
 };
 enum policy_net {
     POLICY_NET_OFF = 0,
@@ -28,7 +26,7 @@ enum policy_temp {
     POLICY_TEMP_PRIVATE = 0,
     POLICY_TEMP_SHARED,  /* all of the caller's */
     POLICY_TEMP_SESSION, /* a folder for all runs of a session */
-    POLICY_TEMP_OWN      /* the caller's, but only what this run or its session made there */
+    POLICY_TEMP_OWN      /* the caller's, but only what this run or its session created there */
 };
 
 /* Settings: zero is a valid, tight policy (read-only, no network). Strings are borrowed until
@@ -49,8 +47,8 @@ struct policy_list {
 /* A copy of the entry's strings goes into the arena; CORDON_E_NOMEM. */
 int policy_list_add(struct arena *arena, struct policy_list *list, struct policy_entry entry);
 
-/* Folders that are too broad for a root, all normal, all optional. The parents of home (C:\Users),
-   drive roots and everything that contains one of these are too broad as well. */
+/* Folders too broad for a root, all normalized, all optional. The parents of home (C:\Users), drive
+   roots and everything that contains one of these are too broad as well. */
 struct policy_machine {
     struct str home, windows, program_files, program_files_x86, program_data;
 };
@@ -68,7 +66,7 @@ struct policy_settings {
     enum policy_temp temp;
     enum policy_net net;
     struct str temp_path; /* the run's temp folder, normal; empty: none */
-    struct str session;   /* names the runs that share what they make in temp; may be empty */
+    struct str session;   /* names the runs that share what they create in temp; may be empty */
     struct str proxy;     /* of POLICY_NET_PROXY: host:port */
     bool strict, allow_broad_root;
     bool no_temp; /* temp_path is not writable, as in read-only mode */
@@ -140,7 +138,7 @@ enum policy_access {
     POLICY_WRITE,       /* an existing file's content */
     POLICY_CREATE,      /* a new file or folder; of an existing file: overwrite */
     POLICY_DELETE,      /* one name */
-    POLICY_RENAME_FROM, /* this name goes away */
+    POLICY_RENAME_FROM, /* this name disappears */
     POLICY_RENAME_TO,   /* this name appears, or is replaced */
     POLICY_LINK_FROM,   /* the file gets another name */
     POLICY_LINK_TO,     /* this name appears */
@@ -155,7 +153,7 @@ enum policy_reparse {
     POLICY_STRANGE          /* app-execution link or an unknown tag */
 };
 
-/* Of a path in the temp folder of POLICY_TEMP_OWN: whose entry of that folder it lies in. */
+/* For a path in the temp folder of POLICY_TEMP_OWN: who owns the entry that contains it. */
 enum policy_temp_entry { POLICY_ENTRY_FOREIGN = 0, POLICY_ENTRY_NEW, POLICY_ENTRY_OWN };
 
 struct policy_facts {
@@ -167,11 +165,11 @@ struct policy_facts {
     enum policy_reparse reparse;
     struct path target; /* POLICY_REPARSE, or write through POLICY_LINK: where it ends */
     uint32_t links;     /* 0: unknown, taken as 1 */
-    bool links_inside;  /* the rules let every name of the file be written */
+    bool links_inside;  /* the rules allow writing every name of the file */
     enum policy_temp_entry entry;
     bool symlink;    /* it is a symbolic link, or becomes one */
-    bool takes_head; /* who removes a part of a nested .git takes its HEAD first: it dies whole */
-    struct str existing; /* the deepest folder above it that exists, for the remedy; may be empty */
+    bool takes_head; /* removing a part of a nested .git removes HEAD first, which disables it */
+    struct str existing; /* its deepest existing parent folder, for the remedy; may be empty */
 };
 
 struct policy_request {
@@ -193,8 +191,8 @@ struct policy_answer {
 void policy_decide(const struct policy *policy, const struct policy_request *request,
                    struct policy_answer *answer);
 
-/* Rename (RENAME_FROM, RENAME_TO) and link (LINK_FROM, LINK_TO): both ends must pass, and a folder
-   must not change its rules on the way. */
+/* Rename (RENAME_FROM, RENAME_TO) and link (LINK_FROM, LINK_TO): both ends must pass, and a
+   folder's rules must not change on the way. */
 void policy_decide_pair(const struct policy *policy, const struct policy_request *from,
                         const struct policy_request *to, struct policy_answer *answer);
 
@@ -241,14 +239,14 @@ struct policy_program {
 
 void policy_tool_decide(const struct policy *policy, const struct policy_program *program,
                         struct policy_answer *answer);
-/* True if a stub may answer in the tool's place: it was called by its own name, and by somebody who
-   reads what it says. */
+/* True if a stub may answer in place of the tool: it was called by its own name, by a caller that
+   reads the output. */
 bool policy_tool_speaks(enum path_dialect dialect, struct str called, enum policy_rule rule);
 void policy_tool_explain(const struct policy *policy, const struct policy_program *program,
                          const struct policy_answer *answer, struct buf *why, struct buf *fix);
 
-/* Every program name that a stub on PATH stands for, without an ending: "ssh". On Windows only
-   those of remote logins: files under the names of Windows' own programs look like an attack. */
+/* Every program name for which a stub is placed on PATH, without an extension: "ssh". On Windows
+   only the remote login tools: files named after Windows' own programs look like an attack. */
 void policy_tool_names(const struct policy *policy, void (*each)(void *context, struct str name),
                        void *context);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A path while it is being spelled: what normalize.c and components.c share. */
+/* A path while it is being spelled: shared by normalize.c and components.c. */
 #ifndef CORDON_POLICY_SPELLING_H
 #define CORDON_POLICY_SPELLING_H
 
@@ -11,7 +11,7 @@ struct spelling {
     size_t n, capacity;
     bool full;      /* capacity did not suffice */
     bool malformed; /* found on the way */
-    bool verbatim;  /* . .. / and trailing dots mean themselves */
+    bool verbatim;  /* . .. / and trailing dots have no special meaning */
     bool folder;
     bool relative; /* the current directory is part of it */
     bool bare;     /* one component and nothing else */
@@ -26,11 +26,11 @@ static inline char ascii_upper(char c)
 
 void spelling_put(struct spelling *j, struct str s);
 
-/* Splits rest and appends its components: . and .. are resolved, what Win32 drops is dropped. ..
-   does not climb over the floor. */
+/* Splits rest and appends its components: resolves . and .., drops what Win32 drops. .. does not
+   climb above the floor. */
 void spelling_collapse(struct spelling *j, struct str rest, char separator);
 
-/* Reads the components from start on, in place, and gives the class; plain is the class of a path
+/* Reads the components from start, in place, and returns the class; plain is the class of a path
    with nothing special in it. *base is the length without the stream, SIZE_MAX if there is none. */
 enum path_class spelling_finish(struct spelling *j, size_t start, enum path_class plain,
                                 size_t *base);

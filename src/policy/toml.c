@@ -84,7 +84,7 @@ static int read_string(struct reader *r, struct str *out)
     size_t end = r->pos, n = 0;
     while (end < r->text.n && r->text.p[end] != quote)
         end += r->text.p[end] == '\\' && quote == '"' ? 2 : 1;
-    /* An escape takes at least as many bytes as what it stands for. */
+    /* An escape is at least as long as what it stands for. */
     char *p = arena_alloc(r->arena, end - r->pos + 4);
     if (!p)
         return fail(r, CORDON_E_NOMEM, "out of memory");

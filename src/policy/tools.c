@@ -75,7 +75,8 @@ void policy_tool_decide(const struct policy *policy, const struct policy_program
         *answer = (struct policy_answer){.verdict = CORDON_ALLOW, .rule = RULE_MODE_FULL};
         return;
     }
-    /* A copy under another name is still the tool; the workspace may bring its own, not a copy. */
+    /* A copy under another name is still the tool; the workspace may bring its own program, but not
+       a copy. */
     if (program->original.n && judge_name(policy, program->original, answer))
         return;
     bool denied = judge_name(policy, program->name, answer);

@@ -18,7 +18,7 @@
 enum { LRPC_HEADER = 40, LRPC_ID = 16 };
 
 enum lrpc_kind {
-    LRPC_BROKEN = 0, /* shorter than what it says it is */
+    LRPC_BROKEN = 0, /* shorter than its own header says */
     LRPC_OTHER,      /* an answer, a cancellation, or no message of RPC at all */
     LRPC_BIND,
     LRPC_REQUEST

@@ -15,7 +15,7 @@
 enum shared_name {
     SHARED_NAME_NONE,   /* of a session, or none of these */
     SHARED_NAME_GLOBAL, /* the run's own if the shared one is refused */
-    SHARED_NAME_ALWAYS  /* the run's own, whatever there is */
+    SHARED_NAME_ALWAYS  /* the run's own, even if a shared one exists */
 };
 
 /* relative: the name stands below a directory's handle. *start: where the name in the run's own

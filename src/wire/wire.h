@@ -168,7 +168,7 @@ struct wire_request {
     } text[WIRE_TEXTS];
 };
 
-/* Bytes that a message takes; 0 if a text is too long. */
+/* The size of a message in bytes; 0 if a text is too long. */
 size_t wire_size(enum wire_op op, const uint32_t text_size[WIRE_TEXTS]);
 
 /* Where the texts of a message begin, given its sizes. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The agent: code inside every sandboxed process that asks the broker for what the token does not
- * allow. It decides nothing. No imports, no heap, no C library, small stack frames: it runs on
- * whatever stack the program has, before the first DLL is loaded.
+ * allow. It decides nothing. No imports, no heap, no C library, small stack frames: it runs on the
+ * program's own stack, before the first DLL is loaded.
  */
 #ifndef CORDON_AGENT_WINDOWS_AGENT_H
 #define CORDON_AGENT_WINDOWS_AGENT_H
@@ -44,18 +44,20 @@ struct piece {
     size_t n;
 };
 
-/* One question to the broker. Returns the answer's status; STATUS_ACCESS_DENIED if it could not be
-   asked. Another thread may rewrite the pieces meanwhile: the broker decides and acts on the copy
-   that is made here. */
+/*
+ * Asks the broker one question. Returns the answer's status; STATUS_ACCESS_DENIED if it could not
+ * be asked. Another thread may rewrite the pieces meanwhile: the broker judges and acts on the copy
+ * made here.
+ */
 NTSTATUS agent_ask(enum wire_op op, const uint64_t numbers[WIRE_NUMBERS], struct piece first,
                    struct piece second, struct wire_answer *answer);
 
 /* ---- read.c ---- */
 
-/* STATUS_SUCCESS if nothing forbids reading this name, as far as rules about paths go. */
+/* STATUS_SUCCESS if no path rule forbids reading this name. */
 NTSTATUS agent_may_read(const OBJECT_ATTRIBUTES *object, ACCESS_MASK access);
 
-/* The same for the file that was opened, which may be another than its name says: else the handle
+/* The same for the file that was opened, which may differ from its name; if it is denied the handle
    is closed. */
 NTSTATUS agent_may_keep(HANDLE file, const OBJECT_ATTRIBUTES *object, ACCESS_MASK access);
 
@@ -65,8 +67,8 @@ static inline struct piece agent_name(const OBJECT_ATTRIBUTES *object)
     return name ? (struct piece){name->Buffer, name->Length} : (struct piece){NULL, 0};
 }
 
-/* The access list of a descriptor, self-relative or absolute; *given: it has one, if only the empty
-   one that lets everybody in. */
+/* The access list of a descriptor, self-relative or absolute; *given: it has one, even if it is the
+   null list that admits everybody. */
 static inline struct piece agent_list(const SECURITY_DESCRIPTOR *d, bool *given)
 {
     const SECURITY_DESCRIPTOR_RELATIVE *relative = (const void *)d;
@@ -82,7 +84,7 @@ static inline struct piece agent_list(const SECURITY_DESCRIPTOR *d, bool *given)
 #define NUMBERS(...) ((const uint64_t[WIRE_NUMBERS]){__VA_ARGS__})
 #define NUMBER_OF_HANDLE(handle) ((uint64_t)(uintptr_t)(handle))
 
-/* Says for the audit that a call was refused that nobody may make. */
+/* Reports a refused call that is never allowed, for the audit. */
 static inline NTSTATUS agent_refuse(enum wire_refused kind, struct piece target, NTSTATUS status)
 {
     struct wire_answer answer;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slots of the shared memory: taken, filled, sent, freed. Nobody spins; a thread that dies with a
-   slot loses it to the next one that needs it. */
+/* Slots of the shared memory: taken, filled, sent, freed. No thread spins; a slot whose thread died
+   goes to the next one that needs it. */
 #include "agent/windows/agent.h"
 
 static uint32_t own_thread(void)
@@ -81,7 +81,7 @@ static NTSTATUS exchange(int index, uint32_t sequence, struct wire_answer *answe
     HANDLE event = (HANDLE)(uintptr_t)agent_shared->answered[index];
     __atomic_store_n(&slot->state, WIRE_ASKED, __ATOMIC_RELEASE);
     if (CALL(NtReleaseSemaphore)((HANDLE)(uintptr_t)agent_shared->requests, 1, NULL) < 0) {
-        /* If the broker has it already, the slot stays busy until it answers. */
+        /* If the broker already has it, the slot stays busy until it answers. */
         swap(&slot->state, WIRE_ASKED, WIRE_FREE);
         return STATUS_ACCESS_DENIED;
     }

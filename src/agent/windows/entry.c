@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The start of the agent's image: what the launcher needs to place the hooks, room for the
- * trampolines, and the few functions that the compiler expects of a C library.
- */
+/* The start of the agent's image: what the launcher needs to place the hooks, room for the
+   trampolines, and the few C library functions that the compiler expects. */
 #include "agent/windows/agent.h"
 
 struct wire_shared *agent_shared;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that can change files. What only reads goes straight through. */
+/* Calls that can change files. Reads go straight through. */
 #include "agent/windows/agent.h"
 
 enum {
@@ -32,7 +32,7 @@ static NTSTATUS give(const struct wire_answer *answer, HANDLE *handle, IO_STATUS
     return status;
 }
 
-/* An open that can change something, asked with its attribute or its access list. */
+/* An open that can change something, sent with its attribute or access list. */
 struct change {
     ACCESS_MASK access;
     ULONG share, disposition, options, attributes;
@@ -242,7 +242,7 @@ static NTSTATUS set_basic(HANDLE file, const void *information, ULONG length)
     return status;
 }
 
-/* True if the class is one that the broker must judge; then *status is its answer. */
+/* True if the broker must judge this class; *status is then its answer. */
 static bool set_by_broker(HANDLE file, const void *information, ULONG length, int class,
                           NTSTATUS *status)
 {
@@ -336,7 +336,7 @@ static const unsigned char *sid_in(const SECURITY_DESCRIPTOR *d, bool group)
     return at ? (const unsigned char *)d + at : NULL;
 }
 
-/* Tools that copy access lists give a file the owner and group that it has. */
+/* Tools that copy access lists set the owner and group that a file already has. */
 static bool is_unchanged(HANDLE file, SECURITY_INFORMATION what, const SECURITY_DESCRIPTOR *given)
 {
     union {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sockets are handles of the AFD driver, and what they do are its control codes. Two shapes: that
- * of Windows and that of Wine, from one table. What leaves the process or lets others in is asked.
+ * Sockets are handles of the AFD driver, and their operations are its control codes. One table
+ * covers two shapes, Windows' and Wine's. Whatever leaves the process or lets others in is asked.
  */
 #include "agent/windows/agent.h"
 
 enum { LONGEST_ADDRESS = 128 };
 
-/* How an address stands in the input of a control code. */
+/* Where the address is in the input of a control code. */
 enum shape {
     INPUT_ITSELF, /* from at to the end */
     BY_POINTER,   /* a pointer at at, the length at length */
@@ -77,7 +77,7 @@ _Static_assert(offsetof(struct afd_message, address_size) == 0x20, "layout");
 _Static_assert(offsetof(struct afd_connect, family) == 0x18, "layout");
 _Static_assert(offsetof(struct afd_super_connect, family) == 2, "layout");
 
-/* A code that stands here twice must pass in both shapes that it can have. */
+/* A code listed twice must pass in both shapes that it can have. */
 static const struct code codes[] = {
     /* Windows */
     {0x12003, WIRE_NET_BIND, INPUT_ITSELF, 4, 0, 4, 0},           /* AFD_BIND, Wine too */
@@ -105,13 +105,13 @@ static bool read_number(const unsigned char *input, ULONG size, size_t at, size_
     return true;
 }
 
-/* What can be no address of a program. */
+/* True for what cannot be an address in a program. */
 static bool is_pointer(uint64_t value)
 {
     return value >= 0x10000 && value < 0x7FFFFFFF0000;
 }
 
-/* False: it cannot be read. An empty piece: to where the socket is connected. */
+/* False: it cannot be read. An empty piece: the connected peer. */
 static bool address_of(const struct code *c, const unsigned char *input, ULONG size,
                        struct piece *out)
 {
@@ -191,8 +191,8 @@ union bind_input {
     unsigned char bytes[64];
 };
 
-/* Every address becomes loopback: 127.0.0.1, or the form of it that a socket for both families
-   takes; ::1 if it turns out to be one for IPv6 alone. */
+/* Every wildcard address becomes loopback: 127.0.0.1, or its mapped form on a dual-stack socket;
+   ::1 if the socket turns out to be IPv6-only. */
 static void to_loopback(union bind_input *in, bool only_v6)
 {
     enum { V4 = 2 };
@@ -232,7 +232,7 @@ NTSTATUS NTAPI hook_NtDeviceIoControlFile(HANDLE file, HANDLE event, void *apc, 
         status = REAL(NtDeviceIoControlFile)(file, event, apc, context, io, code, &local,
                                              input_length, output, output_length);
     }
-    /* The broker must know which ports are the tree's own; the output is the address as bound. */
+    /* The broker must know which ports belong to the tree; the output is the address as bound. */
     if (code == codes[0].code && status == STATUS_SUCCESS && output && output_length >= 16)
         agent_ask(WIRE_NETWORK, NUMBERS(NUMBER_OF_HANDLE(file), WIRE_NET_BOUND),
                   (struct piece){output,

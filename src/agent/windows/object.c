@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that the tree makes for itself. Under a write-restricted token an access list that names
- * only the user shuts out its own maker, so the run's SID is added to it (Git Bash, Python's
- * locks). A pipe without any list would let everybody read and nobody write: it gets one.
+ * Objects that the tree creates for itself. Under a write-restricted token an access list that
+ * names only the user shuts out its own creator, so the run's SID is added to it (Git Bash,
+ * Python's locks). A pipe without a list would be readable by everybody and writable by nobody: it
+ * gets one.
  */
 #include "agent/windows/agent.h"
 #include "wire/shared_name.h"
@@ -39,7 +40,7 @@ static bool allow(ACL *list, const unsigned char *sid)
     return true;
 }
 
-/* What the call is made with: the caller's own attributes where nothing has to be added. */
+/* The attributes that the call is made with: the caller's own where nothing has to be added. */
 static OBJECT_ATTRIBUTES *describe(OBJECT_ATTRIBUTES *given, bool without_one,
                                    struct described *out)
 {
@@ -50,10 +51,10 @@ static OBJECT_ATTRIBUTES *describe(OBJECT_ATTRIBUTES *given, bool without_one,
     if (!given || s->run_sid[1] == 0 || (present && !list) || (!present && !without_one))
         return given;
     if (list && list->AclSize > MOST_LIST - 128)
-        return given; /* longer than any that was met: as it is */
+        return given; /* longer than any real one: left as it is */
     if (list) {
         memcpy(&out->dacl, list, list->AclSize);
-        /* What stands behind the last entry is room, not content. */
+        /* What follows the last entry is spare room, not content. */
         const unsigned char *ace = (const unsigned char *)(list + 1), *end;
         end = (const unsigned char *)list + list->AclSize;
         for (WORD i = 0; i < list->AceCount && ace + 4 <= end; i++)
@@ -101,7 +102,7 @@ static void move(const OBJECT_ATTRIBUTES *given, struct moved *out)
     out->object.ObjectName = &out->name;
 }
 
-/* A call that makes an object, where it may. */
+/* A call that creates an object, where it may. */
 #define MAKE(object, call)                                                                  \
     struct described own;                                                                   \
     struct moved moved;                                                                     \
@@ -186,7 +187,8 @@ NTSTATUS NTAPI hook_NtOpenSemaphore(HANDLE *semaphore, ACCESS_MASK access,
     FIND(object, REAL(NtOpenSemaphore)(semaphore, access, at));
 }
 
-/* Cygwin gives its token a default list for the user alone: what it made then, it could not use. */
+/* Cygwin gives its token a default list for the user alone: it could not use what it created
+   then. */
 NTSTATUS NTAPI hook_NtSetInformationToken(HANDLE token, int class, void *information, ULONG size)
 {
     enum { DEFAULT_DACL = 6 };
@@ -203,7 +205,7 @@ NTSTATUS NTAPI hook_NtSetInformationToken(HANDLE token, int class, void *informa
     return REAL(NtSetInformationToken)(token, class, information, size);
 }
 
-/* The broker learns the names that the tree makes; connecting is judged where files are. */
+/* The broker records the names that the tree creates; connecting is judged with files. */
 NTSTATUS NTAPI hook_NtCreateNamedPipeFile(HANDLE *pipe, ULONG access, OBJECT_ATTRIBUTES *object,
                                           IO_STATUS_BLOCK *io, ULONG share, ULONG disposition,
                                           ULONG options, ULONG type, ULONG read_mode,

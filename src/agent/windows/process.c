@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Children: judged before they exist, made suspended, given their agent, then let go. */
+/* Children: judged before they exist, created suspended, given their agent, then resumed. */
 #include "agent/windows/agent.h"
 
 /* RTL_USER_PROCESS_PARAMETERS, as far as it is the same everywhere. */
@@ -41,8 +41,7 @@ static NTSTATUS ask_start(const struct parameters *parameters, ULONG process_fla
     return status;
 }
 
-/* A copy of the caller's attributes with the stub in the place of the program; points into
-   itself. */
+/* A copy of the caller's attributes with the stub in place of the program; points into itself. */
 enum { MOST_ATTRIBUTES = 16 };
 struct stub_list {
     SIZE_T total;
@@ -64,9 +63,9 @@ static struct nt_ps_attribute_list *with_stub(const struct nt_ps_attribute_list 
 }
 
 /*
- * A new console, one without a window, or none: the token may be refused the first two, and a child
- * of such a child all of them. Its parent's console does for it. The caller's own block is changed,
- * and put back after the call.
+ * A new console, one without a window, or none: the token may be refused the first two, and a
+ * grandchild all of them. The parent's console serves instead. The caller's own block is changed,
+ * and restored after the call.
  */
 static HANDLE keep_console(struct parameters *parameters)
 {
@@ -142,7 +141,7 @@ NTSTATUS NTAPI hook_NtCreateProcessEx(HANDLE *process, ACCESS_MASK access,
     return agent_refuse(WIRE_REFUSED_PROCESS_CLONE, NO_PIECE, STATUS_ACCESS_DENIED);
 }
 
-/* Looking at other processes passes; what could change one is asked. */
+/* Querying other processes passes; what could change one is asked. */
 static NTSTATUS ask_reach(HANDLE id, ACCESS_MASK access, ACCESS_MASK looks, bool thread)
 {
     struct wire_answer answer = {0};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Deny-read rules, evaluated in place so that reads stay at full speed: the name as it is given,
- * spelled normally, against the policy image. What cannot be told here is asked.
- */
+/* Deny-read rules, evaluated in place so that reads keep full speed: the given name is normalized
+   and matched against the policy image. What cannot be decided here is asked. */
 #include "agent/windows/agent.h"
 #include "base/utf.h"
 #include "policy/image.h"
@@ -10,7 +8,7 @@
 /* Longer names are rare and go to the broker, so that the stack stays small. */
 enum { USUAL_UNITS = 300, USUAL_BYTES = 3 * USUAL_UNITS };
 
-/* Rights that give nothing of a file's content. */
+/* Rights that reveal nothing of a file's content. */
 enum { HARMLESS = FILE_READ_ATTRIBUTES | SYNCHRONIZE | READ_CONTROL | FILE_READ_EA };
 
 static struct image image;
@@ -60,7 +58,7 @@ static bool is_plain(struct piece name)
            agent_shared->local_drives >> ((text[4] | 32) - 'a') & 1;
 }
 
-/* Names below a handle of a file on a disk are below what was judged when it was opened. */
+/* A name below the handle of a file on a disk is below what was judged when that was opened. */
 static bool is_disk(HANDLE folder)
 {
     enum { DISK = 7, CD = 2, DISK_FILE_SYSTEM = 8 };
@@ -96,7 +94,7 @@ NTSTATUS agent_may_read(const OBJECT_ATTRIBUTES *object, ACCESS_MASK access)
     if (n == SIZE_MAX ||
         path_normalize(&context, (struct str){text, n}, normal, sizeof normal, &path))
         return ask_broker(object, access);
-    /* Whatever has no plain spelling is judged where volumes and devices are known. */
+    /* A name without a plain spelling is judged where volumes and devices are known. */
     if (path.class == PATH_CONSOLE || path.class == PATH_NUL)
         return STATUS_SUCCESS;
     if (path.class != PATH_FILE || !is_plain(name) || image_denies_read(&image, &path))
@@ -110,7 +108,7 @@ struct object_name {
     WCHAR text[USUAL_UNITS];
 };
 
-/* True if the file that was opened may be read, by its own path; false: it cannot be told here. */
+/* True if the opened file may be read, by its own path; false: that cannot be decided here. */
 static bool final_is_free(HANDLE file)
 {
     char text[USUAL_BYTES], normal[USUAL_BYTES + 16];

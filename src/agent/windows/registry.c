@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The registry: reads pass, nothing is changed. Many programs ask for every right and then only
- * read, so an open of an existing key falls back to its read rights.
- */
+/* The registry: reads pass, nothing is changed. Many programs request every right and then only
+   read, so opening an existing key falls back to read rights. */
 #include "agent/windows/agent.h"
 
 enum {
@@ -111,7 +109,7 @@ NTSTATUS NTAPI hook_NtRenameKey(HANDLE key, UNICODE_STRING *name)
 
 NTSTATUS NTAPI hook_NtSetInformationKey(HANDLE key, int class, void *information, ULONG size)
 {
-    /* Of the handle, not of the key: which view of the registry it stands for, and a mark. */
+    /* A property of the handle, not of the key: which registry view it denotes, and a tag. */
     enum { WOW64_FLAGS = 1, HANDLE_TAGS = 5 };
     if (class == WOW64_FLAGS || class == HANDLE_TAGS)
         return REAL(NtSetInformationKey)(key, class, information, size);

@@ -30,7 +30,7 @@ static bool is_watched(HANDLE port)
     return found;
 }
 
-/* False if it cannot be: then the interface may not be bound. */
+/* False if it cannot be watched: then the interface may not be bound. */
 static bool watch(HANDLE port, const unsigned char id[LRPC_ID])
 {
     bool found = is_watched(port);
@@ -85,7 +85,7 @@ NTSTATUS NTAPI hook_NtAlpcSendWaitReceivePort(HANDLE port, ULONG flags, void *me
                                                         size, received_attributes, timeout);
 }
 
-/* A connection may carry the first message along. */
+/* A connection may carry the first message. */
 NTSTATUS NTAPI hook_NtAlpcConnectPort(HANDLE *port, UNICODE_STRING *name, OBJECT_ATTRIBUTES *object,
                                       void *port_attributes, ULONG flags, void *server,
                                       void *message, SIZE_T *size, void *sent, void *received,

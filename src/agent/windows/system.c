@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that reach beyond the run: refused where nobody in it can need them. */
+/* Calls that reach beyond the run: refused where nothing in it can need them. */
 #include "agent/windows/agent.h"
 
 NTSTATUS NTAPI hook_NtCreateSymbolicLinkObject(HANDLE *link, ACCESS_MASK access,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the program begins on Linux. */
+/* Program entry on Linux. */
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,8 +10,8 @@ bool system_is_terminal(FILE *file)
     return isatty(fileno(file));
 }
 
-/* Output that nobody reads, or that is over the file size limit, must not end this program before
-   it has answered. */
+/* Output that nobody reads, or beyond the file size limit, must not end this program before it has
+   answered. */
 static const int ignored[] = {SIGPIPE, SIGXFSZ};
 enum { IGNORED = sizeof ignored / sizeof *ignored };
 static void (*given[IGNORED])(int);

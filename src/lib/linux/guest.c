@@ -55,7 +55,7 @@ static bool open_pipes(struct system_guest *g)
         g->read[i] = ends[0];
         g->write[i] = ends[1];
     }
-    /* The thread takes no signal: they are for the thread that the caller runs this in. */
+    /* The thread takes no signals: they are for the caller's thread. */
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);

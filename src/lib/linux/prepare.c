@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stubs and Wine's prefix for a run, made before the policy is compiled and removed after the
+/* Stubs and Wine's prefix for a run, created before the policy is compiled and removed after the
    run. */
 #include "lib/linux/prepare.h"
 
@@ -9,13 +9,14 @@
 #include "broker/linux/broker.h"
 #include "launch/linux/stubs.h"
 
-/* For writing, because only such an open arrives at a broker; elsewhere there is no such file. */
+/* Opened for writing, because only such an open reaches a broker; elsewhere this file does not
+   exist. */
 int prepare_outer_policy(void)
 {
     return open(BROKER_POLICY, O_RDWR | O_CLOEXEC);
 }
 
-/* The tree must not change the stubs; inside another run, that one has its own. */
+/* The tree must not change the stubs; a run inside another uses the outer one's. */
 static int prepare_stubs(struct settings *s, struct system_prepared *prepared)
 {
     char folder[STUBS_LONGEST];
@@ -28,7 +29,7 @@ static int prepare_stubs(struct settings *s, struct system_prepared *prepared)
     return prepared->stubs ? settings_protect(s, str_of(prepared->stubs)) : CORDON_E_NOMEM;
 }
 
-/* A run of its own that makes a Wine prefix. Its output helps nobody: Wine's remarks about its own
+/* A separate run that creates a Wine prefix. Its output helps nobody: Wine's remarks about its own
    folders. */
 static int boot_wine(void *context, struct wine_boot *boot)
 {

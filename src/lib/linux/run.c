@@ -29,12 +29,12 @@
 
 extern char **environ;
 
-/* What a run holds here. */
+/* The resources that a run holds. */
 struct own {
     struct run *run;
     int (*work)(struct run *run);
     int rc;
-    pthread_mutex_t events; /* the broker and the threads of the proxy report to one audit */
+    pthread_mutex_t events; /* the broker and the proxy's threads report to the same audit */
     sigset_t mask, ignored; /* signals, as the caller has them */
 };
 
@@ -107,7 +107,7 @@ static bool find_program(const char *name, char *out, size_t capacity)
     return false;
 }
 
-/* How the command ended, as wait tells it, goes to *status. */
+/* How the command ended, in wait's encoding, goes to *status. */
 static int wait_for_end(struct spawn *s, struct run *run, int *status)
 {
     struct run_result *result = run->result;
@@ -131,7 +131,7 @@ static int wait_for_end(struct spawn *s, struct run *run, int *status)
     return 0;
 }
 
-/* Where nobody serves the tree, the audit has its first program only. */
+/* Where nothing serves the tree, the audit records its first program only. */
 static void tell_of_command(struct broker *b, const struct spawn *s, const struct spawn_plan *plan)
 {
     auto_arena struct arena arena = {0};
@@ -146,12 +146,12 @@ static void tell_of_command(struct broker *b, const struct spawn *s, const struc
                   words, words ? count : 0);
 }
 
-/* The only way out, where there is one: somebody else's proxy or an own one. */
+/* The only way out, where there is one: another proxy or our own. */
 struct way_out {
     struct sockaddr_storage address;
     struct proxy_server *server; /* of --net=allow */
     char url[128];               /* empty: none */
-    int record;                  /* what the session made in temp; -1: there is none */
+    int record;                  /* what the session created in temp; -1: there is none */
 };
 
 static int open_way_out(struct run *run, struct way_out *out)
@@ -174,7 +174,7 @@ static int open_way_out(struct run *run, struct way_out *out)
         snprintf(out->url, sizeof out->url, "http://" PROXY_USER ":%s@127.0.0.1:%u", secret,
                  out->server->port);
     } else if (s->net == POLICY_NET_PROXY && policy_parse_peer(s->proxy, &peer) == 0) {
-        /* Inside no name can be resolved, so the address is looked up here, once. */
+        /* No name can be resolved inside, so the address is looked up here, once. */
         snprintf(name, sizeof name, "%.*s", STR_ARG(peer.host));
         if (proxy_resolve(name, peer.port, &out->address, 1) == 0)
             return api_fail(run->policy, CORDON_E_CONFINE, "--net=proxy: host not found");
@@ -193,7 +193,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
                  const struct way_out *way)
 {
     struct cordon_policy *p = run->policy;
-    /* Large, and most of it stays as it is: memory that nobody has touched costs nothing. */
+    /* Large, but most of it stays untouched, and untouched memory costs nothing. */
     struct broker *broker =
         mmap(NULL, sizeof *broker, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (broker == MAP_FAILED) {
@@ -243,7 +243,8 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     return rc;
 }
 
-/* A temp folder of this run alone in which no rule denies anything: Landlock can grant it whole. */
+/* A temp folder of this run alone in which no rule denies anything: Landlock can grant all of
+   it. */
 static const char *granted_folder(struct arena *arena, const struct policy_settings *s)
 {
     const struct policy_list *const lists[] = {&s->deny_write, &s->deny_read, &s->self, &s->roots,
@@ -264,7 +265,7 @@ static const char *granted_folder(struct arena *arena, const struct policy_setti
     return arena_copy(arena, s->temp_path).p;
 }
 
-/* What a limit ended is hard to understand without a word about it. */
+/* A command ended by a limit is hard to understand without a message. */
 static void report_limit(struct run *run, enum policy_rule rule, const char *what, const char *why,
                          const char *option)
 {
@@ -280,9 +281,9 @@ static void report_limit(struct run *run, enum policy_rule rule, const char *wha
 }
 
 /*
- * A process can have one listener only, so inside another run of Cordon there is no second one.
- * That run's broker says what it allows; if that is no more than is wanted here, its sandbox is
- * enough. *inside is false if there is none around.
+ * A process can have one listener only, so inside another run of Cordon there is no second one. The
+ * outer broker tells what it allows; if that is no more than is wanted here, its sandbox suffices.
+ * *inside is false if there is none around.
  */
 static int look_around(struct run *run, bool *inside)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trying the ladder on this Windows: this very program is started on each rung and does what real
- * programs do at their start (cli/windows/probe.c). Only that the top works is remembered, for this
- * boot, user and version; a weaker rung is found anew for every run.
+ * Tries the ladder on this Windows: this very program is started on each rung and does what real
+ * programs do at their start (cli/windows/probe.c). Only the success of the top rung is remembered,
+ * for this boot, user and version; a weaker rung is determined again for every run.
  */
 #include "wire/windows/nt.h"
 
@@ -28,7 +28,7 @@ static void ignore(void *context, const struct audit_event *event)
     (void)context, (void)event;
 }
 
-/* What the probe said last, from its output file. */
+/* The probe's last words, from its output file. */
 static void read_said(HANDLE file, struct buf *said)
 {
     char text[LONGEST_LINE];
@@ -48,7 +48,7 @@ static bool command_of(struct run *run, struct arena *arena, struct lookup *foun
     if (run->options->probes && machine_own_path(&self)) {
         buf_fmt(&line, "\"%.*s\" start-probe", STR_ARG(buf_str(&self)));
     } else {
-        /* Inside another program: its own start is no probe. */
+        /* Inside another program: starting that one again is no probe. */
         UINT n = GetSystemDirectoryW(system, MAX_PATH);
         utf_from16(&self, (const uint16_t *)system, n < MAX_PATH ? n : 0);
         buf_add(&self, STR("\\cmd.exe"));
@@ -171,7 +171,7 @@ static enum ladder_result trial(void *context, const struct ladder_rung *rung)
     return result;
 }
 
-/* Where the token holds nothing, nothing can fail for its sake. */
+/* Where the token enforces nothing, nothing can fail because of it. */
 static bool token_matters(void)
 {
     struct token_run who;

@@ -41,7 +41,7 @@ static int open_stdio(const intptr_t *given, struct stdio *s, struct launch_fail
     return given ? stdio_open_handles(s, own, f) : stdio_open(s, f);
 }
 
-/* The only way out, where there is one: somebody else's proxy or an own one. */
+/* The only way out, where there is one: another proxy or our own. */
 static int open_way_out(struct run *run, struct launch *l, struct launch_failure *f)
 {
     const struct policy_settings *s = policy_settings_of(run->policy->policy);
@@ -62,7 +62,7 @@ static int open_way_out(struct run *run, struct launch *l, struct launch_failure
         snprintf(l->proxy_url, sizeof l->proxy_url, "http://" PROXY_USER ":%s@127.0.0.1:%u", secret,
                  b->way_port);
     } else if (s->net == POLICY_NET_PROXY && policy_parse_peer(s->proxy, &peer) == 0) {
-        /* Inside no name can be resolved, so the address is looked up here, once. */
+        /* No name can be resolved inside, so the address is looked up here, once. */
         auto_buf struct buf address = {0};
         if (!proxy_lookup(peer.host, &address))
             return launch_fail_words(f, "--net=proxy: host not found");
@@ -75,8 +75,8 @@ static int open_way_out(struct run *run, struct launch *l, struct launch_failure
     return 0;
 }
 
-/* Where the tree's objects go that belong to no session: in the global directory nobody may make
-   any with this token. It has no name; the tree gets a handle. */
+/* Where the tree's global objects go: with this token nothing can be created in the global
+   directory. It has no name; the tree gets a handle. */
 static int make_objects(struct launch *l, struct launch_failure *f)
 {
     enum { ALL = 0xF000F };
@@ -94,7 +94,8 @@ static int make_objects(struct launch *l, struct launch_failure *f)
     return 0;
 }
 
-/* Console and standard handles. A person at a console gets one of the run's own for all three. */
+/* Console and standard handles. A person at a console gets a console of the run's own for all
+   three. */
 static int open_ends(const struct launch_plan *plan, struct launch *l, bool confined,
                      struct launch_failure *f)
 {
@@ -111,7 +112,7 @@ static int open_ends(const struct launch_plan *plan, struct launch *l, bool conf
 int launch_prepare(const struct launch_plan *plan, struct launch *l, struct launch_failure *f)
 {
     struct run *run = plan->run;
-    /* Nobody is there to close a box about a missing DLL; children inherit this. */
+    /* Nobody is there to close a message box about a missing DLL; children inherit this. */
     SetErrorMode(GetErrorMode() | SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX |
                  SEM_NOOPENFILEERRORBOX);
     const unsigned char *level = plan->rung.level;
@@ -174,7 +175,7 @@ void launch_name_stub(struct launch *l)
         plan->stub_size = (uint32_t)(2 * units);
 }
 
-/* A process in a job cannot enter one with window limits: told apart by trying without them. */
+/* A process in a job cannot enter one with window limits: found out by trying without them. */
 static int spawn(struct launch *l, struct spawn_plan *plan, HANDLE *process, HANDLE *thread,
                  struct launch_failure *f)
 {

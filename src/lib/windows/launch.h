@@ -30,19 +30,19 @@ struct launch {
     char proxy_url[160];        /* the only way out; empty: none */
 };
 
-/* Who is told about what happens; context is the run. */
+/* Receives events; context is the run. */
 typedef void launch_event(void *context, const struct audit_event *event);
 
 struct launch_plan {
     struct run *run;
     struct ladder_rung rung;
     launch_event *event;
-    const HANDLE *stdio; /* three handles that stay the caller's; NULL: those of the run */
+    const HANDLE *stdio; /* three handles that remain the caller's; NULL: those of the run */
 };
 
 int launch_prepare(const struct launch_plan *plan, struct launch *l, struct launch_failure *f);
 
-/* Starts the program, confined from its first instruction on. */
+/* Starts the program, confined from its first instruction. */
 int launch_start(const struct launch_plan *plan, struct launch *l, const struct lookup *found,
                  wchar_t *block, const wchar_t *cwd, HANDLE *process, struct launch_failure *f);
 
@@ -54,8 +54,8 @@ void launch_close(struct launch *l);
 
 /* ---- ladder.c ---- */
 
-/* The strongest way to start a program that works here, found by trying where it is not known. Kept
-   in the run. A code with a sentence if none does. */
+/* The strongest working way to start a program here, found by trying unless it is known. Kept in
+   the run. Returns a code with a sentence if none works. */
 int ladder_choose(struct run *run, struct launch_failure *f);
 struct ladder_rung ladder_of(const struct run *run);
 
