@@ -4,16 +4,11 @@
  * itself: the file is opened, the open file is judged, and only then is it changed. The handle that
  * the tree gets lacks the rights by which it could be turned into more.
  */
-#include <wchar.h>
-
-#include "broker/windows/broker.h"
+#include "broker/windows/open.h"
 #include "launch/windows/wine.h"
 
 enum {
     MOST_LINKS = 32,
-    /* With DELETE a file can be renamed to anything; with the next two its protection can be
-       changed. */
-    NEVER_GIVEN = DELETE | WRITE_DAC | WRITE_OWNER | ACCESS_SYSTEM_SECURITY,
     WRITES_DATA = FILE_WRITE_DATA | FILE_APPEND_DATA | FILE_WRITE_EA | FILE_DELETE_CHILD,
     WRITES = WRITES_DATA | FILE_WRITE_ATTRIBUTES,
     /* With these a file can be given another name in its folder (MS-FSA, FileLinkInformation). */
@@ -22,15 +17,6 @@ enum {
     NEVER_GIVEN_OF_FOLDERS = NEVER_GIVEN | WRITES,
     /* Without any other right nothing of a file's content can be read. */
     READS = FILE_READ_DATA | FILE_EXECUTE
-};
-
-struct wish {
-    ACCESS_MASK access;
-    ULONG share, disposition, options, attributes;
-    uint64_t flags;
-    LARGE_INTEGER allocation;
-    SECURITY_DESCRIPTOR *security; /* of a new file; NULL: inherited from its folder */
-    bool maximum;                  /* MAXIMUM_ALLOWED: denied rights are left out */
 };
 
 static bool is_overwriting(const struct wish *w)
@@ -77,8 +63,8 @@ static bool read_wish(struct request *r, struct wish *w)
            !(w->options & FILE_DELETE_ON_CLOSE && !(w->access & DELETE) && !w->maximum);
 }
 
-static NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access, ULONG share,
-                        ULONG disposition, ULONG options, const struct wish *w, HANDLE *out)
+NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access, ULONG share,
+                 ULONG disposition, ULONG options, const struct wish *w, HANDLE *out)
 {
     OBJECT_ATTRIBUTES object;
     IO_STATUS_BLOCK io;
@@ -90,9 +76,8 @@ static NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access,
                         options | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
 }
 
-/* Gives the process a duplicate without these rights. */
-static void give(struct request *r, const struct wish *w, HANDLE file, ACCESS_MASK without,
-                 ULONG_PTR information)
+void open_give(struct request *r, const struct wish *w, HANDLE file, ACCESS_MASK without,
+               ULONG_PTR information)
 {
     HANDLE there;
     if (!DuplicateHandle(GetCurrentProcess(), file, r->client->process, &there,
@@ -215,7 +200,7 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
     remember_repository(r, place, file);
     if (answer.rule == RULE_TEMP_PROBE)
         remember(r, &r->broker->probes, file);
-    give(r, w, file, never_given(folder), FILE_CREATED);
+    open_give(r, w, file, never_given(folder), FILE_CREATED);
     NtClose(file);
     return STATUS_SUCCESS;
 }
@@ -266,10 +251,10 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen,
     if (status >= 0) {
         if (w->options & FILE_DELETE_ON_CLOSE)
             facts_unlinked(r, file, facts);
-        give(r, w, file, never_given(facts->directory),
-             !overwrites                        ? FILE_OPENED
-             : w->disposition == FILE_SUPERSEDE ? FILE_SUPERSEDED
-                                                : FILE_OVERWRITTEN);
+        open_give(r, w, file, never_given(facts->directory),
+                  !overwrites                        ? FILE_OPENED
+                  : w->disposition == FILE_SUPERSEDE ? FILE_SUPERSEDED
+                                                     : FILE_OVERWRITTEN);
         NtClose(file);
     } else {
         request_answer(r, status);
@@ -451,122 +436,10 @@ static bool open_below_root(struct request *r, struct wish *w, const struct path
         facts_apply(r, file, &facts, &question);
         question.facts.created_by_run = facts_created_by_run(r, file, where);
         if (allows_existing(r, w, &question, false))
-            give(r, w, file, never_given(facts.directory), FILE_OPENED);
+            open_give(r, w, file, never_given(facts.directory), FILE_OPENED);
     }
     NtClose(file);
     return judged;
-}
-
-/* ---- names that are no files ---- */
-
-static void open_nul(struct request *r, struct wish *w)
-{
-    HANDLE file;
-    UNICODE_STRING name;
-    RtlInitUnicodeString(&name, L"\\Device\\Null");
-    NTSTATUS status = open_at(
-        NULL, &name, w->access, w->share, FILE_OPEN,
-        w->options & (FILE_SYNCHRONOUS_IO_ALERT | FILE_SYNCHRONOUS_IO_NONALERT), NULL, &file);
-    if (status < 0) {
-        r->answer.flags |= WIRE_PASS;
-        return;
-    }
-    give(r, w, file, NEVER_GIVEN, FILE_OPENED);
-    NtClose(file);
-}
-
-/* Sockets and cryptography for a token that was refused: opened here, under the device's own
-   name. */
-static void open_brokered(struct request *r, struct wish *w, const struct path *path)
-{
-    HANDLE file;
-    UNICODE_STRING name;
-    wchar_t text[80];
-    struct str below = str_startsi(path->text, STR("\\Device\\")) ? str_from(path->text, 8)
-                                                                  : str_from(path->text, 4);
-    struct policy_request question = {.path = *path, .access = POLICY_WRITE};
-    struct policy_answer answer = {0};
-    policy_decide(r->broker->policy, &question, &answer);
-    if (answer.rule != RULE_DEVICE_BROKERED || below.n > 60) {
-        request_answer(r, STATUS_ACCESS_DENIED); /* as the token says */
-        return;
-    }
-    swprintf(text, 80, L"\\Device\\%.*hs", (int)below.n, below.p);
-    RtlInitUnicodeString(&name, text);
-    NTSTATUS status = open_at(
-        NULL, &name, w->access, w->share, FILE_OPEN,
-        w->options & (FILE_SYNCHRONOUS_IO_ALERT | FILE_SYNCHRONOUS_IO_NONALERT), NULL, &file);
-    request_answer(r, status);
-    if (status >= 0) {
-        give(r, w, file, NEVER_GIVEN, FILE_OPENED);
-        NtClose(file);
-    }
-}
-
-/* A missing stream is "not found", as without us; only its file is inspected. */
-static bool is_missing_stream(struct request *r, const struct path *path)
-{
-    HANDLE file;
-    auto_place struct place place = {0};
-    NTSTATUS status = place_find(r, path, &place);
-    if (status >= 0)
-        status = place.folder ? place_look(&place, false, &file) : STATUS_ACCESS_DENIED;
-    if (status >= 0)
-        NtClose(file);
-    return status == STATUS_OBJECT_NAME_NOT_FOUND || status == STATUS_OBJECT_PATH_NOT_FOUND;
-}
-
-static void open_other(struct request *r, struct wish *w, const struct path *path)
-{
-    bool opens = w->disposition == FILE_OPEN;
-    if (path->class == PATH_STREAM && opens && is_missing_stream(r, path)) {
-        request_answer(r, STATUS_OBJECT_NAME_NOT_FOUND);
-        return;
-    }
-    struct policy_request question = {.path = *path,
-                                      .access = opens ? POLICY_WRITE : POLICY_CREATE};
-    enum audit_op op = path->class == PATH_PIPE     ? AUDIT_PIPE_CONNECT
-                       : path->class == PATH_DEVICE ? AUDIT_DEVICE_OPEN
-                       : opens                      ? AUDIT_FILE_WRITE
-                                                    : AUDIT_FILE_CREATE;
-    if (path->class == PATH_PIPE)
-        question.facts.created_by_run = pipe_is_ours(r->broker, path->text);
-    if (!request_allows(r, &question, op))
-        return;
-    if (path->class == PATH_NUL)
-        open_nul(r, w);
-    else if (w->flags & WIRE_WAS_REFUSED)
-        open_brokered(r, w, path);
-    else
-        r->answer.flags |= WIRE_PASS;
-}
-
-/* A socket is created by opening AFD with an attribute that says which kind. The tree's own call
-   continues; only if its token was refused is the socket opened here, with the same attribute. */
-static void open_socket(struct request *r, struct wish *w)
-{
-    HANDLE file;
-    UNICODE_STRING name;
-    OBJECT_ATTRIBUTES object;
-    IO_STATUS_BLOCK io;
-    if (!network_allows_socket(r, r->wire.text[1].p, r->wire.text[1].n))
-        return;
-    if (!(w->flags & WIRE_WAS_REFUSED)) {
-        r->answer.flags |= WIRE_PASS;
-        request_answer(r, STATUS_SUCCESS);
-        return;
-    }
-    RtlInitUnicodeString(&name, L"\\Device\\Afd\\Endpoint");
-    InitializeObjectAttributes(&object, &name, OBJ_CASE_INSENSITIVE, NULL, NULL);
-    NTSTATUS status =
-        NtCreateFile(&file, w->access, &object, &io, NULL, 0, w->share, FILE_OPEN_IF,
-                     w->options & (FILE_SYNCHRONOUS_IO_ALERT | FILE_SYNCHRONOUS_IO_NONALERT),
-                     (void *)r->wire.text[1].p, (ULONG)r->wire.text[1].n);
-    request_answer(r, status);
-    if (status >= 0) {
-        give(r, w, file, NEVER_GIVEN, FILE_OPENED);
-        NtClose(file);
-    }
 }
 
 /* ---- the requests ---- */
@@ -585,7 +458,7 @@ static void refuse_unopened(struct request *r, struct wish *w, const struct path
         if (request_allows(r, &question, AUDIT_FILE_READ))
             request_deny_unknown(r, AUDIT_FILE_READ, path->text, "it was not opened");
     } else {
-        open_other(r, w, path);
+        open_device(r, w, path);
     }
 }
 
@@ -613,9 +486,9 @@ void open_handle(struct request *r)
     }
     if (w.flags & WIRE_HAS_EA) {
         if (path.class == PATH_DEVICE && str_startsi(path.text, STR("\\Device\\Afd\\")))
-            open_socket(r, &w);
+            open_device_socket(r, &w);
         else if (path.class == PATH_DEVICE || path.class == PATH_CONSOLE)
-            open_other(r, &w, &path);
+            open_device(r, &w, &path);
         else
             request_answer(r, STATUS_EAS_NOT_SUPPORTED);
         return;
@@ -636,7 +509,7 @@ void open_handle(struct request *r)
         struct path again;
         auto_place struct place place = {0};
         if (!is_file_class(&path)) {
-            open_other(r, &w, &path);
+            open_device(r, &w, &path);
             return;
         }
         status = place_find(r, &path, &place);
