@@ -320,158 +320,145 @@ static struct ps_token scan_colon(struct ps_parser *p, uint32_t start)
     return token(p, T_LABEL, start, pos);
 }
 
-static struct ps_token scan(struct ps_parser *p)
+/* The end of a backtick that stands for a blank: before a line end or a blank; 0 if it escapes a
+   character of a word. */
+static uint32_t skip_continuation(struct ps_parser *p, uint32_t pos)
+{
+    uint32_t next = pos;
+    uint32_t escaped = ps_char(p->text, &next);
+    if (escaped == '\r' && byte_at(p, next) == '\n')
+        next++;
+    return escaped == '\r' || escaped == '\n' || (ps_class(escaped) & PS_BLANK) ? next : 0;
+}
+
+/* Moves to the next token, past blanks, comments and continued lines; true if it follows a blank. */
+static bool skip_to_token(struct ps_parser *p)
+{
+    struct str text = p->text;
+    bool blank = false;
+    for (;;) {
+        uint32_t pos = p->pos, end;
+        if (pos >= text.n)
+            return blank;
+        uint32_t c = ps_char(text, &pos);
+        if (ps_class(c) & PS_BLANK) {
+            blank = true;
+            p->pos = pos;
+        } else if (c == '#') {
+            while (p->pos < text.n && text.p[p->pos] != '\n' && text.p[p->pos] != '\r')
+                p->pos++;
+        } else if (c == '<' && byte_at(p, pos) == '#') {
+            p->pos = skip_block_comment(p, pos + 1);
+        } else if (c == '`' && pos >= text.n) {
+            p->error = true;
+            p->pos = pos;
+        } else if (c == '`' && (end = skip_continuation(p, pos)) != 0) {
+            blank = true;
+            p->pos = end;
+        } else {
+            return blank;
+        }
+    }
+}
+
+/* An operator, or with "=" behind it an assignment. */
+static struct ps_token scan_arithmetic(struct ps_parser *p, uint8_t operator, uint32_t start,
+                                       uint32_t pos)
+{
+    return byte_at(p, pos) == '=' ? sign(p, T_ASSIGN, operator, start, pos + 1)
+                                  : sign(p, T_OPERATOR, operator, start, pos);
+}
+
+/* The longer token if the next byte is this one. */
+static struct ps_token scan_pair(struct ps_parser *p, char next, uint8_t pair, uint8_t single,
+                                 uint32_t start, uint32_t pos)
+{
+    return byte_at(p, pos) == next ? token(p, pair, start, pos + 1) : token(p, single, start, pos);
+}
+
+static struct ps_token scan_not(struct ps_parser *p, uint32_t start, uint32_t pos)
+{
+    bool word = p->mode == PS_COMMAND_MODE ? !ends_word(p->text, pos)
+                                           : (ps_class(peek_char(p->text, pos)) & PS_LETTER) != 0;
+    return word ? generic(p, start, pos) : token(p, T_NOT, start, pos);
+}
+
+static struct ps_token scan_digit(struct ps_parser *p, uint32_t c, uint32_t start, uint32_t pos)
+{
+    if (c >= '1' && c <= '6' && byte_at(p, pos) == '>')
+        return scan_redirect(p, start, pos + 1);
+    uint32_t end = scan_number(p, start);
+    return end ? token(p, T_NUMBER, start, end) : generic(p, start, pos);
+}
+
+/* The token at start, whose first character c ends at pos. */
+static struct ps_token scan_token(struct ps_parser *p, uint32_t c, uint32_t start, uint32_t pos)
 {
     struct str text = p->text;
     bool closed;
-    bool blank = false;
-again:;
-    uint32_t start = p->pos;
-    if (start >= text.n)
-        return token(p, T_END, start, start);
-    uint32_t pos = start;
-    uint32_t c = ps_char(text, &pos);
-    unsigned class = ps_class(c);
-    if (class & PS_BLANK) {
-        blank = true;
-        p->pos = pos;
-        goto again;
-    }
-    if (class & PS_LETTER) {
-        struct ps_token t = scan_identifier(p, start, pos);
-        t.after_blank = blank;
-        return t;
-    }
-    struct ps_token t;
     switch (c) {
     case '\'':
     case 0x2018:
     case 0x2019:
     case 0x201A:
-    case 0x201B: t = token(p, T_SINGLE, start, ps_skip_single(text, pos, &closed)); break;
+    case 0x201B: return token(p, T_SINGLE, start, ps_skip_single(text, pos, &closed));
     case '"':
     case 0x201C:
     case 0x201D:
-    case 0x201E: t = token(p, T_DOUBLE, start, ps_skip_double(text, pos, &closed)); break;
-    case '@': t = scan_at(p, start); break;
-    case '#':
-        while (p->pos < text.n && text.p[p->pos] != '\n' && text.p[p->pos] != '\r')
-            p->pos++;
-        goto again;
-    case '\r':
-        if (byte_at(p, pos) == '\n')
-            pos++;
-        t = token(p, T_NEWLINE, start, pos);
-        break;
-    case '\n': t = token(p, T_NEWLINE, start, pos); break;
-    case '`': {
-        if (pos >= text.n) {
-            p->error = true;
-            p->pos = pos;
-            goto again;
-        }
-        uint32_t next = pos;
-        uint32_t escaped = ps_char(text, &next);
-        if (escaped == '\r' && byte_at(p, next) == '\n')
-            next++;
-        if (escaped == '\r' || escaped == '\n' || (ps_class(escaped) & PS_BLANK)) {
-            blank = true;
-            p->pos = next;
-            goto again;
-        }
-        t = generic(p, start, start);
-        break;
-    }
-    case '=': t = sign(p, T_ASSIGN, OP_NONE, start, pos); break;
+    case 0x201E: return token(p, T_DOUBLE, start, ps_skip_double(text, pos, &closed));
+    case '@': return scan_at(p, start);
+    case '\r': return scan_pair(p, '\n', T_NEWLINE, T_NEWLINE, start, pos);
+    case '\n': return token(p, T_NEWLINE, start, pos);
+    case '`': return generic(p, start, start);
+    case '=': return sign(p, T_ASSIGN, OP_NONE, start, pos);
     case '+':
-        if (byte_at(p, pos) == '+')
-            t = sign(p, T_PLUS_PLUS, 0, start, pos + 1);
-        else if (byte_at(p, pos) == '=')
-            t = sign(p, T_ASSIGN, OP_ADD, start, pos + 1);
-        else
-            t = sign(p, T_OPERATOR, OP_ADD, start, pos);
-        break;
+        return byte_at(p, pos) == '+' ? sign(p, T_PLUS_PLUS, 0, start, pos + 1)
+                                      : scan_arithmetic(p, OP_ADD, start, pos);
     case '-':
     case 0x2013:
     case 0x2014:
-    case 0x2015: t = scan_dash(p, start, pos); break;
+    case 0x2015: return scan_dash(p, start, pos);
     case '*':
-        if (byte_at(p, pos) == '>')
-            t = scan_redirect(p, start, pos + 1);
-        else if (byte_at(p, pos) == '=')
-            t = sign(p, T_ASSIGN, OP_MUL, start, pos + 1);
-        else
-            t = sign(p, T_OPERATOR, OP_MUL, start, pos);
-        break;
-    case '/':
-        if (byte_at(p, pos) == '=')
-            t = sign(p, T_ASSIGN, OP_DIV, start, pos + 1);
-        else
-            t = sign(p, T_OPERATOR, OP_DIV, start, pos);
-        break;
-    case '%':
-        if (byte_at(p, pos) == '=')
-            t = sign(p, T_ASSIGN, OP_REM, start, pos + 1);
-        else
-            t = sign(p, T_OPERATOR, OP_REM, start, pos);
-        break;
+        return byte_at(p, pos) == '>' ? scan_redirect(p, start, pos + 1)
+                                      : scan_arithmetic(p, OP_MUL, start, pos);
+    case '/': return scan_arithmetic(p, OP_DIV, start, pos);
+    case '%': return scan_arithmetic(p, OP_REM, start, pos);
     case '$':
-        t = byte_at(p, pos) == '(' ? token(p, T_DOLLAR_PAREN, start, pos + 1)
-                                   : scan_variable(p, start, T_VARIABLE);
-        break;
-    case '<':
-        if (byte_at(p, pos) == '#') {
-            p->pos = skip_block_comment(p, pos + 1);
-            goto again;
-        }
-        t = token(p, T_INPUT, start, pos);
-        break;
-    case '>': t = scan_redirect(p, start, pos); break;
-    case '(': t = token(p, T_LPAREN, start, pos); break;
-    case ')': t = token(p, T_RPAREN, start, pos); break;
+        return byte_at(p, pos) == '(' ? token(p, T_DOLLAR_PAREN, start, pos + 1)
+                                      : scan_variable(p, start, T_VARIABLE);
+    case '<': return token(p, T_INPUT, start, pos);
+    case '>': return scan_redirect(p, start, pos);
+    case '(': return token(p, T_LPAREN, start, pos);
+    case ')': return token(p, T_RPAREN, start, pos);
     case '[':
-        t = p->mode == PS_COMMAND_MODE && !ends_word(text, pos) ? generic(p, start, pos)
-                                                                : token(p, T_LBRACKET, start, pos);
-        break;
-    case ']': t = token(p, T_RBRACKET, start, pos); break;
-    case '{': t = token(p, T_LCURLY, start, pos); break;
-    case '}': t = token(p, T_RCURLY, start, pos); break;
-    case '.': t = scan_dot(p, start); break;
-    case ';': t = token(p, T_SEMI, start, pos); break;
-    case ',': t = token(p, T_COMMA, start, pos); break;
-    case '&':
-        t = byte_at(p, pos) == '&' ? token(p, T_AND_AND, start, pos + 1)
-                                   : token(p, T_AMPERSAND, start, pos);
-        break;
-    case '|':
-        t = byte_at(p, pos) == '|' ? token(p, T_OR_OR, start, pos + 1)
-                                   : token(p, T_PIPE, start, pos);
-        break;
-    case '!': {
-        uint32_t after = peek_char(text, pos);
-        if (p->mode == PS_COMMAND_MODE ? !ends_word(text, pos) : (ps_class(after) & PS_LETTER) != 0)
-            t = generic(p, start, pos);
-        else
-            t = token(p, T_NOT, start, pos);
-        break;
-    }
-    case ':': t = scan_colon(p, start); break;
+        return p->mode == PS_COMMAND_MODE && !ends_word(text, pos)
+                   ? generic(p, start, pos)
+                   : token(p, T_LBRACKET, start, pos);
+    case ']': return token(p, T_RBRACKET, start, pos);
+    case '{': return token(p, T_LCURLY, start, pos);
+    case '}': return token(p, T_RCURLY, start, pos);
+    case '.': return scan_dot(p, start);
+    case ';': return token(p, T_SEMI, start, pos);
+    case ',': return token(p, T_COMMA, start, pos);
+    case '&': return scan_pair(p, '&', T_AND_AND, T_AMPERSAND, start, pos);
+    case '|': return scan_pair(p, '|', T_OR_OR, T_PIPE, start, pos);
+    case '!': return scan_not(p, start, pos);
+    case ':': return scan_colon(p, start);
     case '?':
-        t = p->mode == PS_EXPRESSION_MODE ? scan_question(p, start) : generic(p, start, pos);
-        break;
-    default:
-        if (class & PS_DIGIT) {
-            if (c >= '1' && c <= '6' && byte_at(p, pos) == '>') {
-                t = scan_redirect(p, start, pos + 1);
-                break;
-            }
-            uint32_t end = scan_number(p, start);
-            t = end ? token(p, T_NUMBER, start, end) : generic(p, start, pos);
-            break;
-        }
-        t = generic(p, start, pos);
-        break;
+        return p->mode == PS_EXPRESSION_MODE ? scan_question(p, start) : generic(p, start, pos);
+    default: return ps_class(c) & PS_DIGIT ? scan_digit(p, c, start, pos) : generic(p, start, pos);
     }
+}
+
+static struct ps_token scan(struct ps_parser *p)
+{
+    bool blank = skip_to_token(p);
+    uint32_t start = p->pos, pos = start;
+    if (start >= p->text.n)
+        return token(p, T_END, start, start);
+    uint32_t c = ps_char(p->text, &pos);
+    struct ps_token t =
+        ps_class(c) & PS_LETTER ? scan_identifier(p, start, pos) : scan_token(p, c, start, pos);
     t.after_blank = blank;
     return t;
 }
