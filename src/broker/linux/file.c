@@ -91,52 +91,60 @@ static bool allows_pair(struct broker *b, struct request *r, const struct resolv
     return false;
 }
 
+enum { NO_REPLACE = 1, EXCHANGE = 2 }; /* RENAME_NOREPLACE, RENAME_EXCHANGE */
+
+/* Resolves both ends of a rename; 0 or a negative errno. */
+static int find_both(struct request *r, int from_dir, uint64_t from_path, int to_dir,
+                     uint64_t to_path, unsigned flags, struct resolved *from, struct resolved *to)
+{
+    if (flags & ~(unsigned)(NO_REPLACE | EXCHANGE))
+        return -EINVAL;
+    int rc = resolve_argument(r, from_dir, from_path, false, from);
+    if (rc == 0)
+        rc = resolve_argument(r, to_dir, to_path, false, to);
+    if (rc)
+        return rc;
+    if (!from->exists || ((flags & EXCHANGE) && !to->exists))
+        return -ENOENT;
+    if (!from->leaf[0] || !to->leaf[0])
+        return -EBUSY;
+    return (flags & NO_REPLACE) && to->exists ? -EEXIST : 0;
+}
+
+/* Judges moving one object to the other place; false if the call has been answered. */
+static bool allows_move(struct broker *b, struct request *r, const struct resolved *from,
+                        const struct resolved *to)
+{
+    if (!allows_pair(b, r, from, to, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME))
+        return false;
+    int rc = S_ISDIR(from->st.st_mode) ? nested_look(b, r, from) : 0;
+    if (rc == 0 && !grant_takes(b, from, to->path))
+        rc = -EXDEV;
+    if (rc)
+        request_fail(r, -rc);
+    return rc == 0;
+}
+
 static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_t from_path,
                       int to_dir, uint64_t to_path, unsigned flags)
 {
-    enum { NO_REPLACE = 1, EXCHANGE = 2 };
     auto_resolved struct resolved from = {.parent = -1}, to = {.parent = -1};
+    bool exchange = flags & EXCHANGE;
     if (grant_covers_argument(b, r, from_dir, from_path) &&
         grant_covers_argument(b, r, to_dir, to_path)) {
         request_continue(r);
         return;
     }
-    int rc = flags & ~(unsigned)(NO_REPLACE | EXCHANGE) ? -EINVAL : 0;
-    if (rc == 0)
-        rc = resolve_argument(r, from_dir, from_path, false, &from);
-    if (rc == 0)
-        rc = resolve_argument(r, to_dir, to_path, false, &to);
-    if (rc == 0 && (!from.exists || ((flags & EXCHANGE) && !to.exists)))
-        rc = -ENOENT;
-    if (rc == 0 && (!from.leaf[0] || !to.leaf[0]))
-        rc = -EBUSY;
-    if (rc == 0 && (flags & NO_REPLACE) && to.exists)
-        rc = -EEXIST;
+    int rc = find_both(r, from_dir, from_path, to_dir, to_path, flags, &from, &to);
     if (rc) {
         request_fail(r, -rc);
         return;
     }
-    if (!allows_pair(b, r, &from, &to, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME))
+    if (!allows_move(b, r, &from, &to) || (exchange && !allows_move(b, r, &to, &from)))
         return;
-    if ((flags & EXCHANGE) &&
-        !allows_pair(b, r, &to, &from, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME))
-        return;
-    if (S_ISDIR(from.st.st_mode))
-        rc = nested_look(b, r, &from);
-    if (rc == 0 && (flags & EXCHANGE) && S_ISDIR(to.st.st_mode))
-        rc = nested_look(b, r, &to);
-    if (rc) {
-        request_fail(r, -rc);
-        return;
-    }
-    if (!grant_takes(b, &from, to.path) ||
-        ((flags & EXCHANGE) && !grant_takes(b, &to, from.path))) {
-        request_fail(r, EXDEV);
-        return;
-    }
     if (S_ISLNK(from.st.st_mode))
         grant_mix(b, to.path);
-    if ((flags & EXCHANGE) && S_ISLNK(to.st.st_mode))
+    if (exchange && S_ISLNK(to.st.st_mode))
         grant_mix(b, from.path);
     struct file_id replaced = to.exists ? broker_id(&to) : (struct file_id){0};
     if (syscall(SYS_renameat2, from.parent, from.leaf, to.parent, to.leaf, flags)) {
@@ -144,10 +152,10 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
         return;
     }
     bool same = to.exists && to.st.st_dev == from.st.st_dev && to.st.st_ino == from.st.st_ino;
-    if (to.exists && !same && !(flags & EXCHANGE))
+    if (to.exists && !same && !exchange)
         broker_forget(b, replaced, &to.st);
     temp_made(b, &to);
-    if (flags & EXCHANGE)
+    if (exchange)
         temp_made(b, &from);
     request_succeed(r, 0);
 }

@@ -70,9 +70,10 @@ static void answer(struct program *p, uint32_t value)
     emit(p, BPF_RET | BPF_K, value, 0, 0);
 }
 
-static void refuse(struct program *p, uint32_t error)
+/* The verdict that makes the call fail with an errno; 0 makes it seem to succeed. */
+static uint32_t errors(uint32_t error)
 {
-    answer(p, SECCOMP_RET_ERRNO | error);
+    return SECCOMP_RET_ERRNO | error;
 }
 
 /* The lower half of an argument; these calls only look at ints. */
@@ -82,33 +83,47 @@ static void load_argument(struct program *p, int index)
          (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)index), 0, 0);
 }
 
-/* If the accumulator is one of these: refuse with the error (0: pretend success). */
-static void refuse_values(struct program *p, const uint32_t *values, size_t count, uint32_t error)
+/*
+ * Tests of the accumulator that end the program or fall through: the only places with jump offsets.
+ * A verdict is what the filter returns, such as SECCOMP_RET_ALLOW or errors(EPERM).
+ */
+static void if_equal(struct program *p, uint32_t value, uint32_t verdict)
 {
-    for (size_t i = 0; i < count; i++) {
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, values[i], 0, 1);
-        refuse(p, error);
-    }
-    answer(p, SECCOMP_RET_ALLOW);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+    answer(p, verdict);
 }
 
-/* If the request's type is one of these: refuse. */
-static void refuse_types(struct program *p, int argument, const uint32_t *types, size_t count)
+static void unless_equal(struct program *p, uint32_t value, uint32_t verdict)
 {
-    load_argument(p, argument);
-    emit(p, BPF_ALU | BPF_AND | BPF_K, 0xFF00, 0, 0);
-    for (size_t i = 0; i < count; i++) {
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, types[i], 0, 1);
-        refuse(p, EPERM);
-    }
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
+    answer(p, verdict);
 }
 
-static void act(struct program *p, const struct call *call)
+static void if_any_bit(struct program *p, uint32_t bits, uint32_t verdict)
 {
-    /* glibc's O_TMPFILE includes O_DIRECTORY: only its own bit counts. */
-    static const uint32_t may_write = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | 020000000;
-    static const uint32_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
-                                       CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+    emit(p, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+    answer(p, verdict);
+}
+
+static void unless_any_bit(struct program *p, uint32_t bits, uint32_t verdict)
+{
+    emit(p, BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
+    answer(p, verdict);
+}
+
+static void if_one_of(struct program *p, const uint32_t *values, size_t count, uint32_t verdict)
+{
+    for (size_t i = 0; i < count; i++)
+        if_equal(p, values[i], verdict);
+}
+
+static void keep_bits(struct program *p, uint32_t bits)
+{
+    emit(p, BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
+}
+
+static void act_ioctl(struct program *p, int argument)
+{
     static const uint32_t ioctls[] = {0x5412 /* TIOCSTI */,
                                       0x541C /* TIOCLINUX */,
                                       0x40086602 /* FS_IOC_SETFLAGS */,
@@ -135,81 +150,68 @@ static void act(struct program *p, const struct call *call)
     static const uint32_t types[] = {
         0x0300 /* IDE */, 0x1200 /* disks */,  0x2200 /* SCSI */, 0x4C00 /* loop */,
         0x5300 /* CD */,  0xAA00 /* faults */, 0xAE00 /* KVM */,  0xFD00 /* mapper */};
+    /* Of btrfs' own requests these copy between files that are open anyway. */
+    static const uint32_t copies[] = {0x40049409 /* FICLONE */, 0x4020940D /* FICLONERANGE */,
+                                      0xC0189436 /* FIDEDUPERANGE */};
+    load_argument(p, argument);
+    if_one_of(p, copies, sizeof copies / sizeof *copies, SECCOMP_RET_ALLOW);
+    if_one_of(p, ioctls, sizeof ioctls / sizeof *ioctls, errors(EPERM));
+    keep_bits(p, 0xFF00);
+    if_equal(p, 0x9400 /* btrfs */, errors(EPERM));
+    if (p->plan->landlock_abi < 5)
+        if_one_of(p, types, sizeof types / sizeof *types, errors(EPERM));
+    answer(p, SECCOMP_RET_ALLOW);
+}
+
+static void act(struct program *p, const struct call *call)
+{
+    /* glibc's O_TMPFILE includes O_DIRECTORY: only its own bit counts. */
+    static const uint32_t may_write = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | 020000000;
+    static const uint32_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                                       CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
     static const uint32_t owners[] = {F_SETOWN, F_SETOWN_EX};
-    static const uint32_t dumpable[] = {PR_SET_DUMPABLE};
     switch (call->action) {
     case DO_NOTIFY: answer(p, SECCOMP_RET_USER_NOTIF); return;
-    case DO_EPERM: refuse(p, EPERM); return;
-    case DO_ENOSYS: refuse(p, ENOSYS); return;
+    case DO_EPERM: answer(p, errors(EPERM)); return;
+    case DO_ENOSYS: answer(p, errors(ENOSYS)); return;
+    case DO_LANDLOCK: answer(p, errors(EOPNOTSUPP)); return;
+    case DO_IOCTL: act_ioctl(p, call->argument); return;
     case DO_OPEN:
         load_argument(p, call->argument);
-        if (p->plan->reads) {
-            /* An O_PATH descriptor shows no content. */
-            emit(p, BPF_JMP | BPF_JSET | BPF_K, O_PATH, 1, 0);
-            answer(p, SECCOMP_RET_USER_NOTIF);
-            answer(p, SECCOMP_RET_ALLOW);
-            return;
-        }
-        emit(p, BPF_JMP | BPF_JSET | BPF_K, may_write, 0, 1);
-        answer(p, SECCOMP_RET_USER_NOTIF);
-        answer(p, SECCOMP_RET_ALLOW);
-        return;
+        if (p->plan->reads) /* an O_PATH descriptor shows no content */
+            unless_any_bit(p, O_PATH, SECCOMP_RET_USER_NOTIF);
+        else
+            if_any_bit(p, may_write, SECCOMP_RET_USER_NOTIF);
+        break;
     case DO_CLONE:
         load_argument(p, call->argument);
-        emit(p, BPF_JMP | BPF_JSET | BPF_K, namespaces, 0, 1);
-        refuse(p, EPERM);
-        answer(p, SECCOMP_RET_ALLOW);
-        return;
+        if_any_bit(p, namespaces, errors(EPERM));
+        break;
     case DO_SOCKET:
         load_argument(p, 0);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0);
-        answer(p, SECCOMP_RET_USER_NOTIF);
+        unless_equal(p, AF_UNIX, SECCOMP_RET_USER_NOTIF);
         load_argument(p, 1);
-        emit(p, BPF_ALU | BPF_AND | BPF_K, 0xF, 0, 0);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 1, 0);
-        answer(p, SECCOMP_RET_USER_NOTIF);
-        answer(p, SECCOMP_RET_ALLOW);
-        return;
+        keep_bits(p, 0xF);
+        unless_equal(p, SOCK_STREAM, SECCOMP_RET_USER_NOTIF);
+        break;
     case DO_PAIR:
         load_argument(p, 1);
-        emit(p, BPF_ALU | BPF_AND | BPF_K, 0xF, 0, 0);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 2, 0);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, SOCK_SEQPACKET, 1, 0);
-        refuse(p, EPERM);
-        answer(p, SECCOMP_RET_ALLOW);
-        return;
-    case DO_IOCTL:
-        load_argument(p, call->argument);
-        emit(p, BPF_ALU | BPF_AND | BPF_K, 0xFF00, 0, 0);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0x9400 /* btrfs */, 0, 6);
-        load_argument(p, call->argument);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0x40049409 /* FICLONE */, 3, 0);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0x4020940D /* FICLONERANGE */, 2, 0);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0xC0189436 /* FIDEDUPERANGE */, 1, 0);
-        refuse(p, EPERM);
-        answer(p, SECCOMP_RET_ALLOW);
-        if (p->plan->landlock_abi < 5)
-            refuse_types(p, call->argument, types, sizeof types / sizeof *types);
-        load_argument(p, call->argument);
-        refuse_values(p, ioctls, sizeof ioctls / sizeof *ioctls, EPERM);
-        return;
+        keep_bits(p, 0xF);
+        if_equal(p, SOCK_STREAM, SECCOMP_RET_ALLOW);
+        unless_equal(p, SOCK_SEQPACKET, errors(EPERM));
+        break;
     case DO_PRCTL:
         load_argument(p, call->argument);
-        refuse_values(p, dumpable, 1, 0);
-        return;
+        if_equal(p, PR_SET_DUMPABLE, errors(0));
+        break;
     case DO_SEND:
         load_argument(p, call->argument);
-        emit(p, BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 0, 1);
-        refuse(p, EPERM);
-        answer(p, SECCOMP_RET_ALLOW);
-        return;
+        if_any_bit(p, MSG_FASTOPEN, errors(EPERM));
+        break;
     case DO_OPENAT2:
         /* Its flags are in memory; without Landlock's TRUNCATE right one of them could change too
            much. */
-        if (p->plan->landlock_abi >= 3)
-            answer(p, SECCOMP_RET_USER_NOTIF);
-        else
-            refuse(p, ENOSYS);
+        answer(p, p->plan->landlock_abi >= 3 ? SECCOMP_RET_USER_NOTIF : errors(ENOSYS));
         return;
     case DO_SIGNAL:
         answer(p, p->plan->landlock_abi >= 6 ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF);
@@ -217,32 +219,26 @@ static void act(struct program *p, const struct call *call)
     case DO_FCNTL:
         load_argument(p, call->argument);
         /* Opening the file would wait for the lease holder, and the broker does the opening. */
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, F_SETLEASE, 0, 1);
-        refuse(p, EINVAL);
-        refuse_values(p, owners, p->plan->landlock_abi >= 6 ? 0 : 2, EPERM);
-        return;
+        if_equal(p, F_SETLEASE, errors(EINVAL));
+        if (p->plan->landlock_abi < 6)
+            if_one_of(p, owners, sizeof owners / sizeof *owners, errors(EPERM));
+        break;
     case DO_OTHERS:
         load_argument(p, call->argument);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-        answer(p, SECCOMP_RET_USER_NOTIF);
-        answer(p, SECCOMP_RET_ALLOW);
-        return;
+        unless_equal(p, 0, SECCOMP_RET_USER_NOTIF);
+        break;
     case DO_PRIORITY:
         load_argument(p, 0);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call->argument, 0, 2);
+        unless_equal(p, (uint32_t)call->argument, SECCOMP_RET_USER_NOTIF);
         load_argument(p, 1);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-        answer(p, SECCOMP_RET_USER_NOTIF);
-        answer(p, SECCOMP_RET_ALLOW);
-        return;
-    case DO_LANDLOCK: refuse(p, EOPNOTSUPP); return;
+        unless_equal(p, 0, SECCOMP_RET_USER_NOTIF);
+        break;
     case DO_PRLIMIT:
         load_argument(p, call->argument);
-        emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-        refuse(p, EPERM);
-        answer(p, SECCOMP_RET_ALLOW);
-        return;
+        unless_equal(p, 0, errors(EPERM));
+        break;
     }
+    answer(p, SECCOMP_RET_ALLOW);
 }
 
 /* From this number to the start of the next range; NULL: it passes. */
@@ -328,11 +324,11 @@ size_t filter_make(enum filter_arch arch, const struct filter_plan *plan, struct
     struct program p = {out, 0, capacity, plan};
     emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
     emit(&p, BPF_JMP | BPF_JEQ | BPF_K, audit_arch[arch], 1, 0);
-    refuse(&p, ENOSYS);
+    answer(&p, errors(ENOSYS));
     emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
     /* Including numbers with the x32 bit. */
     emit(&p, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)last_known[arch], 0, 1);
-    refuse(&p, ENOSYS);
+    answer(&p, errors(ENOSYS));
     search(&p, stretches, cut(list, count, arch, stretches));
     return p.n <= capacity ? p.n : 0;
 }
