@@ -26,6 +26,7 @@ void summary_add(struct summary *s, const struct audit_event *e)
     if (e->type != AUDIT_DENY || e->quiet)
         return;
     s->denied++;
+    s->resolved = s->resolved || e->op == AUDIT_NET_RESOLVE;
     for (size_t i = 0; i < s->kept; i++) {
         struct summary_denial *d = &s->denials[i];
         if (d->op == e->op && str_eq(d->target, e->target) && str_eq(d->rule, e->rule)) {
@@ -89,10 +90,18 @@ static void repository_lines(const struct summary *s, struct str audit, struct b
                 s->gone == 1 ? "repository" : "repositories");
 }
 
-enum rank { RANK_NAMED = 0, RANK_PLAIN, RANK_MINOR, RANK_COUNT };
+enum rank { RANK_NAMED = 0, RANK_PLAIN, RANK_MINOR, RANK_NEVER };
 
-static enum rank rank_of(const struct summary_denial *d)
+/* A socket that a resolver tries is of no interest beside the name that it asked for. */
+static bool is_resolver(const struct summary *s, const struct summary_denial *d)
 {
+    return s->resolved && d->op == AUDIT_NET_SEND && str_eq(d->target, STR("UDP"));
+}
+
+static enum rank rank_of(const struct summary *s, const struct summary_denial *d)
+{
+    if (is_resolver(s, d))
+        return RANK_NEVER;
     return d->named ? RANK_NAMED : d->minor ? RANK_MINOR : RANK_PLAIN;
 }
 
@@ -107,9 +116,9 @@ static size_t group_of(const struct summary *s, size_t at, enum rank rank)
 {
     size_t count = 0;
     for (size_t i = 0; i < s->kept; i++) {
-        if (rank_of(&s->denials[i]) > rank || !same_remedy(&s->denials[i], &s->denials[at]))
+        if (rank_of(s, &s->denials[i]) > rank || !same_remedy(&s->denials[i], &s->denials[at]))
             continue;
-        if (rank_of(&s->denials[i]) < rank || i < at)
+        if (rank_of(s, &s->denials[i]) < rank || i < at)
             return 0;
         count++;
     }
@@ -142,7 +151,7 @@ void summary_lines(const struct summary *s, struct str audit, bool failed, struc
     enum rank last = failed ? RANK_MINOR : RANK_PLAIN;
     for (int rank = RANK_NAMED; rank <= (int)last; rank++)
         for (size_t i = 0; i < s->kept; i++) {
-            if (rank_of(&s->denials[i]) != (enum rank)rank)
+            if (rank_of(s, &s->denials[i]) != (enum rank)rank)
                 continue;
             size_t group = group_of(s, i, (enum rank)rank);
             if (group == 0)

@@ -22,6 +22,7 @@ struct summary {
     size_t kept;
     uint64_t different;                    /* kept or not */
     uint64_t denied;                       /* all, quiet ones not counted */
+    bool resolved;                         /* among them a name that was looked up */
     struct str repositories[SUMMARY_KEPT]; /* that the run made: editors run what they say */
     size_t repository_count;
     size_t gone; /* of those, at the end of the list: not where they were made any more */

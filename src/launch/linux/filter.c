@@ -8,6 +8,7 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 enum { NONE = -1 };
@@ -24,6 +25,7 @@ enum action {
     DO_PRCTL,
     DO_PRLIMIT,
     DO_SEND,
+    DO_SETSOCK,
     DO_OPENAT2,
     DO_SIGNAL,
     DO_FCNTL,
@@ -201,6 +203,20 @@ static void act(struct program *p, const struct call *call)
         load_argument(p, call->argument);
         emit(p, BPF_JMP | BPF_JSET | BPF_K, MSG_FASTOPEN, 0, 1);
         refuse(p, EPERM);
+        answer(p, SECCOMP_RET_ALLOW);
+        return;
+    case DO_SETSOCK:
+        if (!p->plan->datagrams) {
+            load_argument(p, call->argument);
+            emit(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_IP, 0, 3);
+            load_argument(p, call->argument + 1);
+            emit(p, BPF_JMP | BPF_JEQ | BPF_K, 11 /* IP_RECVERR */, 0, 5);
+            refuse(p, 0);
+            emit(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_IPV6, 0, 3);
+            load_argument(p, call->argument + 1);
+            emit(p, BPF_JMP | BPF_JEQ | BPF_K, 25 /* IPV6_RECVERR */, 0, 1);
+            refuse(p, 0);
+        }
         answer(p, SECCOMP_RET_ALLOW);
         return;
     case DO_OPENAT2:

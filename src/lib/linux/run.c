@@ -402,6 +402,7 @@ int system_run(struct run *run)
                               .policy = p->policy,
                               .confine = {.landlock_abi = confine_landlock_abi(),
                                           .secrets = &secrets,
+                                          .datagrams = settings->net == POLICY_NET_ON,
                                           .granted = granted_folder(&arena, settings)}};
     if (rc == 0)
         rc = plan.environ ? start(run, &plan, &way) : api_fail(p, CORDON_E_NOMEM, "out of memory");
