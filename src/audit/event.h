@@ -61,6 +61,8 @@ struct audit_event {
     enum cordon_verdict verdict; /* of deny, allow and ask */
     struct str rule, why, fix;
     bool quiet;    /* a harmless write that programs make at start: not in the summary */
+    bool minor;    /* a cache or the like: in the summary only if the command failed */
+    bool named;    /* the command itself names the target */
     bool notable;  /* allowed, but still for the audit and the summary */
     uint32_t code; /* of exit and end */
 

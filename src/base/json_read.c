@@ -176,7 +176,7 @@ static int read_string(struct reader *r, struct str *out)
         char c = r->text.p[r->pos];
         if ((unsigned char)c < 0x20)
             return fail_syntax(r, "control character in a string; write it as an escape");
-        uint32_t code;
+        uint32_t code = 0;
         if (c == '\\') {
             r->pos++;
             int rc = read_escape(r, &code);

@@ -14,7 +14,7 @@ static void print_summary(const struct run_options *o, const struct run_result *
                                            result->exit, result->duration_ms},
                      &out);
     else
-        summary_lines(&result->summary, str_of(o->audit), &out);
+        summary_lines(&result->summary, str_of(o->audit), result->exit != 0, &out);
     fwrite(out.p ? out.p : "", 1, out.n, stderr);
 }
 

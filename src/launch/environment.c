@@ -179,6 +179,9 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
         drop(&b, str_of(plan->unset[i]));
     for (size_t i = 0; i < COUNT(always); i++)
         set(&b, always[i]);
+    /* git status and git diff do without the lock that they would be refused. */
+    if (settings->git == POLICY_GIT_PROTECT && settings->mode != POLICY_FULL_ACCESS)
+        set(&b, "GIT_OPTIONAL_LOCKS=0");
     for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF &&
                        settings->mode != POLICY_FULL_ACCESS;
          i++)

@@ -177,6 +177,9 @@ static void make_wishes(struct wish *w, const struct learn *l, struct cordon_pol
                 wish_file(w, base, d->target2);
         } else if (str_starts(d->rule, STR("net.")) && d->op == AUDIT_NET_CONNECT) {
             wish_peer(w, d->target);
+        } else if (str_starts(d->rule, STR("net.")) && d->op == AUDIT_NET_RESOLVE) {
+            if (net_is_pattern(d->target))
+                wish_add(w, &w->hosts, &w->host_count, &w->host_capacity, d->target);
         } else if (str_starts(d->rule, STR("tool.")) && d->op == AUDIT_PROCESS_START) {
             wish_tool(w, d->rule);
         } else if (str_eq(d->rule, STR("read.denied")) && d->op == AUDIT_FILE_READ) {

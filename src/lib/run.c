@@ -22,13 +22,37 @@ static int write_line(void *context, struct str line)
     return machine_append(run->audit_file, line) ? 0 : CORDON_E_WRITE;
 }
 
+/* True if a word of the command holds the path, its last two names, or a last name with a dot. */
+static bool is_named(const struct run_options *o, struct str target)
+{
+    size_t leaf = target.n, above;
+    while (leaf > 0 && target.p[leaf - 1] != '/' && target.p[leaf - 1] != '\\')
+        leaf--;
+    for (above = leaf ? leaf - 1 : 0; above > 0; above--)
+        if (target.p[above - 1] == '/' || target.p[above - 1] == '\\')
+            break;
+    struct str last = str_from(target, leaf), both = str_from(target, above);
+    bool dotted = last.n > 2 && str_has_char(last, '.');
+    for (size_t i = 0; i < o->argc && last.n; i++) {
+        struct str word = str_of(o->argv[i]);
+        if (str_find(word, both, 0) < word.n || (dotted && str_find(word, last, 0) < word.n))
+            return true;
+    }
+    return false;
+}
+
 void run_event(void *context, const struct audit_event *event)
 {
     struct run *run = context;
-    audit_add(run->audit, event);
-    summary_add(&run->result->summary, event);
+    struct audit_event copy = *event;
+    if (copy.type == AUDIT_DENY && is_named(run->options, copy.target)) {
+        copy.named = true;
+        copy.minor = false;
+    }
+    audit_add(run->audit, &copy);
+    summary_add(&run->result->summary, &copy);
     if (run->options->observe)
-        run->options->observe(run->options->observe_context, event);
+        run->options->observe(run->options->observe_context, &copy);
 }
 
 /* Reports a refusal: the command has not run. */

@@ -298,13 +298,24 @@ static int check_lists(struct compiler *c)
                 buf_add(c->error, STR("the same program is under deny-tool"));
                 return CORDON_E_CONFLICT;
             }
-    for (size_t i = 0; i < s->net_allow.count; i++)
-        if (!net_is_pattern(s->net_allow.items[i].given)) {
+    size_t names = 0;
+    for (size_t i = 0; i < s->net_allow.count; i++) {
+        struct net_rule rule;
+        if (!net_read_rule(s->net_allow.items[i].given, &rule)) {
             name_entry(c, "network allow", &s->net_allow.items[i]);
-            buf_add(c->error, STR("not a name such as example.com or *.example.com"));
+            buf_add(c->error, STR("not a name such as example.com, *.example.com, example.com:443 "
+                                  "or example.com@10.0.0.0/8"));
             return CORDON_E_VALUE;
         }
-    if (s->net == POLICY_NET_ALLOW && s->net_allow.count == 0) {
+        names += !rule.refuses;
+        if (rule.refuses && (s->net == POLICY_NET_ON || s->net == POLICY_NET_PROXY)) {
+            name_entry(c, "network deny", &s->net_allow.items[i]);
+            buf_add(c->error,
+                    STR("only network mode allow knows names; allow \"*\" and deny these"));
+            return CORDON_E_CONFLICT;
+        }
+    }
+    if (s->net == POLICY_NET_ALLOW && names == 0) {
         buf_add(c->error, STR("network mode allow needs at least one name"));
         return CORDON_E_VALUE;
     }

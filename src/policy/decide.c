@@ -7,6 +7,8 @@ enum zone {
     ZONE_NONE = 0,
     ZONE_ROOT,
     ZONE_TEMP,
+    ZONE_PACKAGES, /* other people's packages, where the names of editors and agents are ordinary */
+    ZONE_TEMP_PACKAGES,
     ZONE_GIT,      /* a git folder under the rules of a commit */
     ZONE_GIT_FREE, /* made by this run */
     ZONE_GIT_NEW,  /* being created: nothing leaves it, so everything moved in is copied */
@@ -292,6 +294,17 @@ static bool is_root_end(const struct image_match *match, size_t end)
     return false;
 }
 
+/* True if a folder above this place keeps packages, whatever is a root in it. */
+static bool is_cache(enum path_dialect dialect, struct str place)
+{
+    struct path_cursor cursor = {.dialect = dialect, .path = place};
+    struct str component;
+    while (path_next(&cursor, &component))
+        if (packages_find(dialect, component) == PACKAGES_ABOVE)
+            return true;
+    return false;
+}
+
 /* Inspects every component below start: the end of the outermost root, or of the temp folder. */
 static enum cordon_verdict decide_protected(struct question *q, size_t start, enum zone place)
 {
@@ -302,12 +315,21 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
                                  .started = true};
     struct str component;
     enum zone zone = place;
+    bool packages =
+        place == ZONE_ROOT && is_cache(cursor.dialect, str_slice(cursor.path, 0, start));
     for (size_t before = cursor.pos; path_next(&cursor, &component); before = cursor.pos) {
         enum protected_name name = protected_find(cursor.dialect, component);
+        if (before != start && is_root_end(&q->match, before))
+            packages = false; /* somebody works on that package */
         if (place == ZONE_ROOT && is_root_end(&q->match, before) &&
             makes_bare(q, component, cursor.pos >= cursor.path.n))
             return deny_name(q, RULE_PROTECTED_GIT, "HEAD");
-        if (name == PROTECTED_NONE || policy->unprotected[name])
+        if (name == PROTECTED_NONE || policy->unprotected[name]) {
+            packages = packages || packages_find(cursor.dialect, component) != PACKAGES_NONE;
+            continue;
+        }
+        /* Nothing obeys these there; .git and Cordon's own name are judged as ever. */
+        if (packages && name != PROTECTED_GIT && name != PROTECTED_CORDON)
             continue;
         if (name != PROTECTED_GIT)
             return deny_name(q, RULE_PROTECTED_NAME, protected_spelled(name));
@@ -323,6 +345,11 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
             return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
         return decide_commit(q, str_from(cursor.path, cursor.pos + 1), top);
     }
+    /* What lies there has other rules, so a folder does not leave in one step. */
+    if (packages && zone == place)
+        return place == ZONE_TEMP
+                   ? allow(q, RULE_TEMP_INSIDE, ZONE_TEMP_PACKAGES, 0)
+                   : allow(q, RULE_ROOTS_INSIDE, ZONE_PACKAGES, q->match.hit[IMAGE_ROOT]);
     if (zone == ZONE_TEMP)
         return allow(q, RULE_TEMP_INSIDE, zone, 0);
     return allow(q, zone == ZONE_ROOT ? RULE_ROOTS_INSIDE : RULE_GIT_CREATED, zone,
@@ -540,7 +567,10 @@ void policy_decide_pair(const struct policy *policy, const struct policy_request
     }
     *answer = second;
     bool folder = from->facts.directory || to->facts.directory;
-    if (a.zone != b.zone && (folder || a.zone == ZONE_OTHER || b.zone == ZONE_OTHER)) {
+    /* Cargo makes its folder beside the place where it belongs. */
+    bool enters = (a.zone == ZONE_ROOT && b.zone == ZONE_PACKAGES) ||
+                  (a.zone == ZONE_TEMP && b.zone == ZONE_TEMP_PACKAGES);
+    if (a.zone != b.zone && !enters && (folder || a.zone == ZONE_OTHER || b.zone == ZONE_OTHER)) {
         *answer =
             (struct policy_answer){.rule = RULE_LINK_PLACE, .other_device = true, .target = true};
     }

@@ -286,6 +286,33 @@ void policy_explain(const struct policy *policy, const struct policy_request *re
         explain_denied(policy, request, answer, why, fix);
 }
 
+/* The whole list with one more name, and the private network that it leads to. */
+static void fix_host(const struct policy_settings *s, struct str name, struct str range,
+                     struct buf *fix)
+{
+    bool refuses = false;
+    bool listed = s->net == POLICY_NET_ALLOW;
+    for (size_t i = 0; listed && i < s->net_allow.count; i++)
+        refuses = refuses || str_starts(s->net_allow.items[i].given, STR("!"));
+    buf_add(fix, refuses ? STR("--net=\"allow=") : STR("--net=allow="));
+    for (size_t i = 0; listed && i < s->net_allow.count; i++)
+        if (!str_starts(s->net_allow.items[i].given, STR("!")))
+            buf_fmt(fix, "%.*s,", STR_ARG(s->net_allow.items[i].given));
+    buf_add(fix, name);
+    if (range.n)
+        buf_fmt(fix, "@%.*s", STR_ARG(range));
+    bool first = true;
+    for (size_t i = 0; refuses && i < s->net_allow.count; i++) {
+        struct str given = s->net_allow.items[i].given;
+        if (!str_starts(given, STR("!")))
+            continue;
+        buf_fmt(fix, "%s%.*s", first ? ";deny=" : ",", STR_ARG(str_from(given, 1)));
+        first = false;
+    }
+    if (refuses)
+        buf_char(fix, '"');
+}
+
 void policy_net_explain(const struct policy *policy, const struct policy_peer *peer,
                         const struct policy_answer *answer, struct buf *why, struct buf *fix)
 {
@@ -303,9 +330,19 @@ void policy_net_explain(const struct policy *policy, const struct policy_peer *p
     case RULE_NET_PROXY:
         buf_fmt(why, "only the proxy %.*s can be reached", STR_ARG(s->proxy));
         break;
-    case RULE_NET_PRIVATE:
+    case RULE_NET_PRIVATE: {
+        struct net_host found = net_read_host(peer->found);
+        struct str range = net_private_range(&found);
         buf_add(why, STR("the name leads to this machine or to a private network"));
-        buf_add(fix, net_is_loopback(&host) ? STR("--net=loopback") : STR("--net=on"));
+        if (range.n)
+            fix_host(s, host.name, range, fix);
+        else
+            buf_add(fix, net_is_loopback(&host) ? STR("--net=loopback") : STR("--net=on"));
+        return;
+    }
+    case RULE_NET_DENIED:
+        buf_add(why, STR("a deny rule of the network names it"));
+        fix_own_rule(&s->net_allow, answer->entry, "--net", fix);
         return;
     case RULE_NET_ALLOW: buf_add(why, STR("it is not among the names that are allowed")); break;
     default:
@@ -316,10 +353,7 @@ void policy_net_explain(const struct policy *policy, const struct policy_peer *p
     if (answer->rule == RULE_NET_OFF && net_is_loopback(&host)) {
         buf_add(fix, STR("--net=loopback"));
     } else if (host.kind == NET_NAME && !net_is_loopback(&host) && s->net != POLICY_NET_PROXY) {
-        buf_add(fix, STR("--net=allow="));
-        for (size_t i = 0; s->net == POLICY_NET_ALLOW && i < s->net_allow.count; i++)
-            buf_fmt(fix, "%.*s,", STR_ARG(s->net_allow.items[i].given));
-        buf_add(fix, host.name);
+        fix_host(s, host.name, STR_NONE, fix);
     } else {
         buf_add(fix, STR("--net=on"));
     }

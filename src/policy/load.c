@@ -28,6 +28,7 @@ enum target {
     ADD_ALLOW_READ,
     ADD_UNPROTECT,
     ADD_NET_ALLOW,
+    ADD_NET_DENY,
     ADD_ALLOW_TOOLS,
     ADD_DENY_TOOLS,
     IGNORED
@@ -249,6 +250,15 @@ static int add_name(struct loader *l, struct policy_list *list, struct str text,
                            (struct policy_entry){.given = text, .from = from_of(l, place)});
 }
 
+/* Among the names that are allowed, with the mark of those that are not. */
+static int add_refused(struct loader *l, struct str text, struct json_place place)
+{
+    auto_buf struct buf marked = {0};
+    buf_fmt(&marked, "!%.*s", STR_ARG(text));
+    return marked.failed ? CORDON_E_NOMEM
+                         : add_name(l, &l->settings.net_allow, buf_str(&marked), place);
+}
+
 static int add_item(struct loader *l, const struct key *key, struct str text,
                     struct json_place place)
 {
@@ -266,6 +276,7 @@ static int add_item(struct loader *l, const struct key *key, struct str text,
     case ADD_ALLOW_READ: return add_path(l, &s->allow_read, text, place);
     case ADD_UNPROTECT: return add_name(l, &s->unprotect, text, place);
     case ADD_NET_ALLOW: return add_name(l, &s->net_allow, text, place);
+    case ADD_NET_DENY: return add_refused(l, text, place);
     case ADD_ALLOW_TOOLS: return add_name(l, &s->allow_tools, text, place);
     case ADD_DENY_TOOLS: return add_name(l, &s->deny_tools, text, place);
     default: return CORDON_E_VALUE;

@@ -44,3 +44,21 @@ enum protected_name protected_find(enum path_dialect dialect, struct str compone
             return (enum protected_name)i;
     return PROTECTED_NONE;
 }
+
+static const struct {
+    struct str name;
+    bool above;
+} packages[] = {
+#define POLICY_PACKAGES(name, above) {{name, sizeof(name) - 1}, above},
+#include "policy/packages.def"
+#undef POLICY_PACKAGES
+};
+
+enum packages_kind packages_find(enum path_dialect dialect, struct str component)
+{
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+        if (dialect == PATH_WINDOWS ? str_eqi(component, packages[i].name)
+                                    : str_eq(component, packages[i].name))
+            return packages[i].above ? PACKAGES_ABOVE : PACKAGES_BELOW;
+    return PACKAGES_NONE;
+}

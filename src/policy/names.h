@@ -19,6 +19,11 @@ const char *protected_spelled(enum protected_name name);
 /* Which protected name this component is, or could be an 8.3 alias of. */
 enum protected_name protected_find(enum path_dialect dialect, struct str component);
 
+/* Whether this component is a folder of other people's packages (packages.def): PACKAGES_BELOW if
+   that matters for what lies below it only, PACKAGES_ABOVE if also for a root inside it. */
+enum packages_kind { PACKAGES_NONE = 0, PACKAGES_BELOW, PACKAGES_ABOVE };
+enum packages_kind packages_find(enum path_dialect dialect, struct str component);
+
 /* The pattern of a name that programs trust in a shared temp folder; NULL: not one of those. */
 const char *trusted_find(struct str component);
 

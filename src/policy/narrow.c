@@ -275,9 +275,12 @@ static bool compare_net(struct comparison *c)
         const struct line *l = &c->lines[i];
         if (l->key == KEY_PROXY)
             same = str_eq(l->value, w->proxy);
-        else if (l->key == KEY_NET_ALLOW)
+        else if (l->key == KEY_NET_ALLOW && !str_starts(l->value, STR("!")))
             same = in_list(&w->net_allow, l->value, false);
     }
+    for (size_t i = 0; i < w->net_allow.count && same; i++)
+        if (str_starts(w->net_allow.items[i].given, STR("!")))
+            same = has_line(c, KEY_NET_ALLOW, w->net_allow.items[i].given, false);
     return same || wider(c, "reaches more of the network", STR_NONE);
 }
 

@@ -219,6 +219,100 @@ bool net_covers(struct str pattern, const struct net_host *host)
     return host->kind == NET_NAME && str_endsi(host->name, tail);
 }
 
+static bool read_decimal(struct str digits, uint32_t most, uint32_t *out)
+{
+    uint32_t value = 0;
+    for (size_t i = 0; i < digits.n; i++) {
+        if (!ascii_is_digit(digits.p[i]) || value > most)
+            return false;
+        value = value * 10 + (uint32_t)(digits.p[i] - '0');
+    }
+    *out = value;
+    return digits.n > 0 && digits.n <= 5 && value <= most;
+}
+
+bool net_read_rule(struct str text, struct net_rule *out)
+{
+    struct net_rule rule = {0};
+    uint32_t number;
+    if (str_starts(text, STR("!"))) {
+        rule.refuses = true;
+        text = str_from(text, 1);
+    }
+    size_t at = str_find_char(text, '@', 0);
+    if (at < text.n) {
+        struct str range = str_from(text, at + 1);
+        size_t slash = str_find_char(range, '/', 0);
+        rule.range = net_read_host(str_slice(range, 0, slash));
+        bool four = rule.range.kind == NET_V4;
+        if (rule.refuses || (!four && rule.range.kind != NET_V6) || slash >= range.n ||
+            !read_decimal(str_from(range, slash + 1), four ? 32 : 128, &number) || number == 0)
+            return false;
+        rule.ranged = true;
+        rule.bits = number + (four ? 96 : 0);
+        text = str_slice(text, 0, at);
+    }
+    struct str port = STR_NONE;
+    if (str_starts(text, STR("["))) {
+        size_t close = str_find_char(text, ']', 0);
+        if (close + 1 < text.n && text.p[close + 1] != ':')
+            return false;
+        port = str_from(text, close + 2 < text.n ? close + 2 : text.n);
+        rule.pattern = str_slice(text, 1, close);
+    } else {
+        size_t colon = str_find_char(text, ':', 0);
+        /* Two colons are an address. */
+        bool single = colon < text.n && str_find_char(text, ':', colon + 1) == text.n;
+        rule.pattern = single ? str_slice(text, 0, colon) : text;
+        port = single ? str_from(text, colon + 1) : STR_NONE;
+        if (single && port.n == 0)
+            return false;
+    }
+    if (port.n && (!read_decimal(port, 65535, &number) || number == 0))
+        return false;
+    rule.port = port.n ? (uint16_t)number : 0;
+    if (!str_eq(rule.pattern, STR("*")) && !net_is_pattern(rule.pattern))
+        return false;
+    *out = rule;
+    return true;
+}
+
+bool net_rule_covers(const struct net_rule *rule, const struct net_host *host, uint16_t port)
+{
+    if (rule->port && rule->port != port)
+        return false;
+    if (str_eq(rule->pattern, STR("*")))
+        return host->kind == NET_NAME || rule->refuses;
+    return net_covers(rule->pattern, host);
+}
+
+bool net_rule_reaches(const struct net_rule *rule, const struct net_host *address)
+{
+    if (!rule->ranged || rule->range.kind != address->kind)
+        return false;
+    for (unsigned i = 0; i < rule->bits; i++)
+        if ((rule->range.bytes[i / 8] ^ address->bytes[i / 8]) >> (7 - i % 8) & 1)
+            return false;
+    return true;
+}
+
+struct str net_private_range(const struct net_host *address)
+{
+    static const struct str ranges[] = {
+        {"10.0.0.0/8", 10}, {"172.16.0.0/12", 13}, {"192.168.0.0/16", 14}, {"fc00::/7", 8}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        struct net_rule rule = {.ranged = true};
+        size_t slash = str_find_char(ranges[i], '/', 0);
+        uint32_t bits = 0;
+        rule.range = net_read_host(str_slice(ranges[i], 0, slash));
+        read_decimal(str_from(ranges[i], slash + 1), 128, &bits);
+        rule.bits = bits + (rule.range.kind == NET_V4 ? 96 : 0);
+        if (net_rule_reaches(&rule, address))
+            return ranges[i];
+    }
+    return STR_NONE;
+}
+
 int policy_parse_peer(struct str text, struct policy_peer *out)
 {
     struct policy_peer peer = {0};
@@ -273,12 +367,20 @@ void policy_net_decide(const struct policy *policy, const struct policy_peer *pe
             allowed = net_equal(&host, &other) && proxy.port == peer->port;
         }
     } else if (s->net == POLICY_NET_ALLOW) {
+        struct net_rule rule;
         answer->rule = RULE_NET_ALLOW;
-        for (size_t i = 0; i < s->net_allow.count && !allowed; i++)
-            if (net_covers(s->net_allow.items[i].given, &host)) {
-                allowed = true;
+        for (size_t i = 0; i < s->net_allow.count; i++) {
+            if (!net_read_rule(s->net_allow.items[i].given, &rule) ||
+                !net_rule_covers(&rule, &host, peer->port))
+                continue;
+            if (rule.refuses || !answer->entry)
                 answer->entry = (uint32_t)i + 1;
+            allowed = !rule.refuses;
+            if (rule.refuses) {
+                answer->rule = RULE_NET_DENIED;
+                break;
             }
+        }
     } else {
         answer->rule = RULE_NET_OFF;
     }
@@ -293,4 +395,20 @@ bool net_may_dial(const struct net_host *host, bool written)
         (b[12] == 10 || (b[12] == 172 && (b[13] & 0xF0) == 16) || (b[12] == 192 && b[13] == 168));
     bool private6 = host->kind == NET_V6 && (b[0] & 0xFE) == 0xFC;
     return net_is_public(host) || (written && (private4 || private6));
+}
+
+bool policy_net_may_dial(const struct policy *policy, const struct policy_peer *peer,
+                         const struct net_host *address)
+{
+    const struct policy_settings *s = &policy->settings;
+    struct net_host host = net_read_host(peer->host);
+    struct net_rule rule;
+    if (net_may_dial(address, host.kind != NET_NAME))
+        return true;
+    /* A private network that the person named together with the name. */
+    for (size_t i = 0; i < s->net_allow.count && net_may_dial(address, true); i++)
+        if (net_read_rule(s->net_allow.items[i].given, &rule) && !rule.refuses &&
+            net_rule_covers(&rule, &host, peer->port) && net_rule_reaches(&rule, address))
+            return true;
+    return false;
 }

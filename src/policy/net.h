@@ -26,6 +26,25 @@ bool net_is_pattern(struct str pattern);
 bool net_covers(struct str pattern, const struct net_host *host);
 
 /*
+ * An entry of the list of --net=allow: PATTERN, "*" for every name, with :PORT behind it for that
+ * port alone, @RANGE for a name that leads into a private network, "!" in front to refuse it.
+ */
+struct net_rule {
+    struct str pattern;
+    uint16_t port; /* 0: every one */
+    bool refuses, ranged;
+    struct net_host range;
+    unsigned bits; /* of range that count */
+};
+
+bool net_read_rule(struct str text, struct net_rule *out);
+bool net_rule_covers(const struct net_rule *rule, const struct net_host *host, uint16_t port);
+bool net_rule_reaches(const struct net_rule *rule, const struct net_host *address);
+
+/* The private network that this address belongs to, as RANGE spells it; empty: to none. */
+struct str net_private_range(const struct net_host *address);
+
+/*
  * Whether the filtering proxy may dial this address. An address that the person wrote is intended,
  * even a private one; what a name resolves to is chosen by the name's owner. This machine needs
  * --net=loopback; link-local addresses are never dialled.

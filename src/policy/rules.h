@@ -206,13 +206,18 @@ void policy_explain(const struct policy *policy, const struct policy_request *re
 struct policy_peer {
     struct str host; /* a name, or an IPv4 or IPv6 literal without brackets */
     uint16_t port;
-    bool in_run; /* a listener of this run's own tree */
+    bool in_run;      /* a listener of this run's own tree */
+    struct str found; /* an address that the name leads to, for the remedy; may be empty */
 };
 
 /* Splits HOST:PORT and [v6]:PORT; CORDON_E_SYNTAX. */
 int policy_parse_peer(struct str text, struct policy_peer *out);
 void policy_net_decide(const struct policy *policy, const struct policy_peer *peer,
                        struct policy_answer *answer);
+/* Whether the filtering proxy may dial an address of a peer that is allowed (net_may_dial). */
+struct net_host;
+bool policy_net_may_dial(const struct policy *policy, const struct policy_peer *peer,
+                         const struct net_host *address);
 void policy_net_explain(const struct policy *policy, const struct policy_peer *peer,
                         const struct policy_answer *answer, struct buf *why, struct buf *fix);
 

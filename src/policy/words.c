@@ -38,7 +38,8 @@ const char *policy_git_word(enum policy_git git)
     return "protect";
 }
 
-static int read_names(struct arena *arena, struct str names, struct str from,
+/* mark stands in front of each in the list. */
+static int read_names(struct arena *arena, struct str names, struct str mark, struct str from,
                       struct policy_list *list)
 {
     if (names.n == 0)
@@ -48,7 +49,14 @@ static int read_names(struct arena *arena, struct str names, struct str from,
         struct str name = str_trim(str_slice(names, start, end));
         if (name.n == 0)
             return CORDON_E_VALUE;
-        int rc = policy_list_add(arena, list, (struct policy_entry){.given = name, .from = from});
+        auto_buf struct buf marked = {0};
+        buf_add(&marked, mark);
+        buf_add(&marked, name);
+        int rc =
+            marked.failed
+                ? CORDON_E_NOMEM
+                : policy_list_add(arena, list,
+                                  (struct policy_entry){.given = buf_str(&marked), .from = from});
         if (rc)
             return rc;
         start = end + 1;
@@ -85,7 +93,15 @@ int policy_read_net(struct arena *arena, struct str word, struct str from,
     if (!str_starts(word, STR("allow=")))
         return CORDON_E_VALUE;
     struct policy_list names = settings->net_allow;
-    int rc = read_names(arena, str_from(word, 6), from, &names);
+    struct str allowed = str_from(word, 6), head = STR(";deny=");
+    size_t semicolon = str_find_char(allowed, ';', 0);
+    struct str denied = str_from(allowed, semicolon);
+    allowed.n = semicolon;
+    if (denied.n && !str_starts(denied, head))
+        return CORDON_E_VALUE;
+    int rc = read_names(arena, allowed, STR_NONE, from, &names);
+    if (rc == 0 && denied.n)
+        rc = read_names(arena, str_from(denied, head.n), STR("!"), from, &names);
     if (rc)
         return rc;
     settings->net_allow = names;

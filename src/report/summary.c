@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary of a run: denials grouped by what was asked, in the order in which they came. */
+/* The summary of a run: denials grouped by remedy, the most important first. */
 #include "report/summary.h"
 
 #include "base/json.h"
@@ -26,6 +26,7 @@ void summary_add(struct summary *s, const struct audit_event *e)
     if (e->type != AUDIT_DENY || e->quiet)
         return;
     s->denied++;
+    s->resolved = s->resolved || e->op == AUDIT_NET_RESOLVE;
     for (size_t i = 0; i < s->kept; i++) {
         struct summary_denial *d = &s->denials[i];
         if (d->op == e->op && str_eq(d->target, e->target) && str_eq(d->rule, e->rule)) {
@@ -36,8 +37,13 @@ void summary_add(struct summary *s, const struct audit_event *e)
     s->different++;
     if (s->kept == SUMMARY_KEPT)
         return;
-    struct summary_denial d = {e->op, arena_copy(&s->arena, e->target),
-                               arena_copy(&s->arena, e->rule), arena_copy(&s->arena, e->fix), 1};
+    struct summary_denial d = {e->op,
+                               arena_copy(&s->arena, e->target),
+                               arena_copy(&s->arena, e->rule),
+                               arena_copy(&s->arena, e->fix),
+                               1,
+                               e->minor,
+                               e->named};
     if (d.target.p && d.rule.p && d.fix.p)
         s->denials[s->kept++] = d;
 }
@@ -84,26 +90,78 @@ static void repository_lines(const struct summary *s, struct str audit, struct b
                 s->gone == 1 ? "repository" : "repositories");
 }
 
-void summary_lines(const struct summary *s, struct str audit, struct buf *out)
+enum rank { RANK_NAMED = 0, RANK_PLAIN, RANK_MINOR, RANK_NEVER };
+
+/* A socket that a resolver tries is of no interest beside the name that it asked for. */
+static bool is_resolver(const struct summary *s, const struct summary_denial *d)
 {
-    size_t shown = at_most(s->kept, SUMMARY_LINES);
-    for (size_t i = 0; i < shown; i++) {
-        const struct summary_denial *d = &s->denials[i];
-        buf_add(out, STR("cordon: sandbox denied: "));
-        buf_add(out, verb_of(d->op));
-        buf_char(out, ' ');
-        add_plain(out, d->target);
-        buf_add(out, STR(" (rule "));
-        add_plain(out, d->rule);
-        buf_char(out, ')');
-        if (d->fix.n) {
-            /* A remedy is the options to type, or a sentence that there is none. */
-            buf_add(out, str_starts(d->fix, STR("--")) ? STR("; allow with ") : STR("; "));
-            add_plain(out, d->fix);
-        }
-        buf_char(out, '\n');
+    return s->resolved && d->op == AUDIT_NET_SEND && str_eq(d->target, STR("UDP"));
+}
+
+static enum rank rank_of(const struct summary *s, const struct summary_denial *d)
+{
+    if (is_resolver(s, d))
+        return RANK_NEVER;
+    return d->named ? RANK_NAMED : d->minor ? RANK_MINOR : RANK_PLAIN;
+}
+
+static bool same_remedy(const struct summary_denial *a, const struct summary_denial *b)
+{
+    return str_eq(a->fix, b->fix) && str_eq(a->rule, b->rule);
+}
+
+/* How many different denials share this one's remedy and rank; 0 if an earlier one stands for
+   them. */
+static size_t group_of(const struct summary *s, size_t at, enum rank rank)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->kept; i++) {
+        if (rank_of(s, &s->denials[i]) > rank || !same_remedy(&s->denials[i], &s->denials[at]))
+            continue;
+        if (rank_of(s, &s->denials[i]) < rank || i < at)
+            return 0;
+        count++;
     }
-    add_rest(out, s->different - shown, audit);
+    return count;
+}
+
+static void denial_line(const struct summary_denial *d, size_t group, struct buf *out)
+{
+    buf_add(out, STR("cordon: sandbox denied: "));
+    buf_add(out, verb_of(d->op));
+    buf_char(out, ' ');
+    add_plain(out, d->target);
+    if (group > 1)
+        buf_fmt(out, " and %u more", (unsigned)(group - 1));
+    buf_add(out, STR(" (rule "));
+    add_plain(out, d->rule);
+    buf_char(out, ')');
+    if (d->fix.n) {
+        /* A remedy is the options to type, or a sentence that there is none. */
+        buf_add(out, str_starts(d->fix, STR("--")) ? STR("; allow with ") : STR("; "));
+        add_plain(out, d->fix);
+    }
+    buf_char(out, '\n');
+}
+
+void summary_lines(const struct summary *s, struct str audit, bool failed, struct buf *out)
+{
+    size_t shown = 0;
+    uint64_t left = s->different - s->kept;
+    enum rank last = failed ? RANK_MINOR : RANK_PLAIN;
+    for (int rank = RANK_NAMED; rank <= (int)last; rank++)
+        for (size_t i = 0; i < s->kept; i++) {
+            if (rank_of(s, &s->denials[i]) != (enum rank)rank)
+                continue;
+            size_t group = group_of(s, i, (enum rank)rank);
+            if (group == 0)
+                continue;
+            if (shown++ < SUMMARY_LINES)
+                denial_line(&s->denials[i], group, out);
+            else
+                left += group;
+        }
+    add_rest(out, left, audit);
     repository_lines(s, audit, out);
 }
 
@@ -127,6 +185,8 @@ void summary_json(const struct summary *s, const struct summary_end *end, struct
         json_put(&w, STR("rule"), d->rule);
         json_put(&w, STR("fix"), d->fix);
         json_put_number(&w, STR("count"), (long long)d->count);
+        if (d->minor)
+            json_put_bool(&w, STR("minor"), true);
         json_close(&w, '}');
     }
     json_close(&w, ']');

@@ -13,6 +13,7 @@ struct summary_denial {
     enum audit_op op;
     struct str target, rule, fix;
     uint64_t count;
+    bool minor, named;
 };
 
 struct summary {
@@ -21,6 +22,7 @@ struct summary {
     size_t kept;
     uint64_t different;                    /* kept or not */
     uint64_t denied;                       /* all, quiet ones not counted */
+    bool resolved;                         /* among them a name that was looked up */
     struct str repositories[SUMMARY_KEPT]; /* that the run made: editors run what they say */
     size_t repository_count;
     size_t gone; /* of those, at the end of the list: not where they were made any more */
@@ -31,9 +33,10 @@ void summary_free(struct summary *s);
 /* Takes every event of the run; denials that are not quiet and what is notable matter. */
 void summary_add(struct summary *s, const struct audit_event *event);
 
-/* Lines that begin with "cordon: ", at most SUMMARY_LINES of a kind and one for the rest. audit is
-   the file that --audit named, or empty. */
-void summary_lines(const struct summary *s, struct str audit, struct buf *out);
+/* Lines that begin with "cordon: ", one for each remedy, at most SUMMARY_LINES of a kind and one for
+   the rest: first what the command names itself, last what is minor, which is left out unless the
+   command failed. audit is the file that --audit named, or empty. */
+void summary_lines(const struct summary *s, struct str audit, bool failed, struct buf *out);
 
 struct summary_end {
     struct str reason; /* exited, signal, timeout, refused, failed */

@@ -206,29 +206,43 @@ static void test_summary(void)
     static struct summary s;
     auto_buf struct buf out = {0};
     char target[64];
+    struct audit_event cache = denial("C:\\cache", 0);
+    cache.minor = true;
+    cache.fix = STR("--root C:\\");
+    summary_add(&s, &cache);
     for (unsigned i = 0; i < 8; i++) {
+        char fix[64];
         snprintf(target, sizeof target, "D:\\data\\%u", i);
+        snprintf(fix, sizeof fix, "--root . --root D:\\data%u", i < 2 ? 0 : i);
         struct audit_event e = denial(target, 0);
+        e.fix = str_of(fix);
+        e.named = i == 7;
         summary_add(&s, &e);
         summary_add(&s, &e);
     }
     struct audit_event quiet = denial("C:\\noise", 0);
     quiet.quiet = true;
     summary_add(&s, &quiet);
-    summary_lines(&s, STR("run.jsonl"), &out);
+    summary_lines(&s, STR("run.jsonl"), true, &out);
     ok(str_starts(buf_str(&out),
-                  STR("cordon: sandbox denied: write D:\\data\\0 (rule roots.outside); "
-                      "allow with --root . --root D:\\data\n")),
-       "the first line is the sentence of the contract");
+                  STR("cordon: sandbox denied: write D:\\data\\7 (rule roots.outside); "
+                      "allow with --root . --root D:\\data7\n"
+                      "cordon: sandbox denied: write D:\\data\\0 and 1 more (rule roots.outside); "
+                      "allow with --root . --root D:\\data0\n")),
+       "first what the command names, then one line for each remedy");
     ok(str_ends(buf_str(&out), STR("cordon: \xE2\x80\xA6 and 3 more, see --audit run.jsonl\n")),
        "five lines and one for the rest");
     ok(str_find(buf_str(&out), STR("noise"), 0) == out.n, "quiet ones take no line");
     buf_reset(&out);
+    summary_lines(&s, STR("run.jsonl"), false, &out);
+    ok(str_ends(buf_str(&out), STR("cordon: \xE2\x80\xA6 and 2 more, see --audit run.jsonl\n")),
+       "a minor one counts only if the command failed");
+    buf_reset(&out);
     summary_json(&s, &(struct summary_end){STR("exited"), STR("kernel"), 3, 12}, &out);
     ok(str_starts(buf_str(&out),
                   STR("{\"type\":\"summary\",\"reason\":\"exited\",\"exit\":3,"
-                      "\"boundary\":\"kernel\",\"duration_ms\":12,\"denied\":16,"
-                      "\"denials\":[{\"op\":\"file.write\",\"target\":\"D:\\\\data\\\\0\"")),
+                      "\"boundary\":\"kernel\",\"duration_ms\":12,\"denied\":17,"
+                      "\"denials\":[{\"op\":\"file.write\",\"target\":\"C:\\\\cache\"")),
        "the same as JSON");
     struct audit_event made = {.type = AUDIT_ALLOW,
                                .op = AUDIT_FILE_CREATE,
@@ -237,7 +251,7 @@ static void test_summary(void)
     summary_add(&s, &made);
     summary_add(&s, &made);
     buf_reset(&out);
-    summary_lines(&s, STR_NONE, &out);
+    summary_lines(&s, STR_NONE, true, &out);
     ok(str_ends(buf_str(&out),
                 STR("cordon: the run made a git repository: /w/n?/.git (rule git.new); "
                     "git and editors run what its config says\n")) &&

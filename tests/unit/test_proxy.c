@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "broker/proxy.h"
 #include "policy/net.h"
+#include "policy/rules.h"
 #include "tap.h"
 
 #define SECRET "s3cret"
@@ -376,8 +377,53 @@ static void test_dial(void)
     }
 }
 
+/* A private network is reached behind a name only if both were written together. */
+static void test_range(void)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf error = {0}, why = {0}, fix = {0};
+    struct policy_settings s = {0};
+    struct policy *policy = NULL;
+    s.net = POLICY_NET_ALLOW;
+    policy_list_add(&arena, &s.net_allow,
+                    (struct policy_entry){.given = STR("mirror.corp@10.0.0.0/8")});
+    policy_list_add(&arena, &s.net_allow, (struct policy_entry){.given = STR("plain.corp")});
+    policy_list_add(&arena, &s.net_allow, (struct policy_entry){.given = STR("six.corp@fd00::/8")});
+    if (!ok(policy_compile(&s, &policy, &error) == 0, "names with ranges: %s", buf_cstr(&error)))
+        return;
+    static const struct {
+        const char *host, *address;
+        bool may;
+    } rows[] = {{"mirror.corp", "10.9.8.7", true},   {"mirror.corp", "192.168.0.1", false},
+                {"plain.corp", "10.9.8.7", false},   {"plain.corp", "8.8.8.8", true},
+                {"mirror.corp", "127.0.0.1", false}, {"six.corp", "fd00::1", true},
+                {"six.corp", "fc00::1", false},      {"six.corp", "10.0.0.1", false},
+                {"mirror.corp", "11.0.0.1", true},   {"six.corp", "::ffff:10.0.0.1", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct policy_peer peer = {.host = str_of(rows[i].host), .port = 443};
+        struct net_host address = net_read_host(str_of(rows[i].address));
+        ok(policy_net_may_dial(policy, &peer, &address) == rows[i].may, "%s at %s", rows[i].host,
+           rows[i].address);
+    }
+    policy_net_explain(
+        policy,
+        &(struct policy_peer){.host = STR("plain.corp"), .port = 443, .found = STR("172.20.1.1")},
+        &(struct policy_answer){.rule = RULE_NET_PRIVATE}, &why, &fix);
+    ok(str_eq(buf_str(&fix), STR("--net=allow=mirror.corp@10.0.0.0/8,plain.corp,six.corp@fd00::/8,"
+                                 "plain.corp@172.16.0.0/12")),
+       "the remedy names the network: %s", buf_cstr(&fix));
+    policy_free(policy);
+    static const char *const wrong[] = {
+        "a@10.0.0.0",    "a@x/8",        "a@10.0.0.0/33", "a:0", "a:", "a:65536",
+        "!a@10.0.0.0/8", "a@10.0.0.0/0", "[::1]x",        "",    "!",  "a b"};
+    struct net_rule rule;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ok(!net_read_rule(str_of(wrong[i]), &rule), "\"%s\" is no name", wrong[i]);
+}
+
 int main(void)
 {
+    test_range();
     test_requests();
     test_rest();
     test_limits();

@@ -81,6 +81,20 @@ struct broker_processes {
     int ends;  /* readable when one ended */
 };
 
+/* Sockets of resolvers that lead to the broker (datagram.c). */
+enum { BROKER_MOST_NAMES = 32 };
+
+struct broker_names {
+    struct broker_name {
+        int fd;
+        uint32_t pid;
+        unsigned left; /* questions that are still answered */
+        char image[256];
+    } items[BROKER_MOST_NAMES];
+    size_t count;
+    char last[256]; /* that was asked for */
+};
+
 /* What this run and its session created in a temp folder shared with others. */
 struct broker_temp {
     struct str folder; /* NUL-terminated; empty: there is no such folder */
@@ -110,6 +124,7 @@ struct broker {
     struct broker_tools tools;
     struct broker_processes processes;
     struct broker_slow slow;
+    struct broker_names names;
     struct request_server server;
     char value[BROKER_LONGEST_VALUE];       /* of the extended attribute being set */
     char argument[BROKER_LONGEST_ARGUMENT]; /* of the program being started */
@@ -260,6 +275,18 @@ bool terminal_is_given(dev_t device);
 
 /* Judges and opens a resolved file or folder. -EAGAIN if it has been replaced meanwhile. */
 int open_object(struct broker *b, struct request *r, struct resolved *where, int flags);
+
+/* A resolver's socket that leads here; false if this is none, or there are too many. */
+bool datagram_give(struct broker *b, struct request *r);
+
+/* True if the caller's descriptor is such a socket, or a unix socket at least. */
+bool datagram_is(const struct request *r, int fd);
+
+/* What the loop watches for them, at most BROKER_MOST_NAMES, and serves. */
+struct pollfd;
+size_t datagram_watch(const struct broker *b, struct pollfd *out);
+void datagram_serve(struct broker *b, const struct pollfd *watched, size_t count);
+void datagram_close(struct broker *b);
 
 /* The handlers, by call. A call that its handler leaves unanswered is refused. */
 #define CALL(name, x86_64, arm64, action, argument)

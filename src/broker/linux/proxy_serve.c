@@ -65,17 +65,17 @@ static void report(struct client *c, struct str target, const struct policy_answ
                                                .fix = fix});
 }
 
-static bool may_dial(const struct sockaddr_storage *address, bool written)
+static bool may_dial(const struct policy *policy, const struct policy_peer *peer,
+                     const struct sockaddr_storage *address, char text[INET6_ADDRSTRLEN])
 {
-    char text[INET6_ADDRSTRLEN];
     const void *bytes =
         address->ss_family == AF_INET
             ? (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
             : &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-    if (!inet_ntop(address->ss_family, bytes, text, sizeof text))
+    if (!inet_ntop(address->ss_family, bytes, text, INET6_ADDRSTRLEN))
         return false;
     struct net_host host = net_read_host(str_of(text));
-    return net_may_dial(&host, written);
+    return policy_net_may_dial(policy, peer, &host);
 }
 
 /* The policy's answer about the host, and after resolution about its addresses; reported. False:
@@ -87,7 +87,7 @@ static bool judge(struct client *c, struct sockaddr_storage *found, size_t *coun
     struct policy_peer peer = {.host = str_of(p->host), .port = p->port};
     struct policy_answer answer = {0};
     auto_buf struct buf why = {0}, fix = {0}, target = {0}, message = {0};
-    struct net_host host = net_read_host(peer.host);
+    char where[INET6_ADDRSTRLEN] = "";
     size_t all = 0, kept = 0;
     buf_fmt(&target, strchr(p->host, ':') ? "[%s]:%u" : "%s:%u", p->host, p->port);
     pthread_mutex_lock(&s->lock);
@@ -97,11 +97,15 @@ static bool judge(struct client *c, struct sockaddr_storage *found, size_t *coun
     pthread_mutex_unlock(&s->lock);
     if (answer.verdict == CORDON_ALLOW) {
         all = proxy_resolve(p->host, p->port, found, PROXY_MOST_ADDRESSES);
-        for (size_t i = 0; i < all; i++)
-            if (may_dial(&found[i], host.kind != NET_NAME))
+        pthread_mutex_lock(&s->lock);
+        for (size_t i = 0; i < all && !s->closed; i++)
+            if (may_dial(s->policy, &peer, &found[i], where))
                 found[kept++] = found[i];
-        if (all && !kept)
+        pthread_mutex_unlock(&s->lock);
+        if (all && !kept) {
             answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_NET_PRIVATE};
+            peer.found = str_of(where);
+        }
     }
     *count = kept;
     pthread_mutex_lock(&s->lock);

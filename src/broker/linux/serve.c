@@ -85,11 +85,14 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
     pid_t last = 0;
     request_server_open(&b->server, b->listener);
     while (rc == 0) {
-        struct pollfd watch[] = {{b->listener, POLLIN, 0},
-                                 {stop, POLLIN, 0},
-                                 {b->processes.told ? b->processes.ends : -1, POLLIN, 0}};
-        if (poll(watch, 3, TICK_MS) < 0 && errno != EINTR)
+        struct pollfd watch[3 + BROKER_MOST_NAMES] = {
+            {b->listener, POLLIN, 0},
+            {stop, POLLIN, 0},
+            {b->processes.told ? b->processes.ends : -1, POLLIN, 0}};
+        size_t names = datagram_watch(b, watch + 3);
+        if (poll(watch, 3 + names, TICK_MS) < 0 && errno != EINTR)
             rc = CORDON_E_CONFINE;
+        datagram_serve(b, watch + 3, names);
         if (watch[2].revents)
             processes_collect(b);
         if (watch[0].revents & POLLIN)
@@ -108,6 +111,7 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
     }
     request_end_turns(&b->server);
     slow_collect(&b->slow, true);
+    datagram_close(b);
     free(call);
     return rc;
 }

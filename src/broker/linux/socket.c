@@ -55,6 +55,8 @@ void socket_make(struct broker *b, struct request *r)
             request_continue(r);
             return;
         }
+        if (type == SOCK_DGRAM && datagram_give(b, r))
+            return;
         refuse(b, r, AUDIT_NET_SEND, type == SOCK_DGRAM ? STR("UDP") : STR("raw socket"),
                "datagrams could go anywhere, so they need the network to be on");
         return;
@@ -231,6 +233,8 @@ static bool same_peer(const struct sockaddr_storage *a, const struct sockaddr_st
            memcmp(&x->sin6_addr, &y->sin6_addr, sizeof x->sin6_addr) == 0;
 }
 
+enum { NAME_SERVER = 53 };
+
 static void connect_internet(struct broker *b, struct request *r,
                              const struct sockaddr_storage *address, socklen_t length)
 {
@@ -257,12 +261,18 @@ static void connect_internet(struct broker *b, struct request *r,
         connect_for(b, r, address, length, -1);
         return;
     }
+    bool datagram = datagram_is(r, (int)r->args[0]);
+    if (datagram && peer.port == NAME_SERVER) {
+        request_succeed(r, 0);
+        return;
+    }
     auto_buf struct buf why = {0}, fix = {0};
     policy_net_explain(b->policy, &peer, &answer, &why, &fix);
     snprintf(target, sizeof target, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
              (unsigned)peer.port);
-    broker_report_text(b, r, AUDIT_NET_CONNECT, str_of(target), AUDIT_DENY,
-                       str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix));
+    broker_report_text(b, r, datagram ? AUDIT_NET_SEND : AUDIT_NET_CONNECT, str_of(target),
+                       AUDIT_DENY, str_of(policy_rule_id(answer.rule)), buf_str(&why),
+                       buf_str(&fix));
     request_fail(r, EACCES);
 }
 
@@ -426,6 +436,12 @@ static void bind_internet(struct broker *b, struct request *r, struct sockaddr_s
     int socket = request_descriptor(r, (int)r->args[0]);
     if (socket < 0) {
         request_fail(r, -socket);
+        return;
+    }
+    /* A resolver's: musl binds it to any port before it asks. */
+    if (port == 0 && datagram_is(r, (int)r->args[0])) {
+        close(socket);
+        request_succeed(r, 0);
         return;
     }
     if (net_of(b) == POLICY_NET_LOOPBACK)

@@ -104,35 +104,38 @@ static bool flush(struct link *l, struct proxy *p)
     return sent;
 }
 
-static struct net_host host_of(const struct sockaddr *address)
+enum { ADDRESS = 64 };
+
+static struct net_host host_of(const struct sockaddr *address, char text[ADDRESS])
 {
-    char text[64];
     const unsigned char *b;
     size_t at = 0;
     if (address->sa_family == AF_INET) {
         b = (const unsigned char *)&((const struct sockaddr_in *)(const void *)address)->sin_addr;
-        snprintf(text, sizeof text, "%u.%u.%u.%u", b[0], b[1], b[2], b[3]);
+        snprintf(text, ADDRESS, "%u.%u.%u.%u", b[0], b[1], b[2], b[3]);
     } else {
         b = (const unsigned char *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
         for (int i = 0; i < 16; i += 2)
-            at += (size_t)snprintf(text + at, sizeof text - at, i ? ":%x" : "%x",
-                                   b[i] << 8 | b[i + 1]);
+            at += (size_t)snprintf(text + at, ADDRESS - at, i ? ":%x" : "%x", b[i] << 8 | b[i + 1]);
     }
     return net_read_host(str_of(text));
 }
 
 /* Dials the first permitted address and answers; sets *any if there was one at all. */
-static SOCKET dial(const char *host, uint16_t port, bool written, bool *any, bool *allowed)
+static SOCKET dial(const struct policy *policy, const struct policy_peer *peer, bool *any,
+                   bool *allowed, char text[ADDRESS])
 {
+    const char *host = peer->host.p;
     struct addrinfo *found = NULL, hints = {.ai_socktype = SOCK_STREAM};
     SOCKET s = INVALID_SOCKET;
     char service[8];
-    snprintf(service, sizeof service, "%u", port);
+    snprintf(service, sizeof service, "%u", peer->port);
     *any = net.find(host, service, &hints, &found) == 0 && found;
     *allowed = false;
     for (const struct addrinfo *a = *any ? found : NULL; a && s == INVALID_SOCKET; a = a->ai_next) {
-        struct net_host where = host_of(a->ai_addr);
-        if ((a->ai_family != AF_INET && a->ai_family != AF_INET6) || !net_may_dial(&where, written))
+        struct net_host where = host_of(a->ai_addr, text);
+        if ((a->ai_family != AF_INET && a->ai_family != AF_INET6) ||
+            !policy_net_may_dial(policy, peer, &where))
             continue;
         *allowed = true;
         s = net.socket(a->ai_family, SOCK_STREAM, 0);
@@ -173,13 +176,16 @@ static void reach(struct link *l, struct proxy *p)
     struct policy_answer answer = {0};
     auto_buf struct buf target = {0}, why = {0}, message = {0};
     bool any = false, may = false;
+    char address[ADDRESS] = "";
     SOCKET out = INVALID_SOCKET;
     buf_fmt(&target, strchr(p->host, ':') ? "[%s]:%u" : "%s:%u", p->host, p->port);
     policy_net_decide(s->policy, &peer, &answer);
     if (answer.verdict == CORDON_ALLOW) {
-        out = dial(p->host, p->port, net_read_host(peer.host).kind != NET_NAME, &any, &may);
-        if (any && !may)
+        out = dial(s->policy, &peer, &any, &may, address);
+        if (any && !may) {
             answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_NET_PRIVATE};
+            peer.found = str_of(address);
+        }
     }
     report(s, buf_str(&target), &peer, &answer, &why);
     if (answer.verdict != CORDON_ALLOW) {

@@ -322,6 +322,8 @@ int confine_self(const struct confine_plan *plan, int *listener, const char **st
     if (apply_landlock(plan))
         return CORDON_E_CONFINE;
     *step = "seccomp listener";
-    struct filter_plan filter = {.landlock_abi = plan->landlock_abi, .reads = keeps_secrets(plan)};
+    struct filter_plan filter = {.landlock_abi = plan->landlock_abi,
+                                 .reads = keeps_secrets(plan),
+                                 .datagrams = plan->datagrams};
     return install_filter(&filter, listener) ? CORDON_E_CONFINE : 0;
 }

@@ -11,6 +11,7 @@ struct confine_plan {
     int landlock_abi;              /* of the kernel, or a lower cap */
     const char *granted;           /* a folder where everything may be changed; NULL: none */
     const struct secrets *secrets; /* must not be read; NULL or empty: reads are unrestricted */
+    bool datagrams;                /* the network is on */
 };
 
 /*

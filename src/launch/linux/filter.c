@@ -8,6 +8,7 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 enum { NONE = -1 };
@@ -24,6 +25,7 @@ enum action {
     DO_PRCTL,
     DO_PRLIMIT,
     DO_SEND,
+    DO_SETSOCK,
     DO_OPENAT2,
     DO_SIGNAL,
     DO_FCNTL,
@@ -117,6 +119,16 @@ static void if_one_of(struct program *p, const uint32_t *values, size_t count, u
         if_equal(p, values[i], verdict);
 }
 
+/* If an argument and the one behind it have these values. */
+static void if_both(struct program *p, int argument, uint32_t value, uint32_t next,
+                    uint32_t verdict)
+{
+    load_argument(p, argument);
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 3);
+    load_argument(p, argument + 1);
+    if_equal(p, next, verdict);
+}
+
 static void keep_bits(struct program *p, uint32_t bits)
 {
     emit(p, BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
@@ -207,6 +219,12 @@ static void act(struct program *p, const struct call *call)
     case DO_SEND:
         load_argument(p, call->argument);
         if_any_bit(p, MSG_FASTOPEN, errors(EPERM));
+        break;
+    case DO_SETSOCK:
+        if (!p->plan->datagrams) {
+            if_both(p, call->argument, IPPROTO_IP, 11 /* IP_RECVERR */, errors(0));
+            if_both(p, call->argument, IPPROTO_IPV6, 25 /* IPV6_RECVERR */, errors(0));
+        }
         break;
     case DO_OPENAT2:
         /* Its flags are in memory; without Landlock's TRUNCATE right one of them could change too

@@ -17,6 +17,7 @@ enum filter_arch { FILTER_X86_64 = 0, FILTER_ARM64 };
 struct filter_plan {
     int landlock_abi; /* what the kernel's Landlock supports */
     bool reads;       /* every open is judged, including those for reading */
+    bool datagrams;   /* the network is on */
 };
 
 /* Writes the program; returns its length, or 0 if it does not fit. */

@@ -20,6 +20,7 @@
 #include "broker/linux/broker.h"
 #include "broker/linux/proxy_serve.h"
 #include "launch/environment.h"
+#include "launch/linux/noise.h"
 #include "launch/linux/signals.h"
 #include "launch/linux/spawn.h"
 #include "launch/linux/worker.h"
@@ -63,6 +64,7 @@ static void event(void *context, const struct audit_event *event)
     struct audit_event copy = *event;
     /* What Wine tries at every start and does without. */
     copy.quiet = copy.quiet || (run->policy->prepared->wine.argv && wine_is_harmless(event));
+    noise_mark(&copy);
     pthread_mutex_lock(&own->events);
     run_event(context, &copy);
     pthread_mutex_unlock(&own->events);
@@ -400,6 +402,7 @@ int system_run(struct run *run)
                               .policy = p->policy,
                               .confine = {.landlock_abi = confine_landlock_abi(),
                                           .secrets = &secrets,
+                                          .datagrams = settings->net == POLICY_NET_ON,
                                           .granted = granted_folder(&arena, settings)}};
     if (rc == 0)
         rc = plan.environ ? start(run, &plan, &way) : api_fail(p, CORDON_E_NOMEM, "out of memory");

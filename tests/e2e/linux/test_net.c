@@ -52,11 +52,19 @@ static void test_allow(void)
         {"a tunnel to this machine", "tunnel.test", "connect", "tunnel.test", false},
         {"the address of nothing", "zero.test", "connect", "zero.test", false},
         {"this machine, listed as an address", "127.0.0.1", "connect", "127.0.0.1", false},
+        {"a private network named with the name", "inner.test@10.0.0.0/8", "connect", "inner.test",
+         true},
+        {"another private network", "inner.test@192.168.0.0/16", "connect", "inner.test", false},
+        {"the port of the entry", "good.test:443", "connect", "good.test", true},
+        {"another port", "good.test:444", "connect", "good.test", false},
+        {"a name that a pattern covers", "*.good.test;deny=x.good.test", "connect", "sub.good.test",
+         true},
+        {"one that is denied", "*.good.test;deny=sub.good.test", "connect", "sub.good.test", false},
         {"a name that does not exist", "no.test", "connect", "no.test", false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char option[200];
-        snprintf(option, sizeof option, "--net=allow=%s", rows[i].list);
+        snprintf(option, sizeof option, "'--net=allow=%s'", rows[i].list);
         int code = ask(option, rows[i].how, rows[i].host, "443");
         /* The resolver of the tests knows one spelling: the decision is about the answer's
            event. */
@@ -139,6 +147,23 @@ static void test_environment(void)
        "a refusal says why");
 }
 
+/* A question to a name server is refused with the name in it, at once. */
+static void test_names(void)
+{
+    const char *look_up = "getent hosts there.example.com";
+    ok(sh("ws", "timeout 4 '%s' run -- %s 2> err", cordon, look_up) == 2, "no name is found");
+    ok(sh("ws", "grep -q 'denied: resolve there.example.com (rule net.off); allow with "
+                "--net=allow=there.example.com$' err") == 0,
+       "the refusal names the host and how to allow it");
+    ok(sh("ws", "[ \"$(grep -c '^cordon: ' err)\" = 1 ]") == 0, "in one line");
+    ok(sh("ws", "timeout 4 '%s' run --net=allow=a.test -- %s 2> err", cordon, look_up) == 2 &&
+           sh("ws", "grep -q 'resolve there.example.com (rule net.allow)' err") == 0,
+       "where a proxy is the only way, too");
+    ok(sh("ws", "'%s' run -- getent hosts localhost 2> err && ! grep -q '^cordon: ' err", cordon) ==
+           0,
+       "control: a name of this machine is found without a word");
+}
+
 int main(void)
 {
     if (!box_make("net-test"))
@@ -152,6 +177,7 @@ int main(void)
     test_allow();
     test_only_way();
     test_environment();
+    test_names();
     sh("out", "kill $(cat pid)");
     return box_done();
 }

@@ -89,6 +89,17 @@ static void test_x86_64(void)
     ok(ask(157, 4, 0, 0) == SECCOMP_RET_ERRNO && ask(157, 15, 0, 0) == ALLOW,
        "PR_SET_DUMPABLE seems to work");
     ok(ask(302, 0, 0, 0) == ALLOW && ask(302, 77, 0, 0) == REFUSED, "limits of one's own only");
+    struct filter_plan off = plan, on = plan;
+    on.datagrams = true;
+    ok(ask(54, 3, 0, 11) == SECCOMP_RET_ERRNO && ask(54, 3, 41, 25) == SECCOMP_RET_ERRNO &&
+           ask(54, 3, 0, 1) == ALLOW && ask(54, 3, 1, 11) == ALLOW && ask(54, 3, 41, 11) == ALLOW,
+       "what resolvers insist on seems to work");
+    plan = on;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
+    ok(ask(54, 3, 0, 11) == ALLOW && ask(54, 3, 41, 25) == ALLOW,
+       "and works where the network is on");
+    plan = off;
+    length = filter_make(arch, &plan, program, FILTER_MAX);
     struct seccomp_data send = {.nr = 44, .arch = AUDIT_ARCH_X86_64, .args = {[3] = 0x20000000}};
     ok(ask(44, 0, 0, 0) == ALLOW && interpret(program, length, &send) == REFUSED,
        "sending does not connect");
@@ -167,8 +178,8 @@ static const struct {
 /* A call that reaches the broker has a handler, and only such a call. */
 static void test_served(void)
 {
-    static const char *const alone[] = {"EPERM", "ENOSYS",  "CLONE", "PAIR",     "IOCTL",
-                                        "PRCTL", "PRLIMIT", "FCNTL", "LANDLOCK", "SEND"};
+    static const char *const alone[] = {"EPERM",   "ENOSYS", "CLONE",    "PAIR", "IOCTL",  "PRCTL",
+                                        "PRLIMIT", "FCNTL",  "LANDLOCK", "SEND", "SETSOCK"};
     unsigned wrong = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool reaches = true;
