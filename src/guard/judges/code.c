@@ -165,11 +165,28 @@ void judge_interpreter(struct guard *g, const struct guard_call *call)
             guard_code(g, who, call->words[i]);
             return;
         }
-        if (arg.n == 0 || arg.p[0] != '-')
+        if (arg.n == 0 || arg.p[0] != '-') {
+            guard_script(g, call->words[i]);
             return;
+        }
     }
     if (call->input.text.p)
         guard_code(g, who, call->input);
+}
+
+/* wscript and cscript: script and options in any order. */
+void judge_script_host(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 1; i < call->count; i++) {
+        struct word script = call->words[i];
+        if (script.text.n && script.text.p[0] == '/')
+            continue;
+        if (str_has_char(name_leaf(script.text), GUARD_HOLE))
+            guard_opaque_command(g, script, STR_NONE);
+        else
+            guard_script(g, script);
+        return;
+    }
 }
 
 /* awk runs the first argument that is no option; system() and pipes start programs. */

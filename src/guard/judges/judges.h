@@ -32,6 +32,7 @@ void judge_env(struct guard *g, const struct guard_call *call);
 void judge_git(struct guard *g, const struct guard_call *call);
 void judge_forfiles(struct guard *g, const struct guard_call *call);
 void judge_interpreter(struct guard *g, const struct guard_call *call);
+void judge_script_host(struct guard *g, const struct guard_call *call);
 void judge_awk(struct guard *g, const struct guard_call *call);
 void judge_npm(struct guard *g, const struct guard_call *call);
 void judge_shell_arguments(struct guard *g, const struct guard_call *call);
