@@ -343,6 +343,39 @@ static bool on_disk(struct guard *g, struct word path, struct str *text)
     return true;
 }
 
+/* #!/usr/bin/env python3: another language than its shell's. */
+static bool other_language(struct str text)
+{
+    static const struct str names[] = {STR("python"), STR("node"), STR("perl"), STR("ruby"),
+                                       STR("php")};
+    struct str line = str_slice(text, 0, str_find_char(text, '\n', 0));
+    for (size_t i = 0; str_starts(line, STR("#!")) && i < NAME_ROWS(names); i++)
+        if (str_find(line, names[i], 0) < line.n)
+            return true;
+    return false;
+}
+
+bool guard_script_as(struct guard *g, struct word path, enum guard_shell shell)
+{
+    struct str text = written(g, path.text);
+    if (!text.p)
+        return guard_script(g, path);
+    struct word code = path;
+    code.text = text;
+    if (shell == GUARD_NO_SHELL || other_language(text))
+        guard_code(g, name_leaf(path.text), code);
+    else
+        read_deeper(g, shell, path, text, READ_BATCH_FILE);
+    return true;
+}
+
+void guard_copied(struct guard *g, struct str from, struct str to)
+{
+    struct str text = written(g, from);
+    if (text.p)
+        guard_wrote(g, to, text, false);
+}
+
 bool guard_script(struct guard *g, struct word path)
 {
     static const struct script_pool {

@@ -210,6 +210,8 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
         judge_wrapper(g, call, &wrappers[wrapper]);
     if (NAME_KNOWN(browser_pool, browsers, name))
         judge_browser(g, call);
+    else
+        judge_lolbas(g, call, name);
 }
 
 /* cmd and PowerShell hand a document that stands as a command to the shell. */

@@ -366,7 +366,7 @@ struct value cmdlet_set_item(struct ps_bound *b)
     bool made = str_eq(b->who, STR("New-Item"));
     if (word_known(path) && provider_path(path.text, &name))
         variable_set(b->r, name, b->present[1] ? b->values[1] : value_kind(VALUE_NULL));
-    else if (b->present[0] && str_eq(path.text, STR("\xFF")) && b->present[1])
+    else if (b->present[1] && str_eq(path.text, STR("\xFF")) && !made)
         ps_run_opaque_command(b->r, path); /* it may name a function or an alias */
     else if (b->present[1])
         ps_run_write(b->r, path.text, b->values[1], false);
@@ -384,6 +384,14 @@ struct value cmdlet_set_content(struct ps_bound *b)
         ps_run_write(b->r, b->present[0] ? bound_word(b, 0).text : bound_word(b, 2).text,
                      b->values[1], str_eq(b->who, STR("Add-Content")));
     return value_kind(VALUE_VOID);
+}
+
+struct value cmdlet_copy_item(struct ps_bound *b)
+{
+    if ((b->present[0] || b->present[2]) && b->present[1] && !b->r->quiet)
+        guard_copied(b->r->g, bound_word(b, b->present[0] ? 0 : 2).text, bound_word(b, 1).text);
+    ps_run_blocks(b->r, b->args, b->count, b->input);
+    return value_unknown();
 }
 
 struct value cmdlet_join_path(struct ps_bound *b)

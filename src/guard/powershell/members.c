@@ -532,7 +532,8 @@ struct value members_unknown(struct ps_call *c, bool is_static)
         guard_find(r->g, GUARD_LAUNCH_BROWSER, first, member, NULL, NULL);
     } else if ((is(member, "run") || is(member, "exec") || is(member, "start")) && url) {
         ps_run_open(r, member, first, NULL, 0);
-    } else if (is(member, "createpipeline") && c->count && c->args[0].kind == VALUE_STRING) {
+    } else if (c->count && (is(member, "addscript") ||
+                            (is(member, "createpipeline") && c->args[0].kind == VALUE_STRING))) {
         c->object = value_object(&r->f, STR("powershell"), STR_NONE);
         return c->object.kind == VALUE_OBJECT ? shell_script(c) : c->object;
     } else if (is(member, "invokescript") && c->count) {
