@@ -110,6 +110,9 @@ unsigned guard_depth(const struct guard *g);
 /* The same for a script file: read if the policy says it lies inside the roots and it exists.
    False if it was not read (then it is a program like any other). */
 bool guard_script(struct guard *g, struct word path);
+/* The same for a file that is given to an interpreter by name: if the text wrote it, its extension
+   does not matter. GUARD_NO_SHELL: a language that is only judged by what its strings say. */
+bool guard_script_as(struct guard *g, struct word path, enum guard_shell shell);
 
 /*
  * The folder that relative paths start from, as the text has changed it: p NULL where it was
@@ -122,6 +125,8 @@ void guard_change_folder(struct guard *g, struct str path);
 
 /* The text writes a file; if it runs it later, guard_script reads this instead of the disk. */
 void guard_wrote(struct guard *g, struct str path, struct str content, bool append);
+/* The same file under another name. */
+void guard_copied(struct guard *g, struct str from, struct str to);
 
 /* Value of a well-known Windows environment variable (COMSPEC, SystemRoot, …), which every machine
    has alike; false if it is not known before the run. Name in any case. */

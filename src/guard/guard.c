@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions in, answers out: frames of nested code, findings, limits. Judges nothing itself. */
+#include "guard/names.h"
 #include "guard/state.h"
 
 #include <stdlib.h>
@@ -221,18 +222,6 @@ void guard_nested_cmd(struct guard *g, struct word code, unsigned flags)
     read_deeper(g, GUARD_CMD, code, code.text, flags);
 }
 
-/* The shell that runs a script file, by its name. */
-static enum guard_shell shell_of(struct str path)
-{
-    if (str_endsi(path, STR(".ps1")) || str_endsi(path, STR(".psm1")))
-        return GUARD_POWERSHELL;
-    if (str_endsi(path, STR(".cmd")) || str_endsi(path, STR(".bat")))
-        return GUARD_CMD;
-    if (str_endsi(path, STR(".sh")) || str_endsi(path, STR(".bash")))
-        return GUARD_BASH;
-    return GUARD_NO_SHELL;
-}
-
 struct str guard_folder(const struct guard *g)
 {
     return g->folder;
@@ -277,11 +266,15 @@ static struct str without_dot(struct str path)
     return path;
 }
 
+/* The file of that path, or else one of that name: folders have many spellings. */
 static struct guard_file *find_file(const struct guard *g, struct str path)
 {
     path = without_dot(path);
     for (struct guard_file *f = g->files; f; f = f->older)
         if (str_eqi(f->path, path))
+            return f;
+    for (struct guard_file *f = g->files; f; f = f->older)
+        if (str_eqi(name_leaf(f->path), name_leaf(path)))
             return f;
     return NULL;
 }
@@ -324,34 +317,99 @@ void guard_wrote(struct guard *g, struct str path, struct str content, bool appe
     g->file_count++;
 }
 
-bool guard_script(struct guard *g, struct word path)
+/* Content of a script that the text wrote; p NULL if it did not. */
+static struct str written(const struct guard *g, struct str path)
 {
-    const struct guard_file *file = g->files ? find_file(g, path.text) : NULL;
-    if (file && shell_of(path.text) != GUARD_NO_SHELL) {
-        read_deeper(g, shell_of(path.text), path, file->content, READ_BATCH_FILE);
-        return true;
-    }
-    enum guard_shell shell = shell_of(path.text);
-    if (shell == GUARD_NO_SHELL || !g->question.read_file || !word_known(path))
+    const struct guard_file *file = g->files ? find_file(g, path) : NULL;
+    return file ? file->content : STR_NONE;
+}
+
+/* The same from the disk, if it lies inside the roots. False if it is not read. */
+static bool on_disk(struct guard *g, struct word path, struct str *text)
+{
+    if (!g->question.read_file || !word_known(path))
         return false;
     enum guard_place place = guard_place_of(g, path.text);
-    struct str from_start = guard_from_start(g, path.text);
     if (place != GUARD_PLACE_INSIDE && place != GUARD_PLACE_PROTECTED)
         return false;
     auto_buf struct buf content = {0};
-    int rc = g->question.read_file(g->question.context, from_start, &content);
-    if (rc == CORDON_E_TOOBIG || content.n > GUARD_MAX_INPUT) {
-        guard_limit(g, path);
-        return true;
-    }
-    if (rc)
+    int rc = g->question.read_file(g->question.context, guard_from_start(g, path.text), &content);
+    if (rc && rc != CORDON_E_TOOBIG)
         return false;
-    struct str text = arena_copy(&g->arena, buf_str(&content));
-    if (!text.p) {
+    if (!rc && content.n <= GUARD_MAX_INPUT)
+        *text = arena_copy(&g->arena, buf_str(&content));
+    if (!text->p)
         guard_limit(g, path);
-        return true;
+    return true;
+}
+
+/* #!/usr/bin/env python3: another language than its shell's. */
+static bool other_language(struct str text)
+{
+    static const struct str names[] = {STR("python"), STR("node"), STR("perl"), STR("ruby"),
+                                       STR("php")};
+    struct str line = str_slice(text, 0, str_find_char(text, '\n', 0));
+    for (size_t i = 0; str_starts(line, STR("#!")) && i < NAME_ROWS(names); i++)
+        if (str_find(line, names[i], 0) < line.n)
+            return true;
+    return false;
+}
+
+bool guard_script_as(struct guard *g, struct word path, enum guard_shell shell)
+{
+    struct str text = written(g, path.text);
+    if (!text.p)
+        return guard_script(g, path);
+    struct word code = path;
+    code.text = text;
+    if (shell == GUARD_NO_SHELL || other_language(text))
+        guard_code(g, name_leaf(path.text), code);
+    else
+        read_deeper(g, shell, path, text, READ_BATCH_FILE);
+    return true;
+}
+
+void guard_copied(struct guard *g, struct str from, struct str to)
+{
+    struct str text = written(g, from);
+    if (text.p)
+        guard_wrote(g, to, text, false);
+}
+
+bool guard_script(struct guard *g, struct word path)
+{
+    static const struct script_pool {
+#define SCRIPT(extension, shell) char ROW(n)[sizeof extension];
+#include "guard/tables/scripts.def"
+#undef SCRIPT
+    } pool = {
+#define SCRIPT(extension, shell) extension,
+#include "guard/tables/scripts.def"
+#undef SCRIPT
+    };
+    static const struct {
+        uint16_t extension;
+        uint8_t shell;
+    } scripts[] = {
+#define SCRIPT(extension, shell) {PLACE(script_pool, ROW(n)), GUARD_##shell},
+#include "guard/tables/scripts.def"
+#undef SCRIPT
+    };
+    size_t row = NAME_ROW(pool, scripts, name_extension(path.text));
+    if (row == NAME_ROWS(scripts))
+        return false;
+    struct str text = written(g, path.text);
+    if (scripts[row].shell == GUARD_NO_SHELL) {
+        struct word code = path;
+        code.text = text;
+        if (text.p)
+            guard_code(g, name_leaf(path.text), code);
+        return text.p != NULL;
     }
-    read_deeper(g, shell, path, text, READ_BATCH_FILE);
+    if (!text.p && !on_disk(g, path, &text))
+        return false;
+    if (text.p)
+        read_deeper(g, (enum guard_shell)scripts[row].shell, path, text, READ_BATCH_FILE);
     return true;
 }
 

@@ -32,22 +32,24 @@ struct str name_program(struct str path)
     return leaf;
 }
 
-static struct str name_of_row(const void *rows, size_t size, size_t i)
+static struct str name_of_row(const void *pool, const void *rows, size_t size, size_t i)
 {
-    return *(const struct str *)(const void *)((const char *)rows + i * size);
+    uint16_t place;
+    memcpy(&place, (const char *)rows + i * size, sizeof place);
+    return name_at(pool, place);
 }
 
-size_t name_row(const void *rows, size_t count, size_t size, struct str name)
+size_t name_row(const void *pool, const void *rows, size_t count, size_t size, struct str name)
 {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (str_cmpi(name_of_row(rows, size, middle), name) < 0)
+        if (str_cmpi(name_of_row(pool, rows, size, middle), name) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < count && str_eqi(name_of_row(rows, size, low), name) ? low : count;
+    return low < count && str_eqi(name_of_row(pool, rows, size, low), name) ? low : count;
 }
 
 bool name_is_one_of(struct str text, struct str alternatives)

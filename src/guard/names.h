@@ -3,6 +3,9 @@
 #ifndef CORDON_GUARD_NAMES_H
 #define CORDON_GUARD_NAMES_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/str.h"
 
 /* What stands behind the last slash or backslash. */
@@ -14,12 +17,27 @@ struct str name_extension(struct str path);
 /* The leaf without .exe and its like, trailing dots and blanks: "C:\x\Git.EXE " is "Git". */
 struct str name_program(struct str path);
 
-/* The first row of a table sorted by the names that its rows begin with, without case; count if
-   none has this name. */
-size_t name_row(const void *rows, size_t count, size_t size, struct str name);
+/*
+ * Tables of names hold no pointers: all their texts stand in one structure, the pool, and a row
+ * begins with the place of its name there. ROW(x) names a row's own member of the pool, which is
+ * filled by including the table a second time.
+ */
+#define ROW_JOIN(prefix, line) prefix##line
+#define ROW_OF_LINE(prefix, line) ROW_JOIN(prefix, line)
+#define ROW(prefix) ROW_OF_LINE(prefix, __LINE__)
+#define PLACE(pool, member) (uint16_t) offsetof(struct pool, member)
+
+static inline struct str name_at(const void *pool, uint16_t place)
+{
+    return str_of((const char *)pool + place);
+}
+
+/* The first row of a table sorted by its names, without case; count if none has this name. */
+size_t name_row(const void *pool, const void *rows, size_t count, size_t size, struct str name);
 #define NAME_ROWS(table) (sizeof(table) / sizeof *(table))
-#define NAME_ROW(table, name) name_row(table, NAME_ROWS(table), sizeof *(table), name)
-#define NAME_KNOWN(table, name) (NAME_ROW(table, name) < NAME_ROWS(table))
+#define NAME_ROW(pool, table, name) \
+    name_row(&(pool), table, NAME_ROWS(table), sizeof *(table), name)
+#define NAME_KNOWN(pool, table, name) (NAME_ROW(pool, table, name) < NAME_ROWS(table))
 
 /* True if text, up to its end, '=' or ':', is one of the alternatives in "a|b|c", without case. */
 bool name_is_one_of(struct str text, struct str alternatives);

@@ -36,6 +36,65 @@ static const char *const programs[] = {
 #undef PROGRAM
 };
 
+#define LEAVES(name, condition) name,
+#define STARTS(name, condition) name,
+#define PASSES(name, condition) name,
+#define RUNS_CODE(name, condition) name,
+#define LOADS(name, condition) name,
+#define CHILD(name) name,
+#define ELSEWHERE(name) name,
+static const char *const lolbas[] = {
+#include "guard/tables/lolbas.def"
+};
+#undef LEAVES
+#undef STARTS
+#undef PASSES
+#undef RUNS_CODE
+#undef LOADS
+#undef CHILD
+#undef ELSEWHERE
+#define LEAVES(name, condition)
+#define STARTS(name, condition)
+#define PASSES(name, condition)
+#define RUNS_CODE(name, condition)
+#define LOADS(name, condition)
+#define CHILD(name)
+#define ELSEWHERE(name) name,
+static const char *const elsewhere[] = {
+#include "guard/tables/lolbas.def"
+};
+static const char *const libraries[] = {
+#define ENTRY(library, entry, verdict) library,
+#include "guard/tables/rundll32.def"
+#undef ENTRY
+};
+
+static bool listed(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct str listed = str_of(names[i]), whole = str_of(name);
+        if (str_eqi(listed, whole) || (str_endsi(whole, STR(".dll")) && whole.n == listed.n + 4 &&
+                                       str_startsi(whole, listed)))
+            return true;
+    }
+    return false;
+}
+#define LISTED(table, name) listed(table, sizeof table / sizeof *table, name)
+
+/* Every name of the public list is decided, by that table or by another. */
+static void check_lolbas(void)
+{
+    size_t names = 0;
+    for (size_t i = 0; i < sizeof lolbas / sizeof *lolbas; i++)
+        names += i == 0 || !str_eq(str_of(lolbas[i - 1]), str_of(lolbas[i]));
+    ok(names >= 166, "%u programs of the public list are decided", (unsigned)names);
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        ok(LISTED(programs, elsewhere[i]) || LISTED(handlers, elsewhere[i]) ||
+               LISTED(wrappers, elsewhere[i]) || LISTED(browsers, elsewhere[i]) ||
+               LISTED(libraries, elsewhere[i]),
+           "%s is decided by another table", elsewhere[i]);
+}
+
 static void check(const char *what, const char *const *names, size_t count, bool repeats)
 {
     bool sorted = true;
@@ -59,6 +118,8 @@ int main(void)
     CHECK(wrappers, false);
     CHECK(handlers, false);
     CHECK(programs, true);
+    CHECK(lolbas, true);
+    check_lolbas();
     for (size_t i = 0; i < GUARD_RULE_COUNT; i++) {
         const struct guard_rule_info *r = &guard_rules[i];
         ok(r->id.n && r->verdict != CORDON_ALLOW && r->why[0] && r->fix[0] && r->about[0] &&

@@ -119,7 +119,7 @@ void bash_program(struct guard *g, const struct guard_call *call)
     }
     bool file = i < call->count && !from_input && !is_input(words[i].text);
     if (file) {
-        guard_script(g, words[i]);
+        guard_script_as(g, words[i], GUARD_BASH);
         return;
     }
     if (call->input.text.p)

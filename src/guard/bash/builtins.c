@@ -27,11 +27,21 @@ enum builtin_kind {
     UNSET
 };
 
+static const struct builtin_pool {
+#define BUILTIN(name, kind) char ROW(n)[sizeof name];
+#include "guard/tables/bash_builtins.def"
+#undef BUILTIN
+} pool = {
+#define BUILTIN(name, kind) name,
+#include "guard/tables/bash_builtins.def"
+#undef BUILTIN
+};
+
 static const struct {
-    struct str name;
-    enum builtin_kind kind;
+    uint16_t name;
+    uint8_t kind;
 } builtins[] = {
-#define BUILTIN(name, kind) {{name, sizeof(name) - 1}, kind},
+#define BUILTIN(name, kind) {PLACE(builtin_pool, ROW(n)), kind},
 #include "guard/tables/bash_builtins.def"
 #undef BUILTIN
 };
@@ -305,10 +315,10 @@ static void run_indexes(struct bash_reader *b, const struct word *words, size_t 
 
 bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count, struct word input)
 {
-    size_t row = NAME_ROW(builtins, words[0].text);
-    if (row == NAME_ROWS(builtins) || !str_eq(builtins[row].name, words[0].text))
+    size_t row = NAME_ROW(pool, builtins, words[0].text);
+    if (row == NAME_ROWS(builtins) || !str_eq(name_at(&pool, builtins[row].name), words[0].text))
         return false;
-    enum builtin_kind kind = builtins[row].kind;
+    enum builtin_kind kind = (enum builtin_kind)builtins[row].kind;
     if (kind == LET || kind == UNSET || kind == READ)
         run_indexes(b, words, count);
     else if (count > 2 && str_eq(words[1].text, STR("-v"))) /* of printf and test */

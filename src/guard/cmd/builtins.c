@@ -3,21 +3,29 @@
 #include "guard/cmd/cmd.h"
 #include "guard/names.h"
 
-struct builtin {
-    struct str name;
-    enum cmd_builtin kind;
+static const struct builtin_pool {
+#define BUILTIN(name, kind) char ROW(n)[sizeof name];
+#include "guard/tables/cmd_builtins.def"
+#undef BUILTIN
+} pool = {
+#define BUILTIN(name, kind) name,
+#include "guard/tables/cmd_builtins.def"
+#undef BUILTIN
 };
 
-static const struct builtin builtins[] = {
-#define BUILTIN(name, kind) {{name, sizeof(name) - 1}, kind},
+static const struct builtin {
+    uint16_t name;
+    uint8_t kind;
+} builtins[] = {
+#define BUILTIN(name, kind) {PLACE(builtin_pool, ROW(n)), kind},
 #include "guard/tables/cmd_builtins.def"
 #undef BUILTIN
 };
 
 static enum cmd_builtin find_name(struct str name)
 {
-    size_t row = NAME_ROW(builtins, name);
-    return row < NAME_ROWS(builtins) ? builtins[row].kind : CMD_NOT_BUILTIN;
+    size_t row = NAME_ROW(pool, builtins, name);
+    return row < NAME_ROWS(builtins) ? (enum cmd_builtin)builtins[row].kind : CMD_NOT_BUILTIN;
 }
 
 enum cmd_builtin cmd_builtin_find(struct str word, size_t *length)

@@ -127,6 +127,42 @@ static struct str from_opener(struct str text)
     return str_from(text, best);
 }
 
+/* True behind a single quoted text that is the whole argument. */
+static bool is_literal(struct str code, size_t at)
+{
+    while (at < code.n && (code.p[at] == ' ' || code.p[at] == '\\'))
+        at++;
+    char quote = at < code.n ? code.p[at] : 0;
+    if (quote != '"' && quote != '\'' && quote != '`')
+        return false;
+    size_t end = str_find_char(code, quote, at + 1) + 1;
+    while (end < code.n && code.p[end] == ' ')
+        end++;
+    return end >= code.n || code.p[end] == ')' || code.p[end] == ',';
+}
+
+/* Code, a class or a module whose name is computed: eval(…), CreateObject("a" & "b"). */
+static bool computes_code(struct str code)
+{
+    static const struct str calls[] = {
+        STR("eval("),          STR("execute("),   STR("executeglobal("), STR("createobject("),
+        STR("activexobject("), STR("getobject("), STR("__import__("),    STR("import_module("),
+        STR("require("),       STR("exec(")};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct str call = calls[i];
+        for (size_t at = str_findi(code, call, 0); at < code.n;
+             at = str_findi(code, call, at + 1)) {
+            char before = at ? code.p[at - 1] : ' ';
+            /* expression.exec(text) is a pattern's */
+            bool part = ascii_is_alnum(before) || before == '_' ||
+                        (before == '.' && str_eq(call, STR("exec(")));
+            if (!part && !is_literal(code, at + call.n))
+                return true;
+        }
+    }
+    return false;
+}
+
 void guard_code(struct guard *g, struct str who, struct word code)
 {
     static const struct {
@@ -142,6 +178,8 @@ void guard_code(struct guard *g, struct str who, struct word code)
             guard_find(g, GUARD_LAUNCH_URL, code, who, words[i].why, NULL);
             return;
         }
+    if (computes_code(code.text))
+        guard_opaque_text(g, code, who);
     if (!starts_programs(code.text))
         return;
     struct str command = from_opener(joined_strings(g, code.text));
@@ -165,11 +203,51 @@ void judge_interpreter(struct guard *g, const struct guard_call *call)
             guard_code(g, who, call->words[i]);
             return;
         }
-        if (arg.n == 0 || arg.p[0] != '-')
+        if (arg.n == 0 || arg.p[0] != '-') {
+            guard_script_as(g, call->words[i], GUARD_NO_SHELL);
             return;
+        }
     }
     if (call->input.text.p)
         guard_code(g, who, call->input);
+}
+
+/* wscript and cscript: script and options in any order. */
+void judge_script_host(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 1; i < call->count; i++) {
+        struct word script = call->words[i];
+        if (script.text.n && script.text.p[0] == '/')
+            continue;
+        if (str_has_char(name_leaf(script.text), GUARD_HOLE))
+            guard_opaque_command(g, script, STR_NONE);
+        else if (!guard_script_as(g, script, GUARD_NO_SHELL))
+            judge_rest(g, call, i);
+        return;
+    }
+}
+
+/* cp, copy, ren …: the last argument is the new name of those before it. */
+void judge_copy(struct guard *g, const struct guard_call *call)
+{
+    struct str names[2] = {STR_NONE, STR_NONE};
+    for (size_t i = 1; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (arg.n > 1 && (arg.p[0] == '-' || (arg.p[0] == '/' && arg.n == 2)))
+            continue;
+        names[0] = names[1];
+        names[1] = arg;
+    }
+    if (names[0].p)
+        guard_copied(g, names[0], names[1]);
+}
+
+/* tee FILE: what it is given. */
+void judge_tee(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 1; i < call->count && call->input.text.p; i++)
+        if (call->words[i].text.n && call->words[i].text.p[0] != '-')
+            guard_wrote(g, call->words[i].text, call->input.text, false);
 }
 
 /* awk runs the first argument that is no option; system() and pipes start programs. */

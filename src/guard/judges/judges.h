@@ -8,6 +8,9 @@
 /* Index of the program in a wrapper's arguments: behind its options and their values. */
 size_t wrapped_program(const struct guard_call *call, size_t from, struct str value_options);
 
+/* lolbas.c: programs that run what they are given. */
+void judge_lolbas(struct guard *g, const struct guard_call *call, struct str name);
+
 /* Judges the words from an index on as a program of their own. */
 void judge_rest(struct guard *g, const struct guard_call *call, size_t from);
 
@@ -32,6 +35,9 @@ void judge_env(struct guard *g, const struct guard_call *call);
 void judge_git(struct guard *g, const struct guard_call *call);
 void judge_forfiles(struct guard *g, const struct guard_call *call);
 void judge_interpreter(struct guard *g, const struct guard_call *call);
+void judge_script_host(struct guard *g, const struct guard_call *call);
+void judge_copy(struct guard *g, const struct guard_call *call);
+void judge_tee(struct guard *g, const struct guard_call *call);
 void judge_awk(struct guard *g, const struct guard_call *call);
 void judge_npm(struct guard *g, const struct guard_call *call);
 void judge_shell_arguments(struct guard *g, const struct guard_call *call);

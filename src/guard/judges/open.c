@@ -48,25 +48,44 @@ bool guard_is_url(struct str text)
 
 bool name_is_document(struct str name)
 {
-    static const struct str extensions[] = {
-#define EXTENSION(text) {text, sizeof(text) - 1},
+    static const struct document_pool {
+#define EXTENSION(text) char ROW(n)[sizeof text];
+#include "guard/tables/documents.def"
+#undef EXTENSION
+    } pool = {
+#define EXTENSION(text) text,
+#include "guard/tables/documents.def"
+#undef EXTENSION
+    };
+    static const uint16_t extensions[] = {
+#define EXTENSION(text) PLACE(document_pool, ROW(n)),
 #include "guard/tables/documents.def"
 #undef EXTENSION
     };
     struct str extension = name_extension(name);
-    return extension.n && NAME_KNOWN(extensions, extension);
+    return extension.n && NAME_KNOWN(pool, extensions, extension);
 }
 
 bool name_is_program(struct str name)
 {
-    static const struct str extensions[] = {
-#define EXTENSION(text) {text, sizeof(text) - 1},
+    static const struct program_pool {
+#define EXTENSION(text) char ROW(n)[sizeof text];
+#include "guard/tables/program_extensions.def"
+#undef EXTENSION
+    } pool = {
+#define EXTENSION(text) text,
+#include "guard/tables/program_extensions.def"
+#undef EXTENSION
+    };
+    static const uint16_t extensions[] = {
+#define EXTENSION(text) PLACE(program_pool, ROW(n)),
 #include "guard/tables/program_extensions.def"
 #undef EXTENSION
     };
     struct str extension = name_extension(name);
     /* python3.11 and tool-1.2 have a version, not an extension. */
-    return extension.n == 0 || ascii_is_digit(extension.p[0]) || NAME_KNOWN(extensions, extension);
+    return extension.n == 0 || ascii_is_digit(extension.p[0]) ||
+           NAME_KNOWN(pool, extensions, extension);
 }
 
 static bool is_folder(struct str path)

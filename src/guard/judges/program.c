@@ -5,47 +5,80 @@
 #include "guard/names.h"
 #include "guard/state.h"
 
-struct program {
-    struct str name, condition;
-    enum guard_rule rule;
-    const char *why, *fix;
-};
-
-static const struct program programs[] = {
-#define PROGRAM(name, condition, rule, why, fix) \
-    {{name, sizeof(name) - 1}, {condition, sizeof(condition) - 1}, rule, why, fix},
+static const struct program_pool {
+#define PROGRAM(name, condition, rule, why, fix) char ROW(n)[sizeof name], ROW(c)[sizeof condition];
+#include "guard/tables/programs.def"
+#undef PROGRAM
+} program_pool = {
+#define PROGRAM(name, condition, rule, why, fix) name, condition,
 #include "guard/tables/programs.def"
 #undef PROGRAM
 };
 
-struct handler {
-    struct str name;
-    void (*judge)(struct guard *g, const struct guard_call *call);
+static const struct program {
+    uint16_t name, condition;
+    uint8_t rule;
+    const char *why, *fix;
+} programs[] = {
+#define PROGRAM(name, condition, rule, why, fix) \
+    {PLACE(program_pool, ROW(n)), PLACE(program_pool, ROW(c)), rule, why, fix},
+#include "guard/tables/programs.def"
+#undef PROGRAM
 };
 
-static const struct handler handlers[] = {
-#define HANDLER(name, judge) {{name, sizeof(name) - 1}, judge},
+static const struct handler_pool {
+#define HANDLER(name, judge) char ROW(n)[sizeof name];
+#include "guard/tables/handlers.def"
+#undef HANDLER
+} handler_pool = {
+#define HANDLER(name, judge) name,
+#include "guard/tables/handlers.def"
+#undef HANDLER
+};
+
+static const struct handler {
+    uint16_t name;
+    void (*judge)(struct guard *g, const struct guard_call *call);
+} handlers[] = {
+#define HANDLER(name, judge) {PLACE(handler_pool, ROW(n)), judge},
 #include "guard/tables/handlers.def"
 #undef HANDLER
 };
 
 enum { WRAP_ASSIGNS = 1 };
 
-struct wrapper {
-    struct str name, value_options;
-    size_t skip;
-    unsigned flags;
-};
-
-static const struct wrapper wrappers[] = {
-#define WRAPPER(name, value_options, skip, flags) \
-    {{name, sizeof(name) - 1}, {value_options, sizeof(value_options) - 1}, skip, flags},
+static const struct wrapper_pool {
+#define WRAPPER(name, options, skip, flags) char ROW(n)[sizeof name], ROW(o)[sizeof options];
+#include "guard/tables/wrappers.def"
+#undef WRAPPER
+} wrapper_pool = {
+#define WRAPPER(name, options, skip, flags) name, options,
 #include "guard/tables/wrappers.def"
 #undef WRAPPER
 };
 
-static const struct str browsers[] = {
-#define BROWSER(name) {name, sizeof(name) - 1},
+static const struct wrapper {
+    uint16_t name, value_options;
+    uint8_t skip, flags;
+} wrappers[] = {
+#define WRAPPER(name, options, skip, flags) \
+    {PLACE(wrapper_pool, ROW(n)), PLACE(wrapper_pool, ROW(o)), skip, flags},
+#include "guard/tables/wrappers.def"
+#undef WRAPPER
+};
+
+static const struct browser_pool {
+#define BROWSER(name) char ROW(n)[sizeof name];
+#include "guard/tables/browsers.def"
+#undef BROWSER
+} browser_pool = {
+#define BROWSER(name) name,
+#include "guard/tables/browsers.def"
+#undef BROWSER
+};
+
+static const uint16_t browsers[] = {
+#define BROWSER(name) PLACE(browser_pool, ROW(n)),
 #include "guard/tables/browsers.def"
 #undef BROWSER
 };
@@ -134,12 +167,12 @@ void judge_rest(struct guard *g, const struct guard_call *call, size_t from)
 static void judge_wrapper(struct guard *g, const struct guard_call *call,
                           const struct wrapper *wrapper)
 {
-    size_t i = wrapped_program(call, 1, wrapper->value_options);
+    size_t i = wrapped_program(call, 1, name_at(&wrapper_pool, wrapper->value_options));
     if (wrapper->flags & WRAP_ASSIGNS)
         while (i < call->count && str_has_char(call->words[i].text, '='))
             i++;
     i += wrapper->skip;
-    if (!str_eqi(wrapper->name, STR("xargs"))) {
+    if (!str_eqi(name_at(&wrapper_pool, wrapper->name), STR("xargs"))) {
         judge_rest(g, call, i);
         return;
     }
@@ -164,17 +197,21 @@ static void judge_wrapper(struct guard *g, const struct guard_call *call,
 static void judge_by_name(struct guard *g, const struct guard_call *call, struct str name)
 {
     const struct word *args = call->words + 1;
-    const struct program *p = programs + NAME_ROW(programs, name);
-    for (; p < programs + NAME_ROWS(programs) && str_eqi(p->name, name); p++)
-        if (condition_holds(p->condition, args, call->count - 1))
-            guard_find(g, p->rule, call->words[0], name, p->why, p->fix);
-    size_t handler = NAME_ROW(handlers, name), wrapper = NAME_ROW(wrappers, name);
+    const struct program *p = programs + NAME_ROW(program_pool, programs, name);
+    for (; p < programs + NAME_ROWS(programs) && str_eqi(name_at(&program_pool, p->name), name);
+         p++)
+        if (condition_holds(name_at(&program_pool, p->condition), args, call->count - 1))
+            guard_find(g, (enum guard_rule)p->rule, call->words[0], name, p->why, p->fix);
+    size_t handler = NAME_ROW(handler_pool, handlers, name);
+    size_t wrapper = NAME_ROW(wrapper_pool, wrappers, name);
     if (handler < NAME_ROWS(handlers))
         handlers[handler].judge(g, call);
     if (wrapper < NAME_ROWS(wrappers))
         judge_wrapper(g, call, &wrappers[wrapper]);
-    if (NAME_KNOWN(browsers, name))
+    if (NAME_KNOWN(browser_pool, browsers, name))
         judge_browser(g, call);
+    else
+        judge_lolbas(g, call, name);
 }
 
 /* cmd and PowerShell hand a document that stands as a command to the shell. */

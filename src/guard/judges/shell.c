@@ -65,23 +65,31 @@ void judge_start(struct guard *g, const struct guard_call *call)
                    call->from);
 }
 
-/* What is known of an entry point; one that is not listed can do anything: ask. */
+/* What is known of an entry point; one that is not listed can do anything: ask. A number stands for
+   any entry point of its library. */
 static enum cordon_verdict judge_entry(struct str library, struct str entry)
 {
     enum { DENY = CORDON_DENY, ALLOW = CORDON_ALLOW };
     static const struct {
-        struct str library, entry;
-        enum cordon_verdict verdict;
+        const char *library, *entry;
+        uint8_t verdict;
     } entries[] = {
-#define ENTRY(library, entry, verdict) \
-    {{library, sizeof(library) - 1}, {entry, sizeof(entry) - 1}, (enum cordon_verdict)verdict},
+#define ENTRY(library, entry, verdict) {library, entry, verdict},
 #include "guard/tables/rundll32.def"
 #undef ENTRY
     };
+    bool number = entry.n && entry.p[0] == '#';
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        if (str_eqi(library, entries[i].library) && str_startsi(entry, entries[i].entry))
-            return entries[i].verdict;
+        if (str_eqi(library, str_of(entries[i].library)) &&
+            (number ? entries[i].verdict == DENY : str_startsi(entry, str_of(entries[i].entry))))
+            return (enum cordon_verdict)entries[i].verdict;
     return CORDON_ASK;
+}
+
+/* rundll32 -sta {class}, -localserver class: makes a COM object. */
+static bool makes_object(struct str first)
+{
+    return name_is_one_of(first, STR("-sta|/sta|-localserver|/localserver"));
 }
 
 /* rundll32 library,entry arguments; the comma may be a blank, the library may lack .dll. */
@@ -104,10 +112,11 @@ void judge_rundll32(struct guard *g, const struct guard_call *call)
         entry = str_from(entry, 1);
     struct word target = rest < call->count ? call->words[rest] : call->words[1];
     enum cordon_verdict verdict = judge_entry(library, entry);
-    if (guard_is_url(first))
+    if (makes_object(first))
         verdict = CORDON_DENY;
-    else if (entry.n == 0 && word_known(call->words[1]))
-        return;
+    for (size_t i = 1; i < call->count; i++)
+        if (guard_is_url(call->words[i].text))
+            verdict = CORDON_DENY;
     if (verdict == CORDON_DENY)
         guard_find(g, GUARD_LAUNCH_URL, target, STR("rundll32"), opens,
                    "start the program by its name");

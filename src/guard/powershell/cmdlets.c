@@ -7,17 +7,6 @@
 
 /* ---- pipelines ---- */
 
-static struct value for_item(struct ps_bound *b, struct ps_node **blocks, size_t count,
-                             struct value item)
-{
-    struct value out = value_kind(VALUE_VOID);
-    for (size_t i = 0; i < count; i++) {
-        struct value v = ps_run_block_on(b->r, blocks[i], item);
-        out = v.kind == VALUE_VOID ? out : v;
-    }
-    return out;
-}
-
 static struct value member_of_item(struct ps_bound *b, struct value item, struct str member,
                                    size_t from)
 {
@@ -31,56 +20,68 @@ static struct value member_of_item(struct ps_bound *b, struct value item, struct
     return dotnet_call(b->r, b->at, item, member, args, n, false);
 }
 
+/* The blocks of ForEach-Object: begin, process …, end, by position or by name. */
+struct each_blocks {
+    struct ps_node *blocks[8];
+    size_t count;
+    struct str member;
+    size_t member_at; /* its first argument */
+};
+
+static void collect_blocks(struct ps_bound *b, struct each_blocks *e)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        struct value v = b->args[i].value;
+        if (v.kind == VALUE_BLOCK && e->count < 8) {
+            e->blocks[e->count++] = v.node;
+        } else if (v.kind == VALUE_STRING && !b->args[i].name.p && !e->member.n) {
+            e->member = v.text;
+            e->member_at = i + 1;
+        } else if ((v.kind == VALUE_OBJECT || v.kind == VALUE_UNKNOWN) && !b->args[i].name.p) {
+            ps_run_value(b->r, v, b->args[i].node, NULL, 0, value_kind(VALUE_VOID), true);
+        }
+    }
+}
+
 struct value cmdlet_for_each(struct ps_bound *b)
 {
     enum { PROCESS, BEGIN, END, MEMBER, REST, ARGUMENTS, INPUT, PARALLEL };
     struct ps_run *r = b->r;
-    struct ps_node *blocks[8];
-    size_t count = 0;
-    struct str member = STR("");
-    size_t member_at = 0;
-    for (size_t i = 0; i < b->count; i++) {
-        if (b->args[i].value.kind == VALUE_BLOCK && count < 8)
-            blocks[count++] = b->args[i].value.node;
-        else if (b->args[i].value.kind == VALUE_STRING && !b->args[i].name.p && !member.n) {
-            member = b->args[i].value.text;
-            member_at = i + 1;
-        } else if (b->args[i].value.kind == VALUE_OBJECT || b->args[i].value.kind == VALUE_UNKNOWN)
-            if (!b->args[i].name.p)
-                ps_run_value(r, b->args[i].value, b->args[i].node, NULL, 0, value_kind(VALUE_VOID),
-                             true);
-    }
-    struct value input = b->present[INPUT] ? b->values[INPUT] : value_unknown();
+    struct each_blocks e = {0};
+    collect_blocks(b, &e);
     if (b->present[MEMBER])
-        member = value_text(&r->f, b->values[MEMBER]);
-    struct value out = value_kind(VALUE_VOID);
-    struct value one = value_kind(VALUE_LIST);
-    one.count = 1;
-    one.items = &input;
-    if (input.kind != VALUE_LIST)
-        one.items = &input;
-    else
-        one = input;
-    size_t items = one.count < 256 ? one.count : 256;
-    if (r->iterations + items > RUN_MAX_ITERATIONS * 4)
-        items = items < 4 ? items : 4;
-    r->iterations += (unsigned)items;
-    /* Two blocks are begin and process, three end, too. */
-    size_t from = count >= 2 && !b->present[PROCESS] ? 1 : 0;
-    if (from)
-        ps_run_block_on(r, blocks[0], value_unknown());
-    struct value list = value_list(&r->f, items);
-    for (size_t i = 0; i < items && !guard_stopped(r->g); i++) {
-        struct value v = count ? for_item(b, blocks + from, count - from, one.items[i])
-                               : member_of_item(b, one.items[i], member, member_at);
-        if (list.kind == VALUE_LIST)
-            list.items[i] = v.kind == VALUE_VOID ? value_kind(VALUE_NULL) : v;
+        e.member = value_text(&r->f, b->values[MEMBER]);
+    struct value input = b->present[INPUT] ? b->values[INPUT] : value_unknown();
+    struct value items = value_items(&r->f, input);
+    if (items.kind != VALUE_LIST) {
+        items = value_list(&r->f, 1);
+        if (items.kind == VALUE_LIST)
+            items.items[0] = input;
     }
-    if (items == 1)
-        out = list.kind == VALUE_LIST ? list.items[0] : value_unknown();
-    else
-        out = one.count > items ? value_unknown() : list;
-    return out;
+    size_t count = items.kind == VALUE_LIST ? items.count : 0;
+    if (r->iterations + count > RUN_MAX_ITERATIONS)
+        count = count < 4 ? count : 4;
+    r->iterations += (unsigned)count;
+    /* Two blocks are begin and process, three or more end, too. */
+    bool named = b->present[PROCESS] || b->present[BEGIN] || b->present[END];
+    size_t from = e.count >= 2 && (!named || b->present[BEGIN]) ? 1 : 0;
+    size_t to = e.count >= 3 || (e.count == 2 && b->present[END]) ? e.count - 1 : e.count;
+    struct value out = value_kind(VALUE_VOID);
+    size_t mark = r->log_count;
+    if (from)
+        out = ps_run_block_on(r, e.blocks[0], value_unknown());
+    for (size_t i = 0; i < count && !guard_stopped(r->g); i++) {
+        if (!e.count)
+            out = ps_run_collect(r, out, member_of_item(b, items.items[i], e.member, e.member_at));
+        for (size_t k = from; k < to; k++)
+            out = ps_run_collect(r, out, ps_run_block_on(r, e.blocks[k], items.items[i]));
+    }
+    bool all = items.kind == VALUE_LIST && count == items.count && input.kind != VALUE_UNKNOWN;
+    if (!all)
+        scope_doubt(r, mark);
+    if (to < e.count)
+        out = ps_run_collect(r, out, ps_run_block_on(r, e.blocks[to], value_unknown()));
+    return all || out.kind == VALUE_VOID ? out : value_unknown();
 }
 
 struct value cmdlet_where(struct ps_bound *b)
@@ -94,12 +95,18 @@ struct value cmdlet_where(struct ps_bound *b)
         ps_run_block_on(b->r, filter.node, input);
         return input;
     }
-    struct value kept = value_list(&b->r->f, input.count);
+    /* One more item that is not known, where it is not known which ones stay. */
+    struct value kept = value_list(&b->r->f, input.count + 1);
     size_t count = 0;
-    for (size_t i = 0; i < input.count; i++)
-        if (fold_truth(ps_run_block_on(b->r, filter.node, input.items[i])) != 0 &&
-            kept.kind == VALUE_LIST)
+    bool doubt = false;
+    for (size_t i = 0; i < input.count && kept.kind == VALUE_LIST; i++) {
+        int truth = fold_truth(ps_run_block_on(b->r, filter.node, input.items[i]));
+        doubt |= truth < 0;
+        if (truth)
             kept.items[count++] = input.items[i];
+    }
+    if (doubt && kept.kind == VALUE_LIST)
+        kept.items[count++] = value_unknown();
     if (kept.kind == VALUE_LIST)
         kept.count = count;
     return kept;
@@ -110,18 +117,48 @@ struct value cmdlet_pass(struct ps_bound *b)
     return b->present[0] ? b->values[0] : b->input;
 }
 
+/* The items in an order or a choice that is not followed: all of them, and one that is unknown. */
+struct value cmdlet_shuffled(struct ps_bound *b)
+{
+    struct value v = b->present[0] ? b->values[0] : b->input;
+    ps_run_blocks(b->r, b->args, b->count, v);
+    if (v.kind != VALUE_LIST || v.count < 2)
+        return v;
+    struct value list = value_list(&b->r->f, v.count + 1);
+    if (list.kind == VALUE_LIST) {
+        memcpy(list.items, v.items, v.count * sizeof *v.items);
+        list.items[v.count] = value_unknown();
+    }
+    return list;
+}
+
 struct value cmdlet_select_object(struct ps_bound *b)
 {
-    enum { INPUT, PROPERTY, EXCLUDE, EXPAND, FIRST, LAST };
+    enum { INPUT, PROPERTY, EXCLUDE, EXPAND, FIRST, LAST, SKIP, UNIQUE, WAIT, INDEX, SKIP_LAST };
     struct value v = b->values[INPUT];
+    ps_run_blocks(b->r, b->args, b->count, v);
     if (b->present[EXPAND]) {
         struct value out;
         struct str name = value_text(&b->r->f, b->values[EXPAND]);
         return fold_property(&b->r->f, v, name, &out) ? out : value_unknown();
     }
-    if (v.kind == VALUE_LIST && v.count && b->present[FIRST])
-        return v.items[0];
-    return v;
+    if (v.kind != VALUE_LIST)
+        return v;
+    double first = (double)v.count, last = first, skip = 0;
+    if (b->present[UNIQUE] || b->present[INDEX] || b->present[SKIP_LAST] ||
+        (b->present[FIRST] && !fold_number(b->values[FIRST], &first)) ||
+        (b->present[LAST] && !fold_number(b->values[LAST], &last)) ||
+        (b->present[SKIP] && !fold_number(b->values[SKIP], &skip)) || first < 0 || last < 0 ||
+        skip < 0 || (b->present[LAST] && (b->present[FIRST] || b->present[SKIP])))
+        return value_unknown();
+    size_t from = skip < (double)v.count ? (size_t)skip : v.count;
+    if (b->present[LAST] && last < (double)v.count)
+        from = v.count - (size_t)last;
+    v.items += from;
+    v.count -= from;
+    if (b->present[FIRST] && first < (double)v.count)
+        v.count = (size_t)first;
+    return v.count == 1 ? v.items[0] : v;
 }
 
 struct value cmdlet_nothing(struct ps_bound *b)
@@ -191,8 +228,12 @@ struct value cmdlet_get_variable(struct ps_bound *b)
 struct value cmdlet_set_alias(struct ps_bound *b)
 {
     struct word name = bound_word(b, 0);
-    if (b->present[0] && b->present[1] && word_known(name))
+    if (!b->present[0] || !b->present[1])
+        return value_kind(VALUE_VOID);
+    if (word_known(name))
         scope_set(b->r, SPACE_ALIAS, name.text, value_string(bound_word(b, 1).text));
+    else
+        ps_run_opaque_command(b->r, name);
     return value_kind(VALUE_VOID);
 }
 
@@ -322,20 +363,35 @@ struct value cmdlet_set_item(struct ps_bound *b)
 {
     struct word path = bound_word(b, 0);
     struct str name;
+    bool made = str_eq(b->who, STR("New-Item"));
     if (word_known(path) && provider_path(path.text, &name))
         variable_set(b->r, name, b->present[1] ? b->values[1] : value_kind(VALUE_NULL));
+    else if (b->present[1] && str_eq(path.text, STR("\xFF")) && !made)
+        ps_run_opaque_command(b->r, path); /* it may name a function or an alias */
     else if (b->present[1])
-        ps_run_write(b->r, path.text, b->values[1]);
-    return value_unknown();
+        ps_run_write(b->r, path.text, b->values[1], false);
+    for (size_t i = 0; i < b->count; i++)
+        made |= b->args[i].name.n > 1 && str_startsi(STR("PassThru"), b->args[i].name);
+    return made ? value_unknown() : value_kind(VALUE_VOID);
 }
 
 struct value cmdlet_set_content(struct ps_bound *b)
 {
-    cmdlet_set_item(b);
+    struct str name;
+    if (b->present[0] && provider_path(bound_word(b, 0).text, &name))
+        return cmdlet_set_item(b);
     if (b->present[1])
         ps_run_write(b->r, b->present[0] ? bound_word(b, 0).text : bound_word(b, 2).text,
-                     b->values[1]);
+                     b->values[1], str_eq(b->who, STR("Add-Content")));
     return value_kind(VALUE_VOID);
+}
+
+struct value cmdlet_copy_item(struct ps_bound *b)
+{
+    if ((b->present[0] || b->present[2]) && b->present[1] && !b->r->quiet)
+        guard_copied(b->r->g, bound_word(b, b->present[0] ? 0 : 2).text, bound_word(b, 1).text);
+    ps_run_blocks(b->r, b->args, b->count, b->input);
+    return value_unknown();
 }
 
 struct value cmdlet_join_path(struct ps_bound *b)
@@ -377,22 +433,46 @@ struct value cmdlet_same_path(struct ps_bound *b)
 
 /* ---- tables ---- */
 
-static const struct {
-    struct str name;
-    struct value (*run)(struct ps_bound *b);
-    const char *spec;
-} cmdlets[] = {
-#define CMDLET(name, handler, spec) {{name, sizeof(name) - 1}, cmdlet_##handler, spec},
+static const struct cmdlet_pool {
+#define CMDLET(name, handler, spec) char ROW(n)[sizeof name], ROW(s)[sizeof spec];
+#include "guard/tables/ps_cmdlets.def"
+#undef CMDLET
+} cmdlet_pool = {
+#define CMDLET(name, handler, spec) name, spec,
 #include "guard/tables/ps_cmdlets.def"
 #undef CMDLET
 };
 
 static const struct {
-    struct str alias, cmdlet;
+    uint16_t name, spec;
+    struct value (*run)(struct ps_bound *b);
+} cmdlets[] = {
+#define CMDLET(name, handler, spec) \
+    {PLACE(cmdlet_pool, ROW(n)), PLACE(cmdlet_pool, ROW(s)), cmdlet_##handler},
+#include "guard/tables/ps_cmdlets.def"
+#undef CMDLET
+};
+
+static const struct alias_pool {
+#define ALIAS(alias, cmdlet) char ROW(a)[sizeof alias], ROW(c)[sizeof cmdlet];
+#define OLD_ALIAS(alias, cmdlet) ALIAS(alias, cmdlet)
+#include "guard/tables/ps_aliases.def"
+#undef ALIAS
+#undef OLD_ALIAS
+} alias_pool = {
+#define ALIAS(alias, cmdlet) alias, cmdlet,
+#define OLD_ALIAS(alias, cmdlet) ALIAS(alias, cmdlet)
+#include "guard/tables/ps_aliases.def"
+#undef ALIAS
+#undef OLD_ALIAS
+};
+
+static const struct {
+    uint16_t alias, cmdlet;
     bool old;
 } aliases[] = {
-#define ALIAS(alias, cmdlet) {{alias, sizeof(alias) - 1}, {cmdlet, sizeof(cmdlet) - 1}, false},
-#define OLD_ALIAS(alias, cmdlet) {{alias, sizeof(alias) - 1}, {cmdlet, sizeof(cmdlet) - 1}, true},
+#define ALIAS(alias, cmdlet) {PLACE(alias_pool, ROW(a)), PLACE(alias_pool, ROW(c)), false},
+#define OLD_ALIAS(alias, cmdlet) {PLACE(alias_pool, ROW(a)), PLACE(alias_pool, ROW(c)), true},
 #include "guard/tables/ps_aliases.def"
 #undef ALIAS
 #undef OLD_ALIAS
@@ -400,7 +480,7 @@ static const struct {
 
 bool cmdlet_find(struct str name, size_t *index)
 {
-    *index = NAME_ROW(cmdlets, name);
+    *index = NAME_ROW(cmdlet_pool, cmdlets, name);
     return *index < NAME_ROWS(cmdlets);
 }
 
@@ -409,31 +489,35 @@ struct str cmdlet_alias(struct str alias, bool *old)
     *old = false;
     if (alias.n > 8)
         return STR_NONE;
-    size_t row = NAME_ROW(aliases, alias);
+    size_t row = NAME_ROW(alias_pool, aliases, alias);
     if (row == NAME_ROWS(aliases))
         return STR_NONE;
     *old = aliases[row].old;
-    return aliases[row].cmdlet;
+    return name_at(&alias_pool, aliases[row].cmdlet);
 }
 
 struct str cmdlet_match(struct str pattern)
 {
-    for (size_t i = 0; i < sizeof cmdlets / sizeof *cmdlets; i++)
-        if (glob_match(GLOB_POWERSHELL, pattern, cmdlets[i].name))
-            return cmdlets[i].name;
+    for (size_t i = 0; i < NAME_ROWS(cmdlets); i++)
+        if (glob_match(GLOB_POWERSHELL, pattern, name_at(&cmdlet_pool, cmdlets[i].name)))
+            return name_at(&cmdlet_pool, cmdlets[i].name);
     size_t index;
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (glob_match(GLOB_POWERSHELL, pattern, aliases[i].alias) &&
-            cmdlet_find(aliases[i].cmdlet, &index))
-            return aliases[i].alias;
+    for (size_t i = 0; i < NAME_ROWS(aliases); i++)
+        if (glob_match(GLOB_POWERSHELL, pattern, name_at(&alias_pool, aliases[i].alias)) &&
+            cmdlet_find(name_at(&alias_pool, aliases[i].cmdlet), &index))
+            return name_at(&alias_pool, aliases[i].alias);
     return STR_NONE;
 }
 
 struct value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
                         size_t count, struct value input)
 {
-    struct ps_bound b = {
-        .r = r, .who = cmdlets[index].name, .at = at, .args = args, .count = count, .input = input};
-    bind_parameters(&b, cmdlets[index].spec);
+    struct ps_bound b = {.r = r,
+                         .who = name_at(&cmdlet_pool, cmdlets[index].name),
+                         .at = at,
+                         .args = args,
+                         .count = count,
+                         .input = input};
+    bind_parameters(&b, name_at(&cmdlet_pool, cmdlets[index].spec).p);
     return cmdlets[index].run(&b);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* COM objects that a PowerShell script makes: what making one starts, and what its members do. */
-#include "guard/powershell/com.h"
+#include "guard/powershell/dotnet.h"
 
 #include "guard/names.h"
 
@@ -15,11 +15,21 @@ enum com_class {
     COM_TASKS
 };
 
+static const struct class_pool {
+#define COM(name, class) char ROW(n)[sizeof name];
+#include "guard/tables/ps_com.def"
+#undef COM
+} class_pool = {
+#define COM(name, class) name,
+#include "guard/tables/ps_com.def"
+#undef COM
+};
+
 static const struct {
-    struct str name;
-    enum com_class class;
+    uint16_t name;
+    uint8_t class;
 } classes[] = {
-#define COM(name, class) {{name, sizeof(name) - 1}, COM_##class},
+#define COM(name, class) {PLACE(class_pool, ROW(n)), COM_##class},
 #include "guard/tables/ps_com.def"
 #undef COM
 };
@@ -34,9 +44,9 @@ static enum com_class class_of(struct str name)
     if (name.n > 2 && name.p[0] == '{' && name.p[name.n - 1] == '}')
         name = str_slice(name, 1, name.n - 1);
     for (int pass = 0; pass < 2; pass++) {
-        size_t row = NAME_ROW(classes, name);
+        size_t row = NAME_ROW(class_pool, classes, name);
         if (row < NAME_ROWS(classes))
-            return classes[row].class;
+            return (enum com_class)classes[row].class;
         /* Excel.Application.16: a version at the end */
         while (name.n && ascii_is_digit(name.p[name.n - 1]))
             name.n--;
@@ -73,7 +83,7 @@ struct value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid)
     return value_object(&r->f, fold_concat(&r->f, STR("com/"), name), STR_NONE);
 }
 
-static void shell_call(struct ps_run *r, struct ps_node *node, struct str member, struct word first)
+static void shell_call(struct ps_call *c, struct str member, struct word first)
 {
     static const char *const opening[] = {
         "shellexecute",     "open",         "explore",  "filerun",   "invokeverb", "invokeverbex",
@@ -82,62 +92,68 @@ static void shell_call(struct ps_run *r, struct ps_node *node, struct str member
         if (!is(member, opening[i]))
             continue;
         bool url = guard_is_url(first.text);
-        if (r->quiet && !word_known(first))
+        if (c->r->quiet && !word_known(first))
             return;
-        guard_find(r->g, url ? GUARD_LAUNCH_URL : GUARD_LAUNCH_OUTSIDE, first, member,
+        guard_find(c->r->g, url ? GUARD_LAUNCH_URL : GUARD_LAUNCH_OUTSIDE, first, member,
                    "hands this to the desktop's shell, outside the sandbox", NULL);
         return;
     }
-    (void)node;
 }
 
-static void script_shell_call(struct ps_run *r, struct ps_node *node, struct str member,
-                              struct value *args, size_t count, struct word first)
+static void script_shell_call(struct ps_call *c, struct str member, struct word first)
 {
-    if ((is(member, "run") || is(member, "exec")) && count) {
-        struct ps_words w = {.r = r};
-        words_split(&w, node->kind == PS_CALL && node->c ? node->c : node,
-                    value_text(&r->f, args[0]));
+    if ((is(member, "run") || is(member, "exec")) && c->count) {
+        struct ps_words w = {.r = c->r};
+        words_split(&w, call_place(c->node, 0), value_text(&c->r->f, c->args[0]));
         if (w.count)
-            ps_run_open(r, member, w.words[0], w.words + 1, w.count - 1);
+            ps_run_open(c->r, member, w.words[0], w.words + 1, w.count - 1);
     } else if (is(member, "sendkeys")) {
-        guard_find(r->g, GUARD_LAUNCH_OUTSIDE, first, member, "types into other programs' windows",
-                   "call the program directly");
+        guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, first, member,
+                   "types into other programs' windows", "call the program directly");
     }
 }
 
-struct value com_call(struct ps_run *r, struct ps_node *node, struct value object,
-                      struct str member, struct value *args, size_t count)
+static void plain_call(struct ps_call *c, struct str member)
 {
-    struct str name = str_from(object.object->type, 4);
-    struct ps_node *at = node->kind == PS_CALL && node->c ? node->c : node;
-    struct word first = count
-                            ? eval_word(r, at, args[0])
-                            : (struct word){.text = member, .start = node->start, .end = node->end};
-    for (size_t i = 0; i < count; i++)
-        if (args[i].kind == VALUE_BLOCK)
-            ps_run_block_on(r, args[i].node, object);
-    switch (class_of(name)) {
-    case COM_SHELL: shell_call(r, node, member, first); break;
-    case COM_SCRIPT_SHELL: script_shell_call(r, node, member, args, count, first); break;
+    struct guard *g = c->r->g;
+    struct word first =
+        c->count ? call_word(c, 0)
+                 : (struct word){.text = member, .start = c->node->start, .end = c->node->end};
+    switch (class_of(str_from(c->type, 4))) {
+    case COM_SHELL: shell_call(c, member, first); break;
+    case COM_SCRIPT_SHELL: script_shell_call(c, member, first); break;
     case COM_FILES:
         if (is(member, "deletefolder") || is(member, "deletefile"))
-            ps_run_delete(r, member, first, GUARD_FORCE | GUARD_RECURSE);
+            ps_run_delete(c->r, member, first, GUARD_FORCE | GUARD_RECURSE);
         break;
     case COM_WMI:
         if (is(member, "create") || str_startsi(member, STR("execmethod")))
-            guard_find(r->g, GUARD_LAUNCH_OUTSIDE, first, member, NULL, NULL);
+            guard_find(g, GUARD_LAUNCH_OUTSIDE, first, member, NULL, NULL);
         break;
     case COM_TASKS:
         if (str_startsi(member, STR("registertask")) || str_startsi(member, STR("run")))
-            guard_find(r->g, GUARD_LAUNCH_OUTSIDE, first, member, NULL, NULL);
+            guard_find(g, GUARD_LAUNCH_OUTSIDE, first, member, NULL, NULL);
         break;
     default:
         if (is(member, "shellexecute") || is(member, "executeshellcommand"))
-            guard_find(r->g, GUARD_LAUNCH_OUTSIDE, first, member, NULL, NULL);
+            guard_find(g, GUARD_LAUNCH_OUTSIDE, first, member, NULL, NULL);
         else if (str_startsi(member, STR("navigate")))
-            guard_find(r->g, GUARD_LAUNCH_BROWSER, first, member, NULL, NULL);
+            guard_find(g, GUARD_LAUNCH_BROWSER, first, member, NULL, NULL);
         break;
     }
-    return object;
+}
+
+struct value com_call(struct ps_call *c)
+{
+    call_blocks(c, c->object);
+    struct str property = c->object.object->text;
+    if (property.p && str_startsi(c->member, STR("invoke"))) { /* object.Name.Invoke(…) */
+        if (str_has_char(property, GUARD_HOLE))
+            ps_run_opaque_command(c->r, word_unknown(c->node->start, c->node->end));
+        else
+            plain_call(c, property);
+        return value_object(&c->r->f, c->type, STR_NONE);
+    }
+    plain_call(c, c->member);
+    return value_object(&c->r->f, c->type, STR_NONE);
 }

@@ -103,8 +103,14 @@ static void parse_redirection(struct ps_parser *p, struct ps_token t, struct ps_
     if (t.kind == T_INPUT)
         p->error = true;
     struct ps_node *target = parse_single(p, false);
-    if (!target)
+    if (!target) {
         p->error = true;
+    } else if (t.kind == T_REDIRECT) {
+        struct str sign = ps_source(p, t);
+        target->op = ascii_is_digit(sign.p[0]) && sign.p[0] != '1' ? PS_OTHER_STREAM
+                     : str_ends(sign, STR(">>"))                   ? PS_APPEND
+                                                                   : 0;
+    }
     ps_append(list, target);
 }
 

@@ -67,7 +67,8 @@ struct value_object {
 struct fold {
     struct guard *g;
     struct arena *arena;
-    size_t steps; /* left; at 0 everything is unknown */
+    struct str ofs; /* between the items of a list that becomes text: $OFS */
+    size_t steps;   /* left; at 0 everything is unknown */
 };
 
 enum { FOLD_MAX_ITEMS = 65536, FOLD_MAX_TEXT = 1024 * 1024 };
@@ -107,10 +108,14 @@ const struct value *value_get(const struct value_hash *hash, struct str key);
 
 /* The text as PowerShell would print it in a string. */
 struct str value_text(struct fold *f, struct value v);
+/* The items of a value that a pipeline or a loop goes through; unknown if they are not known. */
+struct value value_items(struct fold *f, struct value v);
 /* A number, if it is one or a string that is one. */
 bool fold_number(struct value v, double *number);
 /* 1 true, 0 false, -1 not known */
 int fold_truth(struct value v);
+/* True if every character is one byte, so that positions in it are PowerShell's. */
+bool fold_ascii(struct str text);
 struct str fold_lower(struct fold *f, struct str text);
 struct str fold_concat(struct fold *f, struct str a, struct str b);
 
@@ -128,6 +133,9 @@ struct value fold_cast(struct fold *f, struct str type, struct value v);
 struct value fold_index(struct fold *f, struct value v, struct value index);
 struct value fold_replace(struct fold *f, struct str text, struct str pattern, struct str with,
                           bool ignore_case);
+
+/* fold_inflate.c: bytes packed by deflate, gzip or zlib; false if they are not, or too many. */
+bool fold_inflate(struct fold *f, struct str packed, struct str *out);
 
 /* False if the member is not one that is folded. */
 bool fold_property(struct fold *f, struct value v, struct str name, struct value *out);

@@ -41,16 +41,27 @@ static struct value replace_text(struct fold *f, struct str text, struct str wha
     return value_string(fold_result(&t));
 }
 
-/* .Split(',', …): any of the characters, or the whole string. */
-static struct value split_text(struct fold *f, struct str text, struct value by)
+/* Characters given as text, as one character or as several. */
+static struct str character_set(struct fold *f, struct value v)
 {
-    struct str set = by.kind == VALUE_LIST ? STR("") : value_text(f, by);
-    if (by.kind == VALUE_LIST) {
-        struct fold_buffer t = {0};
-        for (size_t i = 0; i < by.count; i++)
-            fold_add(f, &t, value_text(f, by.items[i]));
-        set = fold_result(&t);
-    }
+    return v.kind == VALUE_LIST ? value_text(f, fold_unary(f, OP_JOIN, v)) : value_text(f, v);
+}
+
+/*
+ * .Split('ab', options): at any of the characters in Windows PowerShell, at the whole string in
+ * PowerShell 7, which must come to the same or it is not known.
+ */
+static struct value split_text(struct fold *f, struct str text, const struct value *args,
+                               size_t count)
+{
+    struct str set = count ? character_set(f, args[0]) : STR("");
+    bool drop = count > 1 && (str_eqi(value_text(f, args[1]), STR("RemoveEmptyEntries")) ||
+                              str_eqi(value_text(f, args[1]), STR("1")));
+    if (!fold_ascii(set) || (count > 1 && !drop) || count > 2)
+        return value_unknown();
+    if (count && args[0].kind == VALUE_STRING && set.n > 1 &&
+        str_find(text, set, 0) < text.n) /* the two differ */
+        return value_unknown();
     if (set.n == 0)
         set = STR(" \t\r\n");
     size_t pieces = 1;
@@ -60,10 +71,13 @@ static struct value split_text(struct fold *f, struct str text, struct value by)
     size_t at = 0, from = 0;
     for (size_t i = 0; list.kind == VALUE_LIST && i <= text.n; i++) {
         if (i == text.n || str_has_char(set, text.p[i])) {
-            list.items[at++] = value_string(str_slice(text, from, i));
+            if (i > from || !drop)
+                list.items[at++] = value_string(str_slice(text, from, i));
             from = i + 1;
         }
     }
+    if (list.kind == VALUE_LIST)
+        list.count = at;
     return list;
 }
 
@@ -132,7 +146,9 @@ static bool string_method(struct fold *f, struct str text, struct str name,
         return false;
     struct str first = count ? value_text(f, args[0]) : STR("");
     struct str second = count > 1 ? value_text(f, args[1]) : STR("");
-    bool known = !str_has_char(text, GUARD_HOLE);
+    bool known = !str_has_char(text, GUARD_HOLE) && !str_has_char(first, GUARD_HOLE);
+    bool places = known && fold_ascii(text); /* that count in bytes as in characters */
+    struct str set = count ? character_set(f, args[0]) : STR("");
     size_t from, length;
     *out = value_unknown();
     switch (method) {
@@ -142,25 +158,26 @@ static bool string_method(struct fold *f, struct str text, struct str name,
         break;
     case M_ENDSWITH:
         if (known)
-            *out = value_bool(str_endsi(text, first));
+            *out = value_bool(count > 1 ? str_endsi(text, first) : str_ends(text, first));
         break;
     case M_STARTSWITH:
         if (known)
-            *out = value_bool(str_startsi(text, first));
+            *out = value_bool(count > 1 ? str_startsi(text, first) : str_starts(text, first));
         break;
     case M_INDEXOF:
-        if (known) {
-            size_t hit = str_find(text, first, 0);
+        from = 0;
+        if (places && (count < 2 || number_at(args, count, 1, text.n, &from)) && count < 3) {
+            size_t hit = str_find(text, first, from);
             *out = value_number(hit < text.n ? (double)hit : -1);
         }
         break;
     case M_INSERT:
-        if (known && number_at(args, count, 0, text.n, &from))
+        if (places && number_at(args, count, 0, text.n, &from))
             *out = value_string(fold_concat(f, fold_concat(f, str_slice(text, 0, from), second),
                                             str_from(text, from)));
         break;
     case M_REMOVE:
-        if (known && number_at(args, count, 0, text.n, &from)) {
+        if (places && number_at(args, count, 0, text.n, &from)) {
             if (!number_at(args, count, 1, text.n - from, &length))
                 length = text.n - from;
             *out = value_string(
@@ -168,26 +185,23 @@ static bool string_method(struct fold *f, struct str text, struct str name,
         }
         break;
     case M_SUBSTRING:
-        if (known && number_at(args, count, 0, text.n, &from)) {
+        if (places && number_at(args, count, 0, text.n, &from)) {
             if (!number_at(args, count, 1, text.n - from, &length))
                 length = text.n - from;
             *out = value_string(str_slice(text, from, from + length));
-        } else if (!known) {
+        } else {
             *out = value_string(STR("\xFF"));
         }
         break;
     case M_PADLEFT:
     case M_PADRIGHT:
-        if (known && number_at(args, count, 0, FOLD_MAX_TEXT, &length))
+        if (places && number_at(args, count, 0, FOLD_MAX_TEXT, &length))
             *out = pad(f, text, (double)length, second, method == M_PADLEFT);
         break;
     case M_REPLACE:
         *out = count > 1 ? replace_text(f, text, first, second) : value_unknown();
         break;
-    case M_SPLIT:
-        *out =
-            known ? split_text(f, text, count ? args[0] : value_string(STR(""))) : value_unknown();
-        break;
+    case M_SPLIT: *out = known ? split_text(f, text, args, count) : value_unknown(); break;
     case M_TOCHARARRAY:
     case M_GETENUMERATOR: *out = fold_cast(f, STR("char[]"), value_string(text)); break;
     case M_TOLOWER:
@@ -196,9 +210,9 @@ static bool string_method(struct fold *f, struct str text, struct str name,
     case M_TOUPPERINVARIANT: *out = value_string(upper(f, text)); break;
     case M_TOSTRING:
     case M_NORMALIZE: *out = value_string(text); break;
-    case M_TRIM: *out = value_string(trim_set(text, first, true, true)); break;
-    case M_TRIMEND: *out = value_string(trim_set(text, first, false, true)); break;
-    case M_TRIMSTART: *out = value_string(trim_set(text, first, true, false)); break;
+    case M_TRIM: *out = value_string(trim_set(text, set, true, true)); break;
+    case M_TRIMEND: *out = value_string(trim_set(text, set, false, true)); break;
+    case M_TRIMSTART: *out = value_string(trim_set(text, set, true, false)); break;
     case M_CHARS:
         *out = count ? fold_index(f, value_string(text), args[0]) : value_unknown();
         break;
@@ -289,8 +303,10 @@ bool fold_property(struct fold *f, struct value v, struct str name, struct value
     switch (v.kind) {
     case VALUE_STRING:
         if (length) {
-            *out = value_known(v) ? value_number(str_eqi(name, STR("count")) ? 1 : (double)v.text.n)
-                                  : value_unknown();
+            bool count = str_eqi(name, STR("count"));
+            *out = count                                  ? value_number(1)
+                   : value_known(v) && fold_ascii(v.text) ? value_number((double)v.text.n)
+                                                          : value_unknown();
             return true;
         }
         return uri_property(f, v, name, out);
@@ -325,7 +341,11 @@ bool fold_property(struct fold *f, struct value v, struct str name, struct value
     }
     case VALUE_TYPE:
         if (str_eqi(name, STR("fullname")) || str_eqi(name, STR("name"))) {
-            *out = value_string(v.text);
+            struct str full = value_text(f, v);
+            size_t dot = str_eqi(name, STR("name")) ? full.n : 0;
+            while (dot && full.p[dot - 1] != '.')
+                dot--;
+            *out = value_string(str_from(full, dot));
             return true;
         }
         return false;

@@ -5,27 +5,20 @@
 #include "guard/powershell/fold.h"
 #include "guard/powershell/powershell.h"
 
-/* As a cast to an integer rounds, but for ties. */
+/* As a cast to an integer rounds: ties to the even number. */
 static double whole(double x)
 {
     if (!(x > -9e15 && x < 9e15))
         return x;
-    return (double)(long long)(x < 0 ? x - 0.5 : x + 0.5);
-}
-
-static struct value as_list(struct fold *f, struct value v)
-{
-    if (v.kind == VALUE_LIST || v.kind == VALUE_UNKNOWN)
-        return v;
-    struct value list = value_list(f, v.kind == VALUE_VOID ? 0 : 1);
-    if (list.kind == VALUE_LIST && list.count)
-        list.items[0] = v;
-    return list;
+    long long n = (long long)(x < 0 ? x - 0.5 : x + 0.5);
+    if (n % 2 && (x - (double)n == 0.5 || (double)n - x == 0.5))
+        n += x < 0 ? 1 : -1;
+    return (double)n;
 }
 
 static struct value join_lists(struct fold *f, struct value a, struct value b)
 {
-    b = as_list(f, b);
+    b = value_items(f, b);
     if (a.kind != VALUE_LIST || b.kind != VALUE_LIST)
         return value_unknown();
     struct value list = value_list(f, a.count + b.count);
@@ -135,12 +128,12 @@ static struct value range(struct fold *f, struct value a, struct value b)
     return list;
 }
 
-/* "{1}{0,5:x}" -f … ; formats beyond width are ignored but for x and X, d and D. */
+/* "{1}{0}" -f … ; a width or a number's format is not followed. */
 static struct value format(struct fold *f, struct value a, struct value b)
 {
     if (a.kind != VALUE_STRING)
         return value_unknown();
-    struct value args = b.kind == VALUE_UNKNOWN ? b : as_list(f, b);
+    struct value args = b.kind == VALUE_UNKNOWN ? b : value_items(f, b);
     struct str s = a.text;
     struct fold_buffer t = {0};
     for (size_t i = 0; i < s.n; i++) {
@@ -158,7 +151,9 @@ static struct value format(struct fold *f, struct value a, struct value b)
             size_t close = str_find_char(s, '}', digits);
             if (args.kind != VALUE_LIST || index >= args.count || digits == i + 1)
                 fold_add(f, &t, STR("\xFF"));
-            else if (close > digits && s.p[digits] == ':' && args.items[index].kind == VALUE_NUMBER)
+            else if (close > digits &&
+                     (s.p[digits] == ',' ||
+                      (s.p[digits] == ':' && args.items[index].kind == VALUE_NUMBER)))
                 fold_add(f, &t, STR("\xFF"));
             else
                 fold_add(f, &t, value_text(f, args.items[index]));
@@ -174,7 +169,7 @@ static struct value join(struct fold *f, struct value a, struct str separator)
 {
     if (a.kind == VALUE_UNKNOWN)
         return a;
-    a = as_list(f, a);
+    a = value_items(f, a);
     struct fold_buffer t = {0};
     for (size_t i = 0; a.kind == VALUE_LIST && i < a.count; i++) {
         if (i)
@@ -295,13 +290,26 @@ struct value fold_replace(struct fold *f, struct str text, struct str pattern, s
     return value_string(fold_result(&t));
 }
 
+/* As many matches as follow each other, if the pattern takes them together. */
+static size_t match_run(struct str text, size_t pos, const struct str *options, size_t count,
+                        bool ignore_case, bool run)
+{
+    size_t n = match_at(text, pos, options, count, ignore_case);
+    for (size_t more = n; run && more; n += more)
+        more = match_at(text, pos + n, options, count, ignore_case);
+    return n;
+}
+
 static struct value split(struct fold *f, struct str text, struct str pattern, bool ignore_case)
 {
     struct str options[MAX_OPTIONS];
     size_t count = 0;
+    bool run = false;
     if (str_has_char(text, GUARD_HOLE))
         return value_unknown();
     if (pattern.n == 0) { /* between all characters */
+        if (!fold_ascii(text))
+            return value_unknown();
         struct value list = value_list(f, text.n + 2);
         for (size_t i = 0; list.kind == VALUE_LIST && i < list.count; i++)
             list.items[i] = value_string(i == 0 ? STR("") : str_slice(text, i - 1, i));
@@ -311,9 +319,12 @@ static struct value split(struct fold *f, struct str text, struct str pattern, b
         options[count++] = STR(" ");
         options[count++] = STR("\t");
         options[count++] = STR("\n");
+        options[count++] = STR("\r");
+        run = pattern.p[pattern.n - 1] == '+';
     } else if (str_eq(pattern, STR("\\r?\\n")) || str_eq(pattern, STR("[\\r\\n]+"))) {
         options[count++] = STR("\r\n");
         options[count++] = STR("\n");
+        run = pattern.p[0] == '[';
     } else {
         count = alternatives(f, pattern, options, MAX_OPTIONS);
     }
@@ -321,7 +332,7 @@ static struct value split(struct fold *f, struct str text, struct str pattern, b
         return value_unknown();
     size_t pieces = 1;
     for (size_t i = 0; i < text.n;) {
-        size_t n = match_at(text, i, options, count, ignore_case);
+        size_t n = match_run(text, i, options, count, ignore_case, run);
         pieces += n != 0;
         i += n ? n : 1;
     }
@@ -330,7 +341,7 @@ static struct value split(struct fold *f, struct str text, struct str pattern, b
         return list;
     size_t at = 0, from = 0;
     for (size_t i = 0; i < text.n;) {
-        size_t n = match_at(text, i, options, count, ignore_case);
+        size_t n = match_run(text, i, options, count, ignore_case, run);
         if (n) {
             list.items[at++] = value_string(str_slice(text, from, i));
             from = i + n;
@@ -456,6 +467,8 @@ struct value fold_binary(struct fold *f, unsigned op, struct value a, struct val
     case OP_SPLIT: {
         struct str pattern =
             b.kind == VALUE_LIST && b.count ? value_text(f, b.items[0]) : value_text(f, b);
+        if (b.kind == VALUE_BLOCK || (b.kind == VALUE_LIST && b.count > 1))
+            return value_unknown(); /* a limit or options */
         if (a.kind == VALUE_LIST)
             a = join(f, a, pattern); /* the pieces of all of them */
         return a.kind == VALUE_UNKNOWN ? a : split(f, value_text(f, a), pattern, !sensitive);
@@ -528,7 +541,7 @@ static struct value each_cast(struct fold *f, struct str type, struct value v)
             list.count = n;
         return list;
     }
-    v = as_list(f, v);
+    v = value_items(f, v);
     if (v.kind != VALUE_LIST)
         return v;
     struct value list = value_list(f, v.count);
@@ -562,7 +575,7 @@ struct value fold_cast(struct fold *f, struct str type, struct value v)
     if (str_eqi(type, STR("bool")) || str_eqi(type, STR("boolean")) || str_eqi(type, STR("switch")))
         return fold_truth(v) < 0 ? value_unknown() : value_bool(fold_truth(v));
     if (str_eqi(type, STR("array")))
-        return as_list(f, v);
+        return value_items(f, v);
     if (str_eqi(type, STR("type")) && v.kind == VALUE_STRING && value_known(v)) {
         /* "Name, Assembly" */
         struct str name = str_slice(v.text, 0, str_find_char(v.text, ',', 0));
@@ -592,6 +605,17 @@ static struct value one(struct value v, double index)
     return (struct value){.kind = VALUE_CHAR, .number = (unsigned char)v.text.p[i]};
 }
 
+/* Characters of a text of which only the beginning is known. */
+static struct value beginning(struct fold *f, struct value known, struct value index)
+{
+    double x;
+    struct value wanted = value_items(f, index);
+    for (size_t i = 0; wanted.kind == VALUE_LIST && i < wanted.count; i++)
+        if (!fold_number(wanted.items[i], &x) || x < 0 || x >= (double)known.text.n)
+            return value_unknown();
+    return wanted.kind == VALUE_LIST ? fold_index(f, known, index) : value_unknown();
+}
+
 struct value fold_index(struct fold *f, struct value v, struct value index)
 {
     double x;
@@ -601,9 +625,17 @@ struct value fold_index(struct fold *f, struct value v, struct value index)
             return *hit;
         return v.hash->open || !value_known(index) ? value_unknown() : value_kind(VALUE_NULL);
     }
-    if (v.kind == VALUE_OBJECT && fold_number(index, &x) && (x == 0 || x == -1))
+    if (v.kind == VALUE_OBJECT && !str_eq(v.object->type, STR("bytes")) && fold_number(index, &x) &&
+        (x == 0 || x == -1))
         return v; /* one thing is its own first item */
-    if (v.kind != VALUE_LIST && !(v.kind == VALUE_STRING && value_known(v)))
+    if (v.kind == VALUE_OBJECT)
+        v = value_items(f, v);
+    if (v.kind == VALUE_STRING && !value_known(v)) { /* its beginning may be known */
+        struct value known =
+            value_string(str_slice(v.text, 0, str_find_char(v.text, GUARD_HOLE, 0)));
+        return beginning(f, known, index);
+    }
+    if (v.kind != VALUE_LIST && v.kind != VALUE_STRING)
         return value_unknown();
     if (v.kind == VALUE_STRING)
         for (size_t i = 0; i < v.text.n; i++)

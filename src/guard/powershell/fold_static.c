@@ -185,6 +185,21 @@ static struct value reverse(struct value v)
     return value_kind(VALUE_VOID);
 }
 
+/* [regex]::Matches(text, '.'): each character, from the right if that is said. */
+static struct value matches(struct fold *f, struct value text, struct str options)
+{
+    struct value list = fold_cast(f, STR("char[]"), value_string(value_text(f, text)));
+    bool right =
+        str_findi(options, STR("righttoleft"), 0) < options.n || str_eq(options, STR("64"));
+    if (list.kind != VALUE_LIST || (options.n && !right))
+        return value_unknown();
+    for (size_t i = 0; i < list.count; i++)
+        list.items[i] = value_string(value_text(f, list.items[i]));
+    if (right)
+        reverse(list);
+    return list;
+}
+
 static struct value path_static(struct fold *f, struct str name, const struct value *args,
                                 size_t count)
 {
@@ -219,6 +234,47 @@ static struct value percent_decode(struct fold *f, struct str text)
         char c = low >= 0 ? (char)(high * 16 + low) : text.p[i];
         fold_add(f, &t, (struct str){&c, 1});
         i += low >= 0 ? 2 : 0;
+    }
+    return value_string(fold_result(&t));
+}
+
+/* No sign in it means anything to a pattern. */
+static bool literal(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (ascii_is_in(text.p[i], "\\^$.|?*+()[]{}# \t\r\n"))
+            return false;
+    return true;
+}
+
+/* [regex]::Unescape: \x41, \u0041 and escaped signs. */
+static struct value unescape(struct fold *f, struct str text)
+{
+    struct fold_buffer t = {0};
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] != '\\' || i + 1 == text.n) {
+            fold_add(f, &t, str_slice(text, i, i + 1));
+            continue;
+        }
+        char c = text.p[++i], utf8[4];
+        size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : 0;
+        uint32_t code = 0;
+        for (size_t k = 0; k < digits; k++) {
+            int digit = i + 1 < text.n ? ascii_hex(text.p[++i]) : -1;
+            if (digit < 0)
+                return value_unknown();
+            code = code << 4 | (uint32_t)digit;
+        }
+        if (digits)
+            fold_add(f, &t, (struct str){utf8, utf_encode(code, utf8)});
+        else if (!ascii_is_alnum(c))
+            fold_add(f, &t, str_slice(text, i, i + 1));
+        else
+            fold_add(f, &t,
+                     c == 'n'   ? STR("\n")
+                     : c == 't' ? STR("\t")
+                     : c == 'r' ? STR("\r")
+                                : STR("\xFF"));
     }
     return value_string(fold_result(&t));
 }
@@ -295,14 +351,13 @@ bool fold_static(struct fold *f, struct str type, struct str name, const struct 
                                 value_text(f, args[2]), false);
         else if (str_eqi(name, STR("split")) && count >= 2)
             *out = fold_binary(f, OP_CSPLIT, args[0], args[1]);
-        else if ((str_eqi(name, STR("escape")) || str_eqi(name, STR("unescape"))) && count)
+        else if (str_eqi(name, STR("escape")) && count && literal(value_text(f, args[0])))
             *out = args[0];
+        else if (str_eqi(name, STR("unescape")) && count)
+            *out = unescape(f, value_text(f, args[0]));
         else if (str_eqi(name, STR("matches")) && count > 1 &&
                  str_eqi(value_text(f, args[1]), STR("."))) {
-            struct value list = fold_cast(f, STR("char[]"), args[0]);
-            if (count > 2 && list.kind == VALUE_LIST) /* RightToLeft is the usual trick */
-                reverse(list);
-            *out = list;
+            *out = matches(f, args[0], count > 2 ? value_text(f, args[2]) : STR(""));
         }
         return true;
     }

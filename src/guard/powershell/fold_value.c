@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values: making them, their text, number and truth. */
+#include "guard/names.h"
 #include "guard/powershell/fold.h"
 
 #include "base/utf.h"
@@ -97,6 +98,14 @@ struct str fold_concat(struct fold *f, struct str a, struct str b)
     return fold_result(&t);
 }
 
+bool fold_ascii(struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if ((unsigned char)text.p[i] >= 0x80)
+            return false;
+    return true;
+}
+
 struct str fold_lower(struct fold *f, struct str text)
 {
     size_t i = 0;
@@ -121,6 +130,45 @@ static struct str number_text(struct fold *f, struct value v)
     return arena_copy(f->arena, (struct str){digits, (size_t)n});
 }
 
+/* A method that is not called, as text: its overloads. */
+static struct str method_text(const struct value_object *method)
+{
+    static const struct method_pool {
+#define METHOD(name, text) char ROW(n)[sizeof name], ROW(t)[sizeof text];
+#include "guard/tables/ps_methods.def"
+#undef METHOD
+    } pool = {
+#define METHOD(name, text) name, text,
+#include "guard/tables/ps_methods.def"
+#undef METHOD
+    };
+    static const struct {
+        uint16_t name, text;
+    } methods[] = {
+#define METHOD(name, text) {PLACE(method_pool, ROW(n)), PLACE(method_pool, ROW(t))},
+#include "guard/tables/ps_methods.def"
+#undef METHOD
+    };
+    if (method->of.kind != VALUE_STRING && method->of.kind != VALUE_CHAR)
+        return STR("\xFF");
+    size_t row = NAME_ROW(pool, methods, method->text);
+    return row < NAME_ROWS(methods) ? name_at(&pool, methods[row].text) : STR("\xFF");
+}
+
+struct value value_items(struct fold *f, struct value v)
+{
+    if (v.kind == VALUE_LIST || v.kind == VALUE_UNKNOWN)
+        return v;
+    bool bytes = v.kind == VALUE_OBJECT && str_eq(v.object->type, STR("bytes"));
+    size_t count = bytes ? v.object->text.n : v.kind != VALUE_VOID;
+    if (count > FOLD_MAX_ITEMS || !fold_step(f, count))
+        return value_unknown();
+    struct value list = value_list(f, count);
+    for (size_t i = 0; list.kind == VALUE_LIST && i < count; i++)
+        list.items[i] = bytes ? value_number((unsigned char)v.object->text.p[i]) : v;
+    return list;
+}
+
 struct str value_text(struct fold *f, struct value v)
 {
     char bytes[4];
@@ -132,13 +180,16 @@ struct str value_text(struct fold *f, struct value v)
     case VALUE_CHAR:
         return arena_copy(f->arena,
                           (struct str){bytes, utf_encode((uint32_t)v.number & 0x1FFFFF, bytes)});
-    case VALUE_STRING:
-    case VALUE_TYPE: return v.text.p ? v.text : STR("");
+    case VALUE_STRING: return v.text.p ? v.text : STR("");
+    case VALUE_TYPE:
+        if (!str_has_char(v.text, '.') || str_starts(v.text, STR("microsoft.")))
+            return v.text.p ? v.text : STR("");
+        return fold_concat(f, STR("System."), v.text);
     case VALUE_LIST: {
         struct fold_buffer t = {0};
         for (size_t i = 0; i < v.count; i++) {
             if (i)
-                fold_add(f, &t, STR(" "));
+                fold_add(f, &t, f->ofs);
             fold_add(f, &t,
                      v.items[i].kind == VALUE_LIST ? STR("System.Object[]")
                                                    : value_text(f, v.items[i]));
@@ -147,9 +198,10 @@ struct str value_text(struct fold *f, struct value v)
     }
     case VALUE_HASH: return STR("System.Collections.Hashtable");
     case VALUE_OBJECT:
-        if (v.object->text.p && v.object->type.p[0] != 'm')
+        if (v.object->text.p && v.object->type.p[0] != 'm' && !str_eq(v.object->type, STR("bytes")))
             return v.object->text;
         return STR("\xFF");
+    case VALUE_METHOD: return method_text(v.object);
     default: return STR("\xFF");
     }
 }

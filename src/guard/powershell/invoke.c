@@ -89,25 +89,16 @@ void ps_run_delete(struct ps_run *r, struct str who, struct word target, unsigne
 
 static void read_text(struct ps_run *r, struct word word, struct str who)
 {
-    struct ps_parser p = {0};
-    struct ps_node *tree = NULL;
-    for (int version = 7; version >= 5; version -= 2) {
-        p = (struct ps_parser){.g = r->g,
-                               .arena = r->f.arena,
-                               .text = word.text,
-                               .length = word.text.n,
-                               .version = version};
-        tree = ps_parse_script(&p);
-        if (!tree || guard_stopped(r->g))
-            return;
-        if (!p.error || !p.differs)
-            break;
-    }
-    if (p.error && !r->quiet)
+    struct ps_versions trees;
+    if (!powershell_parse(r->g, word.text, &trees))
+        return;
+    if (trees.broken && !r->quiet)
         guard_find(r->g, GUARD_OPAQUE_SYNTAX, word, who, NULL, NULL);
-    powershell_show(r->g, tree);
+    powershell_show(r->g, trees.tree[0]);
     r->codes++;
-    ps_run_list(r, tree->b);
+    for (size_t i = 0; i < trees.count; i++)
+        if (trees.runs[i])
+            ps_run_list(r, trees.tree[i]->b);
     r->codes--;
 }
 
@@ -130,11 +121,11 @@ void ps_run_code(struct ps_run *r, struct ps_node *at, struct value text, struct
     switch (text.kind) {
     case VALUE_BLOCK: ps_run_block(r, text.node, NULL, 0, value_kind(VALUE_VOID), false); return;
     case VALUE_LIST:
-        for (size_t i = 0; i < text.count && i < 256; i++)
+        for (size_t i = 0; i < text.count; i++)
             ps_run_code(r, at, text.items[i], who);
         return;
     case VALUE_NULL:
-    case VALUE_VOID: return;
+    case VALUE_VOID:
     case VALUE_UNKNOWN:
         if (!r->quiet)
             guard_opaque_text(r->g, word_unknown(at->start, at->end), who);
@@ -160,48 +151,41 @@ static struct str without_module(struct str name)
     return cmdlet_find(rest, &index) || cmdlet_alias(rest, &old).p ? rest : name;
 }
 
-/* Blocks that something else will run: with what is piped in, as far as it is known. */
-static void run_argument_blocks(struct ps_run *r, const struct ps_arg *args, size_t count,
-                                struct value input)
+static void run_blocks_in(struct ps_run *r, struct value v, struct value input, int depth)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (args[i].value.kind == VALUE_BLOCK)
-            ps_run_block(r, args[i].value.node, NULL, 0,
-                         input.kind == VALUE_VOID ? value_unknown() : input, true);
-        else if (args[i].value.kind == VALUE_LIST)
-            for (size_t k = 0; k < args[i].value.count; k++)
-                if (args[i].value.items[k].kind == VALUE_BLOCK)
-                    ps_run_block(r, args[i].value.items[k].node, NULL, 0, value_unknown(), true);
-    }
+    if (v.kind == VALUE_BLOCK)
+        ps_run_block(r, v.node, NULL, 0, input, true);
+    else if (v.kind == VALUE_LIST && depth)
+        for (size_t i = 0; i < v.count; i++)
+            run_blocks_in(r, v.items[i], input, depth - 1);
+    else if (v.kind == VALUE_HASH && depth) /* @{ Name = 'x'; Expression = { … } } */
+        for (size_t i = 0; i < v.hash->count; i++)
+            run_blocks_in(r, v.hash->pairs[i].value, input, depth - 1);
 }
 
-/* A file that the script wrote itself and now runs: the text is known. */
-static void run_written(struct ps_run *r, const struct ps_words *w)
+void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count, struct value input)
 {
-    for (size_t i = 0; i < w->count; i++) {
-        for (size_t k = 0; k < r->file_count; k++) {
-            struct str path = r->files[k].key;
-            if (!str_eqi(name_leaf(w->words[i].text), name_leaf(path)) || r->codes > 4)
-                continue;
-            struct word code = w->words[i];
-            code.text = value_text(&r->f, r->files[k].value);
-            if (str_endsi(path, STR(".ps1")) || str_endsi(path, STR(".psm1")))
-                guard_nested(r->g, GUARD_POWERSHELL, code);
-            else if (str_endsi(path, STR(".cmd")) || str_endsi(path, STR(".bat")))
-                guard_nested_cmd(r->g, code, READ_BATCH_FILE);
-        }
-    }
+    if (input.kind == VALUE_VOID)
+        input = value_unknown();
+    for (size_t i = 0; i < count; i++)
+        run_blocks_in(r, args[i].value, input, 2);
 }
 
-void ps_run_write(struct ps_run *r, struct str path, struct value content)
+void ps_run_write(struct ps_run *r, struct str path, struct value content, bool append)
 {
-    size_t limit = sizeof r->files / sizeof *r->files;
-    if (path.n < 3 || r->quiet || (content.kind != VALUE_STRING && content.kind != VALUE_LIST))
+    if (r->quiet)
         return;
     if (content.kind == VALUE_LIST)
         content = fold_binary(&r->f, OP_JOIN, content, value_string(STR("\n")));
-    r->files[r->file_count < limit ? r->file_count++ : limit - 1] =
-        (struct value_pair){path, content};
+    struct str text = content.kind == VALUE_VOID ? STR("") : value_text(&r->f, content);
+    guard_wrote(r->g, path, fold_concat(&r->f, text, STR("\n")), append);
+}
+
+void ps_run_redirect(struct ps_run *r, struct ps_node *target, struct value content)
+{
+    struct str path = value_text(&r->f, eval(r, target));
+    if (target->op != PS_OTHER_STREAM)
+        ps_run_write(r, path, content, target->op == PS_APPEND);
 }
 
 static struct value call_program(struct ps_run *r, struct word name, const struct ps_arg *args,
@@ -233,9 +217,7 @@ static struct value call_program(struct ps_run *r, struct word name, const struc
         words_add(&w, arg->node, arg->value);
     }
     ps_run_program(r, w.words, w.count, input);
-    if (r->file_count)
-        run_written(r, &w);
-    run_argument_blocks(r, args, count, input);
+    ps_run_blocks(r, args, count, input);
     return value_unknown();
 }
 
@@ -266,7 +248,7 @@ struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
             break;
         if (!value_known(alias)) {
             ps_run_opaque_command(r, eval_word(r, first, alias));
-            run_argument_blocks(r, args, count, input);
+            ps_run_blocks(r, args, count, input);
             return value_unknown();
         }
         name = without_module(value_text(&r->f, alias));
@@ -282,18 +264,22 @@ struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
     struct value function = scope_get(r, SPACE_FUNCTION, name, &set);
     if (set && function.kind == VALUE_BLOCK) {
         struct value out = ps_run_block(r, function.node, args, count, input, true);
-        run_argument_blocks(r, args, count, input);
+        ps_run_blocks(r, args, count, input);
         return out;
     }
-    if (set && value_known(function)) {
+    if (set) {
         ps_run_code(r, at, function, STR("the function"));
+        ps_run_blocks(r, args, count, input);
         return value_unknown();
     }
     size_t index;
     if (cmdlet_find(name, &index))
         return cmdlet_run(r, index, at, args, count, input);
+    /* A name that nothing has is tried once more with Get- in front. */
+    if (!builtin.p && cmdlet_find(fold_concat(&r->f, STR("Get-"), name), &index))
+        return cmdlet_run(r, index, at, args, count, input);
     if (builtin.p || scoped) {
-        run_argument_blocks(r, args, count, input);
+        ps_run_blocks(r, args, count, input);
         return value_unknown();
     }
     struct word word = {.text = name.n ? name : written, .start = first->start, .end = first->end};
@@ -322,7 +308,7 @@ struct value ps_run_value(struct ps_run *r, struct value v, struct ps_node *at, 
             return value_unknown();
         }
         if (str_eq(v.object->type, STR("module"))) { /* & (module) { … } */
-            run_argument_blocks(r, args, count, input);
+            ps_run_blocks(r, args, count, input);
             return value_unknown();
         }
         break;
@@ -331,13 +317,14 @@ struct value ps_run_value(struct ps_run *r, struct value v, struct ps_node *at, 
             return ps_run_value(r, v.items[0], at, args, count, input, dot);
         break;
     case VALUE_CHAR: return ps_run_named(r, value_text(&r->f, v), at, args, count, input);
-    case VALUE_NULL:
-    case VALUE_VOID:
-    case VALUE_NUMBER: return value_unknown();
+    case VALUE_METHOD: /* & $object.Method */
+        if (!count)
+            return dotnet_call(r, at, v, STR("invoke"), NULL, 0, false);
+        break;
     default: break;
     }
     ps_run_opaque_command(r, word_unknown(first->start, first->end));
-    run_argument_blocks(r, args, count, input);
+    ps_run_blocks(r, args, count, input);
     return value_unknown();
 }
 
@@ -371,6 +358,8 @@ static void add_splat(struct ps_run *r, struct start_arguments *a, struct ps_nod
                                          .name = v.hash->pairs[i].key,
                                          .value = v.hash->pairs[i].value,
                                          .glued = true});
+        if (v.hash->open) /* it may hold more */
+            add_argument(r, a, (struct ps_arg){.node = node, .value = value_unknown()});
         return;
     }
     if (v.kind == VALUE_LIST) {
@@ -415,11 +404,12 @@ struct value ps_run_command(struct ps_run *r, struct ps_node *node, struct value
         }
         add_argument(r, &a, arg);
     }
-    for (struct ps_node *target = node->b; target; target = target->next)
-        eval(r, target);
     if (!node->a || guard_stopped(r->g))
         return value_unknown();
-    if (plain)
-        return ps_run_named(r, node->a->text, node, a.args, a.count, input);
-    return ps_run_value(r, callee, node, a.args, a.count, input, node->op == '.');
+    struct value out = plain
+                           ? ps_run_named(r, node->a->text, node, a.args, a.count, input)
+                           : ps_run_value(r, callee, node, a.args, a.count, input, node->op == '.');
+    for (struct ps_node *target = node->b; target; target = target->next)
+        ps_run_redirect(r, target, out);
+    return out;
 }

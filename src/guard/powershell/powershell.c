@@ -176,11 +176,27 @@ void powershell_show(struct guard *g, const struct ps_node *tree)
 
 /* ---- both versions ---- */
 
-static struct ps_node *parse(struct guard *g, struct str text, int version, struct ps_parser *p)
+bool powershell_parse(struct guard *g, struct str text, struct ps_versions *out)
 {
-    *p = (struct ps_parser){
-        .g = g, .arena = guard_arena(g), .text = text, .length = text.n, .version = version};
-    return ps_parse_script(p);
+    *out = (struct ps_versions){0};
+    bool error[2] = {false, false}, differs = true;
+    for (; out->count < 2 && differs; out->count++) {
+        size_t i = out->count;
+        struct ps_parser p = {
+            .g = g, .arena = guard_arena(g), .text = text, .length = text.n, .version = i ? 5 : 7};
+        out->tree[i] = ps_parse_script(&p);
+        if (guard_stopped(g) || !out->tree[i])
+            return false;
+        out->nodes[i] = p.nodes;
+        error[i] = p.error;
+        differs = p.differs;
+    }
+    out->broken = error[0] && (out->count == 1 || error[1]);
+    /* A version that rejects the text runs none of it. Text that neither accepts is judged all the
+       same, as far as it could be read. */
+    out->runs[0] = !error[0] || out->broken;
+    out->runs[1] = out->count == 2 && !error[1];
+    return true;
 }
 
 void powershell_read(struct guard *g, struct str text)
@@ -195,28 +211,17 @@ void powershell_read(struct guard *g, struct str text)
         memcpy(copy, "   ", 3);
         text.p = copy;
     }
-    struct ps_parser seven, five;
-    struct ps_node *tree = parse(g, text, 7, &seven), *old = NULL;
-    if (guard_stopped(g) || !tree)
+    struct ps_versions trees;
+    if (!powershell_parse(g, text, &trees))
         return;
-    powershell_show(g, tree);
+    powershell_show(g, trees.tree[0]);
     if (guard_stopped(g))
         return;
-    bool both = seven.differs;
-    if (both) {
-        old = parse(g, text, 5, &five);
-        if (guard_stopped(g) || !old)
-            return;
-    }
-    bool broken = seven.error && (!both || five.error);
-    if (broken)
+    if (trees.broken)
         guard_find(g, GUARD_OPAQUE_SYNTAX,
                    (struct word){.text = STR(""), .start = 0, .end = (uint32_t)text.n},
                    STR("PowerShell"), NULL, NULL);
-    /* A version that rejects the text runs none of it. What neither accepts is judged all the same,
-       as far as it could be read. */
-    if (!seven.error || broken)
-        powershell_run(g, tree, seven.nodes, broken);
-    if (both && !five.error)
-        powershell_run(g, old, five.nodes, broken);
+    for (size_t i = 0; i < trees.count; i++)
+        if (trees.runs[i])
+            powershell_run(g, trees.tree[i], trees.nodes[i], trees.broken);
 }

@@ -121,7 +121,9 @@ enum {
     PS_SAFE = 8,     /* ?. and ?[ */
     PS_CHAINED = 16, /* pipeline behind && or || */
     PS_BACKGROUND = 32,
-    PS_JUDGED = 64, /* body already read as run */
+    PS_APPEND = 1,       /* op of a redirection's target: >> */
+    PS_OTHER_STREAM = 2, /* the same: not the output */
+    PS_JUDGED = 64,      /* body already read as run */
     PS_REDIRECTED = 128
 };
 

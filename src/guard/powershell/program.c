@@ -200,7 +200,9 @@ static void read_script(struct guard *g, const struct guard_call *call, size_t a
         guard_opaque_command(g, path, STR_NONE);
         return;
     }
-    guard_script(g, path);
+    if (!guard_script(g, path))
+        guard_program(g,
+                      &(struct guard_call){.words = call->words + at, .count = call->count - at});
 }
 
 void powershell_program(struct guard *g, const struct guard_call *call)

@@ -14,8 +14,7 @@ static bool enter(struct ps_run *r, const struct ps_node *node)
     return true;
 }
 
-/* Adds what a statement puts out to what came before it. */
-static struct value collect(struct ps_run *r, struct value all, struct value v)
+struct value ps_run_collect(struct ps_run *r, struct value all, struct value v)
 {
     if (v.kind == VALUE_VOID)
         return all;
@@ -34,9 +33,11 @@ static struct value collect(struct ps_run *r, struct value all, struct value v)
 struct value ps_run_list(struct ps_run *r, struct ps_node *list)
 {
     struct value all = value_kind(VALUE_VOID);
+    unsigned left = r->breaks + r->returns;
     for (; list && !guard_stopped(r->g); list = list->next) {
+        bool may_have_ended = r->breaks + r->returns != left;
         struct value v = ps_run_statement(r, list);
-        all = collect(r, all, v);
+        all = may_have_ended && v.kind != VALUE_VOID ? value_unknown() : ps_run_collect(r, all, v);
     }
     return all;
 }
@@ -146,6 +147,7 @@ struct value ps_run_block(struct ps_run *r, struct ps_node *block, const struct 
     block->flags |= PS_JUDGED;
     r->active[r->calls++] = block;
     size_t mark = r->log_count;
+    unsigned returns = r->returns;
     struct value out = value_kind(VALUE_VOID);
     bool each = input.kind == VALUE_LIST && input.count > 1 && input.count <= 16;
     for (size_t i = 0; i < (each ? input.count : 1) && !guard_stopped(r->g); i++) {
@@ -156,10 +158,11 @@ struct value ps_run_block(struct ps_run *r, struct ps_node *block, const struct 
             scope_set(r, SPACE_VARIABLE, STR("PSItem"), item);
             scope_set(r, SPACE_VARIABLE, STR("input"), input);
         }
-        out = collect(r, out, ps_run_list(r, block->b));
+        out = ps_run_collect(r, out, ps_run_list(r, block->b));
     }
     if (own_scope)
         scope_undo(r, mark);
+    r->returns = returns;
     r->calls--;
     r->depth--;
     return out;
@@ -174,7 +177,9 @@ struct value ps_run_block_on(struct ps_run *r, struct ps_node *block, struct val
     block->flags |= PS_JUDGED;
     scope_set(r, SPACE_VARIABLE, STR("_"), item);
     scope_set(r, SPACE_VARIABLE, STR("PSItem"), item);
+    unsigned returns = r->returns;
     struct value out = ps_run_list(r, block->b);
+    r->returns = returns;
     r->depth--;
     return out;
 }
@@ -192,7 +197,7 @@ static struct value run_if(struct ps_run *r, struct ps_node *node)
             ps_run_statement(r, node->a);
         size_t mark = r->log_count;
         struct value v = last ? run_body(r, node) : run_body(r, node->b);
-        all = collect(r, all, v);
+        all = ps_run_collect(r, all, v);
         scope_branch(r, mark, &branches);
         must |= last;
         if (last)
@@ -224,7 +229,7 @@ static struct value run_switch(struct ps_run *r, struct ps_node *node)
             eval(r, clause->a);
         size_t mark = r->log_count;
         scope_set(r, SPACE_VARIABLE, STR("_"), subject);
-        all = collect(r, all, run_body(r, clause->b));
+        all = ps_run_collect(r, all, run_body(r, clause->b));
         scope_branch(r, mark, &branches);
     }
     scope_merge(r, &branches, false);
@@ -233,11 +238,14 @@ static struct value run_switch(struct ps_run *r, struct ps_node *node)
 
 static void run_unknown_loop(struct ps_run *r, struct ps_node *body)
 {
-    /* Twice, so that what one round assigns is seen by the next. */
+    /* Twice, so that what one round assigns is seen by the next; more rounds can make anything. */
+    size_t mark = r->log_count;
     r->loops++;
     run_maybe(r, body, false);
+    scope_doubt(r, mark);
     if (r->loops <= 2)
         run_maybe(r, body, false);
+    scope_doubt(r, mark);
     r->loops--;
 }
 
@@ -246,18 +254,13 @@ static struct value run_foreach(struct ps_run *r, struct ps_node *node)
     struct value items = node->b ? ps_run_statement(r, node->b) : value_unknown();
     struct str name = node->a ? node->a->text : STR("");
     struct value all = value_kind(VALUE_VOID);
-    struct value only = items;
-    if (items.kind == VALUE_STRING || items.kind == VALUE_NUMBER || items.kind == VALUE_OBJECT) {
-        items = value_kind(VALUE_LIST);
-        items.items = &only;
-        items.count = 1;
-    }
-    if (items.kind == VALUE_LIST && items.count <= 64 &&
-        r->iterations + items.count <= RUN_MAX_ITERATIONS) {
+    if (items.kind == VALUE_STRING || items.kind == VALUE_NUMBER || items.kind == VALUE_OBJECT)
+        items = value_items(&r->f, items);
+    if (items.kind == VALUE_LIST && r->iterations + items.count <= RUN_MAX_ITERATIONS) {
         r->iterations += (unsigned)items.count;
         for (size_t i = 0; i < items.count && !guard_stopped(r->g); i++) {
             variable_set(r, name, items.items[i]);
-            all = collect(r, all, run_body(r, node->d));
+            all = ps_run_collect(r, all, run_body(r, node->d));
         }
         if (items.count == 0)
             run_maybe(r, node->d, false);
@@ -288,7 +291,7 @@ static struct value run_for(struct ps_run *r, struct ps_node *node)
     bool endless =
         node->b && (node->b->kind == PS_NUMBER || node->b->kind == PS_STRING ||
                     (node->b->kind == PS_VARIABLE && str_eqi(node->b->text, STR("true"))));
-    for (unsigned rounds = 0; rounds < 256; rounds++) {
+    for (unsigned rounds = 0; rounds < RUN_MAX_ITERATIONS; rounds++) {
         int truth = -1;
         if (node->b && !(node->flags & PS_POST) && !endless)
             truth = fold_truth(ps_run_statement(r, node->b));
@@ -298,7 +301,7 @@ static struct value run_for(struct ps_run *r, struct ps_node *node)
             break;
         ran = true;
         r->iterations++;
-        all = collect(r, all, run_body(r, node->d));
+        all = ps_run_collect(r, all, run_body(r, node->d));
         if (node->kind == PS_FOR && node->c)
             ps_run_statement(r, node->c);
     }
@@ -313,13 +316,27 @@ static struct value run_for(struct ps_run *r, struct ps_node *node)
     return value_unknown();
 }
 
+/* A loop that may end early has not made what its rounds together make. */
+static struct value run_loop(struct ps_run *r, struct ps_node *node)
+{
+    size_t mark = r->log_count;
+    unsigned left = r->breaks + r->returns, breaks = r->breaks;
+    struct value v = node->kind == PS_FOREACH ? run_foreach(r, node) : run_for(r, node);
+    if (r->breaks + r->returns != left) {
+        scope_doubt(r, mark);
+        v = v.kind == VALUE_VOID ? v : value_unknown();
+    }
+    r->breaks = breaks;
+    return v;
+}
+
 static struct value run_try(struct ps_run *r, struct ps_node *node)
 {
     struct value all = run_body(r, node->a);
     for (struct ps_node *body = node->b; body; body = body->next)
         run_maybe(r, body, false);
     if (node->c)
-        all = collect(r, all, run_body(r, node->c));
+        all = ps_run_collect(r, all, run_body(r, node->c));
     return all;
 }
 
@@ -339,7 +356,7 @@ static struct value run_pipeline(struct ps_run *r, struct ps_node *node)
         first = false;
     }
     for (struct ps_node *target = node->b; target; target = target->next)
-        ps_run_write(r, value_text(&r->f, eval(r, target)), v);
+        ps_run_redirect(r, target, v);
     return v;
 }
 
@@ -363,7 +380,13 @@ static struct value run_once(struct ps_run *r, struct ps_node *node)
     case PS_COMMAND: return ps_run_command(r, node, value_kind(VALUE_VOID));
     case PS_PIPELINE: return run_pipeline(r, node);
     case PS_ASSIGN: run_assignment(r, node); return value_kind(VALUE_VOID);
-    case PS_FLOW: return node->a ? ps_run_statement(r, node->a) : value_kind(VALUE_VOID);
+    case PS_FLOW:
+        /* break and continue end a loop's round, the others a block */
+        if (node->op == 0)
+            r->breaks++;
+        else
+            r->returns++;
+        return node->a ? ps_run_statement(r, node->a) : value_kind(VALUE_VOID);
     default: {
         struct value v = eval(r, node);
         if (node->kind == PS_UNARY && (node->op == OP_INCREMENT || node->op == OP_DECREMENT))
@@ -381,7 +404,8 @@ static struct value run_in_worlds(struct ps_run *r, struct ps_node *node)
     r->in_world = true;
     r->world = 0;
     r->worlds = 1;
-    struct value values[RUN_MAX_VALUES];
+    r->mixed_count = 0;
+    struct value values[RUN_MAX_WORLDS];
     values[0] = run_once(r, node);
     size_t count = 1;
     bool assign = node->kind == PS_ASSIGN && node->a->kind == PS_VARIABLE;
@@ -390,7 +414,7 @@ static struct value run_in_worlds(struct ps_run *r, struct ps_node *node)
     bool set;
     if (assign)
         values[0] = scope_get(r, space, name, &set);
-    for (unsigned world = 1; world < r->worlds && world < RUN_MAX_VALUES; world++) {
+    for (unsigned world = 1; world < r->worlds && world < RUN_MAX_WORLDS; world++) {
         if (guard_stopped(r->g))
             break;
         r->world = world;
@@ -402,6 +426,8 @@ static struct value run_in_worlds(struct ps_run *r, struct ps_node *node)
     }
     r->world = 0;
     r->in_world = false;
+    if (assign && count > RUN_MAX_VALUES)
+        values[RUN_MAX_VALUES - 1] = value_unknown();
     if (assign && count > 1)
         scope_set_any(r, space, name, values, count);
     return assign ? value_kind(VALUE_VOID) : values[0];
@@ -416,8 +442,8 @@ struct value ps_run_statement(struct ps_run *r, struct ps_node *node)
     case PS_IF: v = run_if(r, node); break;
     case PS_SWITCH: v = run_switch(r, node); break;
     case PS_FOR:
-    case PS_WHILE: v = run_for(r, node); break;
-    case PS_FOREACH: v = run_foreach(r, node); break;
+    case PS_WHILE:
+    case PS_FOREACH: v = run_loop(r, node); break;
     case PS_TRY: v = run_try(r, node); break;
     case PS_TRAP: run_maybe(r, node->a, false); break;
     case PS_BODY: v = ps_run_list(r, node->a); break;
@@ -434,9 +460,13 @@ struct value ps_run_statement(struct ps_run *r, struct ps_node *node)
     }
     case PS_CLASS:
         for (struct ps_node *member = node->a; member; member = member->next) {
-            if (member->kind == PS_FUNCTION)
+            if (member->kind == PS_FUNCTION && member->a) {
+                struct value block = value_kind(VALUE_BLOCK);
+                block.node = member->a;
+                struct str name = fold_concat(&r->f, node->text, STR("::"));
+                scope_set(r, SPACE_FUNCTION, fold_concat(&r->f, name, member->text), block);
                 ps_run_remember(r, member->a);
-            else
+            } else
                 eval(r, member);
         }
         break;
@@ -457,7 +487,8 @@ void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool br
     r->deepest = RUN_MAX_DEPTH / (guard_depth(g) + 1);
     if (r->deepest < 32)
         r->deepest = 32;
-    r->f = (struct fold){.g = g, .arena = guard_arena(g), .steps = 100000 + 16 * nodes};
+    r->f = (struct fold){
+        .g = g, .arena = guard_arena(g), .ofs = STR(" "), .steps = 100000 + 16 * nodes};
     for (struct ps_node *p = tree->a; p; p = p->next) {
         for (struct ps_node *attribute = p->b; attribute; attribute = attribute->next)
             for (struct ps_node *arg = attribute->a; arg; arg = arg->next)

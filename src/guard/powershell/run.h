@@ -4,7 +4,8 @@
  * statements in order, both sides of every branch, functions where they are called.
  *
  * A variable that may have several values is tried with each: a statement is judged once for every
- * "world", in which each such variable has its n-th value.
+ * "world", in which each such variable has one of its values. Where there are too many combinations,
+ * they are not known in the last world.
  */
 #ifndef CORDON_GUARD_POWERSHELL_RUN_H
 #define CORDON_GUARD_POWERSHELL_RUN_H
@@ -13,10 +14,12 @@
 #include "guard/powershell/powershell.h"
 
 enum {
-    RUN_MAX_VALUES = 8,      /* of one variable */
-    RUN_MAX_DEPTH = 400,     /* tree levels, calls included */
-    RUN_MAX_CALLS = 6,       /* functions in functions */
-    RUN_MAX_ITERATIONS = 512 /* of all loops together */
+    RUN_MAX_VALUES = 8,       /* of one variable */
+    RUN_MAX_DEPTH = 400,      /* tree levels, calls included */
+    RUN_MAX_CALLS = 6,        /* functions in functions */
+    RUN_MAX_MIXED = 4,        /* variables with several values that one statement combines */
+    RUN_MAX_WORLDS = 24,      /* combinations of them that are tried */
+    RUN_MAX_ITERATIONS = 4096 /* of all loops together */
 };
 
 enum ps_space { SPACE_VARIABLE = 'v', SPACE_ENV = 'e', SPACE_FUNCTION = 'f', SPACE_ALIAS = 'a' };
@@ -50,14 +53,15 @@ struct ps_run {
     unsigned calls, depth, loops;
     unsigned deepest; /* RUN_MAX_DEPTH, less in nested code: the stack is shared */
     unsigned world, worlds;
+    struct ps_var *mixed[RUN_MAX_MIXED]; /* by the statement that is being judged */
+    unsigned mixed_count;
     unsigned iterations;
-    unsigned codes; /* text run as code, inside such text */
+    unsigned codes;           /* text run as code, inside such text */
+    unsigned breaks, returns; /* met in the loop and in the block that are being followed */
     uint32_t stamp;
     bool in_world;
     bool quiet;  /* code that is only defined: what is unknown in it does not count */
     bool broken; /* the text has syntax errors */
-    struct value_pair files[8]; /* text that the script writes to files */
-    size_t file_count;
     struct str namespaces[8];
     size_t namespace_count;
 };
@@ -83,6 +87,8 @@ struct ps_branches {
 void scope_undo(struct ps_run *r, size_t mark);
 /* Takes back what was assigned since mark and remembers it as one branch. */
 void scope_branch(struct ps_run *r, size_t mark, struct ps_branches *b);
+/* Whatever was assigned since mark may also be something else. */
+void scope_doubt(struct ps_run *r, size_t mark);
 /* Every branch may have been taken; none, too, unless one must. */
 void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must);
 
@@ -90,6 +96,8 @@ void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must);
 
 struct value ps_run_statement(struct ps_run *r, struct ps_node *node);
 struct value ps_run_list(struct ps_run *r, struct ps_node *list);
+/* Adds what a statement puts out to what came before it. */
+struct value ps_run_collect(struct ps_run *r, struct value all, struct value v);
 
 struct ps_arg {
     struct ps_node *node; /* for its place */
@@ -119,10 +127,25 @@ struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
 /* A value that is called: a block, code, a command, a name. */
 struct value ps_run_value(struct ps_run *r, struct value v, struct ps_node *at, struct ps_arg *args,
                           size_t count, struct value input, bool dot);
-/* Remembers text that is written to a file. */
-void ps_run_write(struct ps_run *r, struct str path, struct value content);
+/* Blocks among the arguments, which something else will run: with what is piped in. */
+void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count, struct value input);
+/* Remembers text that is written to a file; the same by > or >>. */
+void ps_run_write(struct ps_run *r, struct str path, struct value content, bool append);
+void ps_run_redirect(struct ps_run *r, struct ps_node *target, struct value content);
 void ps_run_code(struct ps_run *r, struct ps_node *at, struct value text, struct str who);
-void powershell_show(struct guard *g, const struct ps_node *tree); /* powershell.c */
+
+/* ---- powershell.c ---- */
+
+/* The text as PowerShell 7 and, where it differs, as Windows PowerShell reads it. */
+struct ps_versions {
+    struct ps_node *tree[2];
+    size_t nodes[2];
+    bool runs[2]; /* this version accepts it, or neither does */
+    size_t count;
+    bool broken; /* neither accepts it */
+};
+bool powershell_parse(struct guard *g, struct str text, struct ps_versions *out);
+void powershell_show(struct guard *g, const struct ps_node *tree);
 
 struct ps_words {
     struct ps_run *r;

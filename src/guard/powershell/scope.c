@@ -53,6 +53,16 @@ static struct ps_var *make(struct ps_run *r, enum ps_space space, struct str nam
     return var;
 }
 
+/* $OFS stands between the items of every list that becomes text. */
+static void change(struct ps_run *r, struct ps_var *var, struct value *values, size_t count)
+{
+    var->values = values;
+    var->count = (uint8_t)count;
+    if (var->space != SPACE_VARIABLE || !str_eqi(var->name, STR("ofs")))
+        return;
+    r->f.ofs = count == 0 ? STR(" ") : count == 1 ? value_text(&r->f, values[0]) : STR("\xFF");
+}
+
 static void put(struct ps_run *r, struct ps_var *var, struct value *values, size_t count)
 {
     if (r->log_count == r->log_capacity) {
@@ -64,8 +74,24 @@ static void put(struct ps_run *r, struct ps_var *var, struct value *values, size
         r->log = log;
     }
     r->log[r->log_count++] = (struct ps_change){var, var->values, var->count};
-    var->values = values;
-    var->count = (uint8_t)count;
+    change(r, var, values, count);
+}
+
+/* Which of its several values a variable has in this world. */
+static unsigned chosen(struct ps_run *r, struct ps_var *var)
+{
+    unsigned worlds = 1, i = 0;
+    while (i < r->mixed_count && r->mixed[i] != var)
+        worlds *= r->mixed[i++]->count;
+    if (i == r->mixed_count && i < RUN_MAX_MIXED)
+        r->mixed[r->mixed_count++] = var;
+    if (i < RUN_MAX_MIXED && worlds <= RUN_MAX_WORLDS) {
+        if (r->worlds < worlds * var->count)
+            r->worlds = worlds * var->count < RUN_MAX_WORLDS ? worlds * var->count : RUN_MAX_WORLDS;
+        return r->world / worlds % var->count;
+    }
+    r->worlds = RUN_MAX_WORLDS;
+    return r->world % var->count;
 }
 
 struct value scope_get(struct ps_run *r, enum ps_space space, struct str name, bool *set)
@@ -74,9 +100,10 @@ struct value scope_get(struct ps_run *r, enum ps_space space, struct str name, b
     *set = var && var->count;
     if (!*set)
         return value_unknown();
-    if (var->count > r->worlds)
-        r->worlds = var->count;
-    return var->values[r->world < var->count ? r->world : var->count - 1u];
+    if (var->count == 1)
+        return var->values[0];
+    unsigned index = chosen(r, var);
+    return r->world == RUN_MAX_WORLDS - 1 ? value_unknown() : var->values[index];
 }
 
 void scope_set_any(struct ps_run *r, enum ps_space space, struct str name,
@@ -130,25 +157,39 @@ enum ps_space variable_space(struct str *name)
 /* What every PowerShell has before the script begins. */
 static bool automatic(struct ps_run *r, struct str name, struct value *out)
 {
-    static const struct {
-        struct str name, value;
-    } variables[] = {
-#define AUTOMATIC(name, value) {{name, sizeof(name) - 1}, {value, sizeof(value) - 1}},
+    static const struct variable_pool {
+#define AUTOMATIC(name, value) char ROW(n)[sizeof name], ROW(v)[sizeof value];
+#include "guard/tables/ps_variables.def"
+#undef AUTOMATIC
+    } pool = {
+#define AUTOMATIC(name, value) name, value,
 #include "guard/tables/ps_variables.def"
 #undef AUTOMATIC
     };
-    (void)r;
+    static const struct {
+        uint16_t name, value;
+    } variables[] = {
+#define AUTOMATIC(name, value) {PLACE(variable_pool, ROW(n)), PLACE(variable_pool, ROW(v))},
+#include "guard/tables/ps_variables.def"
+#undef AUTOMATIC
+    };
     if (str_eqi(name, STR("true")) || str_eqi(name, STR("false"))) {
         *out = value_bool(name.n == 4);
+        return true;
+    }
+    if (str_eq(name, STR("?"))) { /* the last command's success: two worlds of its own */
+        if (r->worlds < 2)
+            r->worlds = 2;
+        *out = value_bool(r->world % 2 == 0);
         return true;
     }
     if (str_eqi(name, STR("null"))) {
         *out = value_kind(VALUE_NULL);
         return true;
     }
-    size_t row = NAME_ROW(variables, name);
+    size_t row = NAME_ROW(pool, variables, name);
     if (row < NAME_ROWS(variables)) {
-        *out = value_string(variables[row].value);
+        *out = value_string(name_at(&pool, variables[row].value));
         return true;
     }
     if (str_eqi(name, STR("executioncontext"))) {
@@ -185,9 +226,8 @@ void variable_set(struct ps_run *r, struct str name, struct value v)
 void scope_undo(struct ps_run *r, size_t mark)
 {
     while (r->log_count > mark) {
-        struct ps_change *change = &r->log[--r->log_count];
-        change->var->values = change->values;
-        change->var->count = change->count;
+        struct ps_change *old = &r->log[--r->log_count];
+        change(r, old->var, old->values, old->count);
     }
 }
 
@@ -236,6 +276,7 @@ static void unite(struct ps_run *r, struct ps_var *var, const struct value *valu
 {
     struct value all[RUN_MAX_VALUES];
     size_t n = var->count;
+    bool changed = false;
     memcpy(all, var->values, n * sizeof *all);
     for (size_t i = 0; i < count; i++) {
         size_t k = 0;
@@ -243,14 +284,28 @@ static void unite(struct ps_run *r, struct ps_var *var, const struct value *valu
             k++;
         if (k < n)
             continue;
+        changed = true;
         if (n < RUN_MAX_VALUES)
             all[n++] = values[i];
         else
             all[RUN_MAX_VALUES - 1] = value_unknown();
     }
-    if (n == var->count)
-        return;
-    scope_set_any(r, var->space, var->name, all, n);
+    if (changed)
+        scope_set_any(r, var->space, var->name, all, n);
+}
+
+void scope_doubt(struct ps_run *r, size_t mark)
+{
+    struct value unknown = value_unknown();
+    uint32_t stamp = ++r->stamp;
+    for (size_t i = mark, end = r->log_count; i < end && !guard_stopped(r->g); i++) {
+        struct ps_var *var = r->log[i].var;
+        if (var->stamp == stamp || var->count == 0 ||
+            (var->space != SPACE_VARIABLE && var->space != SPACE_ENV))
+            continue;
+        var->stamp = stamp;
+        unite(r, var, &unknown, 1);
+    }
 }
 
 void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must)
@@ -261,14 +316,14 @@ void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must)
         b->changes[i].var->hits++;
     uint32_t stamp = ++r->stamp;
     for (size_t i = 0; i < b->count && !guard_stopped(r->g); i++) {
-        struct ps_change *change = &b->changes[i];
-        struct ps_var *var = change->var;
+        struct ps_change *branch = &b->changes[i];
+        struct ps_var *var = branch->var;
         if (var->stamp != stamp && one_must && var->hits == b->branches) {
-            put(r, var, change->values, change->count);
+            put(r, var, branch->values, branch->count);
         } else if (var->count == 0) {
-            put(r, var, change->values, change->count);
+            put(r, var, branch->values, branch->count);
         } else {
-            unite(r, var, change->values, change->count);
+            unite(r, var, branch->values, branch->count);
         }
         var->stamp = stamp;
     }

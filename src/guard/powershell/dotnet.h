@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What dotnet.c and members.c share: a call of a member, and the handlers of the known ones. */
+#ifndef CORDON_GUARD_POWERSHELL_DOTNET_H
+#define CORDON_GUARD_POWERSHELL_DOTNET_H
+
+#include "guard/powershell/run.h"
+
+struct ps_call {
+    struct ps_run *r;
+    struct ps_node *node;
+    struct value object; /* not for static members */
+    struct str type, member;
+    struct value *args;
+    size_t count;
+};
+
+/* Static and instance members that are known by type and name. False: none of them. */
+bool members_static(struct ps_call *c, struct value *out);
+bool members_instance(struct ps_call *c, struct value *out);
+
+/* A receiver that is not known: some names speak for themselves. */
+struct value members_unknown(struct ps_call *c, bool is_static);
+
+/* The n-th argument with its place in the text; one that cannot be known if there is none. */
+struct word call_word(struct ps_call *c, size_t n);
+struct ps_node *call_place(struct ps_node *node, size_t n);
+void call_blocks(struct ps_call *c, struct value on);
+
+/* The property of an object or a table; VALUE_VOID if it has none. */
+struct value property_of(struct value v, const char *name);
+
+/* com.c: a member of a COM object */
+struct value com_call(struct ps_call *c);
+
+/* type.InvokeMember(name, flags, binder, target, arguments). */
+struct value call_by_name(struct ps_call *c, struct value name, struct value target,
+                          struct value arguments);
+
+#endif

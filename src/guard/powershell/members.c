@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The members of .NET types that do something, one row each: type, member, function. */
+#include "guard/powershell/dotnet.h"
+
+#include "guard/names.h"
+
+static bool is(struct str a, const char *b)
+{
+    return str_eqi(a, str_of(b));
+}
+
+static struct word at_node(struct ps_call *c, struct str text)
+{
+    return (struct word){.text = text, .start = c->node->start, .end = c->node->end};
+}
+
+/* ---- processes and the desktop ---- */
+
+static void add_arguments(struct ps_words *w, struct ps_node *at, struct value v)
+{
+    if (v.kind == VALUE_LIST)
+        words_add(w, at, v);
+    else if (v.kind != VALUE_VOID && v.kind != VALUE_NULL)
+        words_split(w, at, value_text(&w->r->f, v));
+}
+
+/* Process.Start(file, arguments) or Process.Start(info). */
+static struct value process_start(struct ps_call *c)
+{
+    struct ps_run *r = c->r;
+    if (c->count == 0)
+        return value_unknown();
+    struct ps_words w = {.r = r};
+    struct value file = c->args[0];
+    struct value arguments = c->count > 1 ? c->args[1] : value_kind(VALUE_VOID);
+    if (file.kind == VALUE_OBJECT || file.kind == VALUE_HASH) {
+        struct value info = file;
+        struct str verb = value_text(&r->f, property_of(info, "verb"));
+        if (is(verb, "runas"))
+            guard_find(r->g, GUARD_LAUNCH_OUTSIDE, at_node(c, verb), STR("Process.Start"),
+                       "starts the program elevated, outside the sandboxed process tree", NULL);
+        file = property_of(info, "filename");
+        arguments = property_of(info, "arguments");
+        if (file.kind == VALUE_VOID)
+            file = value_unknown();
+    }
+    add_arguments(&w, call_place(c->node, c->count > 1 ? 1 : 0), arguments);
+    ps_run_open(r, STR("Process.Start"), eval_word(r, call_place(c->node, 0), file), w.words,
+                w.count);
+    return value_object(&r->f, STR("diagnostics.process"), STR_NONE);
+}
+
+static struct value process_start_object(struct ps_call *c)
+{
+    struct value info = property_of(c->object, "startinfo");
+    if (info.kind == VALUE_VOID)
+        return value_unknown();
+    struct ps_call start = *c;
+    start.args = &info;
+    start.count = 1;
+    return process_start(&start);
+}
+
+static struct value interaction_shell(struct ps_call *c)
+{
+    if (!c->count)
+        return value_unknown();
+    struct ps_words w = {.r = c->r};
+    words_split(&w, call_place(c->node, 0), value_text(&c->r->f, c->args[0]));
+    if (w.count)
+        ps_run_open(c->r, STR("Interaction.Shell"), w.words[0], w.words + 1, w.count - 1);
+    return value_unknown();
+}
+
+static struct value com_create(struct ps_call *c)
+{
+    if (!c->count)
+        return value_unknown();
+    size_t index = is(c->member, "getobject") ? c->count - 1 : 0;
+    return dotnet_com(c->r, call_place(c->node, index), value_text(&c->r->f, c->args[index]));
+}
+
+/* Interaction.CallByName(object, name, kind, arguments) */
+static struct value interaction_call(struct ps_call *c)
+{
+    if (c->count < 3)
+        return value_unknown();
+    return call_by_name(c, c->args[1], c->args[0],
+                        c->count > 3 ? c->args[3] : value_kind(VALUE_VOID));
+}
+
+static struct value help_show(struct ps_call *c)
+{
+    if (c->count > 1)
+        ps_run_open(c->r, STR("Help.ShowHelp"), call_word(c, 1), NULL, 0);
+    return value_unknown();
+}
+
+static struct value launcher(struct ps_call *c)
+{
+    if (c->count)
+        ps_run_open(c->r, STR("Launcher"), call_word(c, 0), NULL, 0);
+    return value_unknown();
+}
+
+static struct value send_keys(struct ps_call *c)
+{
+    guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, call_word(c, 0), STR("SendKeys"),
+               "types into other programs' windows", NULL);
+    return value_unknown();
+}
+
+static struct value browser_navigate(struct ps_call *c)
+{
+    guard_find(c->r->g, GUARD_LAUNCH_BROWSER, call_word(c, 0), STR("WebBrowser"), NULL, NULL);
+    return value_unknown();
+}
+
+static struct value service_start(struct ps_call *c)
+{
+    guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, at_node(c, c->member), c->member, "starts a service",
+               NULL);
+    return value_unknown();
+}
+
+/* Whoever wrote it: ShellExecute is ShellExecute. */
+static struct value shell_execute(struct ps_call *c)
+{
+    guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, at_node(c, c->member), c->member,
+               "hands this to the desktop's shell", NULL);
+    return value_unknown();
+}
+
+/* ---- deletion ---- */
+
+static struct value delete_folder(struct ps_call *c)
+{
+    if (c->count)
+        ps_run_delete(c->r, STR("Directory.Delete"), call_word(c, 0),
+                      c->count > 1 && fold_truth(c->args[1]) != 0 ? GUARD_RECURSE : 0);
+    return value_kind(VALUE_VOID);
+}
+
+static struct value delete_file(struct ps_call *c)
+{
+    if (c->count)
+        ps_run_delete(c->r, STR("File.Delete"), call_word(c, 0), GUARD_FORCE);
+    return value_kind(VALUE_VOID);
+}
+
+static struct value delete_anything(struct ps_call *c)
+{
+    if (c->count)
+        ps_run_delete(c->r, STR("FileSystem.Delete"), call_word(c, 0), GUARD_FORCE | GUARD_RECURSE);
+    return value_kind(VALUE_VOID);
+}
+
+static struct value delete_object(struct ps_call *c)
+{
+    struct value path = property_of(c->object, "fullname");
+    if (path.kind != VALUE_VOID)
+        ps_run_delete(c->r, STR("Delete"), eval_word(c->r, c->node, path),
+                      c->count && fold_truth(c->args[0]) != 0 ? GUARD_RECURSE : 0);
+    return value_kind(VALUE_VOID);
+}
+
+/* ---- files ---- */
+
+static struct value write_file(struct ps_call *c)
+{
+    if (c->count > 1)
+        ps_run_write(c->r, value_text(&c->r->f, c->args[0]), c->args[1],
+                     str_startsi(c->member, STR("append")));
+    return value_kind(VALUE_VOID);
+}
+
+/* ---- reflection ---- */
+
+static struct value create_instance(struct ps_call *c)
+{
+    if (!c->count)
+        return value_unknown();
+    struct value type = c->args[0];
+    if (type.kind == VALUE_OBJECT && str_eq(type.object->type, STR("comtype")))
+        return dotnet_com(c->r, c->node, type.object->text);
+    if (type.kind == VALUE_TYPE)
+        return dotnet_new(c->r, c->node, type.text, c->args + 1, c->count - 1);
+    return value_unknown();
+}
+
+static struct value com_type(struct ps_call *c)
+{
+    return c->count ? value_object(&c->r->f, STR("comtype"), value_text(&c->r->f, c->args[0]))
+                    : value_unknown();
+}
+
+static struct value type_by_name(struct ps_call *c)
+{
+    return c->count ? fold_cast(&c->r->f, STR("type"), c->args[0]) : value_unknown();
+}
+
+/* An assembly made of bytes: nothing can be said of what is in it. */
+static struct value load_assembly(struct ps_call *c)
+{
+    if (c->count && c->args[0].kind != VALUE_STRING)
+        ps_run_opaque_command(c->r, word_unknown(c->node->start, c->node->end));
+    return value_unknown();
+}
+
+/* Marshal's conversions between strings and their memory keep the text. */
+static struct value marshal_keep(struct ps_call *c)
+{
+    return c->count ? c->args[0] : value_unknown();
+}
+
+/* ---- code ---- */
+
+static struct value block_create(struct ps_call *c)
+{
+    if (!c->count)
+        return value_unknown();
+    return c->args[0].kind == VALUE_BLOCK
+               ? c->args[0]
+               : value_object(&c->r->f, STR("code"), value_text(&c->r->f, c->args[0]));
+}
+
+static struct value code_invoke(struct ps_call *c)
+{
+    return ps_run_value(c->r, c->object, c->node, NULL, 0, value_kind(VALUE_VOID),
+                        is(c->type, "code"));
+}
+
+static struct value keep_object(struct ps_call *c)
+{
+    return c->object;
+}
+
+static struct value object_text(struct ps_call *c)
+{
+    return value_string(value_text(&c->r->f, c->object));
+}
+
+static struct value shell_create(struct ps_call *c)
+{
+    return value_object(&c->r->f, STR("powershell"), STR_NONE);
+}
+
+static struct value shell_put(struct ps_call *c, const char *name)
+{
+    if (c->count)
+        value_put(&c->r->f, &c->object.object->properties, str_of(name), c->args[0]);
+    return c->object;
+}
+
+static struct value shell_script(struct ps_call *c)
+{
+    return shell_put(c, "script");
+}
+
+static struct value shell_command(struct ps_call *c)
+{
+    return shell_put(c, "command");
+}
+
+static struct value shell_argument(struct ps_call *c)
+{
+    struct fold *f = &c->r->f;
+    struct value one = value_list(f, 1);
+    if (!c->count || one.kind != VALUE_LIST)
+        return c->object;
+    one.items[0] = c->args[c->count - 1];
+    struct value_hash *properties = &c->object.object->properties;
+    const struct value *old = value_get(properties, STR("arguments"));
+    value_put(f, properties, STR("arguments"), old ? fold_binary(f, OP_ADD, *old, one) : one);
+    return c->object;
+}
+
+static struct value shell_invoke(struct ps_call *c)
+{
+    const struct value_hash *properties = &c->object.object->properties;
+    const struct value *script = value_get(properties, STR("script"));
+    const struct value *command = value_get(properties, STR("command"));
+    const struct value *arguments = value_get(properties, STR("arguments"));
+    struct ps_arg few[8];
+    size_t count = 0;
+    for (size_t i = 0; arguments && arguments->kind == VALUE_LIST && i < arguments->count; i++)
+        if (count < 8)
+            few[count++] = (struct ps_arg){.node = c->node, .value = arguments->items[i]};
+    if (script)
+        ps_run_code(c->r, c->node, *script, STR("PowerShell.AddScript"));
+    if (command)
+        ps_run_value(c->r, *command, c->node, few, count, value_kind(VALUE_VOID), false);
+    return value_unknown();
+}
+
+static struct value context_script(struct ps_call *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->args[i].kind == VALUE_STRING || c->args[i].kind == VALUE_BLOCK ||
+            (c->args[i].kind == VALUE_UNKNOWN && (c->count == 1 || i == 0)))
+            ps_run_code(c->r, call_place(c->node, i), c->args[i], STR("InvokeScript"));
+    return value_unknown();
+}
+
+static struct value context_command(struct ps_call *c)
+{
+    if (!c->count || !value_known(c->args[0]))
+        return value_unknown();
+    struct str name = value_text(&c->r->f, c->args[0]);
+    if (str_has_char(name, '*') || str_has_char(name, '?'))
+        name = cmdlet_match(name);
+    return name.p ? value_object(&c->r->f, STR("command"), name) : value_unknown();
+}
+
+/* ExpandString runs what stands in $(…). */
+static struct value context_expand(struct ps_call *c)
+{
+    if (!c->count)
+        return value_unknown();
+    struct str text = value_text(&c->r->f, c->args[0]);
+    if (!str_has_char(text, '$') && !str_has_char(text, '`'))
+        return c->args[0];
+    if (str_find(text, STR("$("), 0) < text.n) {
+        struct fold *f = &c->r->f;
+        ps_run_code(c->r, call_place(c->node, 0),
+                    value_string(fold_concat(f, fold_concat(f, STR("\""), text), STR("\""))),
+                    STR("ExpandString"));
+    }
+    return value_unknown();
+}
+
+/* ---- text ---- */
+
+static struct value builder_call(struct ps_call *c)
+{
+    struct fold *f = &c->r->f;
+    struct str *text = &c->object.object->text;
+    if (is(c->member, "tostring"))
+        return c->count ? value_unknown() : value_string(*text);
+    if (is(c->member, "append") && c->count == 1)
+        *text = fold_concat(f, *text, value_text(f, c->args[0]));
+    else if (is(c->member, "appendline"))
+        *text = fold_concat(
+            f, fold_concat(f, *text, c->count ? value_text(f, c->args[0]) : STR("")), STR("\r\n"));
+    else if (is(c->member, "clear"))
+        *text = STR("");
+    else
+        *text = fold_concat(f, *text, STR("\xFF"));
+    return c->object;
+}
+
+static struct value encoding_call(struct ps_call *c)
+{
+    struct value out;
+    return fold_static(&c->r->f, c->type, c->member, c->args, c->count, &out) ? out
+                                                                              : value_unknown();
+}
+
+static struct value read_stream(struct ps_call *c)
+{
+    struct fold *f = &c->r->f;
+    struct value bytes = value_object(f, STR("bytes"), c->object.object->text), out;
+    if (!c->object.object->text.p || bytes.kind != VALUE_OBJECT)
+        return value_unknown();
+    if (is(c->member, "toarray"))
+        return bytes;
+    struct value encoding = property_of(c->object, "encoding");
+    struct str name = encoding.kind == VALUE_STRING ? encoding.text : STR("encoding/utf8");
+    return fold_static(f, name, STR("getstring"), &bytes, 1, &out) ? out : value_unknown();
+}
+
+/* stream.CopyTo(other) */
+static struct value copy_stream(struct ps_call *c)
+{
+    if (c->count && c->args[0].kind == VALUE_OBJECT)
+        c->args[0].object->text = c->object.object->text;
+    return value_kind(VALUE_VOID);
+}
+
+static struct value environment_set(struct ps_call *c)
+{
+    if (c->count > 1)
+        scope_set(c->r, SPACE_ENV, value_text(&c->r->f, c->args[0]), c->args[1]);
+    return value_kind(VALUE_VOID);
+}
+
+static struct value environment_get(struct ps_call *c)
+{
+    bool set;
+    if (!c->count)
+        return value_unknown();
+    return variable_get(c->r, fold_concat(&c->r->f, STR("env:"), value_text(&c->r->f, c->args[0])),
+                        &set);
+}
+
+/* ---- WMI ---- */
+
+static struct value wmi_call(struct ps_call *c)
+{
+    struct str class = str_from(c->type, 4), method = c->member;
+    if (is(method, "invokemethod") && c->count)
+        method = value_text(&c->r->f, c->args[0]);
+    if (is(method, "delete") && str_find(class, STR("shadowcopy"), 0) < class.n && !c->r->quiet)
+        guard_find(c->r->g, GUARD_DESTROY_DISK, at_node(c, class), STR("Delete"), NULL, NULL);
+    dotnet_wmi(c->r, c->node, class.n ? class : STR("\xFF"), method, method);
+    call_blocks(c, c->object);
+    return is(method, "get") || is(method, "put") ? c->object : value_unknown();
+}
+
+/* ---- the tables; a star at the end stands for anything ---- */
+
+struct member {
+    const char *type, *member;
+    struct value (*run)(struct ps_call *c);
+};
+
+static const struct member statics[] = {
+    {"diagnostics.process", "start", process_start},
+    {"microsoft.visualbasic.interaction", "shell", interaction_shell},
+    {"microsoft.visualbasic.interaction", "createobject", com_create},
+    {"microsoft.visualbasic.interaction", "getobject", com_create},
+    {"microsoft.visualbasic.interaction", "callbyname", interaction_call},
+    {"windows.forms.help", "*", help_show},
+    {"windows.system.launcher*", "*", launcher},
+    {"windows.forms.sendkeys", "*", send_keys},
+    {"io.directory", "delete", delete_folder},
+    {"io.file", "delete", delete_file},
+    {"io.file", "writeall*", write_file},
+    {"io.file", "appendall*", write_file},
+    {"microsoft.visualbasic.fileio.filesystem", "delete*", delete_anything},
+    {"activator", "createinstance", create_instance},
+    {"type", "gettypefromprogid", com_type},
+    {"type", "gettypefromclsid", com_type},
+    {"type", "gettype", type_by_name},
+    {"runtimetype", "gettype", type_by_name},
+    {"reflection.assembly", "load", load_assembly},
+    {"appdomain", "load", load_assembly},
+    {"runtime.interopservices.marshal", "getactiveobject", com_create},
+    {"runtime.interopservices.marshal", "bindtomoniker", com_create},
+    {"runtime.interopservices.marshal", "ptrtostring*", marshal_keep},
+    {"runtime.interopservices.marshal", "securestringto*", marshal_keep},
+    {"runtime.interopservices.marshal", "stringto*", marshal_keep},
+    {"scriptblock", "create", block_create},
+    {"management.automation.powershell", "create", shell_create},
+    {"environment", "setenvironmentvariable", environment_set},
+    {"environment", "getenvironmentvariable", environment_get},
+    {"*", "shellexecute*", shell_execute},
+};
+
+static const struct member instances[] = {
+    {"com/*", "*", com_call},
+    {"wmi/*", "*", wmi_call},
+    {"encoding/*", "*", encoding_call},
+    {"powershell", "addscript", shell_script},
+    {"powershell", "addcommand", shell_command},
+    {"powershell", "addargument", shell_argument},
+    {"powershell", "addparameter", shell_argument},
+    {"powershell", "invoke*", shell_invoke},
+    {"powershell", "begininvoke*", shell_invoke},
+    {"powershell", "*", keep_object},
+    {"text.stringbuilder", "*", builder_call},
+    {"code", "invoke*", code_invoke},
+    {"code", "tostring", object_text},
+    {"code", "*", keep_object},
+    {"invokecommand", "invokescript", context_script},
+    {"invokecommand", "newscriptblock", block_create},
+    {"invokecommand", "expandstring", context_expand},
+    {"invokecommand", "getc*", context_command},
+    {"assembly", "gettype", type_by_name},
+    {"diagnostics.process", "start", process_start_object},
+    {"io.*", "delete", delete_object},
+    {"io.*", "readtoend", read_stream},
+    {"io.*", "toarray", read_stream},
+    {"io.*", "copyto", copy_stream},
+    {"windows.forms.webbrowser", "navigate*", browser_navigate},
+    {"windows.controls.webbrowser", "navigate*", browser_navigate},
+    {"service", "start", service_start},
+    {"service", "continue", service_start},
+    {"variable", "tostring", object_text},
+    {"command", "tostring", object_text},
+    {"command", "invoke*", code_invoke},
+};
+
+static bool fits(const char *pattern, struct str text)
+{
+    struct str name = str_of(pattern);
+    if (name.p[name.n - 1] == '*')
+        return str_startsi(text, str_slice(name, 0, name.n - 1));
+    return str_eqi(text, name);
+}
+
+static bool dispatch(const struct member *rows, size_t count, struct ps_call *c, struct value *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (fits(rows[i].type, c->type) && fits(rows[i].member, c->member)) {
+            *out = rows[i].run(c);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool members_static(struct ps_call *c, struct value *out)
+{
+    return dispatch(statics, NAME_ROWS(statics), c, out);
+}
+
+bool members_instance(struct ps_call *c, struct value *out)
+{
+    return dispatch(instances, NAME_ROWS(instances), c, out);
+}
+
+/* ---- receivers that are not known ---- */
+
+static bool invokes(struct str member)
+{
+    return str_startsi(member, STR("invoke")) || is(member, "dynamicinvoke") ||
+           is(member, "begininvoke");
+}
+
+struct value members_unknown(struct ps_call *c, bool is_static)
+{
+    struct ps_run *r = c->r;
+    struct str member = c->member;
+    struct word first = call_word(c, 0);
+    bool url = c->count && guard_is_url(first.text);
+    call_blocks(c, value_unknown());
+    if ((is(member, "shellexecute") && c->count) || is(member, "executeshellcommand")) {
+        guard_find(r->g, GUARD_LAUNCH_OUTSIDE, first, member, "hands this to the desktop's shell",
+                   NULL);
+    } else if (str_startsi(member, STR("navigate")) && url) {
+        guard_find(r->g, GUARD_LAUNCH_BROWSER, first, member, NULL, NULL);
+    } else if ((is(member, "run") || is(member, "exec") || is(member, "start")) && url) {
+        ps_run_open(r, member, first, NULL, 0);
+    } else if (c->count && (is(member, "addscript") ||
+                            (is(member, "createpipeline") && c->args[0].kind == VALUE_STRING))) {
+        c->object = value_object(&r->f, STR("powershell"), STR_NONE);
+        return c->object.kind == VALUE_OBJECT ? shell_script(c) : c->object;
+    } else if (is(member, "invokescript") && c->count) {
+        ps_run_code(r, call_place(c->node, 0), c->args[0], member);
+    } else if (is(member, "gettype") && c->count && c->args[0].kind == VALUE_STRING) {
+        return type_by_name(c);
+    } else if (invokes(member) || (is_static && is(member, "start"))) {
+        /* Code, a command or a method that nobody can name. */
+        ps_run_opaque_command(r, word_unknown(c->node->start, c->node->end));
+    } else if (is(member, "delete") && c->count == 1 && c->args[0].kind == VALUE_BOOL) {
+        ps_run_delete(r, STR("Delete"), word_unknown(c->node->start, c->node->end), GUARD_RECURSE);
+    }
+    return value_unknown();
+}
