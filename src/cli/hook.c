@@ -6,6 +6,7 @@
  */
 #include "hook/hook.h"
 #include "cli/cli.h"
+#include "cli/hook_shell.h"
 #include "launch/disk.h"
 #include "lib/check.h"
 #include "lib/system.h"
@@ -18,6 +19,12 @@ struct hook_request {
     const char *words[MOST_WORDS]; /* options of the policy, as given */
     size_t word_count;
 };
+
+static bool is_file(struct arena *arena, struct str path)
+{
+    struct disk_facts facts;
+    return disk_look(arena, path, &facts) == 0 && facts.exists && !facts.directory;
+}
 
 /* ---- an event ---- */
 
@@ -33,21 +40,22 @@ static void read_event(struct buf *event)
 static int answer_event(struct cordon_policy *p, struct hook_options *o)
 {
     auto_arena struct arena arena = {0};
-    auto_buf struct buf event = {0}, out = {0}, self = {0};
-    struct str inside;
-    if (o->wrap && o->agent == HOOK_GEMINI) {
-        print_error("Gemini accepts no rewritten command; leave out --wrap");
-        return EXIT_BLOCK;
-    }
+    auto_buf struct buf event = {0}, out = {0}, self = {0}, state = {0};
+    struct str inside, shell;
     if (system_is_terminal(stdin)) {
         print_error("this answers an agent's events; to set it up: cordon hook --install %s",
-                    hook_agents[o->agent]);
+                    hook_agents[o->agent].name);
         return EXIT_BLOCK;
     }
     o->windows = disk_dialect() == PATH_WINDOWS;
     o->inside = disk_variable(&arena, STR("CORDON"), &inside);
     o->program = machine_own_path(&self) ? buf_str(&self) : STR("cordon");
-    disk_variable(&arena, STR("CLAUDE_PROJECT_DIR"), &o->project);
+    if (o->agent != HOOK_CODEX)
+        disk_variable(&arena, STR("CLAUDE_PROJECT_DIR"), &o->project);
+    o->confined_shell = disk_variable(&arena, STR("CLAUDE_CODE_SHELL"), &shell) &&
+                        hook_is_shell(shell) && is_file(&arena, shell);
+    if (hook_folder(o->agent, &state))
+        o->state = buf_str(&state);
     read_event(&event);
     int rc = event.failed ? CORDON_E_NOMEM : hook_answer(p, o, buf_str(&event), &out);
     if (rc || out.failed) {
@@ -61,7 +69,7 @@ static int answer_event(struct cordon_policy *p, struct hook_options *o)
     return 0;
 }
 
-/* ---- settings ---- */
+/* ---- what is written ---- */
 
 static bool is_plain(char c)
 {
@@ -83,58 +91,145 @@ static bool add_word(struct buf *out, struct str word)
     return true;
 }
 
-static int make_command(const struct hook_request *r, enum hook_agent agent, struct buf *out)
+/* True if "cordon" leads to this very file. */
+static bool is_on_path(struct arena *arena, struct str self)
 {
+    bool windows = disk_dialect() == PATH_WINDOWS;
+    struct disk_facts own, facts;
+    struct str path;
+    if (!disk_variable(arena, STR("PATH"), &path) || disk_look(arena, self, &own))
+        return false;
+    for (size_t pos = 0; pos < path.n;) {
+        size_t end = str_find_char(path, windows ? ';' : ':', pos);
+        auto_buf struct buf file = {0};
+        buf_add(&file, str_slice(path, pos, end));
+        buf_add(&file, windows ? STR("/cordon.exe") : STR("/cordon"));
+        pos = end + 1;
+        if (!file.failed && disk_look(arena, buf_str(&file), &facts) == 0 && facts.exists &&
+            !facts.directory)
+            return str_eq(facts.final, own.final);
+    }
+    return false;
+}
+
+/*
+ * The program as a word of the line. A project's settings are for everybody who works on it: there
+ * the name alone, or the path below the home folder, but no folder of one person.
+ */
+static bool add_program(struct buf *out, enum hook_agent agent, bool project)
+{
+    auto_arena struct arena arena = {0};
     auto_buf struct buf self = {0};
+    bool windows = disk_dialect() == PATH_WINDOWS;
+    struct str home;
     if (!machine_own_path(&self))
         buf_add(&self, STR("cordon"));
-    for (size_t i = 0; i < self.n && disk_dialect() == PATH_WINDOWS; i++)
+    for (size_t i = 0; i < self.n && windows; i++)
         if (self.p[i] == '\\')
             self.p[i] = '/';
-    bool good = add_word(out, buf_str(&self));
-    buf_fmt(out, " hook %s", hook_agents[agent]);
-    buf_add(out, r->wrap ? STR(" --wrap") : STR(""));
-    buf_add(out, r->approve ? STR(" --approve") : STR(""));
-    if (r->shell)
-        buf_fmt(out, " --shell %s", r->shell);
-    for (size_t i = 0; i < r->word_count; i++) {
-        buf_char(out, ' ');
-        good = good && add_word(out, str_of(r->words[i]));
+    struct str path = buf_str(&self);
+    if (project && is_on_path(&arena, path)) {
+        buf_add(out, STR("cordon"));
+        return !out->failed;
     }
+    if (project && !windows && disk_variable(&arena, STR("HOME"), &home) && home.n > 1 &&
+        str_starts(path, home) && path.n > home.n && path.p[home.n] == '/') {
+        auto_buf struct buf rest = {0};
+        bool good = add_word(&rest, str_from(path, home.n));
+        bool quoted = rest.n && rest.p[0] == '"';
+        buf_add(out, STR("\"$HOME"));
+        buf_add(out, quoted ? str_slice(buf_str(&rest), 1, rest.n - 1) : buf_str(&rest));
+        buf_char(out, '"');
+        return good && !out->failed;
+    }
+    if (!windows || agent == HOOK_CLAUDE)
+        return windows ? (buf_add(out, path), !out->failed) : add_word(out, path);
+    /* PowerShell takes a quoted path for a text; cmd takes "/" for the start of an option. */
+    buf_add(out, agent == HOOK_CODEX ? STR("\"") : STR("& \""));
+    bool good = path.n && !strpbrk(buf_cstr(&self), "\"$`!%");
+    buf_add(out, path);
+    buf_char(out, '"');
+    return good && !out->failed;
+}
+
+#define NO_ANSWER "cordon: sandbox denied: the hook of cordon did not run"
+
+/* An agent takes most ways to fail for "go on": the line ends with 2 and a reason instead. */
+static struct str closed_end(enum hook_agent agent)
+{
+    if (disk_dialect() != PATH_WINDOWS)
+        return STR(" || sh -c 'echo \"" NO_ANSWER "\" >&2; exit 2'");
+    if (agent == HOOK_CODEX)
+        return STR(" || (echo " NO_ANSWER " 1>&2 & exit 2)");
+    return STR("; if ($LASTEXITCODE -ne 0) { [Console]::Error.WriteLine('" NO_ANSWER
+               "'); exit 2 }");
+}
+
+struct line {
+    struct buf command, shell;
+    struct str words[MOST_WORDS + 8];
+    struct hook_entry entry;
+};
+
+static void free_line(struct line *l)
+{
+    buf_free(&l->command);
+    buf_free(&l->shell);
+}
+
+static int make_line(const struct hook_request *r, enum hook_agent agent, struct line *out)
+{
+    struct str *words = out->words;
+    size_t count = 0;
+    bool alone = agent == HOOK_CLAUDE && disk_dialect() == PATH_WINDOWS;
+    bool good = add_program(&out->command, agent, r->project);
+    words[count++] = STR("hook");
+    words[count++] = str_of(hook_agents[agent].name);
+    if (r->wrap)
+        words[count++] = STR("--wrap");
+    if (r->approve)
+        words[count++] = STR("--approve");
+    if (r->shell) {
+        words[count++] = STR("--shell");
+        words[count++] = str_of(r->shell);
+    }
+    for (size_t i = 0; i < r->word_count; i++)
+        words[count++] = str_of(r->words[i]);
+    /* On Windows Claude Code has Git's bash or PowerShell: no shell at all reads the same in both. */
+    if (alone) {
+        out->entry.words = words;
+        out->entry.word_count = count;
+    }
+    for (size_t i = 0; i < count && !alone; i++) {
+        buf_char(&out->command, ' ');
+        good = good && add_word(&out->command, words[i]);
+    }
+    if (!alone)
+        buf_add(&out->command, closed_end(agent));
     if (!good)
         return print_failure("a path or value holds a character that shells read differently; "
                              "write the settings by hand");
-    return out->failed ? print_failure("out of memory") : 0;
+    if (out->command.failed)
+        return print_failure("out of memory");
+    out->entry.command = buf_str(&out->command);
+    return 0;
 }
 
-/* Where the agent keeps its settings. */
-static bool settings_file(enum hook_agent agent, bool project, struct buf *out)
+/* Where the agent keeps its settings. Claude Code's shell is named by an absolute path, which is
+   for one person only. */
+static bool settings_file(const struct hook_request *r, enum hook_agent agent, struct buf *out)
 {
-    static const struct {
-        const char *folder, *file;
-        struct str variable; /* names the folder in another place */
-    } places[HOOK_AGENT_COUNT] = {{".claude", "settings.json", STR("CLAUDE_CONFIG_DIR")},
-                                  {".codex", "hooks.json", STR("CODEX_HOME")},
-                                  {".gemini", "settings.json", STR("")}};
-    auto_arena struct arena arena = {0};
-    struct str home, variable = places[agent].variable;
-    if (project) {
-        buf_fmt(out, "%s/%s", places[agent].folder, places[agent].file);
-        return !out->failed;
-    }
-    if (variable.n && disk_variable(&arena, variable, &home) && home.n) {
-        buf_add(out, home);
-        buf_fmt(out, "/%s", places[agent].file);
-        return !out->failed;
-    }
-    if (!disk_variable(&arena, disk_dialect() == PATH_WINDOWS ? STR("USERPROFILE") : STR("HOME"),
-                       &home) ||
-        home.n == 0)
+    const struct hook_agent_info *info = &hook_agents[agent];
+    if (r->project)
+        buf_add(out, str_of(info->folder));
+    else if (!hook_folder(agent, out))
         return false;
-    buf_add(out, home);
-    buf_fmt(out, "/%s/%s", places[agent].folder, places[agent].file);
+    buf_fmt(out, "/%s",
+            r->project && (r->wrap && shell_is_used(agent)) ? "settings.local.json" : info->file);
     return !out->failed;
 }
+
+/* ---- settings ---- */
 
 static void print_lines(char sign, struct str text)
 {
@@ -163,72 +258,117 @@ static void print_change(struct str before, struct str after)
     print_lines('+', str_slice(after, same, after.n - tail));
 }
 
-static void print_afterwards(enum hook_agent agent)
+static void print_afterwards(const struct hook_request *r, enum hook_agent agent)
 {
+    bool windows = disk_dialect() == PATH_WINDOWS;
     if (agent == HOOK_CODEX)
-        printf("If your Codex has hooks switched off: below [features] of config.toml, "
-               "codex_hooks = true\n");
-    printf("Start %s anew, then ask it to run: start https://example.com\n", hook_agents[agent]);
+        printf(
+            "Codex skips this hook until you trust it%s: start codex here, type /hooks, and trust "
+            "it. cordon doctor says whether it is trusted.\n",
+            r->project ? " and the project" : "");
+    if (agent == HOOK_GEMINI && r->project)
+        printf("Gemini CLI ignores a project's settings in a folder that is not trusted, also with "
+               "--skip-trust: trust it with /permissions, or install without --project.\n");
+    printf("Start %s anew, then ask it to run: %s https://example.com\n", hook_agents[agent].name,
+           windows ? "start" : "xdg-open");
 }
 
-static int print_snippet(const struct hook_request *r, enum hook_agent agent)
+static int print_snippet(struct hook_request *r, enum hook_agent agent)
 {
-    auto_buf struct buf command = {0}, file = {0}, project = {0}, text = {0}, error = {0};
+    auto_buf struct buf file = {0}, project = {0}, text = {0}, error = {0};
+    struct line line = {0};
     bool changed;
-    int rc = make_command(r, agent, &command);
-    if (rc)
-        return rc;
-    if (hook_install(agent, STR(""), buf_str(&command), &text, &changed, &error) ||
-        !settings_file(agent, true, &project))
-        return print_failure("out of memory");
-    printf("Put this into %s for all projects, or into %s for this one:\n\n%s\n",
-           settings_file(agent, false, &file) ? buf_cstr(&file)
-                                              : "the settings of your home folder",
-           buf_cstr(&project), buf_cstr(&text));
-    print_afterwards(agent);
-    return 0;
+    if ((r->wrap && shell_is_used(agent)))
+        return print_failure("--wrap needs a file beside the settings; use --install");
+    int rc = make_line(r, agent, &line);
+    if (rc == 0 && hook_install(agent, STR(""), &line.entry, &text, &changed, &error))
+        rc = print_failure("out of memory");
+    if (rc == 0) {
+        bool known = (r->project = false, settings_file(r, agent, &file));
+        r->project = true;
+        settings_file(r, agent, &project);
+        printf("Put this into %s for all projects, or into %s for this one:\n\n%s\n",
+               known ? buf_cstr(&file) : "the settings of your home folder", buf_cstr(&project),
+               buf_cstr(&text));
+        print_afterwards(r, agent);
+    }
+    free_line(&line);
+    return rc;
 }
 
-static int change_settings(const struct hook_request *r, enum hook_agent agent)
+/* The settings as they are: nothing if there are none. */
+static int read_settings(const char *file, struct buf *old)
 {
-    auto_buf struct buf command = {0}, file = {0}, old = {0}, text = {0}, error = {0};
-    bool changed = false;
+    int rc = disk_read(str_of(file), HOOK_MAX_EVENT, old);
+    FILE *exists = rc == CORDON_E_OPEN ? system_fopen(file, "rb") : NULL;
+    if (rc == 0 || (rc == CORDON_E_OPEN && !exists))
+        return 0;
+    if (exists)
+        fclose(exists);
+    return print_failure("%s: %s; it is left as it is", file, cordon_strerror(rc));
+}
+
+static int replace(const char *file, struct str text)
+{
     char why[256];
-    int rc = make_command(r, agent, &command);
+    return system_replace_file(file, text, why, sizeof why)
+               ? 0
+               : print_failure("%s: %s; it is left as it is", file, why);
+}
+
+static int change_file(const struct hook_request *r, enum hook_agent agent, struct buf *file,
+                       const struct line *line, bool *any)
+{
+    auto_buf struct buf old = {0}, text = {0}, error = {0};
+    bool changed = false;
+    int rc = read_settings(buf_cstr(file), &old);
     if (rc)
         return rc;
-    if (!settings_file(agent, r->project, &file))
-        return print_failure("the home folder is unknown; name the project with --project");
-    rc = disk_read(buf_str(&file), HOOK_MAX_EVENT, &old);
-    if (rc == CORDON_E_OPEN) {
-        FILE *exists = system_fopen(buf_cstr(&file), "rb");
-        if (exists) {
-            fclose(exists);
-            return print_failure("%s: %s; it is left as it is", buf_cstr(&file),
-                                 cordon_strerror(rc));
-        }
-    } else if (rc) {
-        return print_failure("%s: %s; it is left as it is", buf_cstr(&file), cordon_strerror(rc));
-    }
-    rc = r->install ? hook_install(agent, buf_str(&old), buf_str(&command), &text, &changed, &error)
+    rc = r->install ? hook_install(agent, buf_str(&old), &line->entry, &text, &changed, &error)
                     : hook_remove(agent, buf_str(&old), &text, &changed, &error);
     if (rc)
-        return print_failure("%s: %s; it is left as it is", buf_cstr(&file),
+        return print_failure("%s: %s; it is left as it is", buf_cstr(file),
                              error.n ? buf_cstr(&error) : cordon_strerror(rc));
-    if (!changed) {
-        printf("%s: %s\n", buf_cstr(&file),
-               r->install ? "the hook is there already" : "there is no hook of cordon");
+    *any = *any || changed;
+    if (!changed)
         return 0;
-    }
-    printf("%s:\n", buf_cstr(&file));
+    printf("%s:\n", buf_cstr(file));
     print_change(buf_str(&old), buf_str(&text));
     fflush(stdout);
-    if (!system_replace_file(buf_cstr(&file), buf_str(&text), why, sizeof why))
-        return print_failure("%s: %s; it is left as it is", buf_cstr(&file), why);
-    printf("%s\n", r->install ? "written" : "removed");
-    if (r->install)
-        print_afterwards(agent);
-    return 0;
+    return replace(buf_cstr(file), buf_str(&text));
+}
+
+static int change_settings(struct hook_request *r, enum hook_agent agent, bool has_roots)
+{
+    auto_buf struct buf file = {0}, other = {0};
+    struct line line = {0};
+    bool any = false, shell = r->install && (r->wrap && shell_is_used(agent));
+    int rc = make_line(r, agent, &line);
+    if (rc == 0 && !settings_file(r, agent, &file))
+        rc = print_failure("the home folder is unknown; name the project with --project");
+    if (rc == 0 && shell) {
+        rc = shell_install(r->words, r->word_count, r->project, has_roots, &line.shell);
+        line.entry.shell = buf_str(&line.shell);
+    }
+    if (rc == 0)
+        rc = change_file(r, agent, &file, &line, &any);
+    if (rc == 0 && agent == HOOK_CLAUDE && r->project) {
+        /* One entry, in one of the two files. */
+        struct hook_request twin = {.remove = "claude", .project = true, .wrap = !r->wrap};
+        if (settings_file(&twin, agent, &other))
+            rc = change_file(&twin, agent, &other, &line, &any);
+    }
+    if (rc == 0 && r->remove && agent == HOOK_CLAUDE)
+        shell_remove(r->project);
+    if (rc == 0 && !any)
+        printf("%s: %s\n", buf_cstr(&file),
+               r->install ? "the hook is there already" : "there is no hook of cordon");
+    else if (rc == 0)
+        printf("%s\n", r->install ? "written" : "removed");
+    if (rc == 0 && any && r->install)
+        print_afterwards(r, agent);
+    free_line(&line);
+    return rc;
 }
 
 /* ---- the command line ---- */
@@ -251,8 +391,73 @@ static void keep_words(struct hook_request *r, const struct arguments *args, siz
     }
 }
 
+/* Where a value that is a path begins in a word; the word's length if it holds none. */
+static size_t path_at(const struct hook_request *r, size_t i)
+{
+    struct str word = str_of(r->words[i]), text = str_from(word, 2);
+    bool option = str_starts(word, STR("--"));
+    size_t equals = str_find_char(text, '=', 0);
+    struct str name = option ? str_slice(text, 0, equals) : STR_NONE;
+    if (!option && i > 0)
+        name = str_from(str_of(r->words[i - 1]), 2);
+    const struct settings_info *info = settings_find(name);
+    bool path = info && (str_eq(info->value, STR("DIR")) || str_eq(info->value, STR("PATH")) ||
+                         str_eq(info->value, STR("FILE")));
+    return !path ? word.n : option ? 2 + equals + 1 : 0;
+}
+
+static bool is_relative(struct str path)
+{
+    bool drive = path.n > 1 && path.p[1] == ':';
+    return path.n > 0 && !drive && !strchr("/\\@~", path.p[0]);
+}
+
+/*
+ * Paths are written down absolute: the folder in which a hook starts is not the one it is installed
+ * from. In a project's file, which is for everybody, they stay as they are.
+ */
+static int settle_paths(struct hook_request *r, enum hook_agent agent, struct arena *arena)
+{
+    struct str cwd = disk_cwd(arena);
+    for (size_t i = 0; i < r->word_count; i++) {
+        struct str word = str_of(r->words[i]);
+        size_t at = path_at(r, i);
+        auto_buf struct buf full = {0};
+        if (at >= word.n || !is_relative(str_from(word, at)))
+            continue;
+        if (r->project && agent == HOOK_CODEX)
+            return print_failure("%s: Codex starts a hook in the folder that the model names; with "
+                                 "--project leave it out, else give an absolute path",
+                                 r->words[i]);
+        if (r->project && !(r->wrap && shell_is_used(agent)))
+            continue;
+        buf_add(&full, str_slice(word, 0, at));
+        buf_add(&full, cwd);
+        if (!str_eq(str_from(word, at), STR("."))) {
+            buf_char(&full, '/');
+            buf_add(&full, str_from(word, at));
+        }
+        r->words[i] = arena_copy(arena, buf_str(&full)).p;
+        if (full.failed || !r->words[i])
+            return print_failure("out of memory");
+    }
+    return 0;
+}
+
+static bool has_relative_path(const struct hook_request *r)
+{
+    for (size_t i = 0; i < r->word_count; i++) {
+        struct str word = str_of(r->words[i]);
+        size_t at = path_at(r, i);
+        if (at < word.n && is_relative(str_from(word, at)))
+            return true;
+    }
+    return false;
+}
+
 static int hook(struct cordon_policy *p, struct arguments *args)
 {
+    auto_arena struct arena arena = {0};
     struct hook_request r = {0};
     struct hook_options o = {0};
     const struct option own[] = {
@@ -280,11 +485,23 @@ static int hook(struct cordon_policy *p, struct arguments *args)
     }
     if (!agent || !hook_find_agent(str_of(agent), &o.agent) || args->next < args->count ||
         (settings && name)) {
-        print_error("type: cordon hook claude, codex or gemini; or cordon hook --install claude");
+        print_error(
+            "type: cordon hook --install claude, codex, gemini or qwen (Copilot CLI: claude "
+            "--project, which it reads)");
         return settings ? EXIT_FAILED : EXIT_BLOCK;
     }
+    if (settings) {
+        rc = settle_paths(&r, o.agent, &arena);
+        if (rc)
+            return rc;
+    } else if (o.agent == HOOK_CODEX && has_relative_path(&r)) {
+        print_error("sandbox denied: a relative path starts from the folder that the model names; "
+                    "give an absolute one");
+        return EXIT_BLOCK;
+    }
     if (settings)
-        return r.print ? print_snippet(&r, o.agent) : change_settings(&r, o.agent);
+        return r.print ? print_snippet(&r, o.agent)
+                       : change_settings(&r, o.agent, api_has(p, "root"));
     o.wrap = r.wrap;
     o.approve = r.approve;
     o.words = r.words;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is the same on every system: the lists, the folder that would be the root, the boundary. */
+/* What is the same on every system: the lists, the folder that would be the root, the boundary,
+   the hook of Codex. */
 #include "doctor/doctor.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "hook/hook.h"
+#include "launch/disk.h"
 #include "lib/system.h"
 
 void doctor_layer(struct doctor *d, const char *name, bool live, const char *how, ...)
@@ -50,6 +53,62 @@ static void examine_root(struct doctor *d)
     cordon_policy_free(p);
 }
 
+enum { MOST_CONFIG = 4 * 1024 * 1024 };
+
+/* Whether Codex runs the hook of this hooks.json; config is Codex's own file. */
+static void examine_codex_hook(struct doctor *d, struct str file, struct str config)
+{
+    static const char *const words[] = {[HOOK_UNTRUSTED] = "is not trusted",
+                                        [HOOK_CHANGED] = "was changed since it was trusted",
+                                        [HOOK_OFF] = "is switched off",
+                                        [HOOK_TRUSTED] = "is trusted"};
+    auto_buf struct buf hooks = {0};
+    char text[480];
+    if (disk_read(file, MOST_CONFIG, &hooks))
+        return;
+    enum hook_trust trust = hook_codex_trust(file, buf_str(&hooks), config);
+    if (trust == HOOK_NOT_THERE)
+        return;
+    doctor_layer(d, "hook codex", trust == HOOK_TRUSTED, "the hook in %.120s %s", file.p,
+                 words[trust]);
+    if (trust == HOOK_TRUSTED)
+        return;
+    snprintf(text, sizeof text, "the hook in %.300s %s: Codex skips it", file.p, words[trust]);
+    doctor_finding(d, "hook.codex", false, text, "start codex, type /hooks, and trust it");
+}
+
+/* Codex says nothing where it skips a hook. */
+static void examine_hooks(struct doctor *d)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf config = {0}, file = {0}, own = {0}, project = {0};
+    struct str home, cwd = disk_cwd(&arena);
+    bool windows = disk_dialect() == PATH_WINDOWS;
+    const char *slash = windows ? "\\" : "/";
+    if (disk_variable(&arena, STR("CODEX_HOME"), &home) && home.n) {
+        buf_add(&file, home);
+    } else if (disk_variable(&arena, windows ? STR("USERPROFILE") : STR("HOME"), &home)) {
+        buf_add(&file, home);
+        buf_fmt(&file, "%s.codex", slash);
+    } else {
+        return;
+    }
+    buf_add(&own, buf_str(&file));
+    buf_fmt(&own, "%shooks.json", slash);
+    buf_fmt(&file, "%sconfig.toml", slash);
+    buf_add(&project, cwd);
+    buf_fmt(&project, "%s.codex%shooks.json", slash, slash);
+    if (file.failed || own.failed || project.failed)
+        return;
+    if (disk_read(buf_str(&file), MOST_CONFIG, &config))
+        buf_reset(&config);
+    buf_cstr(&own);
+    buf_cstr(&project);
+    examine_codex_hook(d, buf_str(&own), buf_str(&config));
+    if (cwd.n)
+        examine_codex_hook(d, buf_str(&project), buf_str(&config));
+}
+
 void doctor_try(struct doctor *d, size_t argc, const char *const *argv, const char *how,
                 const char *fix)
 {
@@ -86,4 +145,5 @@ void doctor_examine(struct doctor *d)
     doctor_boundary(d);
     doctor_system(d);
     examine_root(d);
+    examine_hooks(d);
 }

@@ -5,12 +5,17 @@
 #include "launch/disk.h"
 #include "lib/check.h"
 
-const char *const hook_agents[HOOK_AGENT_COUNT] = {"claude", "codex", "gemini"};
+const struct hook_agent_info hook_agents[HOOK_AGENT_COUNT] = {
+#define AGENT(id, name, event, folder, file, variable, tools) \
+    {name, STR(event), folder, file, STR(variable), STR(tools)},
+#include "hook/agents.def"
+#undef AGENT
+};
 
 bool hook_find_agent(struct str name, enum hook_agent *out)
 {
     for (int i = 0; i < HOOK_AGENT_COUNT; i++)
-        if (str_eq(name, str_of(hook_agents[i]))) {
+        if (str_eq(name, str_of(hook_agents[i].name))) {
             *out = (enum hook_agent)i;
             return true;
         }
@@ -29,6 +34,7 @@ struct tool {
 
 static const struct tool tools[] = {
     {HOOK_CLAUDE, STR("Bash"), TOOL_SHELL, GUARD_BASH, STR("command")},
+    {HOOK_CLAUDE, STR("Monitor"), TOOL_SHELL, GUARD_BASH, STR("command")},
     {HOOK_CLAUDE, STR("PowerShell"), TOOL_SHELL, GUARD_POWERSHELL, STR("command")},
     {HOOK_CLAUDE, STR("Write"), TOOL_FILE, GUARD_NO_SHELL, STR("file_path")},
     {HOOK_CLAUDE, STR("Edit"), TOOL_FILE, GUARD_NO_SHELL, STR("file_path")},
@@ -41,15 +47,20 @@ static const struct tool tools[] = {
     {HOOK_CODEX, STR("apply_patch"), TOOL_PATCH, GUARD_NO_SHELL, STR("command")},
     {HOOK_GEMINI, STR("run_shell_command"), TOOL_SHELL, GUARD_NO_SHELL, STR("command")},
     {HOOK_GEMINI, STR("write_file"), TOOL_FILE, GUARD_NO_SHELL, STR("file_path")},
-    {HOOK_GEMINI, STR("replace"), TOOL_FILE, GUARD_NO_SHELL, STR("file_path")}};
+    {HOOK_GEMINI, STR("replace"), TOOL_FILE, GUARD_NO_SHELL, STR("file_path")},
+    {HOOK_QWEN, STR("run_shell_command"), TOOL_SHELL, GUARD_NO_SHELL, STR("command")},
+    {HOOK_QWEN, STR("monitor"), TOOL_SHELL, GUARD_NO_SHELL, STR("command")},
+    {HOOK_QWEN, STR("write_file"), TOOL_FILE, GUARD_NO_SHELL, STR("file_path")},
+    {HOOK_QWEN, STR("edit"), TOOL_FILE, GUARD_NO_SHELL, STR("file_path")},
+    {HOOK_QWEN, STR("notebook_edit"), TOOL_FILE, GUARD_NO_SHELL, STR("notebook_path")}};
 
 struct hook {
     struct cordon_policy *policy;
     const struct hook_options *options;
     struct arena arena;
-    struct str cwd, session; /* of the event */
-    struct str root;         /* taken from the event; empty: the options name roots */
-    bool posix;              /* that root, which is not on this disk, is spelled so */
+    struct str cwd, session, transcript; /* of the event */
+    struct str root;                     /* the agent's project; empty: the options name roots */
+    bool posix;                          /* that root, which is not on this disk, is spelled so */
     const struct tool *tool;
     const struct json_value *input;
     enum cordon_verdict verdict; /* of what was judged so far */
@@ -69,36 +80,48 @@ static struct str shortened(struct str s)
     return str_slice(s, 0, n);
 }
 
-/* decision is NULL for nothing to say; input is set for a rewritten command. */
+/* A tool_input with another command in it. */
+static void write_input(struct json_writer *w, struct str key, const struct json_value *input,
+                        struct str member, struct str command)
+{
+    json_key(w, key);
+    json_open(w, '{');
+    for (size_t i = 0; i < input->count; i++) {
+        json_key(w, input->members[i].key);
+        if (str_eq(input->members[i].key, member))
+            json_string(w, command);
+        else
+            json_copy(w, &input->members[i].value);
+    }
+    json_close(w, '}');
+}
+
+/* decision is NULL where the person's own rules go on deciding; input is set for a rewritten
+   command. */
 static int write_answer(enum hook_agent agent, const char *decision, struct str reason,
                         const struct json_value *input, struct str member, struct str command,
                         struct buf *out)
 {
     struct json_writer w = {.out = out};
+    bool gemini = agent == HOOK_GEMINI;
     reason = shortened(reason);
     json_open(&w, '{');
-    if (agent == HOOK_GEMINI) {
+    if (gemini && decision) {
         json_put(&w, STR("decision"), str_of(decision));
         json_put(&w, STR("reason"), reason);
-    } else {
+    }
+    if (!gemini || input) {
         json_key(&w, STR("hookSpecificOutput"));
         json_open(&w, '{');
-        json_put(&w, STR("hookEventName"), STR("PreToolUse"));
-        json_put(&w, STR("permissionDecision"), str_of(decision));
-        if (reason.n)
-            json_put(&w, STR("permissionDecisionReason"), reason);
-        if (input) {
-            json_key(&w, STR("updatedInput"));
-            json_open(&w, '{');
-            for (size_t i = 0; i < input->count; i++) {
-                json_key(&w, input->members[i].key);
-                if (str_eq(input->members[i].key, member))
-                    json_string(&w, command);
-                else
-                    json_copy(&w, &input->members[i].value);
-            }
-            json_close(&w, '}');
+        json_put(&w, STR("hookEventName"), hook_agents[agent].event);
+        if (!gemini && decision) {
+            json_put(&w, STR("permissionDecision"), str_of(decision));
+            if (reason.n)
+                json_put(&w, STR("permissionDecisionReason"), reason);
         }
+        if (input)
+            write_input(&w, gemini ? STR("tool_input") : STR("updatedInput"), input, member,
+                        command);
         json_close(&w, '}');
     }
     json_close(&w, '}');
@@ -122,6 +145,12 @@ static int refuse(struct hook *h, const char *reason, struct buf *out)
 
 /* ---- roots ---- */
 
+static const struct json_value *text_member(const struct json_value *object, struct str key)
+{
+    const struct json_value *value = json_get(object, key);
+    return value && value->type == JSON_STRING ? value : NULL;
+}
+
 static bool is_folder(struct hook *h, struct str given)
 {
     struct path_context paths = {.dialect = disk_dialect(), .cwd = disk_cwd(&h->arena)};
@@ -139,14 +168,52 @@ static int set(struct hook *h, const char *option, struct str value)
     return copy.p ? cordon_policy_set(h->policy, option, copy.p) : CORDON_E_NOMEM;
 }
 
-/* Roots are those of the options, else the agent's project, else the event's folder. A folder that
-   is not on this disk is judged by its spelling, as `why` does for another system. */
+enum { MOST_FIRST_LINE = 1024 * 1024 };
+
+/*
+ * The folder that Codex was started in. Its event names only the folder of the tool, which the
+ * model chooses; the first line of the session's own file names the session and its folder.
+ */
+static int codex_project(struct hook *h)
+{
+    auto_buf struct buf text = {0};
+    struct json_value line;
+    struct json_error error;
+    int rc = h->transcript.n ? disk_read(h->transcript, MOST_FIRST_LINE, &text) : CORDON_E_OPEN;
+    size_t end = str_find_char(buf_str(&text), '\n', 0);
+    if ((rc == 0 || rc == CORDON_E_TOOBIG) && end < text.n &&
+        json_read(&h->arena, str_slice(buf_str(&text), 0, end), &line, &error) == 0 &&
+        line.type == JSON_OBJECT) {
+        const struct json_value *meta = json_get(&line, STR("payload"));
+        bool object = meta && meta->type == JSON_OBJECT;
+        const struct json_value *id = object ? text_member(meta, STR("id")) : NULL;
+        const struct json_value *cwd = object ? text_member(meta, STR("cwd")) : NULL;
+        if (id && cwd && cwd->text.n && str_eq(id->text, h->session) &&
+            !str_has_char(cwd->text, '\0')) {
+            h->root = arena_copy(&h->arena, cwd->text);
+            return h->root.p ? 0 : CORDON_E_NOMEM;
+        }
+    }
+    return api_fail(h->policy, CORDON_E_VALUE,
+                    "the folder of this Codex session is unknown; name it: cordon hook --install "
+                    "codex --root DIR");
+}
+
+/*
+ * Roots are those of the options, else the agent's project, else the event's folder. A folder that
+ * is not on this disk is judged by its spelling, as `why` does for another system. A policy file
+ * that names no root means the current directory, which in an event of Codex is the model's.
+ */
 static int choose_roots(struct hook *h)
 {
     struct cordon_policy *p = h->policy;
     int rc = 0;
-    if (!p->has_roots) {
+    if (h->options->agent == HOOK_CODEX ? !api_has(p, "root") : !p->has_roots) {
         h->root = h->options->project.n ? h->options->project : h->cwd;
+        if (h->options->agent == HOOK_CODEX && !h->options->project.n)
+            rc = codex_project(h);
+        if (rc)
+            return rc;
         if (!h->root.n)
             h->root = STR(".");
         p->settings.unseen = !is_folder(h, h->root);
@@ -263,6 +330,86 @@ static int judge_words(struct hook *h, const struct json_value *list)
     return rc;
 }
 
+/* What an agent keeps for itself: everything below folder/name, or below folder. */
+struct own_folder {
+    struct str folder, name;
+};
+
+static bool is_slash(const struct hook *h, char c)
+{
+    return c == '/' || (c == '\\' && h->options->windows);
+}
+
+static struct str parent_of(const struct hook *h, struct str path)
+{
+    while (path.n && !is_slash(h, path.p[path.n - 1]))
+        path.n--;
+    return path.n > 1 ? str_slice(path, 0, path.n - 1) : STR_NONE;
+}
+
+static bool is_below(const struct hook *h, struct str path, struct str folder)
+{
+    return folder.n && str_starts(path, folder) && path.n > folder.n + 1 &&
+           is_slash(h, path.p[folder.n]);
+}
+
+/* True if a policy in which only this folder can be changed allows it: links are followed, and what
+   agents obey stays protected in there. */
+static bool allowed_below(struct hook *h, struct str folder, const char *action, struct str path)
+{
+    struct cordon_policy *p;
+    struct cordon_answer *a;
+    struct str root = arena_copy(&h->arena, folder);
+    if (!root.p || cordon_policy_new(&p))
+        return false;
+    bool good =
+        cordon_policy_set(p, "root", root.p) == 0 && cordon_why(p, action, 1, &path.p, &a) == 0;
+    if (good) {
+        /* A new .git file is allowed with a word to the person, who would not hear of it here. */
+        good = a->verdict == CORDON_ALLOW &&
+               !str_eq(str_of(cordon_answer_rule(a, 0)), str_of(policy_rule_id(RULE_GIT_NEW)));
+        cordon_answer_free(a);
+    }
+    cordon_policy_free(p);
+    return good;
+}
+
+/* True if this is a file of the agent's own work (plans, memory, worktrees), which lies outside the
+   project or below a name that is protected there. */
+static bool is_own_file(struct hook *h, const char *action, struct str path)
+{
+    const struct hook_options *o = h->options;
+    auto_buf struct buf state = {0}, full = {0};
+    struct own_folder own[3] = {0};
+    if (o->agent == HOOK_CLAUDE) {
+        buf_add(&state, o->project);
+        buf_add(&state, STR("/.claude"));
+        own[0] = (struct own_folder){o->project.n ? buf_str(&state) : STR_NONE, STR("worktrees")};
+        own[1] = (struct own_folder){o->state, STR("plans")};
+        own[2] = (struct own_folder){parent_of(h, h->transcript), STR("memory")};
+    } else if (o->agent == HOOK_GEMINI) {
+        /* …/tmp/PROJECT/chats/SESSION.jsonl: Gemini CLI calls that the project's temp folder. */
+        own[0].folder = parent_of(h, parent_of(h, h->transcript));
+    }
+    if (h->policy->settings.unseen || state.failed || str_find(path, STR(".."), 0) < path.n)
+        return false;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        buf_reset(&full);
+        buf_add(&full, own[i].folder);
+        if (own[i].name.n) {
+            buf_char(&full, '/');
+            buf_add(&full, own[i].name);
+        }
+        if (full.failed || !own[i].folder.n || !is_below(h, path, buf_str(&full)))
+            continue;
+        /* The agent makes its folder when it first writes there. */
+        bool there = is_folder(h, buf_str(&full));
+        if (allowed_below(h, there ? buf_str(&full) : own[i].folder, action, path))
+            return true;
+    }
+    return false;
+}
+
 static int judge_path(struct hook *h, const char *action, struct str path)
 {
     struct cordon_answer *a;
@@ -271,7 +418,9 @@ static int judge_path(struct hook *h, const char *action, struct str path)
     if (rc)
         return rc;
     struct str rule = str_of(cordon_answer_rule(a, 0));
-    if (a->verdict != CORDON_ALLOW)
+    if (a->verdict != CORDON_ALLOW && is_own_file(h, action, word))
+        ; /* the agent's own plans, memory and worktrees */
+    else if (a->verdict != CORDON_ALLOW)
         judged(h, a->verdict, rule, str_of(cordon_answer_why(a, 0)),
                str_of(cordon_answer_fix(a, 0)));
     else if (str_eq(rule, str_of(policy_rule_id(RULE_GIT_NEW))))
@@ -316,12 +465,6 @@ static int judge_patch(struct hook *h, struct str patch)
 
 /* ---- the event ---- */
 
-static const struct json_value *text_member(const struct json_value *object, struct str key)
-{
-    const struct json_value *value = json_get(object, key);
-    return value && value->type == JSON_STRING ? value : NULL;
-}
-
 static const struct tool *find_tool(enum hook_agent agent, struct str name)
 {
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
@@ -346,6 +489,21 @@ static int answer_wrapped(struct hook *h, const struct json_value *value, struct
 {
     const struct hook_options *o = h->options;
     auto_buf struct buf command = {0};
+    bool claude = o->agent == HOOK_CLAUDE, ask = h->verdict == CORDON_ASK;
+    struct str reason = h->reason.n ? buf_str(&h->reason) : STR("runs confined by cordon");
+    const char *decision = ask ? "ask" : !claude || o->approve ? "allow" : NULL;
+    if (claude && !o->windows && h->tool->shell == GUARD_BASH) {
+        /* The shell itself is confined: the person's rules see the command as it is. */
+        if (!o->confined_shell)
+            return refuse(h,
+                          "Claude Code does not start its shell by cordon's file; run cordon hook "
+                          "--install claude --wrap again",
+                          out);
+        return decision ? write_answer(o->agent, decision, reason, NULL, STR_NONE, STR_NONE, out)
+                        : 0;
+    }
+    if (claude && str_eq(h->tool->name, STR("Monitor")))
+        return refuse(h, "Claude Code runs Monitor as it is, so it cannot be confined here", out);
     if (value->type != JSON_STRING)
         return refuse(h, "this command is a list and cannot be rewritten; leave out --wrap", out);
     int rc = hook_wrap(o, shell_of(h), h->root, h->session, value->text, &command);
@@ -353,10 +511,8 @@ static int answer_wrapped(struct hook *h, const struct json_value *value, struct
         return refuse(h, "the command is too long to be run confined; put it in a script", out);
     if (rc)
         return refuse(h, cordon_strerror(rc), out);
-    bool ask = h->verdict == CORDON_ASK || (o->agent == HOOK_CLAUDE && !o->approve);
-    return write_answer(o->agent, ask ? "ask" : "allow",
-                        h->reason.n ? buf_str(&h->reason) : STR("runs confined by cordon"),
-                        h->input, h->tool->member, buf_str(&command), out);
+    return write_answer(o->agent, o->agent == HOOK_GEMINI ? NULL : decision, reason, h->input,
+                        h->tool->member, buf_str(&command), out);
 }
 
 /* What was judged, as this agent has to hear it. */
@@ -403,14 +559,13 @@ static const char *take_event(struct hook *h, const struct json_value *event)
     const struct json_value *name = text_member(event, STR("tool_name"));
     const struct json_value *cwd = json_get(event, STR("cwd"));
     const struct json_value *session = text_member(event, STR("session_id"));
+    const struct json_value *transcript = text_member(event, STR("transcript_path"));
     if (kind && kind->type != JSON_STRING)
         return "hook_event_name is not a string";
     for (size_t i = 0; kind && i < sizeof others / sizeof *others; i++)
         if (str_eq(kind->text, others[i]))
             return NULL; /* nothing is about to run */
-    bool before = !kind || str_eq(kind->text, h->options->agent == HOOK_GEMINI ? STR("BeforeTool")
-                                                                               : STR("PreToolUse"));
-    if (!before)
+    if (kind && !str_eq(kind->text, hook_agents[h->options->agent].event))
         return "unknown kind of event";
     if (!name || name->text.n == 0)
         return "the event names no tool";
@@ -424,6 +579,8 @@ static const char *take_event(struct hook *h, const struct json_value *event)
         return "cwd is not a path";
     h->cwd = cwd ? cwd->text : STR_NONE;
     h->session = session ? session->text : STR_NONE;
+    if (transcript && !str_has_char(transcript->text, '\0'))
+        h->transcript = transcript->text;
     return NULL;
 }
 
@@ -451,6 +608,8 @@ static int process(struct hook *h, struct str text, struct buf *out)
     const struct json_value *value = json_get(h->input, h->tool->member);
     if (!value && h->tool->kind == TOOL_PATCH)
         value = json_get(h->input, STR("input"));
+    if (!value && h->tool->kind == TOOL_FILE)
+        value = json_get(h->input, STR("path")); /* Copilot, which obeys Claude's settings */
     bool list = value && value->type == JSON_ARRAY && h->tool->kind == TOOL_SHELL;
     if (!value || (value->type != JSON_STRING && !list)) {
         buf_fmt(&message, "tool_input has no %s", h->tool->member.p);

@@ -8,7 +8,22 @@
 
 #include "lib/api.h"
 
-enum hook_agent { HOOK_CLAUDE = 0, HOOK_CODEX, HOOK_GEMINI, HOOK_AGENT_COUNT };
+enum hook_agent {
+#define AGENT(id, name, event, folder, file, variable, tools) HOOK_##id,
+#include "hook/agents.def"
+#undef AGENT
+    HOOK_AGENT_COUNT
+};
+
+/* What the agents differ in (agents.def). */
+struct hook_agent_info {
+    const char *name;
+    struct str event;          /* before a tool runs */
+    const char *folder, *file; /* of its settings, in the home folder and in a project */
+    struct str variable;       /* names that folder in another place; empty: none does */
+    struct str tools;          /* those that are judged, as a pattern */
+};
+extern const struct hook_agent_info hook_agents[HOOK_AGENT_COUNT];
 
 enum {
     HOOK_MAX_EVENT = 4 * 1024 * 1024,
@@ -16,8 +31,6 @@ enum {
     HOOK_MAX_WRAPPED_WINDOWS = 30 * 1000 /* a whole command line there is 32,767 units */
 };
 
-/* "claude", "codex", "gemini". */
-extern const char *const hook_agents[HOOK_AGENT_COUNT];
 bool hook_find_agent(struct str name, enum hook_agent *out);
 
 struct hook_options {
@@ -27,10 +40,12 @@ struct hook_options {
     bool strict;              /* ask is a refusal */
     bool wrap, approve;       /* rewrite the command into a run; let it through without a prompt */
     bool inside;              /* this is a sandbox of Cordon already: nothing is rewritten */
+    bool confined_shell;      /* Claude Code starts its shell by the file that --install wrote */
     struct str program;       /* the path of cordon, for wrap */
     const char *const *words; /* options that a rewritten command repeats */
     size_t word_count;
     struct str project; /* the agent's project folder, if it names one by environment */
+    struct str state;   /* the folder of the agent's own settings and state; empty: unknown */
 };
 
 /* Judges the event; the policy has the options of the command line and was not used yet. out gets
@@ -41,7 +56,7 @@ int hook_answer(struct cordon_policy *p, const struct hook_options *o, struct st
 /* The answer that refuses, for what goes wrong before an event is there. */
 int hook_refuse(enum hook_agent agent, struct str reason, struct buf *out);
 
-/* ---- hook_paths.c ---- */
+/* ---- paths.c ---- */
 
 struct hook_path {
     struct str text;
@@ -52,7 +67,7 @@ struct hook_path {
    CORDON_E_SYNTAX if there is none, CORDON_E_NOMEM. */
 int hook_patch_paths(struct arena *arena, struct str patch, struct hook_path **out, size_t *count);
 
-/* ---- hook_wrap.c ---- */
+/* ---- wrap.c ---- */
 
 /* The command as one that runs it confined, for the shell that the tool uses (bash or PowerShell).
    session may be empty. CORDON_E_TOOBIG, CORDON_E_VALUE if the shell cannot be told so,
@@ -60,16 +75,43 @@ int hook_patch_paths(struct arena *arena, struct str patch, struct hook_path **o
 int hook_wrap(const struct hook_options *o, enum guard_shell shell, struct str root,
               struct str session, struct str command, struct buf *out);
 
-/* ---- hook_settings.c ---- */
+/* ---- settings.c ---- */
+
+/* The folder of the agent's settings for all projects; false if the home folder is unknown. */
+bool hook_folder(enum hook_agent agent, struct buf *out);
+
+/* An entry in an agent's settings. */
+struct hook_entry {
+    struct str command; /* a line for the agent's shell; the program alone if there are words */
+    const struct str *words; /* arguments of a program that is started without a shell */
+    size_t word_count;
+    struct str shell; /* the file by which Claude Code is to start its shell; empty: as before */
+};
 
 /* The settings text with the hook in it, everything else byte for byte. An entry of Cordon's that
    is there already is replaced. CORDON_E_SYNTAX with a sentence if the text is not what the agent
    would read; *changed is false if there is nothing to do. */
-int hook_install(enum hook_agent agent, struct str text, struct str command, struct buf *out,
-                 bool *changed, struct buf *error);
+int hook_install(enum hook_agent agent, struct str text, const struct hook_entry *entry,
+                 struct buf *out, bool *changed, struct buf *error);
 
 /* The same without any entry of Cordon's. */
 int hook_remove(enum hook_agent agent, struct str text, struct buf *out, bool *changed,
                 struct buf *error);
+
+/* Cordon's first entry in a settings text: its place, the handler and the pattern of its group, which
+   may be NULL. */
+bool hook_find(struct arena *arena, enum hook_agent agent, struct str text, size_t *group,
+               size_t *handler, const struct json_value **entry, const struct json_value **matcher);
+
+/* True if the file is one that --install writes for Claude Code's shell. */
+bool hook_is_shell(struct str path);
+
+/* ---- trust.c ---- */
+
+enum hook_trust { HOOK_NOT_THERE = 0, HOOK_UNTRUSTED, HOOK_CHANGED, HOOK_OFF, HOOK_TRUSTED };
+
+/* Whether Codex runs Cordon's hook: file is the absolute path of hooks.json, as Codex spells it,
+   hooks its text, config the text of config.toml. Codex skips what a person has not trusted. */
+enum hook_trust hook_codex_trust(struct str file, struct str hooks, struct str config);
 
 #endif

@@ -6,18 +6,22 @@
  */
 #include "hook/hook.h"
 
-static struct str event_of(enum hook_agent agent)
-{
-    return agent == HOOK_GEMINI ? STR("BeforeTool") : STR("PreToolUse");
-}
+#include "launch/disk.h"
 
-static struct str matcher_of(enum hook_agent agent)
+bool hook_folder(enum hook_agent agent, struct buf *out)
 {
-    static const struct str matchers[HOOK_AGENT_COUNT] = {
-        STR("Bash|PowerShell|Write|Edit|MultiEdit|NotebookEdit"),
-        STR("Bash|PowerShell|shell|local_shell|apply_patch"),
-        STR("run_shell_command|write_file|replace")};
-    return matchers[agent];
+    auto_arena struct arena arena = {0};
+    const struct hook_agent_info *info = &hook_agents[agent];
+    struct str home, variable = disk_dialect() == PATH_WINDOWS ? STR("USERPROFILE") : STR("HOME");
+    if (info->variable.n && disk_variable(&arena, info->variable, &home) && home.n) {
+        buf_add(out, home);
+        return !out->failed;
+    }
+    if (!disk_variable(&arena, variable, &home) || home.n == 0)
+        return false;
+    buf_add(out, home);
+    buf_fmt(out, "/%s", info->folder);
+    return !out->failed;
 }
 
 /* ---- text and tree ---- */
@@ -213,15 +217,31 @@ static void cut(struct str text, const struct child *c, struct buf *out)
     buf_add(out, str_from(text, to));
 }
 
-static bool is_ours(enum hook_agent agent, const struct json_value *handler)
+/* The program and its words, if they are a list, as one text. */
+static bool command_of(const struct json_value *handler, struct buf *out)
 {
-    const struct json_value *command =
-        handler->type == JSON_OBJECT ? json_get(handler, STR("command")) : NULL;
+    bool object = handler->type == JSON_OBJECT;
+    const struct json_value *command = object ? json_get(handler, STR("command")) : NULL;
+    const struct json_value *words = object ? json_get(handler, STR("args")) : NULL;
     if (!command || command->type != JSON_STRING)
         return false;
+    buf_add(out, command->text);
+    for (size_t i = 0; words && words->type == JSON_ARRAY && i < words->count; i++) {
+        buf_char(out, ' ');
+        if (words->items[i].type == JSON_STRING)
+            buf_add(out, words->items[i].text);
+    }
+    return !out->failed;
+}
+
+static bool is_ours(enum hook_agent agent, const struct json_value *handler)
+{
+    auto_buf struct buf command = {0};
+    if (!command_of(handler, &command))
+        return false;
     char call[32] = " hook ";
-    strcat(call, hook_agents[agent]);
-    struct str text = command->text;
+    strcat(call, hook_agents[agent].name);
+    struct str text = buf_str(&command);
     size_t at = str_find(text, str_of(call), 0), behind = at + strlen(call);
     return at < text.n && (behind == text.n || text.p[behind] == ' ') &&
            str_findi(str_slice(text, 0, at), STR("cordon"), 0) < at;
@@ -230,8 +250,8 @@ static bool is_ours(enum hook_agent agent, const struct json_value *handler)
 /* The settings as a tree, with the parts that matter here; NULL where there is none. */
 struct tree {
     struct json_value root;
-    const struct json_value *hooks, *groups;
-    size_t hooks_index, groups_index;
+    const struct json_value *hooks, *groups, *env;
+    size_t hooks_index, groups_index, env_index;
 };
 
 static const struct json_value *member(const struct json_value *object, struct str key,
@@ -249,7 +269,7 @@ static int read_tree(struct arena *arena, enum hook_agent agent, struct str text
                      struct buf *error)
 {
     struct json_error wrong;
-    struct str event = event_of(agent);
+    struct str event = hook_agents[agent].event;
     *t = (struct tree){0};
     int rc = json_read(arena, text, &t->root, &wrong);
     if (rc) {
@@ -270,6 +290,11 @@ static int read_tree(struct arena *arena, enum hook_agent agent, struct str text
         buf_fmt(error, "\"hooks\": \"%.*s\" is not a list", STR_ARG(event));
         return CORDON_E_SYNTAX;
     }
+    t->env = agent == HOOK_CLAUDE ? member(&t->root, STR("env"), &t->env_index) : NULL;
+    if (t->env && t->env->type != JSON_OBJECT) {
+        buf_add(error, STR("\"env\" is not an object"));
+        return CORDON_E_SYNTAX;
+    }
     return 0;
 }
 
@@ -280,10 +305,28 @@ static const struct json_value *handlers_of(const struct json_value *group)
     return list && list->type == JSON_ARRAY ? list : NULL;
 }
 
+static const struct str shell_variable = STR("CLAUDE_CODE_SHELL");
+
+bool hook_is_shell(struct str path)
+{
+    static const struct str ends[] = {STR("/cordon/bash"), STR("/cordon/zsh")};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (path.n > ends[i].n && str_eq(str_from(path, path.n - ends[i].n), ends[i]))
+            return true;
+    return false;
+}
+
 /* The first entry of ours, or of what holds nothing else; false if there is none. */
 static bool find_ours(enum hook_agent agent, struct str text, const struct tree *t,
                       struct child *out)
 {
+    size_t index;
+    const struct json_value *shell = t->env ? member(t->env, shell_variable, &index) : NULL;
+    if (shell && shell->type == JSON_STRING && hook_is_shell(shell->text)) {
+        *out = t->env->count > 1 ? child_of(text, t->env, index)
+                                 : child_of(text, &t->root, t->env_index);
+        return true;
+    }
     for (size_t i = 0; t->groups && i < t->groups->count; i++) {
         const struct json_value *list = handlers_of(&t->groups->items[i]);
         for (size_t j = 0; list && j < list->count; j++) {
@@ -299,6 +342,28 @@ static bool find_ours(enum hook_agent agent, struct str text, const struct tree 
                 *out = child_of(text, &t->root, t->hooks_index);
             return true;
         }
+    }
+    return false;
+}
+
+bool hook_find(struct arena *arena, enum hook_agent agent, struct str text, size_t *group,
+               size_t *handler, const struct json_value **entry, const struct json_value **matcher)
+{
+    auto_buf struct buf error = {0};
+    struct tree t;
+    if (read_tree(arena, agent, text, &t, &error))
+        return false;
+    for (size_t i = 0; t.groups && i < t.groups->count; i++) {
+        const struct json_value *list = handlers_of(&t.groups->items[i]);
+        for (size_t j = 0; list && j < list->count; j++)
+            if (is_ours(agent, &list->items[j])) {
+                const struct json_value *m = json_get(&t.groups->items[i], STR("matcher"));
+                *matcher = m && m->type == JSON_STRING ? m : NULL;
+                *entry = &list->items[j];
+                *group = i;
+                *handler = j;
+                return true;
+            }
     }
     return false;
 }
@@ -340,79 +405,128 @@ int hook_remove(enum hook_agent agent, struct str text, struct buf *out, bool *c
     return out->failed ? CORDON_E_NOMEM : 0;
 }
 
-static void compact_entry(enum hook_agent agent, struct str command, struct buf *out)
+static bool same(const struct json_value *a, const struct json_value *b)
+{
+    bool good = a->type == b->type && a->count == b->count && str_eq(a->text, b->text);
+    for (size_t i = 0; good && i < a->count && a->type == JSON_ARRAY; i++)
+        good = same(&a->items[i], &b->items[i]);
+    for (size_t i = 0; good && i < a->count && a->type == JSON_OBJECT; i++) {
+        const struct json_value *other = json_get(b, a->members[i].key);
+        good = other && same(&a->members[i].value, other);
+    }
+    return good;
+}
+
+/* True if two texts of JSON say the same, however they are laid out. */
+static bool same_values(struct str a, struct str b)
+{
+    auto_arena struct arena arena = {0};
+    struct json_value x, y;
+    struct json_error error;
+    return json_read(&arena, a, &x, &error) == 0 && json_read(&arena, b, &y, &error) == 0 &&
+           same(&x, &y);
+}
+
+static void compact_entry(enum hook_agent agent, const struct hook_entry *e, struct buf *out)
 {
     struct json_writer w = {.out = out};
     json_open(&w, '{');
-    json_put(&w, STR("matcher"), matcher_of(agent));
+    json_put(&w, STR("matcher"), hook_agents[agent].tools);
     json_key(&w, STR("hooks"));
     json_open(&w, '[');
     json_open(&w, '{');
     json_put(&w, STR("type"), STR("command"));
-    json_put(&w, STR("command"), command);
+    json_put(&w, STR("command"), e->command);
+    if (e->words) {
+        json_key(&w, STR("args"));
+        json_open(&w, '[');
+        for (size_t i = 0; i < e->word_count; i++)
+            json_string(&w, e->words[i]);
+        json_close(&w, ']');
+    }
+    if (agent == HOOK_CLAUDE)
+        json_put(&w, STR("onFailure"), STR("block"));
     json_close(&w, '}');
     json_close(&w, ']');
     json_close(&w, '}');
 }
 
-/* True if exactly this entry is there. */
-static bool is_there(enum hook_agent agent, const struct tree *t, struct str command)
-{
-    for (size_t i = 0; t->groups && i < t->groups->count; i++) {
-        const struct json_value *group = &t->groups->items[i], *list = handlers_of(group);
-        const struct json_value *matcher = list ? json_get(group, STR("matcher")) : NULL;
-        if (!matcher || !str_eq(matcher->text, matcher_of(agent)))
-            continue;
-        for (size_t j = 0; j < list->count; j++)
-            if (is_ours(agent, &list->items[j]) &&
-                str_eq(json_get(&list->items[j], STR("command"))->text, command))
-                return true;
-    }
-    return false;
-}
-
-int hook_install(enum hook_agent agent, struct str text, struct str command, struct buf *out,
-                 bool *changed, struct buf *error)
+/* Puts what text lacks of the entry into it: a member of the object at path, or a value. */
+static int add_hook(enum hook_agent agent, struct str text, const struct hook_entry *e,
+                    struct buf *out, struct buf *error)
 {
     auto_arena struct arena arena = {0};
-    auto_buf struct buf bare = {0}, piece = {0};
-    struct tree t = {0};
-    struct str body = after_mark(text);
-    bool any, blank = str_trim(body).n == 0;
-    if (!blank) {
-        int rc = read_tree(&arena, agent, body, &t, error);
-        if (rc)
-            return rc;
-        *changed = !is_there(agent, &t, command);
-        if (!*changed) {
-            buf_add(out, text);
-            return out->failed ? CORDON_E_NOMEM : 0;
-        }
-    }
-    int rc = hook_remove(agent, text, &bare, &any, error);
-    if (rc)
-        return rc;
-    if (blank) {
-        buf_reset(&bare);
-        buf_add(&bare, STR("{}\n"));
-    }
-    struct str rest = after_mark(buf_str(&bare));
-    arena_reset(&arena);
-    rc = read_tree(&arena, agent, rest, &t, error);
+    auto_buf struct buf piece = {0};
+    struct tree t;
+    int rc = read_tree(&arena, agent, text, &t, error);
     if (rc)
         return rc;
     if (!t.hooks)
         buf_add(&piece, STR("\"hooks\":{"));
     if (!t.groups)
-        buf_fmt(&piece, "\"%s\":[", event_of(agent).p);
-    compact_entry(agent, command, &piece);
+        buf_fmt(&piece, "\"%s\":[", hook_agents[agent].event.p);
+    compact_entry(agent, e, &piece);
     if (!t.groups)
         buf_char(&piece, ']');
     if (!t.hooks)
         buf_char(&piece, '}');
     const struct json_value *container = t.groups ? t.groups : t.hooks ? t.hooks : &t.root;
-    buf_add(out, str_slice(buf_str(&bare), 0, bare.n - rest.n));
-    insert(rest, offset_of(rest, container->place), buf_str(&piece), out);
-    *changed = true;
-    return out->failed || piece.failed || bare.failed ? CORDON_E_NOMEM : 0;
+    insert(text, offset_of(text, container->place), buf_str(&piece), out);
+    return out->failed || piece.failed ? CORDON_E_NOMEM : 0;
+}
+
+static int add_shell(enum hook_agent agent, struct str text, const struct hook_entry *e,
+                     struct buf *out, struct buf *error)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf piece = {0};
+    struct tree t;
+    struct json_writer w = {.out = &piece};
+    size_t index;
+    int rc = read_tree(&arena, agent, text, &t, error);
+    if (rc)
+        return rc;
+    if (t.env && member(t.env, shell_variable, &index)) {
+        buf_add(error, STR("\"env\" names another CLAUDE_CODE_SHELL; take it out first"));
+        return CORDON_E_SYNTAX;
+    }
+    if (!t.env)
+        buf_add(&piece, STR("\"env\":"));
+    json_open(&w, '{');
+    json_put(&w, shell_variable, e->shell);
+    json_close(&w, '}');
+    struct str member_text = t.env ? str_slice(buf_str(&piece), 1, piece.n - 1) : buf_str(&piece);
+    const struct json_value *container = t.env ? t.env : &t.root;
+    insert(text, offset_of(text, container->place), member_text, out);
+    return out->failed || piece.failed ? CORDON_E_NOMEM : 0;
+}
+
+int hook_install(enum hook_agent agent, struct str text, const struct hook_entry *entry,
+                 struct buf *out, bool *changed, struct buf *error)
+{
+    auto_buf struct buf bare = {0}, hooked = {0}, whole = {0};
+    bool any;
+    int rc = hook_remove(agent, text, &bare, &any, error);
+    if (rc)
+        return rc;
+    if (str_trim(after_mark(buf_str(&bare))).n == 0) {
+        buf_reset(&bare);
+        buf_add(&bare, STR("{}\n"));
+    }
+    struct str rest = after_mark(buf_str(&bare));
+    rc = add_hook(agent, rest, entry, &hooked, error);
+    if (rc == 0 && entry->shell.n)
+        rc = add_shell(agent, buf_str(&hooked), entry, &whole, error);
+    else if (rc == 0)
+        buf_add(&whole, buf_str(&hooked));
+    if (rc)
+        return rc;
+    struct str mark = str_slice(buf_str(&bare), 0, bare.n - rest.n);
+    /* The same entry may stand in another place of the file: that is no change. */
+    struct str before = after_mark(text), after = buf_str(&whole);
+    *changed = !same_values(before, after);
+    buf_add(out, *changed ? mark : text);
+    if (*changed)
+        buf_add(out, after);
+    return out->failed || whole.failed || bare.failed ? CORDON_E_NOMEM : 0;
 }

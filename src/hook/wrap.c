@@ -112,8 +112,11 @@ int hook_wrap(const struct hook_options *o, enum guard_shell shell, struct str r
         buf_char(&text, '\'');
     }
     if (shell == GUARD_BASH) {
-        /* Never bash from PATH: on Windows that may be another system's. */
-        buf_add(&text, STR(" -- \"$BASH\" -c "));
+        /* The shell that reads this. Codex takes the person's, which may be zsh; Gemini CLI takes
+           bash and refuses "$(". Never bash from PATH: on Windows that may be another system's. */
+        buf_add(&text, o->agent == HOOK_CODEX && !o->windows
+                           ? STR(" -- \"${BASH:-$(readlink /proc/$$/exe)}\" -c ")
+                           : STR(" -- \"$BASH\" -c "));
         quote_bash(&text, command);
     } else {
         buf_add(&text, STR(" '--' (Get-Process -Id $PID).Path -NoProfile -NonInteractive "

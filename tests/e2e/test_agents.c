@@ -68,21 +68,21 @@ static void test_questions(void)
     }
 }
 
-#define EVENT                                                                       \
-    "{\"session_id\":\"s\",\"cwd\":\"/ws\",\"tool_name\":\"Bash\",\"tool_input\":{" \
+#define EVENT                                                                                    \
+    "{\"session_id\":\"s\",\"cwd\":\"/ws\",\"tool_name\":\"run_shell_command\",\"tool_input\":{" \
     "\"command\":\"npm test\"}}"
 
 static void test_once(void)
 {
     auto_buf struct buf out = {0};
-    program_run("hook claude --wrap", EVENT, &out);
+    program_run("hook qwen --wrap", EVENT, &out);
     ok(says(&out, "updatedInput"), "the control: outside a hook wraps");
 #ifdef _WIN32
     _putenv("CORDON=1");
 #else
     setenv("CORDON", "1", 1);
 #endif
-    int code = program_run("hook claude --wrap", EVENT, &out);
+    int code = program_run("hook qwen --wrap", EVENT, &out);
     ok(code == 0 && out.n == 0, "inside it does not wrap twice");
 #ifdef _WIN32
     _putenv("CORDON=");

@@ -30,12 +30,16 @@ static void test_events(void)
     ok(code == 0 && out.n == 0, "a new file in a root is allowed");
     expect("a new .git file needs a person", "hook claude --cwd tests --root .",
            EVENT("Write", "file_path", "unit/.git"), 0, "\"permissionDecision\":\"ask\"");
-    expect("no agent blocks", "hook", "{}", 2, "cordon hook claude");
-    expect("another agent blocks", "hook cursor", "{}", 2, "cordon hook claude");
-    expect("a word too many blocks", "hook claude extra", "{}", 2, "cordon hook claude");
-    expect("gemini is not rewritten", "hook gemini --wrap", "{}", 2, "leave out --wrap");
-    expect("rewritten", "hook claude --wrap --approve --net=loopback",
-           EVENT("Bash", "command", "echo hi"), 0, "run '--net=loopback' --root '/ws'");
+    expect("no agent blocks", "hook", "{}", 2, "--install claude, codex");
+    expect("another agent blocks", "hook cursor", "{}", 2, "--install claude, codex");
+    expect("a word too many blocks", "hook claude extra", "{}", 2, "--install claude, codex");
+    expect("rewritten", "hook qwen --wrap --net=loopback",
+           EVENT("run_shell_command", "command", "echo hi"), 0,
+           "run '--net=loopback' --root '/ws'");
+    expect("rewritten for gemini", "hook gemini --wrap --net=loopback",
+           EVENT("run_shell_command", "command", "echo hi"), 0, "\"tool_input\":{");
+    expect("codex: a relative root would start from the model's folder", "hook codex --root .",
+           EVENT("Bash", "command", "ls"), 2, "give an absolute one");
     char *big = malloc(5 * 1024 * 1024 + 1);
     memset(big, ' ', 5 * 1024 * 1024);
     big[5 * 1024 * 1024] = '\0';
@@ -53,7 +57,7 @@ static void test_wrapped(void)
         skip("a rewritten command runs confined", "this machine cannot confine");
         return;
     }
-    char cwd[2048] = "", event[4096];
+    char cwd[2048] = "", event[8192], line[4096];
     FILE *pwd = popen("rm -rf build/e2e-hook && mkdir -p build/e2e-hook/ws && cd build/e2e-hook/ws "
                       "&& printf %s \"$PWD\"",
                       "r");
@@ -63,9 +67,13 @@ static void test_wrapped(void)
         pclose(pwd);
     snprintf(
         event, sizeof event,
-        "{\"session_id\":\"s-1\",\"cwd\":\"%s\",\"tool_name\":\"Bash\",\"tool_input\":{"
+        "{\"session_id\":\"s-1\",\"transcript_path\":\"%s/../session.jsonl\",\"cwd\":\"%s/..\","
+        "\"tool_name\":\"Bash\",\"tool_input\":{"
         "\"command\":\"echo 'a b' > inside; echo no > ../outside; echo \\\"it's \\\\$?\\\"\"}}",
-        cwd);
+        cwd, cwd);
+    snprintf(line, sizeof line,
+             "{\"type\":\"session_meta\",\"payload\":{\"id\":\"s-1\",\"cwd\":\"%s\"}}\n{}\n", cwd);
+    write_file("build/e2e-hook/session.jsonl", str_of(line));
     program_run("hook codex --wrap", event, &text);
     write_file("build/e2e-hook/event", buf_str(&text));
     FILE *run = popen("cd build/e2e-hook/ws && python3 -c 'import json; print(json.load(open("
@@ -83,7 +91,99 @@ static void test_wrapped(void)
                 !says(&out, "ESCAPED"),
             "a rewritten command runs confined"))
         note("%s", buf_cstr(&out));
+    write_file("build/e2e-hook/session.jsonl",
+               STR("{\"payload\":{\"id\":\"another\",\"cwd\":\"/\"}}\n"));
+    expect("codex: the file of another session tells nothing", "hook codex --wrap", event, 0,
+           "the folder of this Codex session is unknown");
     if (system("rm -rf build/e2e-hook"))
+        return;
+}
+
+/* Claude Code's own folders: its plans, memory and worktrees can be written, its settings not. */
+static void test_own_folders(void)
+{
+    static const struct {
+        const char *file;
+        bool allowed;
+    } files[] = {
+        {"state/plans/a.md", true},
+        {"state/plans/../settings.json", false},
+        {"state/settings.json", false},
+        {"state/plans-not/a.md", false},
+        {"state/projects/p/memory/note.md", true},
+        {"state/projects/p/s-1.jsonl", false},
+        {"state/projects/q/memory/note.md", false},
+        {"ws/.claude/worktrees/w/src/a.c", true},
+        {"ws/.claude/worktrees/w/.claude/settings.json", false},
+        {"ws/.claude/worktrees/w/.git", false},
+        {"ws/.claude/settings.local.json", false},
+        {"ws/.claude/worktrees/link/settings.json", false},
+    };
+    char cwd[1024] = "", event[8192];
+    FILE *pwd = popen("rm -rf build/e2e-own && mkdir -p build/e2e-own/state/projects/p "
+                      "build/e2e-own/ws/.claude/worktrees/w && cd build/e2e-own && ln -s .. "
+                      "ws/.claude/worktrees/link && printf %s \"$PWD\"",
+                      "r");
+    if (!pwd || !fgets(cwd, sizeof cwd, pwd))
+        cwd[0] = '\0';
+    if (pwd)
+        pclose(pwd);
+    char project[1200], state[1200];
+    snprintf(project, sizeof project, "%s/ws", cwd);
+    snprintf(state, sizeof state, "%s/state", cwd);
+    setenv("CLAUDE_PROJECT_DIR", project, 1);
+    setenv("CLAUDE_CONFIG_DIR", state, 1);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        auto_buf struct buf out = {0};
+        snprintf(event, sizeof event,
+                 "{\"session_id\":\"s-1\",\"transcript_path\":\"%s/state/projects/p/s-1.jsonl\","
+                 "\"cwd\":\"%s/ws\",\"tool_name\":\"Write\",\"tool_input\":{\"file_path\":"
+                 "\"%s/%s\"}}",
+                 cwd, cwd, cwd, files[i].file);
+        int code = program_run("hook claude", event, &out);
+        if (!ok(code == 0 && (files[i].allowed ? out.n == 0 : says(&out, "\"deny\"")), "%s is %s",
+                files[i].file, files[i].allowed ? "the agent's own" : "refused"))
+            note("%s", buf_cstr(&out));
+    }
+    unsetenv("CLAUDE_PROJECT_DIR");
+    unsetenv("CLAUDE_CONFIG_DIR");
+    if (system("rm -rf build/e2e-own"))
+        return;
+}
+
+/* What --install --wrap writes for Claude Code: a shell that is confined, in a private file. */
+static void test_shell(void)
+{
+    auto_buf struct buf text = {0}, out = {0};
+    setenv("CORDON_EXE", CORDON_EXE, 0);
+    int works = program_run("run --quiet -- true", NULL, &out);
+    if (works != 0) {
+        skip("the shell of Claude Code is confined", "this machine cannot confine");
+        return;
+    }
+    char chunk[512];
+    FILE *run =
+        popen("rm -rf build/e2e-shell && mkdir -p build/e2e-shell/ws && C=$(realpath "
+              "\"$CORDON_EXE\") && cd "
+              "build/e2e-shell/ws && SHELL=/bin/bash \"$C\" hook --install claude --project --wrap "
+              ">/dev/null && test ! -e .claude/settings.json && grep -q CLAUDE_CODE_SHELL "
+              ".claude/settings.local.json && { bash -c '.claude/cordon/bash -c \"echo in > "
+              "inside; echo out "
+              "> ../outside; cd ..; echo CORDON=\\$CORDON\"; true'; cat inside; test -e ../outside "
+              "&& echo "
+              "ESCAPED; \"$C\" hook --remove claude --project >/dev/null; find .claude -type f "
+              "-exec cat {} "
+              "+; } 2>&1",
+              "r");
+    for (size_t n; run && (n = fread(chunk, 1, sizeof chunk, run)) > 0;)
+        buf_add(&text, (struct str){chunk, n});
+    if (run)
+        pclose(run);
+    if (!ok(says(&text, "CORDON=1\n") && says(&text, "in\n") && says(&text, "sandbox denied") &&
+                !says(&text, "ESCAPED") && !says(&text, "CLAUDE_CODE_SHELL"),
+            "the shell of Claude Code is confined, and --remove takes it away"))
+        note("%s", buf_cstr(&text));
+    if (system("rm -rf build/e2e-shell"))
         return;
 }
 #endif
@@ -128,6 +228,8 @@ int main(void)
     test_settings();
 #ifndef _WIN32
     test_wrapped();
+    test_own_folders();
+    test_shell();
 #endif
     return tap_done();
 }

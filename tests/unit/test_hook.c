@@ -32,8 +32,7 @@ static void add_event(struct buf *out, struct str tool, bool windows,
         json_put(&w, STR("model"), STR("gpt-5"));
         json_put(&w, STR("turn_id"), STR("turn-1"));
     }
-    json_put(&w, STR("hook_event_name"),
-             agent == HOOK_GEMINI ? STR("BeforeTool") : STR("PreToolUse"));
+    json_put(&w, STR("hook_event_name"), hook_agents[agent].event);
     if (agent == HOOK_GEMINI)
         json_put(&w, STR("timestamp"), STR("2026-01-31T08:05:09.120Z"));
     json_put(&w, STR("tool_name"), tool);
@@ -69,11 +68,12 @@ static void tool_input(struct arena *arena, struct str tool, struct str text,
 {
     bool file = str_eq(tool, STR("Write")) || str_eq(tool, STR("Edit")) ||
                 str_eq(tool, STR("MultiEdit")) || str_eq(tool, STR("write_file")) ||
-                str_eq(tool, STR("replace"));
+                str_eq(tool, STR("replace")) || str_eq(tool, STR("edit"));
     struct json_member *m = ARENA_ARRAY(arena, 2, struct json_member);
-    m[0].key = file                                ? STR("file_path")
-               : str_eq(tool, STR("NotebookEdit")) ? STR("notebook_path")
-                                                   : STR("command");
+    m[0].key = file ? STR("file_path")
+               : str_eq(tool, STR("NotebookEdit")) || str_eq(tool, STR("notebook_edit"))
+                   ? STR("notebook_path")
+                   : STR("command");
     m[0].value = (struct json_value){.type = JSON_STRING, .text = text};
     m[1].key = file ? STR("content") : STR("description");
     m[1].value = (struct json_value){.type = JSON_STRING, .text = STR("as asked")};
@@ -98,6 +98,9 @@ static int ask(const struct test_case *c, struct buf *event, struct buf *out)
         o.shell = GUARD_POWERSHELL;
     if (has_word(options, STR("project")))
         o.project = STR("/project");
+    else if (agent == HOOK_CODEX && !has_word(options, STR("nowhere")))
+        o.project = o.windows ? STR("C:\\ws") : STR("/ws"); /* as read from the session's file */
+    o.confined_shell = !has_word(options, STR("noshell"));
     struct json_value input;
     if (str_eq(tool, STR("raw"))) {
         buf_add(event, c->question);
@@ -120,9 +123,14 @@ static int ask(const struct test_case *c, struct buf *event, struct buf *out)
     return rc;
 }
 
-/* The decision in an answer, after checking that its shape is the agent's. */
+/* The decision in an answer, after checking that its shape is the agent's; "rewrite" if it only
+   changes the command. */
 static struct str decision_of(struct arena *arena, struct str answer, bool *shape)
 {
+    static const char *const known[] = {
+        "hookEventName", "permissionDecision", "permissionDecisionReason",
+        "updatedInput",  "tool_input",         "decision",
+        "reason",        "hookSpecificOutput"};
     struct json_value v = {0};
     struct json_error error;
     *shape = true;
@@ -130,25 +138,24 @@ static struct str decision_of(struct arena *arena, struct str answer, bool *shap
         return STR("empty");
     *shape = json_read(arena, answer, &v, &error) == 0 && v.type == JSON_OBJECT &&
              str_find_char(answer, '\n', 0) == answer.n - 1;
-    const struct json_value *in = &v;
-    if (agent != HOOK_GEMINI && *shape) {
-        in = json_get(&v, STR("hookSpecificOutput"));
-        *shape = in && v.count == 1 && json_get(in, STR("hookEventName"));
+    const struct json_value *in = json_get(&v, STR("hookSpecificOutput"));
+    const struct json_value *d = json_get(&v, STR("decision"));
+    bool named = in && json_get(in, STR("hookEventName"));
+    if (agent == HOOK_GEMINI) {
+        *shape = *shape && (d || (named && json_get(in, STR("tool_input"))));
+        in = in ? in : &v;
+    } else {
+        *shape = *shape && named && v.count == 1;
+        d = *shape ? json_get(in, STR("permissionDecision")) : NULL;
+        *shape = *shape && (d || json_get(in, STR("updatedInput")));
     }
-    const struct json_value *d =
-        *shape ? json_get(in, agent == HOOK_GEMINI ? STR("decision") : STR("permissionDecision"))
-               : NULL;
     for (size_t i = 0; *shape && i < in->count; i++) {
-        static const char *const known[] = {
-            "hookEventName", "permissionDecision", "permissionDecisionReason",
-            "updatedInput",  "decision",           "reason"};
         bool found = false;
         for (size_t j = 0; j < sizeof known / sizeof *known; j++)
             found = found || str_eq(in->members[i].key, str_of(known[j]));
         *shape = *shape && found;
     }
-    *shape = *shape && d;
-    return d ? d->text : STR("");
+    return d ? d->text : STR("rewrite");
 }
 
 static void run_case(const struct test_case *c)
@@ -219,7 +226,8 @@ static void test_bash(void)
         return;
     for (size_t i = 0; i < sizeof awkward / sizeof *awkward; i++) {
         auto_buf struct buf wrapped = {0}, direct = {0}, expected = {0}, out = {0};
-        struct hook_options o = {.program = STR("build/hook-cordon"), .words = words};
+        struct hook_options o = {
+            .agent = HOOK_CODEX, .program = STR("build/hook-cordon"), .words = words};
         o.word_count = sizeof words / sizeof *words;
         int rc =
             hook_wrap(&o, GUARD_BASH, STR("/w s/'x'"), STR("id-1"), str_of(awkward[i]), &wrapped);
@@ -339,15 +347,15 @@ static void test_settings(void)
             struct json_value v;
             struct json_error wrong;
             bool changed = false, again = true, removed = false, replaced = false;
-            buf_fmt(&call, "/opt/cordon hook %s%s", hook_agents[name], command.p + 21);
-            int rc =
-                hook_install((enum hook_agent)name, text, buf_str(&call), &in, &changed, &error);
+            buf_fmt(&call, "/opt/cordon hook %s%s", hook_agents[name].name, command.p + 21);
+            struct hook_entry entry = {.command = buf_str(&call)};
+            struct hook_entry new_entry = {.command = STR("cordon hook x")};
+            int rc = hook_install((enum hook_agent)name, text, &entry, &in, &changed, &error);
             struct str body = buf_str(&in);
             bool bom = str_starts(body, STR("\xEF\xBB\xBF"));
             int parsed = json_read(&arena, str_from(body, bom ? 3 : 0), &v, &wrong);
-            rc |= hook_install((enum hook_agent)name, body, buf_str(&call), &twice, &again, &error);
-            rc |= hook_install((enum hook_agent)name, body, STR("cordon hook x"), &other, &replaced,
-                               &error);
+            rc |= hook_install((enum hook_agent)name, body, &entry, &twice, &again, &error);
+            rc |= hook_install((enum hook_agent)name, body, &new_entry, &other, &replaced, &error);
             rc |= hook_remove((enum hook_agent)name, body, &out, &removed, &error);
             /* Every byte of the old text is still there, in order: what was added is one piece. */
             size_t same = 0, tail = 0;
@@ -358,7 +366,7 @@ static void test_settings(void)
             bool kept = same + tail == text.n || text.n == 0;
             if (!ok(rc == 0 && changed && !again && removed && replaced && parsed == 0 && kept &&
                         restores(text, buf_str(&out)),
-                    "%s: settings %u", hook_agents[name], (unsigned)i))
+                    "%s: settings %u", hook_agents[name].name, (unsigned)i))
                 note("in: %s\n# out: %s", buf_cstr(&in), buf_cstr(&out));
         }
     }
@@ -369,8 +377,8 @@ static void test_settings(void)
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         auto_buf struct buf out = {0}, error = {0};
         bool changed = false;
-        int rc = hook_install(HOOK_CLAUDE, str_of(broken[i]), STR("cordon hook claude"), &out,
-                              &changed, &error);
+        struct hook_entry entry = {.command = STR("cordon hook claude")};
+        int rc = hook_install(HOOK_CLAUDE, str_of(broken[i]), &entry, &out, &changed, &error);
         ok(rc < 0 && out.n == 0 && error.n > 0, "not touched: %s", broken[i]);
     }
     auto_buf struct buf out = {0}, error = {0};
@@ -380,6 +388,80 @@ static void test_settings(void)
                     "{\"command\":\"cordon hook claudette\"}]}]}}"),
                 &out, &changed, &error);
     ok(!changed, "other people's hooks stay");
+}
+
+/* Claude Code's shell in the settings: comes, is replaced and goes; another one is not touched. */
+static void test_shell_setting(void)
+{
+    static const char *const texts[] = {"", "{\n  \"env\": {\n    \"A\": \"1\"\n  }\n}\n",
+                                        "{\"env\":{}}", "{\"b\":2}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        auto_buf struct buf in = {0}, again = {0}, out = {0}, error = {0};
+        bool changed = false, second = true, removed = false;
+        struct hook_entry entry = {.command = STR("cordon hook claude --wrap"),
+                                   .shell = STR("/h/.claude/cordon/bash")};
+        int rc = hook_install(HOOK_CLAUDE, str_of(texts[i]), &entry, &in, &changed, &error);
+        rc |= hook_install(HOOK_CLAUDE, buf_str(&in), &entry, &again, &second, &error);
+        rc |= hook_remove(HOOK_CLAUDE, buf_str(&in), &out, &removed, &error);
+        if (!ok(rc == 0 && changed && !second && removed &&
+                    has_word(buf_str(&in),
+                             STR("\"CLAUDE_CODE_SHELL\": \"/h/.claude/cordon/bash\"")) !=
+                        has_word(buf_str(&in),
+                                 STR("\"CLAUDE_CODE_SHELL\":\"/h/.claude/cordon/bash\"")) &&
+                    !has_word(buf_str(&out), STR("CLAUDE_CODE_SHELL")) &&
+                    has_word(buf_str(&out), STR("\"A\"")) == (i == 1),
+                "the shell in settings %u", (unsigned)i))
+            note("in: %s\n# out: %s", buf_cstr(&in), buf_cstr(&out));
+    }
+    auto_buf struct buf out = {0}, error = {0};
+    bool changed = true;
+    struct hook_entry entry = {.command = STR("cordon hook claude --wrap"),
+                               .shell = STR("/h/.claude/cordon/bash")};
+    struct str own = STR("{\"env\":{\"CLAUDE_CODE_SHELL\":\"/bin/zsh\"}}");
+    ok(hook_install(HOOK_CLAUDE, own, &entry, &out, &changed, &error) == CORDON_E_SYNTAX &&
+           out.n == 0 && has_word(buf_str(&error), STR("another CLAUDE_CODE_SHELL")),
+       "a shell that the person has chosen is not replaced");
+    changed = true;
+    hook_remove(HOOK_CLAUDE, own, &out, &changed, &error);
+    ok(!changed, "nor removed");
+}
+
+/* Codex's hash of a hook; tests/agents shows that Codex itself accepts it. */
+static void test_trust(void)
+{
+    struct str hooks = STR("{\"hooks\":{\"PreToolUse\":[{\"matcher\":\"^Bash$\",\"hooks\":["
+                           "{\"type\":\"command\",\"command\":\"/opt/cordon hook codex\"}]}]}}");
+    struct str file = STR("/p/.codex/hooks.json");
+#define STATE(more) \
+    "model = \"x\"\n[hooks.state.\"/p/.codex/hooks.json:pre_tool_use:0:0\"]\n" more "\n[other]\n"
+#define HASH "20654f8451db35c677342b4d355f6d4ae01f6268219a7dc63bf7219f38bda258"
+    static const struct {
+        const char *config;
+        enum hook_trust trust;
+    } cases[] = {
+        {"", HOOK_UNTRUSTED},
+        {STATE("trusted_hash = \"sha256:" HASH "\""), HOOK_TRUSTED},
+        {STATE("enabled = true\ntrusted_hash = \"sha256:" HASH "\""), HOOK_TRUSTED},
+        {STATE("enabled = false\ntrusted_hash = \"sha256:" HASH "\""), HOOK_OFF},
+        {STATE("trusted_hash = \"sha256:0" HASH "\""), HOOK_CHANGED},
+        {STATE("") "trusted_hash = \"sha256:" HASH "\"", HOOK_UNTRUSTED},
+        {"# [hooks.state.\"/p/.codex/hooks.json:pre_tool_use:0:0\"]\ntrusted_hash = "
+         "\"sha256:" HASH "\"",
+         HOOK_UNTRUSTED},
+        {"[hooks.state.'/p/.codex/hooks.json:pre_tool_use:0:0']\ntrusted_hash = \"sha256:" HASH
+         "\"\n",
+         HOOK_TRUSTED},
+        {"[hooks.state.\"/p/.codex/hooks.json:pre_tool_use:1:0\"]\ntrusted_hash = "
+         "\"sha256:" HASH "\"",
+         HOOK_UNTRUSTED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ok(hook_codex_trust(file, hooks, str_of(cases[i].config)) == cases[i].trust,
+           "codex trust %u", (unsigned)i);
+    ok(hook_codex_trust(file, STR("{}"), str_of(cases[1].config)) == HOOK_NOT_THERE,
+       "no hook, no trust");
+#undef STATE
+#undef HASH
 }
 
 /* An event over the limit, and one just below it. */
@@ -406,16 +488,19 @@ int main(void)
     for (int i = 0; i < HOOK_AGENT_COUNT; i++) {
         char path[64];
         agent = (enum hook_agent)i;
-        snprintf(path, sizeof path, "tests/cases/hook/%s.case", hook_agents[i]);
+        snprintf(path, sizeof path, "tests/cases/hook/%s.case", hook_agents[i].name);
         int failed = tap_failed;
         size_t count = cases_run_file(path, run_case);
-        ok(failed == tap_failed && count >= 100, "%s: %u events", hook_agents[i], (unsigned)count);
+        ok(failed == tap_failed && count >= 100, "%s: %u events", hook_agents[i].name,
+           (unsigned)count);
     }
 #ifndef _WIN32
     test_bash();
 #endif
     test_powershell();
     test_settings();
+    test_shell_setting();
+    test_trust();
     test_limit();
     return tap_done();
 }

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file by which Claude Code starts its shell. */
+#include "cli/hook_shell.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "launch/disk.h"
+#include "launch/machine.h"
+
+bool shell_is_used(enum hook_agent agent)
+{
+    return agent == HOOK_CLAUDE;
+}
+
+static void add_quoted(struct buf *out, struct str s)
+{
+    buf_char(out, '\'');
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] == '\'')
+            buf_add(out, STR("'\\''"));
+        else
+            buf_char(out, s.p[i]);
+    buf_char(out, '\'');
+}
+
+/*
+ * A file by which Claude Code starts its shell, so that all of its commands run confined while its
+ * own rules see them as they are. The project is the folder that Claude Code itself is in.
+ */
+static void write_shell(const char *const *words, size_t count, struct str shell, bool has_roots,
+                        struct buf *out)
+{
+    auto_buf struct buf self = {0};
+    if (!machine_own_path(&self))
+        buf_add(&self, STR("cordon"));
+    buf_add(
+        out,
+        STR("#!/bin/sh\n"
+            "# Written by \"cordon hook --install claude --wrap\": Claude Code starts its shell "
+            "by this file.\n"
+            "[ -z \"$CORDON\" ] || exec "));
+    add_quoted(out, shell);
+    buf_add(out, STR(" \"$@\"\n"));
+    if (!has_roots)
+        buf_add(
+            out,
+            STR("root=$(readlink \"/proc/$PPID/cwd\") || {\n"
+                "    echo \"cordon: sandbox denied: the folder of the project is unknown\" >&2\n"
+                "    exit 126\n"
+                "}\n"));
+    buf_add(out, STR("exec "));
+    add_quoted(out, buf_str(&self));
+    buf_add(out, STR(" run"));
+    for (size_t i = 0; i < count; i++) {
+        buf_char(out, ' ');
+        add_quoted(out, str_of(words[i]));
+    }
+    if (!has_roots)
+        buf_add(out, STR(" --root \"$root\""));
+    buf_add(out, STR(" ${CLAUDE_CODE_SESSION_ID:+--session=\"$CLAUDE_CODE_SESSION_ID\"} -- "));
+    add_quoted(out, shell);
+    buf_add(out, STR(" \"$@\"\n"));
+}
+
+/* Its path, absolute, and the shell that it starts. */
+static bool shell_file(bool project, struct arena *arena, struct buf *out, struct str *shell)
+{
+    struct str name = STR("bash");
+    if (!disk_variable(arena, STR("SHELL"), shell))
+        *shell = STR("/bin/bash");
+    bool zsh = shell->n > 4 && str_eq(str_from(*shell, shell->n - 4), STR("/zsh"));
+    bool bash = shell->n > 5 && str_eq(str_from(*shell, shell->n - 5), STR("/bash"));
+    if (zsh)
+        name = STR("zsh");
+    else if (!bash)
+        *shell = STR("/bin/bash");
+    if (project) {
+        buf_add(out, disk_cwd(arena));
+        buf_add(out, STR("/.claude"));
+    } else if (!hook_folder(HOOK_CLAUDE, out)) {
+        return false;
+    }
+    buf_add(out, STR("/cordon/"));
+    buf_add(out, name);
+    return !out->failed && out->p[0] == '/';
+}
+
+static bool write_file(const char *file, struct str text, bool program)
+{
+    char why[256];
+    if (!system_replace_file(file, text, why, sizeof why)) {
+        print_error("%s: %s", file, why);
+        return false;
+    }
+    if (program && chmod(file, 0755)) {
+        print_error("%s: %s", file, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+int shell_install(const char *const *words, size_t count, bool project, bool has_roots,
+                  struct buf *path)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf text = {0};
+    struct str shell;
+    if (!shell_file(project, &arena, path, &shell))
+        return print_failure("the home folder is unknown; name the project with --project");
+    write_shell(words, count, shell, has_roots, &text);
+    if (text.failed)
+        return print_failure("out of memory");
+    printf("%s:\n%s", buf_cstr(path), buf_cstr(&text));
+    /* git would show the file as new in everybody's project. */
+    return write_file(buf_cstr(path), buf_str(&text), true) &&
+                   (!project || write_file(".claude/cordon/.gitignore", STR("*\n"), false))
+               ? 0
+               : EXIT_FAILED;
+}
+
+void shell_remove(bool project)
+{
+    static const char *const names[] = {"/bash", "/zsh", "/.gitignore", ""};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        auto_buf struct buf path = {0};
+        if (project)
+            buf_add(&path, STR(".claude"));
+        else if (!hook_folder(HOOK_CLAUDE, &path))
+            return;
+        buf_fmt(&path, "/cordon%s", names[i]);
+        if (!path.failed)
+            remove(buf_cstr(&path)); /* the last is the folder, which goes if it is empty */
+    }
+}

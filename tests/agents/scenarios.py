@@ -1,0 +1,496 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What is promised about real agents, one function a promise. Each shows first, in folders of their own and without
+Cordon, that the agent does what the promise is about; then that with Cordon it does not, or still does.
+"""
+import json
+import pathlib
+import shutil
+import statistics
+
+from lab import LABELS, Lab
+
+SCENARIOS = []  # (name, agents, agents of the gate, function)
+FOUR = ('claude', 'codex', 'gemini', 'qwen')
+THREE = ('claude', 'codex', 'gemini')
+
+
+def scenario(*agents, gate=()):
+    def add(function):
+        SCENARIOS.append((function.__name__.replace('_', ' '), agents, gate, function))
+        return function
+    return add
+
+
+class Bad(Exception):
+    pass
+
+
+def need(condition, *words):
+    if not condition:
+        raise Bad(' | '.join(' '.join(str(w).split())[:500] for w in words))
+
+
+OPEN = [{'shell': 'xdg-open https://example.com'}]
+
+
+def opened(lab):
+    return (lab.base / 'opened').exists()
+
+
+def control(options, agent, name, steps, effect, **more):
+    """Without Cordon the effect is there: else nothing is shown by its absence."""
+    lab = Lab(options, agent, f'{name}-control')
+    lab.play(steps(lab), **more)
+    need(effect(lab), 'control: the effect is missing without cordon', lab.results(), lab.done.stderr[-300:])
+
+
+def refused(options, agent, name, steps, effect, words, setup=Lab.install, **more):
+    control(options, agent, name, steps, effect, **more)
+    lab = Lab(options, agent, name)
+    setup(lab)
+    lab.play(steps(lab), **more)
+    need(not effect(lab), 'it happened', lab.results(), lab.done.stderr[-300:])
+    need(words in ' '.join(lab.results()), f'the model did not read "{words}"', lab.results(), lab.done.stderr[-300:])
+    return lab
+
+
+def kept(options, agent, name, steps, effect, setup=Lab.install, **more):
+    """It happens with Cordon as it does without."""
+    control(options, agent, name, steps, effect, **more)
+    lab = Lab(options, agent, name)
+    setup(lab)
+    lab.play(steps(lab), **more)
+    need(effect(lab), 'it did not happen', lab.results(), lab.done.stderr[-300:])
+    return lab
+
+
+def no_data(lab):
+    return not (lab.outside / 'data/file').exists()
+
+
+def writes(path):
+    return lambda lab: [{'write': {'path': str(path(lab)), 'content': 'planted'}}]
+
+
+def planted(path):
+    return lambda lab: path(lab).exists() and 'planted' in path(lab).read_text()
+
+
+# ---- the hook ----
+
+@scenario(*FOUR, 'copilot', gate=THREE)
+def a_refused_command(o, agent):
+    refused(o, agent, 'open', lambda lab: OPEN, opened, 'launch.url')
+
+
+@scenario(*FOUR, 'copilot')
+def a_harmless_command(o, agent):
+    kept(o, agent, 'harmless', lambda lab: [{'shell': 'echo harmless > made.txt; cat made.txt'}],
+         lambda lab: (lab.proj / 'made.txt').exists() and 'harmless' in lab.read())
+
+
+@scenario(*FOUR)
+def in_the_settings_of_the_home_folder(o, agent):
+    refused(o, agent, 'home', lambda lab: OPEN, opened, 'launch.url', setup=lambda lab: lab.install(project=False))
+
+
+@scenario('codex', gate=('codex',))
+def a_hook_that_codex_does_not_trust_is_told(o, agent):
+    """Codex skips it and prints nothing: install and doctor say so, and both know when it is trusted."""
+    lab = Lab(o, agent, 'trust')
+    said = lab.install().stdout
+    need('until you trust it' in said, said)
+    lab.flags = []
+    lab.play(OPEN)
+    need(opened(lab), 'control: an untrusted hook ran', lab.results())
+    doctor = lab.cordon('doctor').stdout
+    need('is not trusted: Codex skips it' in doctor, doctor)
+    (lab.base / 'opened').unlink()
+    lab.trust_hook()
+    lab.play(OPEN)
+    need(not opened(lab) and 'launch.url' in lab.read(), 'a trusted hook did not run', lab.results(), lab.done.stderr[-300:])
+    doctor = lab.cordon('doctor').stdout
+    need('is trusted' in doctor and 'Codex skips it' not in doctor, doctor)
+
+
+@scenario('gemini')
+def a_project_that_gemini_does_not_trust(o, agent):
+    """Settings of the project are ignored there, which install says; those of the home folder are not."""
+    lab = Lab(o, agent, 'untrusted')
+    lab.trust = False
+    said = lab.install().stdout
+    need('not trusted' in said and 'without --project' in said, said)
+    lab.play(OPEN)
+    need(opened(lab), 'control: the hook of an untrusted project ran', lab.results())
+    (lab.base / 'opened').unlink()
+    lab.install(project=False)
+    lab.play(OPEN)
+    need(not opened(lab) and 'launch.url' in lab.read(), lab.results())
+
+
+@scenario('claude', 'codex', 'gemini')
+def deleting_outside_the_project(o, agent):
+    refused(o, agent, 'delete', lambda lab: [{'shell': f'rm -rf {lab.outside}/data'}], no_data, 'destroy')
+
+
+@scenario('claude', 'codex', 'qwen')
+def a_hook_of_git_by_the_agents_own_editor(o, agent):
+    path = lambda lab: lab.proj / '.git/hooks/pre-commit'
+    refused(o, agent, 'githook', writes(path), planted(path), 'protected.git')
+
+
+@scenario('claude', 'codex', 'gemini', 'copilot')
+def settings_that_agents_obey(o, agent):
+    path = lambda lab: lab.proj / '.vscode/tasks.json'
+    refused(o, agent, 'settings', writes(path), planted(path), 'protected.name')
+
+
+@scenario('claude', 'codex', 'copilot')
+def a_file_outside_the_project(o, agent):
+    path = lambda lab: lab.outside / 'new.txt'
+    refused(o, agent, 'outside', writes(path), planted(path), 'roots.outside')
+
+
+@scenario(*FOUR, 'copilot')
+def a_file_of_the_project(o, agent):
+    path = lambda lab: lab.proj / 'src/new.c'
+    kept(o, agent, 'inside', writes(path), planted(path))
+
+
+@scenario('claude')
+def the_tool_that_watches_a_command(o, agent):
+    refused(o, agent, 'monitor', lambda lab: [
+        {'tool': 'Monitor', 'input': {'description': 'a step', 'timeout_ms': 5000, 'command': 'xdg-open https://example.com'}},
+        {'shell': 'sleep 1'}], opened, 'launch.url')
+
+
+@scenario('codex', gate=('codex',))
+def a_folder_that_the_model_names_is_no_root(o, agent):
+    refused(o, agent, 'folder', lambda lab: [{'tool': 'exec_command', 'input': {'cmd': 'find data -delete', 'workdir': str(lab.outside)}}],
+            no_data, 'destroy')
+
+
+@scenario('codex')
+def a_relative_path_in_a_patch(o, agent):
+    refused(o, agent, 'patch', lambda lab: [{'patch': '*** Begin Patch\n*** Add File: ../outside/p.txt\n+x\n*** End Patch'}],
+            lambda lab: (lab.outside / 'p.txt').exists(), 'roots.outside')
+
+
+@scenario('claude')
+def the_agents_own_worktree(o, agent):
+    """Files in .claude/worktrees can be written; the settings in there cannot."""
+    def commit(lab):
+        who = ['-c', 'user.name=a', '-c', 'user.email=a@b.test']
+        lab.run(['git', *who, 'add', '-A'])
+        lab.run(['git', *who, 'commit', '-qm', 'x'])
+    lab = Lab(o, agent, 'worktree')
+    commit(lab)
+    lab.install()
+    tree = lab.proj / '.claude/worktrees/wt'
+    lab.play([{'tool': 'EnterWorktree', 'input': {'name': 'wt'}}, {'write': {'path': str(tree / 'src/new.c'), 'content': 'x'}},
+              {'write': {'path': str(tree / '.claude/settings.json'), 'content': 'planted'}}])
+    need((tree / 'src/new.c').exists(), lab.results())
+    need(not (tree / '.claude/settings.json').exists() and 'protected.name' in lab.read(2), lab.results())
+
+
+@scenario('claude', 'gemini')
+def the_agents_own_memory(o, agent):
+    path = (lambda lab: lab.home / '.gemini/tmp/proj/plan.md') if agent == 'gemini' else (
+        lambda lab: lab.home / '.claude/projects' / str(lab.proj).replace('/', '-') / 'memory/note.md')
+    kept(o, agent, 'memory', writes(path), planted(path))
+
+
+@scenario('claude')
+def the_agents_own_settings_beside_its_memory(o, agent):
+    path = lambda lab: lab.home / '.claude/settings.json'
+    refused(o, agent, 'homesettings', writes(path), planted(path), 'roots.outside')
+
+
+# ---- fail closed ----
+
+def broken(o, agent, name, replacement):
+    """Something else in the place of cordon: the agent must not run the command."""
+    control(o, agent, name, lambda lab: OPEN, opened)
+    lab = Lab(o, agent, name)
+    lab.install()
+    stand_in = lab.base / 'bin/cordon-gone'
+    if replacement:
+        lab.write(stand_in, replacement, 0o755)
+
+    def change(_, handler):
+        need(o.cordon in handler['command'], handler)
+        handler['command'] = handler['command'].replace(o.cordon, str(stand_in))
+    lab.change_settings(change)
+    lab.play(OPEN)
+    need(not opened(lab), 'it happened', lab.results(), lab.done.stderr[-300:])
+    return lab
+
+
+@scenario(*FOUR, 'copilot', gate=THREE)
+def cordon_is_missing(o, agent):
+    lab = broken(o, agent, 'missing', None)
+    need('did not run' in ' '.join(lab.results()) or agent == 'copilot', lab.results())
+
+
+@scenario(*FOUR)
+def cordon_crashes(o, agent):
+    broken(o, agent, 'crash', '#!/bin/sh\nkill -SEGV $$\n')
+
+
+@scenario(*FOUR)
+def cordon_ends_with_one(o, agent):
+    broken(o, agent, 'one', '#!/bin/sh\necho broken >&2\nexit 1\n')
+
+
+@scenario('claude')
+def cordon_prints_nonsense(o, agent):
+    """Only Claude Code can be told to block then (docs/agents.md)."""
+    broken(o, agent, 'nonsense', '#!/bin/sh\necho "{ not json"\n')
+
+
+@scenario(*THREE)
+def a_policy_file_that_is_missing(o, agent):
+    refused(o, agent, 'nopolicy', lambda lab: OPEN, opened, 'cannot be judged',
+            setup=lambda lab: lab.install('--policy', '/nonexistent.json'))
+
+
+# ---- --wrap ----
+
+def both(lab):
+    return [{'shell': f'echo in > inside.txt; echo out > {lab.outside}/out.txt; echo "code=$? CORDON=$CORDON"'}]
+
+
+def outside(lab):
+    return (lab.outside / 'out.txt').exists()
+
+
+def wrapped(lab):
+    lab.install('--wrap')
+
+
+def inside_only(lab):
+    need((lab.proj / 'inside.txt').exists(), 'the file inside is missing', lab.results(), lab.done.stderr[-300:])
+
+
+@scenario(*FOUR, gate=THREE)
+def wrapped_commands_are_confined(o, agent):
+    inside_only(refused(o, agent, 'wrap', both, outside, 'CORDON=1', setup=wrapped))
+
+
+@scenario(*FOUR)
+def a_wrapped_program_that_no_command_line_shows(o, agent):
+    def steps(lab):
+        lab.write(lab.proj / 'x.py', f'open("{lab.outside}/out.txt", "w")\n')
+        return [{'shell': 'python3 x.py'}]
+    refused(o, agent, 'wrapprogram', steps, outside, 'enied', setup=wrapped)
+
+
+@scenario('codex')
+def a_wrapped_command_in_a_folder_of_the_model(o, agent):
+    refused(o, agent, 'wrapfolder', lambda lab: [{'tool': 'exec_command', 'input': {
+        'cmd': 'echo out > out.txt; echo "code=$? CORDON=$CORDON"', 'workdir': str(lab.outside)}}], outside, 'CORDON=1', setup=wrapped)
+
+
+@scenario('codex')
+def what_is_typed_into_a_wrapped_shell(o, agent):
+    """write_stdin reaches a shell that runs already, and no hook is asked."""
+    steps = lambda lab: [{'tool': 'exec_command', 'input': {'cmd': 'bash', 'tty': True, 'yield_time_ms': 500}},
+                         {'tool': 'write_stdin', 'input': {'session_id': '$SESSION', 'yield_time_ms': 1500,
+                                                           'chars': f'echo out > {lab.outside}/out.txt; echo in > inside.txt\n'}}]
+    inside_only(refused(o, agent, 'stdin', steps, outside, 'enied', setup=wrapped))
+
+
+@scenario('claude')
+def the_tool_that_watches_a_wrapped_command(o, agent):
+    steps = lambda lab: [{'tool': 'Monitor', 'input': {'description': 'a step', 'timeout_ms': 5000,
+                                                       'command': f'echo out > {lab.outside}/out.txt; echo in > inside.txt'}},
+                         {'shell': 'sleep 2; echo waited'}]
+    inside_only(refused(o, agent, 'wrapmonitor', steps, outside, 'waited', setup=wrapped))
+
+
+def rules(options, permissions):
+    def setup(lab):
+        if options is not None:
+            lab.install(*options)
+
+        def change(value, _):
+            value['permissions'] = permissions
+        lab.change_settings(change, local=options is not None and '--wrap' in options)
+    return setup
+
+
+def made(lab):
+    return (lab.proj / 'made.txt').exists()
+
+
+@scenario('claude', gate=('claude',))
+def the_persons_deny_rules_hold_with_wrap(o, agent):
+    refused(o, agent, 'ruledeny', lambda lab: [{'shell': 'touch made.txt'}], made, 'has been denied',
+            setup=rules(['--wrap'], {'deny': ['Bash(touch:*)']}))
+
+
+@scenario('claude')
+def the_persons_deny_rules_hold_with_approve(o, agent):
+    refused(o, agent, 'ruleapprove', lambda lab: [{'shell': 'touch made.txt'}], made, 'has been denied',
+            setup=rules(['--wrap', '--approve'], {'deny': ['Bash(touch:*)']}))
+
+
+@scenario('claude')
+def the_persons_allow_rules_hold_with_wrap(o, agent):
+    """Headless, in the mode that asks: without the rule the agent refuses."""
+    plain = Lab(o, agent, 'ruleallow-control')
+    plain.play([{'shell': 'touch made.txt'}], mode='ask')
+    need(not made(plain), 'control: it ran without a rule', plain.results())
+    lab = Lab(o, agent, 'ruleallow')
+    rules(['--wrap'], {'allow': ['Bash(touch:*)']})(lab)
+    lab.play([{'shell': 'touch made.txt; echo "CORDON=$CORDON"'}], mode='ask', more=['--allowedTools', 'Bash(touch:*)', 'Bash(echo:*)'])
+    need(made(lab) and 'CORDON=1' in lab.read(), lab.results())
+
+
+@scenario('claude')
+def approve_lets_a_confined_command_run_without_a_question(o, agent):
+    plain = Lab(o, agent, 'approve-control')
+    wrapped(plain)
+    plain.play([{'shell': 'touch made.txt'}], mode='ask')
+    need(not made(plain), 'control: it ran without --approve', plain.results())
+    lab = Lab(o, agent, 'approve')
+    lab.install('--wrap', '--approve')
+    lab.play([{'shell': 'touch made.txt'}], mode='ask')
+    need(made(lab), lab.results())
+
+
+@scenario('claude')
+def a_wrapped_shell_follows_a_change_of_folder(o, agent):
+    kept(o, agent, 'wrapcd', lambda lab: [{'shell': 'cd src'}, {'shell': 'pwd'}], lambda lab: lab.read(1).rstrip().endswith('/proj/src'),
+         setup=wrapped)
+
+
+@scenario('claude')
+def the_file_of_the_wrapped_shell_is_missing(o, agent):
+    def setup(lab):
+        wrapped(lab)
+        (lab.proj / '.claude/cordon/bash').unlink()
+    refused(o, agent, 'noshell', lambda lab: [{'shell': f'echo out > {lab.outside}/out.txt'}], outside, '--wrap again', setup=setup)
+
+
+@scenario('claude', 'codex')
+def wrapped_where_the_persons_shell_is_zsh(o, agent):
+    if not shutil.which('zsh'):
+        return 'zsh is not installed'
+
+    def setup(lab):
+        lab.env['SHELL'] = shutil.which('zsh')
+        wrapped(lab)
+    inside_only(refused(o, agent, 'zsh', both, outside, 'CORDON=1', setup=setup))
+
+
+@scenario('codex')
+def wrapped_inside_the_sandbox_of_codex(o, agent):
+    lab = Lab(o, agent, 'wrapnested')
+    wrapped(lab)
+    lab.sandbox = 'workspace-write'
+    lab.play(both(lab))
+    inside_only(lab)
+    need(not outside(lab) and 'CORDON=1' in lab.read(), lab.results())
+
+
+# ---- the whole agent inside ----
+
+def whole(o, agent, name, steps, effect, net='--net=loopback', **more):
+    control(o, agent, name, steps, effect)
+    lab = Lab(o, agent, name)
+    (lab.home / f'.{agent}').mkdir(exist_ok=True)
+    lab.env['CLAUDE_CONFIG_DIR'] = str(lab.home / '.claude')
+    lab.own()
+    for key, value in more.items():
+        setattr(lab, key, value)
+    lab.play(steps(lab), around=[o.cordon, 'run', '--policy', o.work / f'policies/{agent}.json', '--root', '.', net, '--'])
+    need(not effect(lab), 'it happened', lab.results())
+    return lab
+
+
+@scenario(*THREE)
+def the_whole_agent_inside(o, agent):
+    lab = whole(o, agent, 'whole', both, outside)
+    inside_only(lab)
+    need('CORDON=1' in lab.read(), lab.results())
+    noise = [line for line in lab.done.stderr.splitlines() if 'sandbox denied' in line]
+    need(len(noise) <= 6, f'{len(noise)} lines of denials', *noise)
+
+
+@scenario(*THREE)
+def the_whole_agent_inside_with_localhost_as_its_only_address(o, agent):
+    lab = whole(o, agent, 'wholelocal', both, outside, net='--net=allow=localhost')
+    inside_only(lab)
+
+
+@scenario('codex')
+def the_sandbox_of_codex_inside(o, agent):
+    """Its own sandbox needs user namespaces, which are closed inside: it says so, and nothing runs unconfined."""
+    lab = whole(o, agent, 'wholenested', both, outside, sandbox='workspace-write')
+    need('bwrap' in lab.read() or (lab.proj / 'inside.txt').exists(), lab.results())
+
+
+# ---- what it costs ----
+
+@scenario(*THREE)
+def the_hook_costs_at_most_five_milliseconds(o, agent):
+    """The time that the agent itself spends in a tool call, in turns without and with the hook."""
+    def times(n, install):
+        lab = Lab(o, agent, f'time{n}{"with" if install else "without"}')
+        if install:
+            lab.install()
+        lab.play([{'shell': 'true'} for _ in range(25)])
+        at = [r['at'] for r in lab.requests() if r['body'].get('tools') or r['body'].get('input')]
+        return [b - a for a, b in zip(at[3:], at[4:])]
+    without, with_hook = [], []
+    for n in range(3):
+        without += times(n, False)
+        with_hook += times(n, True)
+    cost = statistics.median(with_hook) - statistics.median(without)
+    words = f'{statistics.median(without)} ms without, {statistics.median(with_hook)} ms with'
+    need(cost <= 5, words)
+    return words
+
+
+SERIAL = {the_hook_costs_at_most_five_milliseconds}
+
+
+# ---- events, for tests/cases/hook ----
+
+def record(o, agent):
+    """The agent's own events as cases, with the names of folders that the tests use."""
+    lab = Lab(o, agent, 'events')
+    lab.install()
+    name = {'copilot': 'claude'}.get(agent, agent)
+
+    def change(value, handler):
+        handler['command'] = f'tee -a {lab.base}/events.jsonl | {handler["command"]}; echo >> {lab.base}/events.jsonl'
+    lab.change_settings(change)
+    new = str(lab.proj / 'src/new.c')
+    steps = [{'shell': 'echo one'}, {'write': {'path': new, 'content': 'x'}}]
+    if agent == 'claude':
+        steps += [{'tool': 'Edit', 'input': {'file_path': new, 'old_string': 'x', 'new_string': 'y'}},
+                  {'tool': 'Monitor', 'input': {'description': 'a step', 'timeout_ms': 3000, 'command': 'echo mon'}},
+                  {'tool': 'Bash', 'input': {'command': 'echo bg', 'run_in_background': True, 'description': 'd'}}]
+    if agent == 'codex':
+        steps += [{'tool': 'exec_command', 'input': {'cmd': 'echo two', 'workdir': str(lab.proj / 'src'), 'login': False}}]
+    if agent == 'gemini':
+        steps += [{'tool': 'replace', 'input': {'file_path': new, 'instruction': 'i', 'old_string': 'x', 'new_string': 'y'}},
+                  {'tool': 'run_shell_command', 'input': {'command': 'echo two', 'dir_path': 'src', 'is_background': False}}]
+    if agent == 'qwen':
+        steps += [{'tool': 'edit', 'input': {'file_path': new, 'old_string': 'x', 'new_string': 'y'}}]
+    if agent == 'copilot':
+        steps += [{'tool': 'edit', 'input': {'path': new, 'old_str': 'x', 'new_str': 'y'}}]
+    lab.play(steps)
+    file = lab.base / 'events.jsonl'
+    lines = [line for line in file.read_text().splitlines() if line] if file.exists() else []
+    need(len(lines) >= len(steps) - 1, 'events are missing', *lines)
+    cases = []
+    for line in lines:
+        for real, stand_in in ((str(lab.proj), '/ws'), (str(lab.home), '/home/u'), (str(lab.proj).replace('/', '-'), '-ws')):
+            line = line.replace(real, stand_in)
+        tool = json.loads(line).get('tool_name') or json.loads(line).get('toolName')
+        cases.append(f'# {LABELS[agent]} {o.versions[agent]}: {tool}\nraw| {line}\nempty\n')
+    return name, cases
