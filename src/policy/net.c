@@ -247,6 +247,15 @@ int policy_parse_peer(struct str text, struct policy_peer *out)
     return 0;
 }
 
+bool policy_net_local(const struct policy *policy)
+{
+    const struct policy_settings *s = &policy->settings;
+    bool listed = false;
+    for (size_t i = 0; i < s->net_allow.count && s->net == POLICY_NET_ALLOW; i++)
+        listed = listed || str_eqi(s->net_allow.items[i].given, STR("localhost"));
+    return listed;
+}
+
 void policy_net_decide(const struct policy *policy, const struct policy_peer *peer,
                        struct policy_answer *answer)
 {
@@ -274,6 +283,7 @@ void policy_net_decide(const struct policy *policy, const struct policy_peer *pe
         }
     } else if (s->net == POLICY_NET_ALLOW) {
         answer->rule = RULE_NET_ALLOW;
+        allowed = loopback && policy_net_local(policy);
         for (size_t i = 0; i < s->net_allow.count && !allowed; i++)
             if (net_covers(s->net_allow.items[i].given, &host)) {
                 allowed = true;

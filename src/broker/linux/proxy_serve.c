@@ -65,7 +65,7 @@ static void report(struct client *c, struct str target, const struct policy_answ
                                                .fix = fix});
 }
 
-static bool may_dial(const struct sockaddr_storage *address, bool written)
+static bool may_dial(const struct sockaddr_storage *address, bool written, bool local)
 {
     char text[INET6_ADDRSTRLEN];
     const void *bytes =
@@ -75,7 +75,7 @@ static bool may_dial(const struct sockaddr_storage *address, bool written)
     if (!inet_ntop(address->ss_family, bytes, text, sizeof text))
         return false;
     struct net_host host = net_read_host(str_of(text));
-    return net_may_dial(&host, written);
+    return net_may_dial(&host, written) || (local && net_is_loopback(&host));
 }
 
 /* The policy's word on the host, and after resolution on its addresses; reported. False: refused,
@@ -91,14 +91,16 @@ static bool judge(struct client *c, struct sockaddr_storage *found, size_t *coun
     size_t all = 0, kept = 0;
     buf_fmt(&target, strchr(p->host, ':') ? "[%s]:%u" : "%s:%u", p->host, p->port);
     pthread_mutex_lock(&s->lock);
-    bool closed = s->closed;
-    if (!closed)
+    bool closed = s->closed, local = false;
+    if (!closed) {
         policy_net_decide(s->policy, &peer, &answer);
+        local = net_is_loopback(&host) && policy_net_local(s->policy);
+    }
     pthread_mutex_unlock(&s->lock);
     if (answer.verdict == CORDON_ALLOW) {
         all = proxy_resolve(p->host, p->port, found, PROXY_MOST_ADDRESSES);
         for (size_t i = 0; i < all; i++)
-            if (may_dial(&found[i], host.kind != NET_NAME))
+            if (may_dial(&found[i], host.kind != NET_NAME, local))
                 found[kept++] = found[i];
         if (all && !kept)
             answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_NET_PRIVATE};

@@ -291,7 +291,7 @@ void network_handle(struct request *r)
     policy_net_decide(b->policy, &asked, &answer);
     /* A listed address, too, is reached through the proxy: what it is asked for becomes an
        event. */
-    if (b->way_port && !asked.in_run)
+    if (b->way_port && !asked.in_run && !(peer.loopback && policy_net_local(b->policy)))
         answer.verdict = CORDON_DENY;
     /* Servers usually listen on every address of the machine; here they get its loopback. */
     bool any =

@@ -122,7 +122,8 @@ static struct net_host host_of(const struct sockaddr *address)
 }
 
 /* Dials the first address that may be dialled and answers; *any is set if there was one at all. */
-static SOCKET dial(const char *host, uint16_t port, bool written, bool *any, bool *allowed)
+static SOCKET dial(const char *host, uint16_t port, bool written, bool local, bool *any,
+                   bool *allowed)
 {
     struct addrinfo *found = NULL, hints = {.ai_socktype = SOCK_STREAM};
     SOCKET s = INVALID_SOCKET;
@@ -132,7 +133,8 @@ static SOCKET dial(const char *host, uint16_t port, bool written, bool *any, boo
     *allowed = false;
     for (const struct addrinfo *a = *any ? found : NULL; a && s == INVALID_SOCKET; a = a->ai_next) {
         struct net_host where = host_of(a->ai_addr);
-        if ((a->ai_family != AF_INET && a->ai_family != AF_INET6) || !net_may_dial(&where, written))
+        if ((a->ai_family != AF_INET && a->ai_family != AF_INET6) ||
+            !(net_may_dial(&where, written) || (local && net_is_loopback(&where))))
             continue;
         *allowed = true;
         s = net.socket(a->ai_family, SOCK_STREAM, 0);
@@ -177,7 +179,9 @@ static void reach(struct link *l, struct proxy *p)
     buf_fmt(&target, strchr(p->host, ':') ? "[%s]:%u" : "%s:%u", p->host, p->port);
     policy_net_decide(s->policy, &peer, &answer);
     if (answer.verdict == CORDON_ALLOW) {
-        out = dial(p->host, p->port, net_read_host(peer.host).kind != NET_NAME, &any, &may);
+        struct net_host host = net_read_host(peer.host);
+        bool local = net_is_loopback(&host) && policy_net_local(s->policy);
+        out = dial(p->host, p->port, host.kind != NET_NAME, local, &any, &may);
         if (any && !may)
             answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_NET_PRIVATE};
     }
