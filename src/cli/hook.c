@@ -37,11 +37,22 @@ static void read_event(struct buf *event)
             buf_add(event, (struct str){chunk, n});
 }
 
+static bool can_wrap(enum hook_agent agent)
+{
+    if (agent == HOOK_QWEN)
+        print_error(
+            "Qwen Code takes no rewritten command; leave out --wrap, or run all of it inside: "
+            "cordon run -- qwen");
+    return agent != HOOK_QWEN;
+}
+
 static int answer_event(struct cordon_policy *p, struct hook_options *o)
 {
     auto_arena struct arena arena = {0};
     auto_buf struct buf event = {0}, out = {0}, self = {0}, state = {0};
     struct str inside, shell;
+    if (o->wrap && !can_wrap(o->agent))
+        return EXIT_BLOCK;
     if (system_is_terminal(stdin)) {
         print_error("this answers an agent's events; to set it up: cordon hook --install %s",
                     hook_agents[o->agent].name);
@@ -491,6 +502,8 @@ static int hook(struct cordon_policy *p, struct arguments *args)
         return settings ? EXIT_FAILED : EXIT_BLOCK;
     }
     if (settings) {
+        if (r.wrap && !can_wrap(o.agent))
+            return EXIT_FAILED;
         rc = settle_paths(&r, o.agent, &arena);
         if (rc)
             return rc;

@@ -107,7 +107,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         return cli_help(name);
     if (args->next >= args->count)
         return print_failure("no command given; type: cordon %s -- PROGRAM ARG…", name);
-    if (!dashes)
+    if (!dashes && !p->settings.codex)
         return mistake_dashes(args, name);
     o.argv = args->items + args->next;
     o.argc = args->count - args->next;

@@ -262,7 +262,7 @@ static int read_as(struct hook *h, struct guard_question *q, struct reading *out
 {
     struct guard_answer a;
     int rc = check_ask(h->policy, q, &a);
-    if (rc && h->root.n && rc != CORDON_E_NOMEM) {
+    if (rc && h->root.n && rc != CORDON_E_NOMEM && !api_has(h->policy, "policy")) {
         /* The event's folder cannot be a root: judged without one, which is never milder. */
         h->policy->has_roots = false;
         rc = check_ask(h->policy, q, &a);

@@ -115,6 +115,17 @@ static void set_value(struct builder *b, const char *name, struct str value)
         set(b, copy);
 }
 
+/* True if the variable names this address already, perhaps with another scheme (socks5h://). */
+static bool leads_to(const struct builder *b, const char *name, struct str proxy)
+{
+    size_t scheme = str_find(proxy, STR("://"), 0);
+    struct str address = scheme < proxy.n ? str_from(proxy, scheme + 3) : proxy;
+    for (size_t i = 0; i < b->count; i++)
+        if (b->items[i] && str_eq(name_of(b->items[i]), str_of(name)))
+            return str_find(str_of(b->items[i]), address, 0) < strlen(b->items[i]);
+    return false;
+}
+
 static bool in_a_root(const struct policy_settings *s, struct str folder)
 {
     for (size_t i = 0; i < s->roots.count; i++) {
@@ -187,7 +198,8 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
          i++)
         set(&b, offline[i]);
     for (size_t i = 0; i < COUNT(proxies) && plan->proxy; i++)
-        set_value(&b, proxies[i], str_of(plan->proxy));
+        if (!leads_to(&b, proxies[i], str_of(plan->proxy)))
+            set_value(&b, proxies[i], str_of(plan->proxy));
     for (size_t i = 0; i < COUNT(proxied) && plan->proxy; i++)
         set(&b, proxied[i]);
     for (size_t i = 0; i < COUNT(temps) && has_temp_of_its_own(settings->temp); i++)

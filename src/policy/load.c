@@ -355,7 +355,7 @@ static int set_bool(struct loader *l, const struct key *key, const struct value 
         s->strict = truth;
         s->strict_from = from_of(l, value->place);
     } else if (key->target == SET_NO_TEMP) {
-        s->no_temp = truth;
+        s->no_temp = s->no_temp || truth; /* two keys, of which either is enough */
     } else {
         s->net = truth ? POLICY_NET_ON : POLICY_NET_OFF;
         s->net_from = from_of(l, value->place);

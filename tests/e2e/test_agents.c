@@ -75,14 +75,14 @@ static void test_questions(void)
 static void test_once(void)
 {
     auto_buf struct buf out = {0};
-    program_run("hook qwen --wrap", EVENT, &out);
-    ok(says(&out, "updatedInput"), "the control: outside a hook wraps");
+    program_run("hook gemini --wrap", EVENT, &out);
+    ok(says(&out, "\"tool_input\""), "the control: outside a hook wraps");
 #ifdef _WIN32
     _putenv("CORDON=1");
 #else
     setenv("CORDON", "1", 1);
 #endif
-    int code = program_run("hook qwen --wrap", EVENT, &out);
+    int code = program_run("hook gemini --wrap", EVENT, &out);
     ok(code == 0 && out.n == 0, "inside it does not wrap twice");
 #ifdef _WIN32
     _putenv("CORDON=");

@@ -33,11 +33,10 @@ static void test_events(void)
     expect("no agent blocks", "hook", "{}", 2, "--install claude, codex");
     expect("another agent blocks", "hook cursor", "{}", 2, "--install claude, codex");
     expect("a word too many blocks", "hook claude extra", "{}", 2, "--install claude, codex");
-    expect("rewritten", "hook qwen --wrap --net=loopback",
-           EVENT("run_shell_command", "command", "echo hi"), 0,
-           "run '--net=loopback' --root '/ws'");
+    expect("qwen is not rewritten", "hook qwen --wrap", "{}", 2, "leave out --wrap");
+    expect("nor installed so", "hook --install qwen --wrap", NULL, 125, "leave out --wrap");
     expect("rewritten for gemini", "hook gemini --wrap --net=loopback",
-           EVENT("run_shell_command", "command", "echo hi"), 0, "\"tool_input\":{");
+           EVENT("run_shell_command", "command", "echo hi"), 0, "\"tool_input\":{\"command\":\"");
     expect("codex: a relative root would start from the model's folder", "hook codex --root .",
            EVENT("Bash", "command", "ls"), 2, "give an absolute one");
     char *big = malloc(5 * 1024 * 1024 + 1);

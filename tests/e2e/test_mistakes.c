@@ -76,7 +76,7 @@ static const struct mistake mistakes[] = {
      "sandbox -c sandbox_workspace_write.writable_roots=[C:\\ws] -- npm test", 125,
      "the shell took them", "['C:/ws']"},
     {"install without dashes", "hook install claude", 2, "cordon hook --install claude", NULL},
-    {"an agent that is not known", "hook --install copilot", 125, "claude, codex or gemini", NULL},
+    {"an agent that is not known", "hook --install copilot", 125, "Copilot CLI: claude", NULL},
     {"a report of nothing", "report build/nope.jsonl", 125, "build/nope.jsonl", NULL},
 };
 

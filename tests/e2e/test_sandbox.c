@@ -7,8 +7,25 @@
 static void test_messages(void)
 {
     expect("no command", "sandbox", NULL, 125, "cordon sandbox -- PROGRAM");
-    expect("forgotten dashes", "sandbox --full-auto git status", NULL, 125,
-           "cordon sandbox -- git");
+    expect("dashes are not needed", "sandbox --mode read-only git --version", NULL, 0,
+           "git version");
+    expect("what follows the command is its own", "sandbox git -c core.abbrev=7 --version", NULL, 0,
+           "git version");
+    expect("a profile of Codex", "sandbox -P :read-only -- git --version", NULL, 0, "git version");
+    expect("a profile that is not built in", "sandbox -P mine -- git --version", NULL, 125,
+           "does not read the profiles");
+    expect("a configuration profile", "sandbox -p mine -- git --version", NULL, 125,
+           "name its settings with -c");
+    expect("a feature of Codex", "sandbox --enable x --disable=y -- git --version", NULL, 0,
+           "git version");
+    expect("a key of something else", "sandbox -c model=x -- git --version", NULL, 0,
+           "git version");
+    expect("a key that would change more", "sandbox -c shell_environment_policy.inherit=all -- git",
+           NULL, 125, "no such setting");
+    expect("the state of Codex", "sandbox --sandbox-state-disable-network -- git", NULL, 125,
+           "sandbox state");
+    expect("a folder", "sandbox -C tests -- git rev-parse --show-prefix", NULL, 0, "tests/");
+    expect("an option without its value", "sandbox -C", NULL, 125, "-C needs a value");
     expect("-c without a pair", "sandbox -c -- git status", NULL, 125, "-c needs KEY=VALUE");
     expect("-c without =", "sandbox -c nonsense -- git status", NULL, 125, "expected KEY=VALUE");
     expect("a key that is not known", "sandbox -c sandbox_mod=x -- git status", NULL, 125,
@@ -49,6 +66,12 @@ static const struct attempt attempts[] = {
     {"temp can be written", "--full-auto", "echo x > \"$TMPDIR/in\" && cp \"$TMPDIR/in\" in", true},
     {"and need not", "--full-auto -c sandbox_workspace_write.exclude_tmpdir_env_var=true",
      "echo x > \"$TMPDIR/in\"", false},
+    {"nor the one named /tmp", "--full-auto -c sandbox_workspace_write.exclude_slash_tmp=true",
+     "echo x > \"$TMPDIR/in\"", false},
+    {"either key is enough",
+     "--full-auto -c sandbox_workspace_write.exclude_slash_tmp=true -c "
+     "sandbox_workspace_write.exclude_tmpdir_env_var=false",
+     "echo x > \"$TMPDIR/in\"", false},
     {"protected names stay", "--full-auto", "mkdir .git && touch in", false},
 };
 
@@ -56,6 +79,35 @@ static int sh(const char *line)
 {
     int status = system(line);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* A proxy on this machine that the environment names is the one address that can be reached. */
+static void test_proxy(void)
+{
+    static const char script[] =
+        "P=$PWD/" CORDON_EXE "; python3 - \"$P\" <<'EOF'\n"
+        "import os, socket, subprocess, sys\n"
+        "servers = [socket.create_server(('127.0.0.1', 0)) for _ in range(2)]\n"
+        "ports = [s.getsockname()[1] for s in servers]\n"
+        "def go(port, **env):\n"
+        "    clean = {k: v for k, v in os.environ.items() if 'proxy' not in k.lower()}\n"
+        "    code = f'import socket; socket.create_connection((\"127.0.0.1\", {port}), 5)'\n"
+        "    return subprocess.run([sys.argv[1], 'sandbox', '--quiet', 'python3', '-c', code],\n"
+        "                          env=dict(clean, **env), capture_output=True).returncode == 0\n"
+        "for name in ('HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'):\n"
+        "    there = {name: f'http://127.0.0.1:{ports[0]}'}\n"
+        "    assert go(ports[0], **there), name\n"
+        "    assert not go(ports[1], **there), name + ' opens more'\n"
+        "assert not go(ports[0]), 'without a proxy'\n"
+        "assert not go(ports[0], HTTP_PROXY=f'http://192.0.2.1:{ports[0]}'), 'not on this "
+        "machine'\n"
+        "EOF";
+    auto_buf struct buf out = {0};
+    if (program_run("run --quiet -- true", NULL, &out) != 0) {
+        skip("a proxy on this machine", "this machine cannot confine");
+        return;
+    }
+    ok(system(script) == 0, "a proxy on this machine is the one address that can be reached");
 }
 
 static void test_effects(void)
@@ -87,6 +139,7 @@ int main(void)
     test_messages();
 #ifndef _WIN32
     test_effects();
+    test_proxy();
 #endif
     return tap_done();
 }
