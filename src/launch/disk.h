@@ -45,6 +45,9 @@ bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context
    CORDON_E_TOOBIG. */
 int disk_read(struct str path, size_t limit, struct buf *out);
 
+/* Creates a folder and those above it; true if it exists then. */
+bool disk_make(struct arena *arena, struct str path);
+
 /* Standard folders that are too broad for a root; empty where unknown. */
 struct policy_machine;
 void disk_machine(struct arena *arena, struct policy_machine *machine);

@@ -8,6 +8,7 @@
 #include "launch/disk.h"
 #include "launch/worktree.h"
 #include "policy/load.h"
+#include "policy/presets.h"
 
 enum option_id {
 #define OPTION(id, name, value, repeats, help) OPTION_##id,
@@ -153,6 +154,48 @@ static int set_number(struct settings *s, const struct settings_option *o, uint6
     return 0;
 }
 
+/* Folders below the home folder and hosts of a known tool. */
+static int add_preset(struct settings *s, const struct settings_option *o)
+{
+    const struct preset *preset = preset_find(o->value);
+    struct policy_settings *p = &s->policy;
+    struct str home = p->machine.home, word, name;
+    auto_buf struct buf text = {0}, from = {0};
+    int rc = 0;
+    if (!preset) {
+        preset_names(&text);
+        return bad_value(s, o, buf_cstr(&text));
+    }
+    buf_fmt(&from, "--for %s", preset->name);
+    for (size_t at = 0; rc == 0 && preset_word(preset->hosts, &at, &word);)
+        rc = add(s, &p->net_allow, word, buf_str(&from));
+    s->with_hosts = true;
+    if (s->foreign || home.n == 0)
+        return rc;
+    for (size_t at = 0; rc == 0 && preset_word(preset->folders[p->paths.dialect], &at, &word);) {
+        struct path path = {0};
+        struct disk_facts facts = {0};
+        buf_reset(&text);
+        buf_fmt(&text, "%.*s/%.*s", STR_ARG(home), STR_ARG(word));
+        rc = settings_path(s, buf_str(&text), &path);
+        /* Only a run creates them; a link that was there before is followed. */
+        if (rc == 0 && s->make_temp && !disk_make(&s->arena, path.text))
+            return fail(s, CORDON_E_OPEN, "--for %s: cannot create %.*s", preset->name,
+                        STR_ARG(path.text));
+        if (rc == 0 && disk_look(&s->arena, path.text, &facts) == 0 && facts.exists)
+            path.text = facts.final;
+        if (rc == 0)
+            rc = add(s, &s->extra_roots, path.text, buf_str(&from));
+        for (size_t in = 0; rc == 0 && preset_word(preset->closed, &in, &name);) {
+            buf_reset(&text);
+            buf_fmt(&text, "%.*s%c%.*s", STR_ARG(path.text), path_separator(p->paths.dialect),
+                    STR_ARG(name));
+            rc = add(s, &p->deny_write, buf_str(&text), buf_str(&from));
+        }
+    }
+    return rc;
+}
+
 static int apply(struct settings *s, const struct settings_option *o)
 {
     struct policy_settings *p = &s->policy;
@@ -190,7 +233,9 @@ static int apply(struct settings *s, const struct settings_option *o)
         p->strict_from = o->from;
         return 0;
     case OPTION_ALLOW_BROAD_ROOT: p->allow_broad_root = true; return 0;
-    case OPTION_ROOT: return add(s, &p->roots, o->value, o->from);
+    case OPTION_ROOT:
+    case OPTION_CREATE_ROOT: return add(s, &p->roots, o->value, o->from);
+    case OPTION_FOR: return add_preset(s, o);
     case OPTION_DENY_WRITE: return add(s, &p->deny_write, o->value, o->from);
     case OPTION_DENY_READ: return add(s, &p->deny_read, o->value, o->from);
     case OPTION_ALLOW_READ: return add(s, &p->allow_read, o->value, o->from);
@@ -291,10 +336,22 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
                     STR_ARG(root->given));
     if (s->foreign)
         return 0;
-    if (disk_look(&s->arena, path.text, &facts) || !facts.exists) {
+    bool created = str_eq(root->from, STR("--create-root"));
+    bool found = disk_look(&s->arena, path.text, &facts) == 0 && facts.exists;
+    /* Only a run creates it, and nothing that would be refused then. */
+    if (!found && created && s->make_temp &&
+        (s->policy.allow_broad_root ||
+         !policy_broad_root(s->policy.paths.dialect, &s->policy.machine, path.text)) &&
+        disk_make(&s->arena, path.text))
+        found = disk_look(&s->arena, path.text, &facts) == 0 && facts.exists;
+    if (!found && !s->make_temp && (created || str_starts(root->from, STR("--for ")))) {
+        root->path = path.text;
+        return 0;
+    }
+    if (!found) {
         const char *hint = folder_hint(s, root->given);
         return fail(s, CORDON_E_VALUE, "%.*s %.*s: folder not found; %s", STR_ARG(root->from),
-                    STR_ARG(root->given), hint ? hint : "make it first, or name another");
+                    STR_ARG(root->given), hint ? hint : "create it first, or take --create-root");
     }
     if (!facts.directory)
         return fail(s, CORDON_E_VALUE, "%.*s %.*s: this is a file; a root is a folder",
@@ -477,6 +534,11 @@ static int resolve(struct settings *s)
     if (s->foreign)
         p->machine = assumed_machine(p->paths.dialect);
     bool current = p->roots.count == 0 || (s->codex && p->mode == POLICY_WORKSPACE_WRITE);
+    /* A network that was switched off explicitly stays off. */
+    if (s->with_hosts && p->net == POLICY_NET_OFF && p->net_from.n == 0) {
+        p->net = POLICY_NET_ALLOW;
+        p->net_from = STR("--for");
+    }
     if (current && p->paths.cwd.n)
         rc = add(s, &p->roots, STR("."), STR("the current directory"));
     for (size_t i = 0; i < s->extra_roots.count && rc == 0; i++)

@@ -28,6 +28,7 @@ struct settings {
     struct str *pairs; /* KEY=VALUE of Codex */
     size_t pair_count, pair_capacity;
 
+    bool with_hosts;                /* --for named hosts */
     struct policy_list extra_roots; /* writable besides the roots, without counting as one */
 
     struct settings_option *options; /* as set, applied by settings_compile */

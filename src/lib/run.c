@@ -4,9 +4,11 @@
 
 #include <stdio.h>
 
+#include "guard/effects.h"
 #include "launch/disk.h"
 #include "launch/temp.h"
 #include "lib/system.h"
+#include "policy/presets.h"
 
 static int write_line(void *context, struct str line)
 {
@@ -41,10 +43,81 @@ static bool is_named(const struct run_options *o, struct str target)
     return false;
 }
 
+void run_program(struct run *run, const struct str *words, size_t count)
+{
+    bool gives_up;
+    const struct preset *tool = preset_of(words, count, &gives_up);
+    if (tool)
+        run->tool = tool;
+    if (tool && gives_up)
+        run->offline = tool;
+}
+
+/* True if the target is a cache of this tool. */
+static bool is_cache_of(const struct preset *tool, const struct policy_settings *s,
+                        struct str target)
+{
+    struct str home = s->machine.home, folder;
+    auto_buf struct buf cache = {0};
+    for (size_t at = 0; home.n && preset_word(tool->folders[s->paths.dialect], &at, &folder);) {
+        buf_reset(&cache);
+        buf_fmt(&cache, "%.*s/%.*s", STR_ARG(home), STR_ARG(folder));
+        for (size_t i = home.n; s->paths.dialect == PATH_WINDOWS && i < cache.n; i++)
+            if (cache.p[i] == '/')
+                cache.p[i] = '\\';
+        if (!cache.failed && str_startsi(target, buf_str(&cache)) &&
+            (target.n == cache.n || target.p[cache.n] == '/' || target.p[cache.n] == '\\'))
+            return true;
+    }
+    return false;
+}
+
+/* What a known tool misses is allowed by its preset. */
+static bool is_of_tool(const struct run *run, const struct audit_event *event)
+{
+    const struct policy_settings *s = policy_settings_of(run->policy->policy);
+    if (!run->tool || event->type != AUDIT_DENY)
+        return false;
+    if (str_eq(event->rule, str_of(policy_rule_id(RULE_NET_OFF))))
+        return event->op == AUDIT_NET_RESOLVE && preset_has_host(run->tool, event->target);
+    return str_eq(event->rule, str_of(policy_rule_id(RULE_ROOTS_OUTSIDE))) &&
+           is_cache_of(run->tool, s, event->target);
+}
+
+static void spawned(struct run *run, struct str cmdline)
+{
+    auto_arena struct arena arena = {0};
+    size_t count = 0;
+    const struct word *words = cmdline.n ? winargv_split(&arena, cmdline, &count) : NULL;
+    struct str *texts = words ? ARENA_ARRAY(&arena, count, struct str) : NULL;
+    for (size_t i = 0; texts && i < count; i++)
+        texts[i] = words[i].text;
+    if (texts)
+        run_program(run, texts, count);
+}
+
+static void spawned_command(struct run *run)
+{
+    const struct run_options *o = run->options;
+    struct str words[8];
+    size_t count = o->argc < 8 ? o->argc : 8;
+    for (size_t i = 0; i < count; i++)
+        words[i] = str_of(o->argv[i]);
+    run_program(run, words, count);
+}
+
 void run_event(void *context, const struct audit_event *event)
 {
     struct run *run = context;
     struct audit_event copy = *event;
+    char fix[64];
+    if (copy.type == AUDIT_SPAWN)
+        spawned(run, copy.cmdline);
+    if (is_of_tool(run, &copy)) {
+        snprintf(fix, sizeof fix, "--for %s", run->tool->name);
+        copy.fix = str_of(fix);
+        copy.minor = true;
+    }
     if (copy.type == AUDIT_DENY && is_named(run->options, copy.target)) {
         copy.named = true;
         copy.minor = false;
@@ -203,6 +276,32 @@ static void set_apart_gone_repositories(struct summary *s)
     }
 }
 
+/* A tool that was told that the network is off says something else when it fails. */
+static void explain_offline(struct run *run)
+{
+    const struct policy_settings *s = policy_settings_of(run->policy->policy);
+    const struct preset *tool = run->offline;
+    struct run_result *result = run->result;
+    struct str host;
+    char fix[64];
+    if (!tool || result->exit == 0 || s->mode == POLICY_FULL_ACCESS || s->net != POLICY_NET_OFF ||
+        strcmp(result->reason, "exited") != 0)
+        return;
+    snprintf(fix, sizeof fix, "--for %s", tool->name);
+    snprintf(result->summary.hint, sizeof result->summary.hint,
+             "the network is off, and %s needs it; allow with %s", tool->name, fix);
+    for (size_t at = 0; preset_word(tool->hosts, &at, &host);)
+        run_event(run,
+                  &(struct audit_event){.type = AUDIT_DENY,
+                                        .op = AUDIT_NET_RESOLVE,
+                                        .time = machine_now_ms(),
+                                        .target = host,
+                                        .quiet = true,
+                                        .rule = str_of(policy_rule_id(RULE_NET_OFF)),
+                                        .why = STR("the tool was told that the network is off"),
+                                        .fix = str_of(fix)});
+}
+
 static int run_apart(struct run *run)
 {
     struct cordon_policy *p = run->policy;
@@ -220,12 +319,14 @@ static int run_apart(struct run *run)
             full ? "none"
                  : system_boundary(run, result->boundary_detail, sizeof result->boundary_detail);
         start_event(run);
+        spawned_command(run);
         if (o->require_kernel && strcmp(result->boundary, "kernel") != 0)
             rc = api_fail(p, CORDON_E_CONFINE,
                           "--require-kernel: the kernel does not confine here, only Cordon's own "
                           "hooks would; nothing was started");
         else
             rc = system_run(run);
+        explain_offline(run);
         set_apart_gone_repositories(&result->summary);
         result->duration_ms = machine_now_ms() - begin;
         audit_end(run->audit, &(struct audit_event){.type = AUDIT_END,

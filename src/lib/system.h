@@ -15,11 +15,16 @@ struct run {
     struct audit *audit;
     intptr_t audit_file; /* MACHINE_NO_FILE: none */
     unsigned rung;       /* of system_choose */
+    const struct preset *tool;    /* a known tool that was started last; NULL: none was */
+    const struct preset *offline; /* one that gives up without the network */
     void *system;        /* of system_apart, for the other functions of the system */
 };
 
 /* Passes an event to audit and summary; context is the run. One thread at a time. */
 void run_event(void *context, const struct audit_event *event);
+
+/* A program starts with these words. One thread at a time. */
+void run_program(struct run *run, const struct str *words, size_t count);
 
 /* True if a tool rule refuses the first program: reported, the exit code is 126. */
 bool run_refuse_tool(struct run *run, const struct policy_program *program);

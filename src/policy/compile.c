@@ -71,6 +71,24 @@ static bool is_below(enum path_dialect dialect, struct str folder, struct str pa
     return true;
 }
 
+/* Folders of the system on Linux; of the first ones everything below them, too. */
+static const char *broad_posix(struct str normal)
+{
+    static const char *const whole[] = {"/proc", "/sys", "/dev"};
+    static const char *const itself[] = {"/etc",     "/usr",      "/bin",     "/sbin", "/lib",
+                                         "/lib32",   "/lib64",    "/libx32",  "/boot", "/var",
+                                         "/usr/bin", "/usr/sbin", "/usr/lib", "/run"};
+    if (is_below(PATH_POSIX, STR("/dev/shm"), normal))
+        return NULL;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (is_below(PATH_POSIX, str_of(whole[i]), normal))
+            return "it belongs to the kernel and its devices";
+    for (size_t i = 0; i < sizeof itself / sizeof *itself; i++)
+        if (str_eq(normal, str_of(itself[i])))
+            return "it is a folder of the system";
+    return NULL;
+}
+
 const char *policy_broad_root(enum path_dialect dialect, const struct policy_machine *machine,
                               struct str normal)
 {
@@ -90,7 +108,7 @@ const char *policy_broad_root(enum path_dialect dialect, const struct policy_mac
     for (size_t i = 0; i < sizeof broad / sizeof *broad; i++)
         if (broad[i].path.n && is_below(dialect, normal, broad[i].path))
             return broad[i].why;
-    return NULL;
+    return dialect == PATH_POSIX ? broad_posix(normal) : NULL;
 }
 
 /* Copies a list of names. */

@@ -54,8 +54,8 @@ static void add_roots(const struct policy_settings *s, struct buf *fix)
         add_option(fix, "--mode", STR("workspace-write"));
     for (size_t i = 0; i < s->roots.count; i++) {
         const struct policy_entry *root = &s->roots.items[i];
-        /* Wine's own folders are not roots that anybody typed. */
-        if (!str_eq(root->from, STR("--wine-prefix")))
+        /* Wine's own folders and those of --for are not roots that anybody typed. */
+        if (!str_eq(root->from, STR("--wine-prefix")) && !str_starts(root->from, STR("--for")))
             add_option(fix, "--root", root->given.n ? root->given : root->path);
     }
 }
@@ -73,6 +73,21 @@ static bool is_inside(const struct policy_settings *s, struct str folder, struct
            (path.n == folder.n || path.p[folder.n] == path_separator(s->paths.dialect));
 }
 
+/* No root helps: what lies there is Windows' own, or a protected name is in the way. */
+static bool is_hopeless(const struct policy_settings *s, struct str path)
+{
+    const struct policy_machine *m = &s->machine;
+    if (is_inside(s, m->windows, path) || is_inside(s, m->program_files, path) ||
+        is_inside(s, m->program_files_x86, path))
+        return true;
+    struct path_cursor cursor = {.dialect = s->paths.dialect, .path = path};
+    struct str component;
+    while (path_next(&cursor, &component))
+        if (protected_find(s->paths.dialect, component))
+            return true;
+    return false;
+}
+
 /* The folder to suggest as a further root, or an empty string if Cordon would refuse all of
    them. */
 static struct str root_for(const struct policy *policy, const struct policy_request *request)
@@ -81,29 +96,30 @@ static struct str root_for(const struct policy *policy, const struct policy_requ
     enum path_dialect dialect = s->paths.dialect;
     struct str path = request->path.text, folder;
     folder = request->facts.existing.n ? request->facts.existing : path_parent(dialect, path);
-    if (folder.n == 0 || policy_broad_root(dialect, &s->machine, folder))
+    if (folder.n == 0 || policy_broad_root(dialect, &s->machine, folder) || is_hopeless(s, path))
         return STR_NONE;
-    const struct policy_machine *m = &s->machine;
-    if (is_inside(s, m->windows, path) || is_inside(s, m->program_files, path) ||
-        is_inside(s, m->program_files_x86, path))
-        return STR_NONE;
-    /* /proc and the kernel's settings are not folders to work in. */
-    if (dialect == PATH_POSIX &&
-        (is_inside(s, STR("/proc"), path) || is_inside(s, STR("/sys"), path)))
-        return STR_NONE;
-    /* A root would not help where a protected name is in the way. */
-    struct path_cursor cursor = {.dialect = dialect, .path = path};
-    struct str component;
-    while (path_next(&cursor, &component))
-        if (protected_find(dialect, component))
-            return STR_NONE;
     return folder;
 }
 
 static void fix_outside(const struct policy *policy, const struct policy_request *request,
                         struct buf *fix)
 {
-    struct str folder = root_for(policy, request);
+    const struct policy_settings *s = &policy->settings;
+    struct str folder = root_for(policy, request), path = request->path.text;
+    bool in_home = s->machine.home.n &&
+                   str_eq(path_parent(s->paths.dialect, path), s->machine.home) &&
+                   !is_hopeless(s, path);
+    /* The home folder is too much; a folder in it that does not exist yet can be a root. */
+    if (folder.n == 0 && in_home && request->path.folder && !request->facts.exists) {
+        add_roots(s, fix);
+        add_option(fix, "--create-root", path);
+        return;
+    }
+    if (folder.n == 0 && in_home) {
+        buf_add(fix, STR("no option opens single files of the home folder; use a folder below it "
+                         "and name that with --root"));
+        return;
+    }
     if (folder.n == 0) {
         buf_add(fix, str_of(no_option));
         return;

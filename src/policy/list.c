@@ -87,7 +87,14 @@ static void add_net(struct lines *l, const struct policy_settings *s)
         add(l, RULE_NET_LOOPBACK, "allow", STR("this machine"), s->net_from);
         break;
     case POLICY_NET_PROXY: add(l, RULE_NET_PROXY, "allow", s->proxy, s->net_from); break;
-    case POLICY_NET_ALLOW: add_list(l, RULE_NET_ALLOW, "allow", &s->net_allow); break;
+    case POLICY_NET_ALLOW:
+        for (size_t i = 0; i < s->net_allow.count; i++) {
+            const struct policy_entry *e = &s->net_allow.items[i];
+            bool refuses = str_starts(e->given, STR("!"));
+            add(l, refuses ? RULE_NET_DENIED : RULE_NET_ALLOW, refuses ? "deny" : "allow",
+                str_from(e->given, refuses), e->from);
+        }
+        break;
     default: break;
     }
     add(l, RULE_NET_OFF, "deny", STR("network"), s->net_from);

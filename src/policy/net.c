@@ -298,8 +298,11 @@ bool net_rule_reaches(const struct net_rule *rule, const struct net_host *addres
 
 struct str net_private_range(const struct net_host *address)
 {
-    static const struct str ranges[] = {
-        {"10.0.0.0/8", 10}, {"172.16.0.0/12", 13}, {"192.168.0.0/16", 14}, {"fc00::/7", 8}};
+    static const struct str ranges[] = {{"10.0.0.0/8", 10},
+                                        {"172.16.0.0/12", 13},
+                                        {"192.168.0.0/16", 14},
+                                        {"100.64.0.0/10", 13},
+                                        {"fc00::/7", 8}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         struct net_rule rule = {.ranged = true};
         size_t slash = str_find_char(ranges[i], '/', 0);
@@ -417,7 +420,7 @@ bool policy_net_may_dial(const struct policy *policy, const struct policy_peer *
         (net_is_loopback(address) && net_is_loopback(&host) && policy_net_local(policy)))
         return true;
     /* A private network that the person named together with the name. */
-    for (size_t i = 0; i < s->net_allow.count && net_may_dial(address, true); i++)
+    for (size_t i = 0; i < s->net_allow.count && net_private_range(address).n; i++)
         if (net_read_rule(s->net_allow.items[i].given, &rule) && !rule.refuses &&
             net_rule_covers(&rule, &host, peer->port) && net_rule_reaches(&rule, address))
             return true;

@@ -100,14 +100,15 @@ static bool is_resolver(const struct summary *s, const struct summary_denial *d)
 
 static enum rank rank_of(const struct summary *s, const struct summary_denial *d)
 {
-    if (is_resolver(s, d))
+    /* The preset of a tool stands in the hint already. */
+    if (is_resolver(s, d) || (s->hint[0] && str_starts(d->fix, STR("--for "))))
         return RANK_NEVER;
     return d->named ? RANK_NAMED : d->minor ? RANK_MINOR : RANK_PLAIN;
 }
 
 static bool same_remedy(const struct summary_denial *a, const struct summary_denial *b)
 {
-    return str_eq(a->fix, b->fix) && str_eq(a->rule, b->rule);
+    return str_eq(a->fix, b->fix) && (str_starts(a->fix, STR("--")) || str_eq(a->rule, b->rule));
 }
 
 /* How many different denials share this one's remedy and rank; 0 if an earlier one stands for
@@ -146,6 +147,8 @@ static void denial_line(const struct summary_denial *d, size_t group, struct buf
 
 void summary_lines(const struct summary *s, struct str audit, bool failed, struct buf *out)
 {
+    if (s->hint[0])
+        buf_fmt(out, "cordon: %s\n", s->hint);
     size_t shown = 0;
     uint64_t left = s->different - s->kept;
     enum rank last = failed ? RANK_MINOR : RANK_PLAIN;
@@ -190,6 +193,8 @@ void summary_json(const struct summary *s, const struct summary_end *end, struct
         json_close(&w, '}');
     }
     json_close(&w, ']');
+    if (s->hint[0])
+        json_put(&w, STR("hint"), str_of(s->hint));
     json_key(&w, STR("repositories"));
     json_open(&w, '[');
     for (size_t i = 0; i < s->repository_count; i++)

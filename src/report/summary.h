@@ -25,6 +25,7 @@ struct summary {
     bool resolved;                         /* among them a name that was looked up */
     struct str repositories[SUMMARY_KEPT]; /* that the run made: editors run what they say */
     size_t repository_count;
+    char hint[160]; /* what explains a failure first; may be empty */
     size_t gone; /* of those, at the end of the list: not where they were made any more */
 };
 

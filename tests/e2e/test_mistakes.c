@@ -35,7 +35,7 @@ static const struct mistake mistakes[] = {
     {"a size in words", "run --max-memory=4GB -- npm test", 125, "4G", NULL},
 
     {"a root that is not there", "run --root build/nowhere -- npm test", 125, "folder not found",
-     "make it first"},
+     "create it first"},
     {"a root that is a file", "run --root README.md -- npm test", 125, "a root is a folder", NULL},
     {"several roots in one", "run --root=src,tests -- npm test", 125, "once for each folder", NULL},
     {"a path with a blank, without quotes", "run --root build/e2e mis -- npm test", 125,

@@ -388,6 +388,10 @@ static void test_range(void)
     policy_list_add(&arena, &s.net_allow,
                     (struct policy_entry){.given = STR("mirror.corp@10.0.0.0/8")});
     policy_list_add(&arena, &s.net_allow, (struct policy_entry){.given = STR("plain.corp")});
+    policy_list_add(&arena, &s.net_allow,
+                    (struct policy_entry){.given = STR("over.corp@100.64.0.0/10")});
+    policy_list_add(&arena, &s.net_allow,
+                    (struct policy_entry){.given = STR("meta.corp@169.254.0.0/16")});
     policy_list_add(&arena, &s.net_allow, (struct policy_entry){.given = STR("six.corp@fd00::/8")});
     if (!ok(policy_compile(&s, &policy, &error) == 0, "names with ranges: %s", buf_cstr(&error)))
         return;
@@ -398,7 +402,8 @@ static void test_range(void)
                 {"plain.corp", "10.9.8.7", false},   {"plain.corp", "8.8.8.8", true},
                 {"mirror.corp", "127.0.0.1", false}, {"six.corp", "fd00::1", true},
                 {"six.corp", "fc00::1", false},      {"six.corp", "10.0.0.1", false},
-                {"mirror.corp", "11.0.0.1", true},   {"six.corp", "::ffff:10.0.0.1", false}};
+                {"mirror.corp", "11.0.0.1", true},   {"six.corp", "::ffff:10.0.0.1", false},
+                {"over.corp", "100.64.3.4", true},   {"meta.corp", "169.254.169.254", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct policy_peer peer = {.host = str_of(rows[i].host), .port = 443};
         struct net_host address = net_read_host(str_of(rows[i].address));
@@ -409,8 +414,8 @@ static void test_range(void)
         policy,
         &(struct policy_peer){.host = STR("plain.corp"), .port = 443, .found = STR("172.20.1.1")},
         &(struct policy_answer){.rule = RULE_NET_PRIVATE}, &why, &fix);
-    ok(str_eq(buf_str(&fix), STR("--net=allow=mirror.corp@10.0.0.0/8,plain.corp,six.corp@fd00::/8,"
-                                 "plain.corp@172.16.0.0/12")),
+    ok(str_starts(buf_str(&fix), STR("--net=allow=mirror.corp@10.0.0.0/8,plain.corp,")) &&
+           str_ends(buf_str(&fix), STR(",six.corp@fd00::/8,plain.corp@172.16.0.0/12")),
        "the remedy names the network: %s", buf_cstr(&fix));
     policy_free(policy);
     static const char *const wrong[] = {

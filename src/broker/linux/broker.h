@@ -112,6 +112,7 @@ struct broker {
     pid_t reaper;                  /* every process of this run descends from it */
     bool report_grants;            /* --audit-all */
     void (*event)(void *context, const struct audit_event *event);
+    void (*began)(void *context, const struct str *words, size_t count); /* a program; NULL: none */
     void *context;
     struct id_set linked;       /* additional names that this run gave to existing files */
     struct id_set sockets;      /* unix sockets that this run bound */

@@ -524,6 +524,8 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
         return;
     }
     process_began(b, caller.process, caller.parent, str_of(image), words, count);
+    if (b->began)
+        b->began(b->context, words, count);
     request_continue(r);
 }
 

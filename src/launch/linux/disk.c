@@ -148,6 +148,24 @@ int disk_read(struct str path, size_t limit, struct buf *out)
     return rc;
 }
 
+bool disk_make(struct arena *arena, struct str path)
+{
+    struct str copy = arena_copy(arena, path);
+    struct stat st;
+    if (!copy.p || strlen(copy.p) != copy.n)
+        return false;
+    char *text = (char *)copy.p;
+    for (size_t i = 1; i < copy.n; i++) {
+        if (text[i] != '/')
+            continue;
+        text[i] = '\0';
+        mkdir(text, 0777);
+        text[i] = '/';
+    }
+    mkdir(text, 0777);
+    return stat(text, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 void disk_machine(struct arena *arena, struct policy_machine *machine)
 {
     struct disk_facts facts;

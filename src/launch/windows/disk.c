@@ -217,6 +217,23 @@ static struct str folder_of(struct arena *arena, struct str variable)
     return facts.final;
 }
 
+bool disk_make(struct arena *arena, struct str path)
+{
+    wchar_t *text = wide_of(arena, path);
+    if (!text)
+        return false;
+    for (size_t i = 3; text[i]; i++) {
+        if (text[i] != L'\\')
+            continue;
+        text[i] = L'\0';
+        CreateDirectoryW(text, NULL);
+        text[i] = L'\\';
+    }
+    CreateDirectoryW(text, NULL);
+    DWORD attributes = GetFileAttributesW(text);
+    return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY);
+}
+
 void disk_machine(struct arena *arena, struct policy_machine *machine)
 {
     machine->home = folder_of(arena, STR("USERPROFILE"));

@@ -70,6 +70,15 @@ static void event(void *context, const struct audit_event *event)
     pthread_mutex_unlock(&own->events);
 }
 
+static void began(void *context, const struct str *words, size_t count)
+{
+    struct run *run = context;
+    struct own *own = run->system;
+    pthread_mutex_lock(&own->events);
+    run_program(run, words, count);
+    pthread_mutex_unlock(&own->events);
+}
+
 static void tick(void *context)
 {
     const struct run *run = context;
@@ -213,6 +222,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     broker->landlock_abi = plan->confine.landlock_abi;
     broker->reaper = s->reaper;
     broker->event = event;
+    broker->began = began;
     broker->context = run;
     broker->now = machine_now_ms;
     broker->proxy = way->address;

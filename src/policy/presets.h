@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tools that are known by name: the hosts and caches that they need. */
+#ifndef CORDON_POLICY_PRESETS_H
+#define CORDON_POLICY_PRESETS_H
+
+#include "policy/path.h"
+
+/* Lists of words with blanks between them. */
+struct preset {
+    const char *name, *programs, *words, *hosts;
+    const char *folders[2]; /* below the home folder, by path_dialect */
+    const char *closed;     /* names in those folders */
+};
+
+/* NULL if there is none of that name. */
+const struct preset *preset_find(struct str name);
+
+/* Appends the names of all: "npm, pip or cargo". */
+struct buf;
+void preset_names(struct buf *out);
+
+/* The tool that this command starts, by its own name or as the script or module of an interpreter;
+   NULL if it is none. *gives_up: without the network it fails before it asks for a name. */
+const struct preset *preset_of(const struct str *words, size_t count, bool *gives_up);
+
+/* True if it needs this host. */
+bool preset_has_host(const struct preset *preset, struct str host);
+
+/* The next word of a list from *at on; false at the end. */
+bool preset_word(const char *list, size_t *at, struct str *word);
+
+#endif
