@@ -324,6 +324,17 @@ static struct str written(const struct guard *g, struct str path)
     return file ? file->content : STR_NONE;
 }
 
+/* A name without extension finds the file that has one. */
+static struct str with_extension(const struct guard *g, struct str path)
+{
+    for (const struct guard_file *f = g->files; f; f = f->older) {
+        struct str leaf = name_leaf(f->path), extension = name_extension(leaf);
+        if (extension.n && str_eqi(str_slice(leaf, 0, leaf.n - extension.n - 1), name_leaf(path)))
+            return f->path;
+    }
+    return path;
+}
+
 /* The same from the disk, if it lies inside the roots. False if it is not read. */
 static bool on_disk(struct guard *g, struct word path, struct str *text)
 {
@@ -396,6 +407,10 @@ bool guard_script(struct guard *g, struct word path)
 #undef SCRIPT
     };
     size_t row = NAME_ROW(pool, scripts, name_extension(path.text));
+    if (row == NAME_ROWS(scripts) && g->files && !name_extension(path.text).n) {
+        path.text = with_extension(g, path.text);
+        row = NAME_ROW(pool, scripts, name_extension(path.text));
+    }
     if (row == NAME_ROWS(scripts))
         return false;
     struct str text = written(g, path.text);

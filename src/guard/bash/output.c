@@ -39,8 +39,10 @@ static struct str format_once(struct bash_reader *b, struct str format, const st
     size_t i = 0;
     while (i < format.n && !guard_stopped(b->g)) {
         size_t percent = str_find_char(format, '%', i);
+        bool end = false; /* escapes make text, never a directive */
         if (percent > i)
-            out = bash_concat(b, out, str_slice(format, i, percent));
+            out = bash_concat(b, out,
+                              bash_unescape(b->arena, str_slice(format, i, percent), false, &end));
         if (percent >= format.n)
             break;
         i = percent + 1;
@@ -72,8 +74,7 @@ struct str bash_printf(struct bash_reader *b, const struct word *args, size_t co
     }
     if (count == 0)
         return STR("");
-    bool stop = false;
-    struct str format = bash_unescape(b->arena, args[0].text, false, &stop);
+    struct str format = args[0].text;
     struct str out = STR("");
     size_t used = 1, before;
     do {

@@ -171,7 +171,11 @@ static void run_call(struct cmd_reader *r, const struct cmd_text *t, struct word
         guard_limit(r->g, word_unknown(t->n ? t->at[0] : 0, t->n ? t->at[0] : 0));
         return;
     }
+    struct var *outer = r->ambiguous;
+    r->ambiguous = NULL;
     struct cmd_text text = cmd_expand_again(r, t);
+    struct var *var = r->ambiguous;
+    r->ambiguous = outer;
     size_t i = cmd_skip_blanks(&text, 0);
     if (i < text.n && text.p[i] == ':')
         return; /* a label of this file: its lines are read where they stand */
@@ -179,6 +183,15 @@ static void run_call(struct cmd_reader *r, const struct cmd_text *t, struct word
     bool silent = r->silent;
     r->silent = false;
     cmd_run_simple(r, cmd_part(&text, i, text.n), input);
+    r->silent = true;
+    struct var_state state = var ? var->state : (struct var_state){0};
+    for (unsigned k = 0; k < state.count && !guard_stopped(r->g); k++) {
+        if (++r->retries > CMD_MAX_RETRIES)
+            break;
+        var->state = vars_one(&r->vars, state.values[k]);
+        run_call(r, t, input);
+        var->state = state;
+    }
     r->silent = silent;
     r->nesting--;
 }

@@ -167,7 +167,9 @@ static struct value eval_node(struct ps_run *r, struct ps_node *node)
     case PS_ARRAY:
     case PS_SUBEXPR: return eval_group(r, node);
     case PS_PAREN:
-        v = node->a ? ps_run_statement(r, node->a) : value_unknown();
+        v = !node->a                    ? value_unknown()
+            : node->a->kind == PS_UNARY ? eval(r, node->a)
+                                        : ps_run_statement(r, node->a);
         if (node->a && node->a->kind == PS_ASSIGN)
             return eval(r, node->a->a);
         return v.kind == VALUE_VOID ? value_kind(VALUE_NULL) : v;

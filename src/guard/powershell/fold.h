@@ -31,7 +31,8 @@ enum value_kind {
 
 struct value {
     uint8_t kind;
-    bool real; /* VALUE_NUMBER: not an integer type; VALUE_LIST: made of bytes */
+    uint8_t room; /* VALUE_LIST that is being collected: log2 of the items it has room for */
+    bool real;    /* VALUE_NUMBER: not an integer type; VALUE_LIST: made of bytes */
     union {
         double number; /* also VALUE_BOOL */
         struct str text;
@@ -62,6 +63,7 @@ struct value_object {
     struct str text; /* command: name; code: text; method: name; builder: content */
     struct value of; /* method: its object */
     struct value_hash properties;
+    struct fold_buffer *grows; /* builder: its text */
 };
 
 struct fold {

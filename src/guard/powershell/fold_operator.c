@@ -559,6 +559,8 @@ struct value fold_cast(struct fold *f, struct str type, struct value v)
         type = str_from(type, 7);
     if (str_ends(type, STR("[]")))
         return each_cast(f, str_slice(type, 0, type.n - 2), v);
+    if (str_eqi(type, STR("void")))
+        return value_kind(VALUE_VOID);
     if (v.kind == VALUE_UNKNOWN)
         return v;
     if (str_eqi(type, STR("string")))

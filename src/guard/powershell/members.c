@@ -293,11 +293,12 @@ static struct value shell_invoke(struct ps_call *c)
     return value_unknown();
 }
 
+/* InvokeScript(text, …) or InvokeScript(flag, block, …) */
 static struct value context_script(struct ps_call *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->args[i].kind == VALUE_STRING || c->args[i].kind == VALUE_BLOCK ||
-            (c->args[i].kind == VALUE_UNKNOWN && (c->count == 1 || i == 0)))
+        if (i == 0 ? c->args[i].kind != VALUE_BOOL
+                   : c->args[i].kind == VALUE_BLOCK || c->args[i].kind == VALUE_STRING)
             ps_run_code(c->r, call_place(c->node, i), c->args[i], STR("InvokeScript"));
     return value_unknown();
 }
@@ -335,11 +336,19 @@ static struct value builder_call(struct ps_call *c)
 {
     struct fold *f = &c->r->f;
     struct str *text = &c->object.object->text;
+    struct fold_buffer **grows = &c->object.object->grows;
     if (is(c->member, "tostring"))
         return c->count ? value_unknown() : value_string(*text);
-    if (is(c->member, "append") && c->count == 1)
-        *text = fold_concat(f, *text, value_text(f, c->args[0]));
-    else if (is(c->member, "appendline"))
+    if (is(c->member, "append") && c->count == 1) {
+        if (!*grows && (*grows = ARENA_NEW(f->arena, struct fold_buffer)))
+            fold_add(f, *grows, *text);
+        if (*grows)
+            fold_add(f, *grows, value_text(f, c->args[0]));
+        *text = *grows ? fold_result(*grows) : STR("\xFF");
+        return c->object;
+    }
+    *grows = NULL;
+    if (is(c->member, "appendline"))
         *text = fold_concat(
             f, fold_concat(f, *text, c->count ? value_text(f, c->args[0]) : STR("")), STR("\r\n"));
     else if (is(c->member, "clear"))

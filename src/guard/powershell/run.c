@@ -14,20 +14,42 @@ static bool enter(struct ps_run *r, const struct ps_node *node)
     return true;
 }
 
+/* Room at the end of a list of which nothing else holds a longer part. */
+static bool make_room(struct ps_run *r, struct value *list, size_t more)
+{
+    size_t capacity = list->room ? (size_t)1 << list->room : 0;
+    if (list->count + more <= capacity)
+        return true;
+    uint8_t room = 4;
+    while ((size_t)1 << room < list->count + more)
+        room++;
+    struct value larger = value_list(&r->f, (size_t)1 << room);
+    if (larger.kind != VALUE_LIST)
+        return false;
+    memcpy(larger.items, list->items, list->count * sizeof *list->items);
+    larger.count = list->count;
+    larger.room = room;
+    *list = larger;
+    return true;
+}
+
 struct value ps_run_collect(struct ps_run *r, struct value all, struct value v)
 {
     if (v.kind == VALUE_VOID)
         return all;
-    if (all.kind == VALUE_VOID)
+    if (all.kind == VALUE_VOID) {
+        v.room = 0; /* it may be another's list */
         return v;
-    struct value list = all;
-    if (all.kind != VALUE_LIST) {
-        list = value_list(&r->f, 1);
-        if (list.kind != VALUE_LIST)
-            return list;
-        list.items[0] = all;
     }
-    return fold_binary(&r->f, OP_ADD, list, v);
+    struct value only = all;
+    if (all.kind != VALUE_LIST)
+        all = (struct value){.kind = VALUE_LIST, .items = &only, .count = 1};
+    size_t more = v.kind == VALUE_LIST ? v.count : 1;
+    if (!fold_step(&r->f, more) || !make_room(r, &all, more))
+        return value_unknown();
+    for (size_t i = 0; i < more; i++)
+        all.items[all.count++] = v.kind == VALUE_LIST ? v.items[i] : v;
+    return all;
 }
 
 struct value ps_run_list(struct ps_run *r, struct ps_node *list)
@@ -362,7 +384,9 @@ static struct value run_pipeline(struct ps_run *r, struct ps_node *node)
 
 static void run_assignment(struct ps_run *r, struct ps_node *node)
 {
-    struct value v = ps_run_statement(r, node->b);
+    /* ++$i puts nothing out as a statement, but has a value here */
+    bool counts = node->b && node->b->kind == PS_UNARY;
+    struct value v = counts ? eval(r, node->b) : ps_run_statement(r, node->b);
     if (v.kind == VALUE_VOID)
         v = value_kind(VALUE_NULL);
     if (node->op != OP_NONE) {
@@ -488,7 +512,7 @@ void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool br
     if (r->deepest < 32)
         r->deepest = 32;
     r->f = (struct fold){
-        .g = g, .arena = guard_arena(g), .ofs = STR(" "), .steps = 100000 + 16 * nodes};
+        .g = g, .arena = guard_arena(g), .ofs = STR(" "), .steps = 400000 + 16 * nodes};
     for (struct ps_node *p = tree->a; p; p = p->next) {
         for (struct ps_node *attribute = p->b; attribute; attribute = attribute->next)
             for (struct ps_node *arg = attribute->a; arg; arg = arg->next)

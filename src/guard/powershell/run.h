@@ -14,12 +14,12 @@
 #include "guard/powershell/powershell.h"
 
 enum {
-    RUN_MAX_VALUES = 8,       /* of one variable */
-    RUN_MAX_DEPTH = 400,      /* tree levels, calls included */
-    RUN_MAX_CALLS = 6,        /* functions in functions */
-    RUN_MAX_MIXED = 4,        /* variables with several values that one statement combines */
-    RUN_MAX_WORLDS = 24,      /* combinations of them that are tried */
-    RUN_MAX_ITERATIONS = 4096 /* of all loops together */
+    RUN_MAX_VALUES = 8,        /* of one variable */
+    RUN_MAX_DEPTH = 400,       /* tree levels, calls included */
+    RUN_MAX_CALLS = 6,         /* functions in functions */
+    RUN_MAX_MIXED = 4,         /* variables with several values that one statement combines */
+    RUN_MAX_WORLDS = 24,       /* combinations of them that are tried */
+    RUN_MAX_ITERATIONS = 16384 /* of all loops together */
 };
 
 enum ps_space { SPACE_VARIABLE = 'v', SPACE_ENV = 'e', SPACE_FUNCTION = 'f', SPACE_ALIAS = 'a' };
