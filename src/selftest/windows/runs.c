@@ -194,12 +194,12 @@ static void list_world(const struct selftest_world *w, char *out, size_t capacit
 /* True if the process that wrote its number to ws\left is still there; then it is ended. */
 static bool end_left(const struct selftest_world *w)
 {
-    char image[WORLD_PATH] = "";
+    char image[WORLD_PATH] = "", text[32];
     unsigned long pid = 0;
     DWORD n = sizeof image;
     FILE *f = fopen(world_path(w, "ws\\left"), "rb");
-    if (f && fscanf(f, "%lu", &pid) != 1)
-        pid = 0;
+    if (f && fgets(text, sizeof text, f))
+        pid = strtoul(text, NULL, 10);
     if (f)
         fclose(f);
     HANDLE process = OpenProcess(
@@ -275,8 +275,12 @@ static void try_two_runs(struct selftest_world *w, struct selftest_line *line)
         Sleep(10);
     FILE *f = fopen(world_path(w, "ws\\who"), "rb");
     if (f) {
-        if (fgets(text, sizeof text, f))
-            sscanf(text, "%lu %599[^\n]", &pid, temp);
+        if (fgets(text, sizeof text, f)) {
+            char *rest;
+            pid = strtoul(text, &rest, 10);
+            snprintf(temp, sizeof temp, "%.*s", (int)strcspn(rest + (*rest == ' '), "\r\n"),
+                     rest + (*rest == ' '));
+        }
         fclose(f);
     }
     snprintf(script, sizeof script, "kill %lu; write %s\\planted", pid, temp);
