@@ -98,6 +98,9 @@ PRINTF_LIKE(1, 2) void print_error(const char *format, ...);
 /* The same, and returns EXIT_FAILED. */
 PRINTF_LIKE(1, 2) int print_failure(const char *format, ...);
 
+/* The sentence that was printed last, without "cordon: ". */
+const char *print_last(void);
+
 enum print_style { PRINT_PLAIN = 0, PRINT_BOLD, PRINT_RED, PRINT_YELLOW, PRINT_GREEN, PRINT_DIM };
 /* The escape that begins a style on stdout, or "" where colours are not wanted. */
 const char *print_style(enum print_style style);

@@ -9,7 +9,8 @@ int cli_main(struct arguments *args)
         return EXIT_FAILED;
     }
     const char *name = args->items[args->next++];
-    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
+    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0 || strcmp(name, "-v") == 0 ||
+        strcmp(name, "-V") == 0) {
         printf("cordon %s\n", cordon_version());
         return 0;
     }

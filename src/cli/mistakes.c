@@ -50,6 +50,8 @@ const char *mistake_program(const char *program)
     if (str_has_char(name, '=') && !str_has_char(name, '/'))
         return windows ? "set variables before cordon"
                        : "set variables with env: -- env NAME=VALUE \xE2\x80\xA6";
+    if (!windows && !str_has_char(name, '/') && disk_is_file(program))
+        return "it is in this folder: put ./ in front of its name";
     if (str_has_char(name, ' ') && !str_has_char(name, '/') && !str_has_char(name, '\\'))
         return "if these are several words, leave out the quotes around them";
     return "";

@@ -95,6 +95,9 @@ static int take_one(struct arguments *args, const struct option *own, size_t own
         if (args->next >= args->count)
             return print_failure("--%.*s needs a value", STR_ARG(name));
         value = args->items[args->next++];
+        /* "--net -- ls": the dashes are the end of the options, never a value. */
+        if (strcmp(value, "--") == 0)
+            return print_failure("--%.*s needs a value before --", STR_ARG(name));
     }
     if (option && option->count) {
         if (*option->count == option->most)
@@ -131,6 +134,8 @@ int options_take(struct arguments *args, const struct option *own, size_t own_co
             return print_failure("%s begins with one long dash; type two: --%s", word, word + 3);
         if (word[0] != '-' || word[1] == '\0')
             return 0;
+        if (strcmp(word, "-v") == 0 && !letter_option(own, own_count, word))
+            return print_failure("unknown option -v; did you mean --verbose, or cordon --version?");
         if (word[1] != '-' && !letter_option(own, own_count, word))
             return print_failure("unknown option %s; options begin with two dashes", word);
         int rc = take_one(args, own, own_count, policy);

@@ -6,12 +6,18 @@
 #include "base/utf.h"
 #include "cli/cli.h"
 
+static char last[1024];
+
 static void print_line(const char *format, va_list args)
 {
+    vsnprintf(last, sizeof last, format, args);
     fflush(stdout);
-    fputs("cordon: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    fprintf(stderr, "cordon: %s\n", last);
+}
+
+const char *print_last(void)
+{
+    return last;
 }
 
 void print_error(const char *format, ...)

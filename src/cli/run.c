@@ -5,17 +5,29 @@
 #include "guard/effects.h"
 #include "learn/learn.h"
 
-static void print_summary(const struct run_options *o, const struct run_result *result, bool json)
+static void print_summary(const struct run_options *o, const struct run_result *result, bool json,
+                          const char *message)
 {
     auto_buf struct buf out = {0};
     if (json)
         summary_json(&result->summary,
                      &(struct summary_end){str_of(result->reason), str_of(result->boundary),
-                                           result->exit, result->duration_ms},
+                                           result->exit, result->duration_ms, str_of(message)},
                      &out);
     else
         summary_lines(&result->summary, str_of(o->audit), result->exit != 0, &out);
     fwrite(out.p ? out.p : "", 1, out.n, stderr);
+}
+
+/* Nothing has run: the sentence, and the object of --json. */
+static int fail_early(const struct run_options *o, bool json, const char *message)
+{
+    struct run_result result = {.reason = "failed", .exit = EXIT_FAILED, .boundary = "none"};
+    if (message[0])
+        print_error("%s", message);
+    if (json)
+        print_summary(o, &result, true, message[0] ? message : print_last());
+    return EXIT_FAILED;
 }
 
 static void print_plan(const struct cordon_policy *p)
@@ -82,6 +94,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     struct run_options o = {0};
     struct run_result result = {0};
     struct learn *lessons = NULL;
+    auto_buf struct buf message = {0};
     const char *unset[MOST_UNSET];
     const char *integrity = "low", *learned = NULL;
     bool json = false, quiet = false, verbose = false, help = false, dashes = false, learn = false;
@@ -101,8 +114,10 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         {.name = "wine-prefix", .value = &o.wine_prefix},
         {.name = "unset", .value = unset, .count = &o.unset_count, .most = MOST_UNSET}};
     int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
+    for (size_t i = 0; rc && i < args->count && strcmp(args->items[i], "--") != 0; i++)
+        json = json || strcmp(args->items[i], "--json") == 0;
     if (rc)
-        return rc;
+        return json ? fail_early(&o, true, "") : rc;
     if (help)
         return cli_help(name);
     if (args->next >= args->count)
@@ -130,7 +145,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (run_prepare(p, &o)) {
         run_finish(p, &result);
         learn_free(lessons);
-        return print_failure("%s", cordon_policy_error(p));
+        return fail_early(&o, json, cordon_policy_error(p));
     }
     bool full = policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS;
     if (full && o.require_kernel) {
@@ -146,9 +161,16 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     system_ignore_signals();
     if (rc) {
         const char *hint = rc == CORDON_E_NOTFOUND ? mistake_program(o.argv[0]) : "";
-        print_error("%s%s%s", cordon_policy_error(p), *hint ? "; " : "", hint);
+        buf_fmt(&message, "%s%s%s", cordon_policy_error(p), *hint ? "; " : "", hint);
+        print_error("%s", buf_cstr(&message));
         result.exit = rc == CORDON_E_NOTFOUND ? EXIT_NOT_FOUND : EXIT_FAILED;
         result.reason = "failed";
+    }
+    if (rc == 0 && strcmp(result.reason, "timeout") == 0 && !quiet) {
+        buf_fmt(&message, "the run was ended after %llu seconds (--timeout)",
+                (unsigned long long)(policy_settings_of(p->policy)->limits.timeout_ms / 1000));
+        if (!json)
+            print_error("%s; take a higher --timeout if it needs longer", buf_cstr(&message));
     }
     run_finish(p, &result);
     if (result.note && !quiet && !json)
@@ -164,7 +186,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         cli_learned(p, lessons, learned, quiet);
     learn_free(lessons);
     if (json || !quiet)
-        print_summary(&o, &result, json);
+        print_summary(&o, &result, json, buf_cstr(&message));
     summary_free(&result.summary);
     return (int)result.exit;
 }

@@ -45,6 +45,9 @@ bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context
    CORDON_E_TOOBIG. */
 int disk_read(struct str path, size_t limit, struct buf *out);
 
+/* True for a regular file. */
+bool disk_is_file(const char *path);
+
 /* Creates a folder and those above it; true if it exists then. */
 bool disk_make(struct arena *arena, struct str path);
 

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "audit/audit.h"
+#include "base/glob.h"
+
 /* Servers that act for whoever asks; the tree must not learn their addresses. */
 static const char *const outside[] = {
     "SSH_AUTH_SOCK",         "SSH_AGENT_PID",  "DBUS_SESSION_BUS_ADDRESS", "VSCODE_IPC_HOOK_CLI",
@@ -67,10 +70,8 @@ static bool same(const struct builder *b, struct str a, struct str c)
 
 static bool matches(const struct builder *b, struct str pattern, struct str name)
 {
-    if (pattern.n && pattern.p[pattern.n - 1] == '*') {
-        pattern.n--;
-        return name.n >= pattern.n && same(b, pattern, str_slice(name, 0, pattern.n));
-    }
+    if (str_has_char(pattern, '*'))
+        return glob_match(b->ignore_case ? GLOB_STARS : GLOB_BASH, pattern, name);
     return same(b, pattern, name);
 }
 
@@ -97,6 +98,23 @@ static void drop(struct builder *b, struct str pattern)
         if (!matches(b, pattern, name_of(b->items[i])))
             b->items[kept++] = b->items[i];
     b->count = kept;
+}
+
+/* Variables that are masked in the audit, by their name or by the shape of their value. */
+static void drop_secrets(struct builder *b)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->count; i++)
+        if (!environment_is_secret(b->items[i]))
+            b->items[kept++] = b->items[i];
+    b->count = kept;
+}
+
+bool environment_is_secret(const char *variable)
+{
+    auto_buf struct buf masked = {0};
+    audit_mask(&masked, str_of(variable));
+    return masked.failed || !str_eq(buf_str(&masked), str_of(variable));
 }
 
 static void set(struct builder *b, const char *variable)
@@ -186,8 +204,12 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
         add(&b, plan->inherited[i]);
     for (size_t i = 0; i < COUNT(outside); i++)
         drop(&b, str_of(outside[i]));
-    for (size_t i = 0; i < plan->unset_count; i++)
-        drop(&b, str_of(plan->unset[i]));
+    for (size_t i = 0; i < plan->unset_count; i++) {
+        if (str_eq(str_of(plan->unset[i]), STR("@secrets")))
+            drop_secrets(&b);
+        else
+            drop(&b, str_of(plan->unset[i]));
+    }
     for (size_t i = 0; i < COUNT(always); i++)
         set(&b, always[i]);
     /* git status and git diff do without the lock that they would be refused. */

@@ -8,7 +8,7 @@
 
 struct environment_plan {
     const char *const *inherited; /* NAME=VALUE, NULL at the end */
-    const char *const *unset;     /* names; a trailing * matches */
+    const char *const *unset;     /* names, with * for any text; @secrets */
     size_t unset_count;
     bool ignore_case;       /* of names, as on Windows */
     const char *const *set; /* NAME=VALUE, applied last */
@@ -17,6 +17,9 @@ struct environment_plan {
         stubs; /* inserted into PATH before its first entry outside the roots; may be empty */
     const char *proxy; /* URL of the proxy that is the only way out; NULL: none */
 };
+
+/* True if NAME=VALUE looks like a secret, by its name or the shape of its value. */
+bool environment_is_secret(const char *variable);
 
 /* The inherited variables with a run's own added and those of outside servers removed;
    NULL-terminated, in the arena; NULL if memory runs out. */

@@ -196,6 +196,18 @@ static int add_preset(struct settings *s, const struct settings_option *o)
     return rc;
 }
 
+/* A pattern would be taken for a name that no file has. */
+static int add_rule_path(struct settings *s, struct policy_list *list,
+                         const struct settings_option *o)
+{
+    if (str_has_char(o->value, '*'))
+        return fail(s, CORDON_E_VALUE,
+                    "%.*s %.*s: wildcards are not supported; name the file, or the folder with "
+                    "everything below it",
+                    STR_ARG(o->from), STR_ARG(o->value));
+    return add(s, list, o->value, o->from);
+}
+
 static int apply(struct settings *s, const struct settings_option *o)
 {
     struct policy_settings *p = &s->policy;
@@ -236,9 +248,9 @@ static int apply(struct settings *s, const struct settings_option *o)
     case OPTION_ROOT:
     case OPTION_CREATE_ROOT: return add(s, &p->roots, o->value, o->from);
     case OPTION_FOR: return add_preset(s, o);
-    case OPTION_DENY_WRITE: return add(s, &p->deny_write, o->value, o->from);
-    case OPTION_DENY_READ: return add(s, &p->deny_read, o->value, o->from);
-    case OPTION_ALLOW_READ: return add(s, &p->allow_read, o->value, o->from);
+    case OPTION_DENY_WRITE: return add_rule_path(s, &p->deny_write, o);
+    case OPTION_DENY_READ: return add_rule_path(s, &p->deny_read, o);
+    case OPTION_ALLOW_READ: return add_rule_path(s, &p->allow_read, o);
     case OPTION_UNPROTECT: return add(s, &p->unprotect, o->value, o->from);
     case OPTION_ALLOW_TOOL: return add(s, &p->allow_tools, o->value, o->from);
     case OPTION_DENY_TOOL: return add(s, &p->deny_tools, o->value, o->from);

@@ -143,7 +143,7 @@ static int run_inside(struct cordon_policy *p, struct run_options *o, struct run
 static int finish(struct cordon_policy *p, struct cordon_result *r, struct cordon_result **out)
 {
     struct summary_end end = {str_of(r->run.reason), str_of(r->run.boundary), r->run.exit,
-                              r->run.duration_ms};
+                              r->run.duration_ms, STR_NONE};
     summary_json(&r->run.summary, &end, &r->json);
     if (r->json.n)
         r->json.n--; /* the line's end */

@@ -21,7 +21,7 @@ struct run_options {
     bool trusted;            /* a command of Cordon's own: what it starts is not judged */
     const char *const *set;  /* NAME=VALUE, for the environment */
     size_t set_count;
-    const char *const *unset; /* names of environment variables; a trailing * matches */
+    const char *const *unset; /* names of environment variables; * matches any text; @secrets */
     size_t unset_count;
     const intptr_t
         *stdio; /* descriptors or handles for its stdout and stderr; NULL: those of this process */

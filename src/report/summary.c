@@ -177,6 +177,8 @@ void summary_json(const struct summary *s, const struct summary_end *end, struct
     json_put_number(&w, STR("exit"), end->exit);
     json_put(&w, STR("boundary"), end->boundary);
     json_put_number(&w, STR("duration_ms"), (long long)end->duration_ms);
+    if (end->message.n)
+        json_put(&w, STR("message"), end->message);
     json_put_number(&w, STR("denied"), (long long)s->denied);
     json_key(&w, STR("denials"));
     json_open(&w, '[');

@@ -26,7 +26,7 @@ struct summary {
     struct str repositories[SUMMARY_KEPT]; /* that the run made: editors run what they say */
     size_t repository_count;
     char hint[160]; /* what explains a failure first; may be empty */
-    size_t gone; /* of those, at the end of the list: not where they were made any more */
+    size_t gone;    /* of those, at the end of the list: not where they were made any more */
 };
 
 void summary_free(struct summary *s);
@@ -44,6 +44,7 @@ struct summary_end {
     struct str boundary;
     uint32_t exit;
     uint64_t duration_ms;
+    struct str message; /* why it failed; may be empty */
 };
 
 /* One JSON object on a line of its own. */

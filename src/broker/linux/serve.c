@@ -2,6 +2,7 @@
 /* The loop: one call at a time, each answered before the next is taken. */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "launch/linux/filter.h"
 
 enum { TICK_MS = 1000 };
 
@@ -16,6 +18,23 @@ void serve_umask(struct broker *b, struct request *r)
 {
     request_forget_umask(&b->server); /* read from /proc when it matters */
     request_continue(r);
+}
+
+/* Refused, with a line that says so: most programs show an error number at best. */
+void serve_system(struct broker *b, struct request *r)
+{
+#if defined(__aarch64__)
+    const char *name = filter_name(FILTER_ARM64, r->number);
+#else
+    const char *name = filter_name(FILTER_X86_64, r->number);
+#endif
+    char target[64];
+    snprintf(target, sizeof target, "%s()", name ? name : "a system call");
+    broker_report_text(b, r, AUDIT_PROCESS_START, str_of(target), AUDIT_DENY,
+                       str_of(policy_rule_id(RULE_PROCESS_SYSTEM)),
+                       STR("namespaces, mounts and settings of the whole system are not for a run"),
+                       STR(POLICY_NO_REMEDY));
+    request_fail(r, EPERM);
 }
 
 static const struct {

@@ -119,6 +119,12 @@ bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context
     return false;
 }
 
+bool disk_is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 int disk_read(struct str path, size_t limit, struct buf *out)
 {
     auto_arena struct arena arena = {0};

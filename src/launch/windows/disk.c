@@ -179,6 +179,14 @@ bool disk_names(struct arena *arena, struct str path, bool (*each)(void *context
     return true;
 }
 
+bool disk_is_file(const char *path)
+{
+    auto_arena struct arena arena = {0};
+    wchar_t *text = wide_of(&arena, str_of(path));
+    DWORD attributes = text ? GetFileAttributesW(text) : INVALID_FILE_ATTRIBUTES;
+    return attributes != INVALID_FILE_ATTRIBUTES && !(attributes & FILE_ATTRIBUTE_DIRECTORY);
+}
+
 int disk_read(struct str path, size_t limit, struct buf *out)
 {
     auto_arena struct arena arena = {0};
