@@ -351,6 +351,39 @@ static void test_ends(void)
        "36 the audit file inside the root is not the command's");
 }
 
+/* Whoever can change the policy file chooses the next run's policy. */
+static void test_policy_file(void)
+{
+    static const struct {
+        const char *what, *line, *effect;
+    } ways[] = {
+        {"overwritten", "%P% overwrite policy.json", "=ws\\policy.json|x"},
+        {"deleted", "%P% delete policy.json", "-ws\\policy.json"},
+        {"renamed", "%P% rename policy.json other.json", "-ws\\policy.json"},
+        {"replaced", "cmd /c \"%P% write other.json & %P% replace other.json policy.json\"",
+         "=ws\\policy.json|x"},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        auto_buf struct buf out = {0};
+        fresh();
+        put("ws\\policy.json", "{\"roots\": [\".\"]}");
+        run(ways[i].line, NULL);
+        bool control = holds(ways[i].effect);
+        fresh();
+        put("ws\\policy.json", "{\"roots\": [\".\"]}");
+        confined("--policy policy.json", ways[i].line, &out);
+        if (!ok(control && !holds(ways[i].effect) && has(&out, "protected.self") &&
+                    holds("=ws\\policy.json|roots"),
+                "36 the policy file of the run: %s", ways[i].what))
+            note_output(&out);
+    }
+    fresh();
+    put("ws\\policy.json", "{\"roots\": [\".\"]}");
+    ok(confined("--policy policy.json", "%P% write other.json", NULL) == 0 &&
+           holds("+ws\\other.json"),
+       "control: another file beside it");
+}
+
 /* ---- other doors ---- */
 
 static void test_doors(void)
@@ -468,6 +501,7 @@ int main(void)
     test_listed();
     test_handles();
     test_ends();
+    test_policy_file();
     test_doors();
     return harness_done();
 }

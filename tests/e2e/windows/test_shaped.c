@@ -220,6 +220,22 @@ static bool make_link(const char *link, const char *target)
     return exists(link);
 }
 
+/* A run does not start in a link: its target would become the root. */
+static void test_cwd_link(void)
+{
+    auto_buf struct buf out = {0};
+    fresh();
+    if (!make_link("ws\\there", "out")) {
+        skip("--cwd LINK", "no link can be made here");
+        return;
+    }
+    int code = confined("--cwd there", "%P% write new", &out);
+    if (!ok(code == 125 && !exists("out\\new"), "--cwd LINK is refused, nothing is written there"))
+        note_output(&out);
+    ok(confined("--cwd ..\\out", "%P% write new", NULL) == 0 && exists("out\\new"),
+       "control: the folder itself");
+}
+
 static void test_links(void)
 {
     static const struct {
@@ -256,5 +272,6 @@ int main(void)
     test_deny_read();
     test_works();
     test_links();
+    test_cwd_link();
     return harness_done();
 }
