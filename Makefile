@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The front door. `make help` lists the targets; the build itself is CMake's (CMakePresets.json).
 .DEFAULT_GOAL := all
-.PHONY: all help setup windows demo test token check bench fuzz soak vm mutants lint format dist install clean
+.PHONY: all help setup windows demo test agents token check bench fuzz soak vm mutants lint format dist install clean
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -32,6 +32,9 @@ test: ## install what is missing, then run every test, natively with sanitizers 
 check: ## the fast part of the tests, in less than three minutes
 	@tools/setup --missing test
 	@tools/test fast
+
+agents: all ## the real coding agents (from npm, cached) with cordon; LATEST=1 takes their newest versions
+	@LATEST=$(LATEST) tools/test-agents
 
 token: ## the Windows tests in a Wine that honours the token (built once, from Debian's source)
 	@tools/setup test
