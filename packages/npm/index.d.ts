@@ -12,7 +12,7 @@ export interface PolicyOptions {
   denyWrite?: string | string[];
   denyRead?: string | string[];
   allowRead?: string | string[];
-  git?: 'protect' | 'commit';
+  git?: 'protect' | 'commit' | 'full';
   unprotect?: string | string[];
   net?: string;
   temp?: string;
@@ -23,7 +23,12 @@ export interface PolicyOptions {
   timeout?: number;
   maxProcs?: number;
   maxMemory?: string;
-  [option: string]: unknown;
+  createRoot?: string | string[];
+  for?: string | string[];
+  session?: string;
+  allowBroadRoot?: boolean;
+  allowSocket?: string | string[];
+  paths?: 'windows' | 'posix';
 }
 
 export interface Finding {
@@ -59,6 +64,7 @@ export interface Denial {
   rule: string;
   fix: string;
   count: number;
+  minor?: boolean;
 }
 
 export interface Summary {
@@ -67,6 +73,10 @@ export interface Summary {
   exit: number;
   boundary?: 'kernel' | 'interposed';
   duration_ms?: number;
+  /** Why it failed or was ended. */
+  message?: string;
+  /** What explains a failure that the denials do not show. */
+  hint?: string;
   denied: number;
   denials: Denial[];
   /** What the run made under the name .git: git and editors run what its config says. */
@@ -85,8 +95,8 @@ export interface Run extends EventEmitter {
   stdin: Writable | null;
   stdout: Readable;
   stderr: Readable;
-  /** Ends with the summary; read stdout and stderr, or it waits for you. */
-  done: Promise<Summary>;
+  /** Ends with the summary. Output that nobody reads by then is dropped. */
+  readonly done: Promise<Summary>;
   kill(signal?: string): boolean;
   on(name: 'event', listener: (event: AuditEvent) => void): this;
 }
@@ -95,12 +105,28 @@ export interface RunOptions extends PolicyOptions {
   cwd?: string;
   env?: Record<string, string | undefined>;
   stdin?: 'pipe' | 'inherit' | 'ignore';
+  auditAll?: boolean;
+  auditRaw?: boolean;
+  unset?: string | string[];
+  winePrefix?: string;
+  requireKernel?: boolean;
+  integrity?: 'low' | 'medium';
+  allowElevated?: boolean;
+}
+
+export interface CheckOptions extends PolicyOptions {
+  cwd?: string;
+  show?: boolean;
+}
+
+export interface WhyOptions extends PolicyOptions {
+  cwd?: string;
 }
 
 export function check(command: string[] | { shell: 'powershell' | 'cmd' | 'bash'; script: string },
-                      options?: PolicyOptions): Promise<CheckAnswer>;
+                      options?: CheckOptions): Promise<CheckAnswer>;
 export function why(action: 'read' | 'write' | 'create' | 'delete' | 'rename' | 'link' | 'run' | 'connect',
-                    what: string | string[], options?: PolicyOptions): Promise<WhyAnswer>;
+                    what: string | string[], options?: WhyOptions): Promise<WhyAnswer>;
 export function run(argv: string[], options?: RunOptions): Run;
 
 /** The path of the program. */

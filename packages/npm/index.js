@@ -13,10 +13,17 @@ const program = path.join(__dirname, 'bin', process.platform === 'win32' ? 'cord
 const EVENTS_EVERY_MS = 50;
 const SUMMARY = '{"type":"summary"';
 
+// As in index.d.ts, and what only `run` takes.
+const POLICY_OPTIONS = ['mode', 'root', 'createRoot', 'for', 'denyWrite', 'denyRead', 'allowRead', 'git', 'unprotect',
+  'net', 'temp', 'session', 'allowTool', 'denyTool', 'strict', 'allowBroadRoot', 'policy', 'paths', 'timeout',
+  'maxProcs', 'maxMemory', 'allowSocket'];
+const RUN_OPTIONS = ['auditAll', 'auditRaw', 'unset', 'winePrefix', 'requireKernel', 'integrity', 'allowElevated'];
+
 /** { root: ['.'], net: 'off', strict: true } as --root=. --net=off --strict */
-function optionWords(options = {}) {
+function optionWords(options = {}, more = []) {
   const words = [];
   for (const [key, value] of Object.entries(options)) {
+    if (!POLICY_OPTIONS.includes(key) && !more.includes(key)) throw new TypeError(`cordon: unknown option "${key}"`);
     const name = key.replace(/[A-Z]/g, (letter) => '-' + letter.toLowerCase());
     for (const one of Array.isArray(value) ? value : [value]) {
       if (one === true) words.push(`--${name}`);
@@ -47,17 +54,17 @@ function ask(words) {
 }
 
 /** What would this command do? An array is a program with its arguments; { shell, script } is text. */
-function check(command, options) {
-  const words = ['check', '--json', ...optionWords(options)];
+async function check(command, options) {
+  const words = ['check', '--json', ...optionWords(options, ['cwd', 'show'])];
   return Array.isArray(command)
     ? ask([...words, '--', ...command.map(String)])
     : ask([...words, '--shell', command.shell, '--', String(command.script)]);
 }
 
 /** Would a run allow this? why('write', 'a.txt', { root: ['.'] }), why('rename', ['a', 'b']) */
-function why(action, what, options) {
+async function why(action, what, options) {
   const list = (Array.isArray(what) ? what : [what]).map(String);
-  return ask(['why', '--json', ...optionWords(options), action, '--', ...list]);
+  return ask(['why', '--json', ...optionWords(options, ['cwd']), action, '--', ...list]);
 }
 
 /** Passes the command's stderr on and keeps back the last line, which is Cordon's. */
@@ -124,9 +131,10 @@ function follow(file, emit) {
  */
 function run(argv, options = {}) {
   const { cwd, env, stdin, ...policy } = options;
+  const given = optionWords(policy, RUN_OPTIONS);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cordon-node-'));
   const audit = path.join(folder, 'audit.jsonl');
-  const words = ['run', '--json', `--audit=${audit}`, ...optionWords(policy), '--', ...argv.map(String)];
+  const words = ['run', '--json', `--audit=${audit}`, ...given, '--', ...argv.map(String)];
   const child = spawn(program, words, {
     cwd,
     env,
@@ -141,7 +149,7 @@ function run(argv, options = {}) {
   result.stdout = child.stdout;
   result.stderr = child.stderr.pipe(tail);
   result.kill = (signal) => child.kill(signal);
-  result.done = new Promise((resolve, reject) => {
+  const done = new Promise((resolve, reject) => {
     let code;
     const finish = (error) => {
       stop();
@@ -156,7 +164,17 @@ function run(argv, options = {}) {
       else finish();
     });
   });
-  result.done.catch(() => {});
+  done.catch(() => {});
+  // Whoever waits for the end without reading would wait for ever once a pipe is full.
+  Object.defineProperty(result, 'done', {
+    enumerable: true,
+    get() {
+      setImmediate(() => {
+        for (const stream of [result.stdout, result.stderr]) if (stream.readableFlowing === null) stream.resume();
+      });
+      return done;
+    },
+  });
   return result;
 }
 

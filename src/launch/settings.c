@@ -251,6 +251,10 @@ static int apply(struct settings *s, const struct settings_option *o)
     case OPTION_DENY_WRITE: return add_rule_path(s, &p->deny_write, o);
     case OPTION_DENY_READ: return add_rule_path(s, &p->deny_read, o);
     case OPTION_ALLOW_READ: return add_rule_path(s, &p->allow_read, o);
+    case OPTION_ALLOW_SOCKET:
+        if (p->paths.dialect == PATH_WINDOWS)
+            return fail(s, CORDON_E_VALUE, "--allow-socket is for Linux");
+        return add_rule_path(s, &p->sockets, o);
     case OPTION_UNPROTECT: return add(s, &p->unprotect, o->value, o->from);
     case OPTION_ALLOW_TOOL: return add(s, &p->allow_tools, o->value, o->from);
     case OPTION_DENY_TOOL: return add(s, &p->deny_tools, o->value, o->from);
@@ -560,6 +564,7 @@ static int resolve(struct settings *s)
     resolve_entries(s, &p->deny_write);
     resolve_entries(s, &p->deny_read);
     resolve_entries(s, &p->allow_read);
+    resolve_entries(s, &p->sockets);
     resolve_entries(s, &p->self);
     return rc ? rc : choose_temp(s);
 }

@@ -427,6 +427,7 @@ static void write_policy(const struct policy_settings *s, const struct policy_se
     put_list(&w, s, "denyWrite", &s->deny_write, true);
     put_list(&w, s, "denyRead", &given->deny_read, true);
     put_list(&w, s, "allowRead", &s->allow_read, true);
+    put_list(&w, s, "allowSockets", &s->sockets, true);
     json_put(&w, STR("git"), str_of(policy_git_word(s->git)));
     put_list(&w, s, "unprotect", &s->unprotect, false);
     static const char *const temps[] = {[POLICY_TEMP_PRIVATE] = "private",

@@ -426,6 +426,8 @@ static int compile(struct compiler *c)
     if (!rc)
         rc = copy_list(c, &g->deny_tools, &s->deny_tools);
     if (!rc)
+        rc = copy_list(c, &g->sockets, &s->sockets);
+    if (!rc)
         rc = build_finish(&c->build, s->mode, &block, &size);
     if (!rc)
         rc = image_open(block, size, &c->policy->image);

@@ -100,10 +100,19 @@ static void add_net(struct lines *l, const struct policy_settings *s)
     add(l, RULE_NET_OFF, "deny", STR("network"), s->net_from);
 }
 
+static void add_sockets(struct lines *l, const struct policy_settings *s)
+{
+    if (s->sockets.count == 0)
+        return;
+    add_list(l, RULE_PIPE_ALLOWED, "allow", &s->sockets);
+    add(l, RULE_PIPE_OUTSIDE, "deny", STR("other local sockets of programs outside"), STR_NONE);
+}
+
 static void add_files(struct lines *l, const struct policy *policy)
 {
     const struct policy_settings *s = &policy->settings;
     add_kinds(l);
+    add_sockets(l, s);
     add_list(l, RULE_READ_DENIED, "deny", &s->deny_read);
     add_list(l, RULE_READ_ALLOWED, "allow", &s->allow_read);
     if (s->net != POLICY_NET_ON)

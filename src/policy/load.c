@@ -29,6 +29,7 @@ enum target {
     ADD_UNPROTECT,
     ADD_NET_ALLOW,
     ADD_NET_DENY,
+    ADD_SOCKETS,
     ADD_ALLOW_TOOLS,
     ADD_DENY_TOOLS,
     IGNORED
@@ -276,6 +277,7 @@ static int add_item(struct loader *l, const struct key *key, struct str text,
     case ADD_ALLOW_READ: return add_path(l, &s->allow_read, text, place);
     case ADD_UNPROTECT: return add_name(l, &s->unprotect, text, place);
     case ADD_NET_ALLOW: return add_name(l, &s->net_allow, text, place);
+    case ADD_SOCKETS: return add_path(l, &s->sockets, text, place);
     case ADD_NET_DENY: return add_refused(l, text, place);
     case ADD_ALLOW_TOOLS: return add_name(l, &s->allow_tools, text, place);
     case ADD_DENY_TOOLS: return add_name(l, &s->deny_tools, text, place);

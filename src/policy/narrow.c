@@ -24,6 +24,7 @@ enum key {
     KEY_UNPROTECT,
     KEY_NET_ALLOW,
     KEY_ALLOW_TOOL,
+    KEY_SOCKET,
     KEY_DENY_TOOL,
     KEY_COUNT
 };
@@ -45,6 +46,7 @@ static const char *const keys[KEY_COUNT] = {
     [KEY_UNPROTECT] = "unprotect",
     [KEY_NET_ALLOW] = "net-allow",
     [KEY_ALLOW_TOOL] = "allow-tool",
+    [KEY_SOCKET] = "allow-socket",
     [KEY_DENY_TOOL] = "deny-tool",
 };
 
@@ -106,6 +108,7 @@ void policy_outline(const struct policy *policy, struct buf *out)
     if (s->net == POLICY_NET_ALLOW)
         add_list(out, KEY_NET_ALLOW, &s->net_allow, false);
     add_list(out, KEY_ALLOW_TOOL, &s->allow_tools, false);
+    add_list(out, KEY_SOCKET, &s->sockets, true);
     add_list(out, KEY_DENY_TOOL, &s->deny_tools, false);
 }
 
@@ -292,6 +295,9 @@ static bool compare_tools(struct comparison *c)
     for (size_t i = 0; i < w->deny_tools.count; i++)
         if (!has_line(c, KEY_DENY_TOOL, w->deny_tools.items[i].given, false))
             return wider(c, "can run", w->deny_tools.items[i].given);
+    for (size_t i = 0; i < c->count; i++)
+        if (c->lines[i].key == KEY_SOCKET && !in_list(&w->sockets, c->lines[i].value, true))
+            return wider(c, "can connect to", c->lines[i].value);
     for (size_t i = 0; i < c->count; i++)
         if (c->lines[i].key == KEY_ALLOW_TOOL &&
             !in_list(&w->allow_tools, c->lines[i].value, false))

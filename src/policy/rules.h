@@ -77,6 +77,7 @@ struct policy_settings {
     struct policy_list unprotect;             /* names, for example .vscode */
     struct policy_list net_allow;             /* example.com, *.example.com */
     struct policy_list allow_tools, deny_tools;
+    struct policy_list sockets;  /* Linux: local sockets of servers outside that can be reached */
     struct policy_list self;     /* Cordon's own binary, audit file, policy file, stub folder */
     struct policy_list git_dirs; /* the real git folders of roots that are worktrees */
 

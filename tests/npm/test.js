@@ -70,6 +70,16 @@ async function confine() {
   const refused = cordon.run(['explorer', 'https://example.com'], { cwd: workspace, root: ['.'] });
   const [, , end] = await Promise.all([collect(refused.stdout), collect(refused.stderr), refused.done]);
   ok(end.reason === 'refused' && end.exit === 126, 'run: refused', end);
+  const much = cordon.run([process.execPath, '-e', 'process.stdout.write("x".repeat(1 << 20))'], { cwd: workspace, root: ['.'] });
+  const unread = await Promise.race([much.done, new Promise((resolve) => setTimeout(resolve, 20000, { reason: 'hangs' }))]);
+  ok(unread.reason === 'exited' && unread.exit === 0, 'run: ends although nobody reads', unread);
+  let wrong;
+  try {
+    cordon.run([process.execPath, '-e', '1'], { rot: '.' });
+  } catch (error) {
+    wrong = error;
+  }
+  ok(wrong instanceof TypeError && wrong.message.includes('"rot"'), 'run: a wrong option is an error', wrong);
 }
 
 function command() {

@@ -276,6 +276,16 @@ static void connect_internet(struct broker *b, struct request *r,
     request_fail(r, EACCES);
 }
 
+/* One that --allow-socket names. The path is final: no link leads from it to another one. */
+static bool is_allowed_socket(const struct broker *b, struct str path)
+{
+    const struct policy_list *list = &policy_settings_of(b->policy)->sockets;
+    for (size_t i = 0; i < list->count; i++)
+        if (str_eq(list->items[i].path, path))
+            return true;
+    return false;
+}
+
 /* Servers outside act for whoever asks (docker, dbus, ssh-agent): only this run's own sockets. */
 static void connect_unix(struct broker *b, struct request *r, const struct sockaddr_un *address)
 {
@@ -295,11 +305,16 @@ static void connect_unix(struct broker *b, struct request *r, const struct socka
     int object =
         openat(where.parent, where.leaf[0] ? where.leaf : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct resolved held = {.parent = object, .exists = true};
-    if (object < 0 || fstat(object, &held.st) || !id_set_count(&b->sockets, broker_id(&held))) {
+    bool known = object >= 0 && fstat(object, &held.st) == 0;
+    if (!known || (!id_set_count(&b->sockets, broker_id(&held)) &&
+                   !is_allowed_socket(b, str_of(where.path)))) {
+        auto_buf struct buf fix = {0};
+        buf_fmt(&fix,
+                strpbrk(where.path, " \"'$`\\") ? "--allow-socket \"%s\"" : "--allow-socket %s",
+                where.path);
         broker_report_text(b, r, AUDIT_PIPE_CONNECT, str_of(where.path), AUDIT_DENY,
                            str_of(policy_rule_id(RULE_PIPE_OUTSIDE)),
-                           STR("servers outside the run act for whoever asks them"),
-                           STR(POLICY_NO_REMEDY));
+                           STR("servers outside the run act for whoever asks them"), buf_str(&fix));
         request_fail(r, EACCES);
         if (object >= 0)
             close(object);
