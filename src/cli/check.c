@@ -38,14 +38,15 @@ static void print_answer(const struct guard_answer *a, bool show)
     for (size_t i = 0; i < a->finding_count; i++) {
         const struct guard_finding *f = &a->findings[i];
         printf("%s%s%s %s: %.*s\n", print_style(print_verdict_style(f->verdict)),
-               verdict_name(f->verdict), print_style(PRINT_PLAIN), guard_rules[f->rule].id.p,
-               STR_ARG(f->why));
+               verdict_name(f->verdict), print_style(PRINT_PLAIN), f->id.p, STR_ARG(f->why));
         print_span(a->text, f->start, f->end);
         if (f->resolved.n && !str_eq(f->resolved, str_slice(a->text, f->start, f->end)))
             printf("  which is: %.*s\n", (int)(f->resolved.n < 200 ? f->resolved.n : 200),
                    f->resolved.p);
         printf("  instead: %.*s\n", STR_ARG(f->fix));
     }
+    for (size_t i = 0; i < a->unread_count; i++)
+        printf("not read: %.*s (absent, or outside the roots)\n", STR_ARG(a->unread[i]));
     if (show && a->read_count) {
         printf("read as:\n");
         print_reads(a);
@@ -293,7 +294,7 @@ static int check_stream(struct cordon_policy *common, const struct check_options
         if (!row.error)
             row.error = choose_policy(&own, &object, common, &policy);
         row.question.show = o->show;
-        if (!row.error && check_ask(policy, &row.question, &answer))
+        if (!row.error && check_ask_alone(policy, &row.question, &answer))
             row.error = cordon_policy_error(policy);
         malformed = malformed || row.error;
         buf_reset(&out);

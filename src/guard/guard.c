@@ -2,6 +2,7 @@
 /* Questions in, answers out: frames of nested code, findings, limits. Judges nothing itself. */
 #include "guard/names.h"
 #include "guard/state.h"
+#include "policy/rules.h"
 
 #include <stdlib.h>
 
@@ -89,11 +90,33 @@ static bool already_found(const struct guard *g, const struct guard_finding *f)
 {
     for (size_t i = 0; i < g->finding_count; i++) {
         const struct guard_finding *old = &g->findings[i];
-        if (old->rule == f->rule && old->start == f->start && old->end == f->end &&
+        if (str_eq(old->id, f->id) && old->start == f->start && old->end == f->end &&
             str_eq(old->resolved, f->resolved))
             return true;
     }
     return false;
+}
+
+/* Where a finding goes that is complete but for its sentences; NULL: it is known, or there is no
+   room. The verdict counts in any case. */
+static struct guard_finding *keep(struct guard *g, const struct guard_finding *f)
+{
+    if (f->verdict < g->verdict)
+        g->verdict = f->verdict;
+    if (already_found(g, f))
+        return NULL;
+    size_t slot = g->finding_count;
+    if (slot == GUARD_MAX_FINDINGS) {
+        /* Full: a worse finding takes the place of a milder one, so the verdict has its reason. */
+        for (slot = 0; slot < GUARD_MAX_FINDINGS && g->findings[slot].verdict <= f->verdict; slot++)
+            ;
+        if (slot == GUARD_MAX_FINDINGS)
+            return NULL;
+    } else {
+        g->finding_count++;
+    }
+    g->findings[slot] = *f;
+    return &g->findings[slot];
 }
 
 void guard_find(struct guard *g, enum guard_rule rule, struct word at, struct str who,
@@ -102,31 +125,48 @@ void guard_find(struct guard *g, enum guard_rule rule, struct word at, struct st
     if (g->stopped)
         return;
     const struct guard_rule_info *info = &guard_rules[rule];
-    struct guard_finding f = {.rule = rule, .verdict = info->verdict};
+    struct guard_finding f = {.rule = rule, .id = info->id, .verdict = info->verdict};
     outer_span(g, at, &f.start, &f.end);
-    if (f.verdict < g->verdict)
-        g->verdict = f.verdict;
     f.resolved = without_holes(g, at.text);
-    if (already_found(g, &f))
+    struct guard_finding *kept = keep(g, &f);
+    if (!kept)
         return;
-    size_t slot = g->finding_count;
-    if (slot == GUARD_MAX_FINDINGS) {
-        /* Full: a worse finding takes the place of a milder one, so the verdict has its reason. */
-        for (slot = 0; slot < GUARD_MAX_FINDINGS && g->findings[slot].verdict <= f.verdict; slot++)
-            ;
-        if (slot == GUARD_MAX_FINDINGS)
-            return;
-    } else {
-        g->finding_count++;
-    }
     who = without_holes(g, who.n ? who : STR("this"));
     buf_reset(&g->scratch);
     buf_add(&g->scratch, who);
     buf_char(&g->scratch, ' ');
     buf_add(&g->scratch, str_of(why ? why : info->why));
-    f.why = arena_copy(&g->arena, buf_str(&g->scratch));
-    f.fix = str_of(fix ? fix : info->fix);
-    g->findings[slot] = f;
+    kept->why = arena_copy(&g->arena, buf_str(&g->scratch));
+    kept->fix = str_of(fix ? fix : info->fix);
+}
+
+void guard_tool(struct guard *g, struct word program)
+{
+    const struct policy *policy = g->question.defaults;
+    if (g->stopped || !policy)
+        return;
+    struct policy_program named = {.name = program.text};
+    struct policy_answer answer = {0};
+    policy_tool_decide(policy, &named, &answer);
+    if (answer.verdict == CORDON_ALLOW)
+        return;
+    /* A program that the workspace brings along is not the tool. */
+    bool path = str_has_char(program.text, '/') || str_has_char(program.text, '\\');
+    if (path && answer.rule != RULE_TOOL_DENIED &&
+        guard_place_in(g, policy, program.text) == GUARD_PLACE_INSIDE)
+        return;
+    struct guard_finding f = {.rule = GUARD_LAUNCH_OUTSIDE,
+                              .id = str_of(policy_rule_id(answer.rule)),
+                              .verdict = answer.verdict,
+                              .resolved = program.text};
+    outer_span(g, program, &f.start, &f.end);
+    struct guard_finding *kept = keep(g, &f);
+    if (!kept)
+        return;
+    auto_buf struct buf why = {0}, fix = {0};
+    policy_tool_explain(policy, &named, &answer, &why, &fix);
+    kept->why = arena_copy(&g->arena, buf_str(&why));
+    kept->fix = arena_copy(&g->arena, buf_str(&fix));
 }
 
 void guard_opaque_command(struct guard *g, struct word at, struct str who)
@@ -338,9 +378,10 @@ static struct str with_extension(const struct guard *g, struct str path)
 /* The same from the disk, if it lies inside the roots. False if it is not read. */
 static bool on_disk(struct guard *g, struct word path, struct str *text)
 {
+    const struct policy *policy = g->question.policy ? g->question.policy : g->question.defaults;
     if (!g->question.read_file || !word_known(path))
         return false;
-    enum guard_place place = guard_place_of(g, path.text);
+    enum guard_place place = guard_place_in(g, policy, path.text);
     if (place != GUARD_PLACE_INSIDE && place != GUARD_PLACE_PROTECTED)
         return false;
     auto_buf struct buf content = {0};
@@ -387,6 +428,15 @@ void guard_copied(struct guard *g, struct str from, struct str to)
         guard_wrote(g, to, text, false);
 }
 
+static void note_unread(struct guard *g, struct str path)
+{
+    for (size_t i = 0; i < g->unread_count; i++)
+        if (str_eq(g->unread[i], path))
+            return;
+    if (g->unread_count < GUARD_MAX_UNREAD)
+        g->unread[g->unread_count++] = without_holes(g, path);
+}
+
 bool guard_script(struct guard *g, struct word path)
 {
     static const struct script_pool {
@@ -421,8 +471,10 @@ bool guard_script(struct guard *g, struct word path)
             guard_code(g, name_leaf(path.text), code);
         return text.p != NULL;
     }
-    if (!text.p && !on_disk(g, path, &text))
+    if (!text.p && !on_disk(g, path, &text)) {
+        note_unread(g, path.text);
         return false;
+    }
     if (text.p)
         read_deeper(g, (enum guard_shell)scripts[row].shell, path, text, READ_BATCH_FILE);
     return true;
@@ -505,7 +557,7 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
     g->depth = g->program_depth = 0;
     g->files = NULL;
     g->folder = STR_NONE;
-    g->file_count = 0;
+    g->file_count = g->unread_count = 0;
     g->stopped = false;
     struct str text = STR_NONE;
     int rc = check_question(g, &text);
@@ -516,6 +568,8 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
                                     .findings = g->findings,
                                     .finding_count = g->finding_count,
                                     .reads = g->reads,
-                                    .read_count = g->read_count};
+                                    .read_count = g->read_count,
+                                    .unread = g->unread,
+                                    .unread_count = g->unread_count};
     return 0;
 }

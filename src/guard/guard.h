@@ -16,6 +16,7 @@ enum {
     GUARD_MAX_INPUT = 1024 * 1024,         /* bytes of text, argv or script file */
     GUARD_MAX_DEPTH = 16,                  /* code inside code */
     GUARD_MAX_COMMANDS = 20 * 1000,        /* commands read, all levels together */
+    GUARD_MAX_UNREAD = 16,                 /* scripts named in an answer */
     GUARD_MAX_FINDINGS = 64,               /* kept; a worse verdict is never lost */
     GUARD_MAX_EXPANSION = 4 * 1024 * 1024, /* bytes of text made by folding and expansion */
     GUARD_MAX_MEMORY = 256 * 1024 * 1024
@@ -42,6 +43,7 @@ extern const struct guard_rule_info guard_rules[GUARD_RULE_COUNT];
 
 struct guard_finding {
     enum guard_rule rule;
+    struct str id; /* the rule's, or that of the tool the policy refuses */
     enum cordon_verdict verdict;
     size_t start, end;   /* bytes of the outermost text */
     struct str resolved; /* what the text there means; "" if unknown */
@@ -77,6 +79,9 @@ struct guard_question {
     bool script_file;            /* text is a file's content: batch rules for cmd */
     const struct policy *policy; /* roots and protected names; NULL: no roots are known */
     struct str cwd;              /* "" if unknown */
+    /* The policy of a run that names no other: it refuses programs by name, and scripts inside its
+       roots are read. NULL: neither, but for scripts inside policy's roots. */
+    const struct policy *defaults;
     /* Content of a script inside the roots: 0, or a code if it is absent or too large. */
     int (*read_file)(void *context, struct str path, struct buf *out);
     void *context;
@@ -90,6 +95,8 @@ struct guard_answer {
     size_t finding_count;
     const struct guard_read *reads;
     size_t read_count;
+    const struct str *unread; /* scripts that would run and were not read */
+    size_t unread_count;
 };
 
 struct guard;

@@ -28,6 +28,8 @@ struct guard {
     struct str folder;             /* see guard_folder */
     struct guard_file *files;      /* newest first */
     size_t file_count;
+    struct str unread[GUARD_MAX_UNREAD];
+    size_t unread_count;
     struct buf scratch; /* one sentence at a time */
     bool stopped;
 };
@@ -42,6 +44,11 @@ enum guard_place {
     GUARD_PLACE_INSIDE
 };
 enum guard_place guard_place_of(struct guard *g, struct str path);
+/* The same by a policy; NULL: no roots are known. */
+enum guard_place guard_place_in(struct guard *g, const struct policy *policy, struct str path);
+
+/* A program that the default policy refuses by its name. */
+void guard_tool(struct guard *g, struct word program);
 
 /* The path as seen from where the command was started. */
 struct str guard_from_start(struct guard *g, struct str path);

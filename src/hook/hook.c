@@ -276,7 +276,7 @@ static int read_as(struct hook *h, struct guard_question *q, struct reading *out
             out->unreadable = true;
         if (f->verdict != a.verdict || out->rule.n)
             continue;
-        out->rule = guard_rules[f->rule].id;
+        out->rule = f->id;
         out->why = arena_copy(&h->arena, f->why);
         out->fix = arena_copy(&h->arena, f->fix);
     }

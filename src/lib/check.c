@@ -5,7 +5,7 @@
 #include "lib/api.h"
 
 /* A script named relative to the cwd. That it lies inside the roots was checked before. */
-static int read_script(void *context, struct str path, struct buf *out)
+int check_read_script(void *context, struct str path, struct buf *out)
 {
     struct settings *s = context;
     struct path normal = {0};
@@ -56,7 +56,7 @@ static void write_findings(struct json_writer *w, const struct guard_answer *a)
     for (size_t i = 0; i < a->finding_count; i++) {
         const struct guard_finding *f = &a->findings[i];
         json_open(w, '{');
-        json_put(w, STR("rule"), guard_rules[f->rule].id);
+        json_put(w, STR("rule"), f->id);
         json_put(w, STR("verdict"), str_of(verdict_name(f->verdict)));
         json_put_number(w, STR("start"), (long long)f->start);
         json_put_number(w, STR("end"), (long long)f->end);
@@ -75,11 +75,18 @@ void check_write(struct json_writer *w, const struct guard_answer *a, bool is_ar
     if (is_argv)
         json_put(w, STR("cmdline"), a->text);
     write_findings(w, a);
+    if (a->unread_count) {
+        json_key(w, STR("unread"));
+        json_open(w, '[');
+        for (size_t i = 0; i < a->unread_count; i++)
+            json_string(w, a->unread[i]);
+        json_close(w, ']');
+    }
     if (show)
         write_reads(w, a);
 }
 
-int check_ask(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer)
+int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer)
 {
     int rc = p->has_roots ? api_prepare(p, STR_NONE) : api_guard(p);
     if (rc)
@@ -87,11 +94,23 @@ int check_ask(struct cordon_policy *p, struct guard_question *q, struct guard_an
     if (p->has_roots) {
         q->policy = p->policy;
         q->cwd = p->settings.cwd;
+        q->defaults = p->policy;
     }
-    q->read_file = read_script;
+    q->read_file = check_read_script;
     q->context = &p->settings;
     rc = guard_check(p->guard, q, answer);
     return rc ? api_fail(p, rc, cordon_strerror(rc)) : 0;
+}
+
+int check_ask(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer)
+{
+    /* Without roots nothing is known to be the command's own to delete; the programs that a run in
+       this folder would refuse, and the scripts it would read, are the same. */
+    if (!p->has_roots && api_prepare(p, STR_NONE) == 0) {
+        q->defaults = p->policy;
+        q->cwd = p->settings.cwd;
+    }
+    return check_ask_alone(p, q, answer);
 }
 
 static int check(struct cordon_policy *p, struct guard_question *q, unsigned flags,
@@ -111,9 +130,8 @@ static int check(struct cordon_policy *p, struct guard_question *q, unsigned fla
             const struct guard_finding *f = &found.findings[i];
             if (f->verdict != (enum cordon_verdict)verdict)
                 continue;
-            a->reasons[a->count++] =
-                (struct answer_reason){guard_rules[f->rule].id.p, arena_copy(&a->arena, f->why).p,
-                                       arena_copy(&a->arena, f->fix).p};
+            a->reasons[a->count++] = (struct answer_reason){
+                f->id.p, arena_copy(&a->arena, f->why).p, arena_copy(&a->arena, f->fix).p};
         }
     struct json_writer w = {.out = &a->json};
     json_open(&w, '{');

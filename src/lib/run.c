@@ -7,6 +7,7 @@
 #include "guard/effects.h"
 #include "launch/disk.h"
 #include "launch/temp.h"
+#include "lib/check.h"
 #include "lib/system.h"
 #include "policy/presets.h"
 
@@ -163,6 +164,8 @@ bool run_guard(struct run *run, struct guard_question *question)
     struct guard_answer answer;
     question->policy = p->policy;
     question->cwd = p->settings.cwd;
+    question->read_file = check_read_script;
+    question->context = (void *)&p->settings;
     if (guard_check(p->guard, question, &answer)) {
         refuse(run, guard_rules[GUARD_OPAQUE_LIMIT].id, STR("out of memory"), STR_NONE,
                STR("command"));
@@ -174,7 +177,7 @@ bool run_guard(struct run *run, struct guard_question *question)
     for (size_t i = 0; i < answer.finding_count; i++)
         if (answer.findings[i].verdict == answer.verdict) {
             const struct guard_finding *f = &answer.findings[i];
-            refuse(run, guard_rules[f->rule].id, f->why, f->fix, answer.text);
+            refuse(run, f->id, f->why, f->fix, answer.text);
             return false;
         }
     return false;

@@ -124,8 +124,8 @@ static bool guard_refuses(struct broker *b, struct request *r, const struct str 
         if (f->verdict != answer.verdict)
             continue;
         bool deny = f->verdict == CORDON_DENY || strict;
-        broker_report_text(b, r, AUDIT_GUARD, answer.text, deny ? AUDIT_DENY : AUDIT_ASK,
-                           guard_rules[f->rule].id, f->why, f->fix);
+        broker_report_text(b, r, AUDIT_GUARD, answer.text, deny ? AUDIT_DENY : AUDIT_ASK, f->id,
+                           f->why, f->fix);
         return deny;
     }
     return false;

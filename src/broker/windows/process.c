@@ -67,7 +67,7 @@ static bool guard_refuses(struct request *r, struct str cmdline)
                                                        .image = r->client->image,
                                                        .target = answer.text,
                                                        .verdict = answer.verdict,
-                                                       .rule = guard_rules[f->rule].id,
+                                                       .rule = f->id,
                                                        .why = f->why,
                                                        .fix = f->fix});
             break;

@@ -62,10 +62,9 @@ static struct str from_msys(struct guard *g, struct str path)
     return (struct str){p, below.n + 3};
 }
 
-static void ask_policy(struct guard *g, struct str path, enum policy_access access,
-                       struct policy_answer *answer)
+static void ask_policy(struct guard *g, const struct policy *policy, struct str path,
+                       enum policy_access access, struct policy_answer *answer)
 {
-    const struct policy *policy = g->question.policy;
     struct path_context context = policy_settings_of(policy)->paths;
     if (g->question.cwd.n)
         context.cwd = g->question.cwd;
@@ -91,14 +90,19 @@ static bool is_home(struct str path)
 
 enum guard_place guard_place_of(struct guard *g, struct str path)
 {
+    return guard_place_in(g, g->question.policy, path);
+}
+
+enum guard_place guard_place_in(struct guard *g, const struct policy *policy, struct str path)
+{
     if (is_home(path))
         return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_UNKNOWN;
     path = guard_from_start(g, path);
-    if (!g->question.policy || path.n == 0 || str_has_char(path, GUARD_HOLE))
+    if (!policy || path.n == 0 || str_has_char(path, GUARD_HOLE))
         return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_UNKNOWN;
     bool wild = false;
     struct policy_answer answer = {0};
-    ask_policy(g, before_wildcard(path, &wild), POLICY_DELETE, &answer);
+    ask_policy(g, policy, before_wildcard(path, &wild), POLICY_DELETE, &answer);
     if (answer.verdict == CORDON_ALLOW)
         return GUARD_PLACE_INSIDE;
     switch (answer.rule) {

@@ -238,6 +238,7 @@ static void judge_program(struct guard *g, const struct guard_call *call)
     if (opens_documents(call->from) && guard_script(g, program))
         return;
     judge_by_name(g, call, name);
+    guard_tool(g, program);
 }
 
 void guard_program(struct guard *g, const struct guard_call *call)

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check answers about tools and scripts as run does: every program that the broker refuses by name is
+ * refused by check with the same rule, alone and inside a shell, from one table.
+ */
+#include <string.h>
+
+#include "base/str.h"
+#include "cordon.h"
+#include "tap.h"
+
+static const struct {
+    const char *name, *rule;
+} tools[] = {
+#define POLICY_TOOL(name, id, where, text) {id, "tool." id},
+#include "policy/tools.def"
+#undef POLICY_TOOL
+};
+
+static bool has_rule(const struct cordon_answer *a, const char *rule)
+{
+    for (size_t i = 0; i < cordon_answer_count(a); i++)
+        if (strcmp(cordon_answer_rule(a, i), rule) == 0)
+            return true;
+    return false;
+}
+
+/* The verdict, and whether the rule is among the reasons. */
+static enum cordon_verdict ask(struct cordon_policy *p, const char *const *argv, size_t argc,
+                               const char *rule, bool *named)
+{
+    struct cordon_answer *a = NULL;
+    *named = false;
+    if (cordon_check(p, argc, argv, 0, &a))
+        return CORDON_DENY;
+    enum cordon_verdict verdict = cordon_answer_verdict(a);
+    *named = has_rule(a, rule);
+    cordon_answer_free(a);
+    return verdict;
+}
+
+int main(void)
+{
+    struct cordon_policy *p = NULL;
+    bool named;
+    if (cordon_policy_new(&p))
+        return 1;
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
+        const char *alone[] = {tools[i].name, "x"};
+        char code[64];
+        snprintf(code, sizeof code, "%s x", tools[i].name);
+        const char *nested[] = {"bash", "-c", code};
+        bool denied = ask(p, alone, 2, tools[i].rule, &named) == CORDON_DENY && named;
+        denied = ask(p, nested, 3, tools[i].rule, &named) == CORDON_DENY && named && denied;
+        ok(denied, "%s: denied as the broker denies it, alone and in a shell", tools[i].rule);
+    }
+    const char *harmless[] = {"git", "status"}, *own[] = {"./ssh", "x"}, *ssh[] = {"ssh", "host"};
+    ok(ask(p, harmless, 2, "tool.ssh", &named) == CORDON_ALLOW, "another program is allowed");
+    ok(ask(p, own, 2, "tool.ssh", &named) == CORDON_ALLOW, "so is the workspace's own ssh");
+    cordon_policy_free(p);
+    if (cordon_policy_new(&p))
+        return 1;
+    ok(cordon_policy_set(p, "allow-tool", "ssh") == 0 &&
+           ask(p, ssh, 2, "tool.ssh", &named) == CORDON_ALLOW,
+       "and ssh where the policy allows it");
+    cordon_policy_free(p);
+    return tap_done();
+}
