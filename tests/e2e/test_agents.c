@@ -18,6 +18,7 @@ static const struct question questions[] = {
     {"claude", "write", "~/.claude/.claude.json", true},
     {"claude", "write", "~/.claude/settings.json", false},
     {"claude", "write", "~/.claude/hooks/x", false},
+    {"claude", "write", "~/.claude/cordon/bash", false},
     {"claude", "write", "~/.claude/commands/x.md", false},
     {"claude", "write", "~/.profile", false},
     {"claude", "write", "src.c", true},

@@ -206,7 +206,18 @@ static void test_settings(void)
     write_file(file, STR(before));
     expect("installed, and the change is shown", "hook --install claude --strict", NULL, 0,
            "\"type\": \"command\"");
-    ok(read_back(file, &text) && says(&text, "hook claude --strict") &&
+#ifdef _WIN32
+    /* Without a shell: Claude Code has Git's bash or PowerShell there. */
+    ok(read_back(file, &text) && says(&text, "\"args\":") &&
+           says(&text, "\"onFailure\": \"block\""),
+       "a program and its words");
+    static const char written[] = "\"--strict\"";
+#else
+    ok(read_back(file, &text) && says(&text, "exit 2'") && says(&text, "\"onFailure\": \"block\""),
+       "the line ends with 2 if cordon fails");
+    static const char written[] = "hook claude --strict";
+#endif
+    ok(read_back(file, &text) && says(&text, written) &&
            str_starts(buf_str(&text), STR("{\n   \"model\" : \"x\",\n   \"n\": [ 1,2 ],\n")),
        "the rest is as it was");
     expect("installed again", "hook --install claude --strict", NULL, 0, "there already");

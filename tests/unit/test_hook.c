@@ -175,6 +175,24 @@ static void run_case(const struct test_case *c)
     }
 }
 
+/* An event of a real agent: allowed as it is, and refused without its tool_input, which shows that
+   this tool is judged at all. */
+static void run_recorded(const struct test_case *c)
+{
+    auto_buf struct buf broken = {0}, event = {0}, out = {0};
+    struct str key = STR("\"tool_input\""), text = c->question;
+    size_t at = str_find(text, key, 0);
+    run_case(c);
+    buf_add(&broken, str_slice(text, 0, at));
+    buf_add(&broken, STR("\"other\""));
+    buf_add(&broken, str_from(text, at + key.n));
+    struct test_case other = *c;
+    other.question = buf_str(&broken);
+    if (at >= text.n || ask(&other, &event, &out) ||
+        !has_word(buf_str(&out), STR("has no tool_input")))
+        ok(false, "%s:%u: %.*s is not judged", c->file, c->line, STR_ARG(c->title));
+}
+
 /* ---- rewritten commands ---- */
 
 static const char *const awkward[] = {
@@ -493,6 +511,11 @@ int main(void)
         size_t count = cases_run_file(path, run_case);
         ok(failed == tap_failed && count >= 100, "%s: %u events", hook_agents[i].name,
            (unsigned)count);
+        snprintf(path, sizeof path, "tests/cases/hook/recorded-%s.case", hook_agents[i].name);
+        failed = tap_failed;
+        count = cases_run_file(path, run_recorded);
+        ok(failed == tap_failed && count >= 3, "%s: %u events of the agent itself",
+           hook_agents[i].name, (unsigned)count);
     }
 #ifndef _WIN32
     test_bash();
