@@ -35,6 +35,7 @@ static const struct expectation expectations[] = {
     {"connect needs a port", "why connect example.com", 125, "HOST:PORT"},
     {"unknown rule", "check --explain launch.ulr", 125, "did you mean launch.url?"},
     {"explain by check", "check --explain launch.url", 0, "denied:"},
+    {"denials outside a run", "denials", 125, "not inside a run"},
     {"explain a rule of the guard", "explain launch.url", 0, "denied:"},
     {"explain a rule of the policy", "explain roots.outside", 0, "remedy:   --root"},
     {"explain as JSON", "explain tool.ssh --json", 0, "\"fix\":\"--allow-tool ssh\""},
