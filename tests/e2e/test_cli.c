@@ -35,6 +35,8 @@ static const struct expectation expectations[] = {
     {"connect needs a port", "why connect example.com", 125, "HOST:PORT"},
     {"unknown rule", "check --explain launch.ulr", 125, "did you mean launch.url?"},
     {"explain by check", "check --explain launch.url", 0, "denied:"},
+    {"check has the default root", "check -- rm -rf node_modules", 0, "allow"},
+    {"check of what is outside it", "check -- rm -rf ../node_modules", 3, "destroy.outside"},
     {"denials outside a run", "denials", 125, "not inside a run"},
     {"explain a rule of the guard", "explain launch.url", 0, "denied:"},
     {"explain a rule of the policy", "explain roots.outside", 0, "remedy:   --root"},
