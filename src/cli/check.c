@@ -308,6 +308,30 @@ static int check_stream(struct cordon_policy *common, const struct check_options
     return malformed ? EXIT_FAILED : 0;
 }
 
+/* Paths of another system mean nothing in a folder of this one. */
+static bool is_of_windows(const char *text)
+{
+    for (const char *c = text; *c; c++)
+        if (*c == '\\' || (c[0] == ':' && c > text && ascii_is_alpha(c[-1]) &&
+                           (c == text + 1 || !ascii_is_alnum(c[-2]))))
+            return true;
+    return false;
+}
+
+/* As for run, the current directory is a root if none is named: a policy with it, or NULL where it
+   cannot be one. */
+static struct cordon_policy *with_current_root(const struct cordon_policy *p)
+{
+    struct cordon_policy *own = NULL;
+    if (p->has_roots || cordon_policy_new(&own))
+        return NULL;
+    if (settings_copy(&p->settings, &own->settings, NULL, 0) == 0 &&
+        cordon_policy_set(own, "root", ".") == 0 && api_prepare(own, STR_NONE) == 0)
+        return own;
+    cordon_policy_free(own);
+    return NULL;
+}
+
 static int check(struct cordon_policy *p, struct arguments *args)
 {
     struct check_options o = {0};
@@ -335,7 +359,12 @@ static int check(struct cordon_policy *p, struct arguments *args)
             return print_failure("--shell takes one text; put it in quotes: "
                                  "cordon check --shell %s \"TEXT\"",
                                  o.shell);
-        return check_text(p, &o, text);
+        bool foreign =
+            disk_dialect() == PATH_POSIX && (strcmp(o.shell, "bash") != 0 || is_of_windows(text));
+        struct cordon_policy *here = foreign ? NULL : with_current_root(p);
+        rc = check_text(here ? here : p, &o, text);
+        cordon_policy_free(here);
+        return rc;
     }
     bool words = args->next < args->count;
     if ((o.jsonl || o.file) && words)
@@ -343,7 +372,15 @@ static int check(struct cordon_policy *p, struct arguments *args)
                              args->items[args->next]);
     if (o.jsonl)
         return check_stream(p, &o);
-    return o.file ? check_file(p, &o) : check_words(p, &o, args, dashes);
+    if (o.file)
+        return check_file(p, &o);
+    bool foreign = false;
+    for (size_t i = args->next; i < args->count && disk_dialect() == PATH_POSIX; i++)
+        foreign = foreign || is_of_windows(args->items[i]);
+    struct cordon_policy *here = foreign ? NULL : with_current_root(p);
+    rc = check_words(here ? here : p, &o, args, dashes);
+    cordon_policy_free(here);
+    return rc;
 }
 
 int command_check(struct arguments *args)

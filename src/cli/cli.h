@@ -37,6 +37,7 @@ int command_report(struct arguments *args);
 int command_doctor(struct arguments *args);
 int command_completion(struct arguments *args);
 int command_selftest(struct arguments *args);
+int command_denials(struct arguments *args);
 int command_explain(struct arguments *args);
 int command_help(struct arguments *args);
 

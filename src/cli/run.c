@@ -19,6 +19,43 @@ static void print_summary(const struct run_options *o, const struct run_result *
     fwrite(out.p ? out.p : "", 1, out.n, stderr);
 }
 
+/* Those who watch a run: --learn, and --live, which says each different denial once. */
+enum { MOST_LIVE = 64 };
+
+struct watchers {
+    struct learn *learn;
+    bool live;
+    uint64_t said[MOST_LIVE];
+    size_t count;
+};
+
+static uint64_t hash_of(const struct audit_event *e)
+{
+    uint64_t hash = 14695981039346656037u ^ (uint64_t)e->op;
+    for (size_t i = 0; i < e->target.n; i++)
+        hash = (hash ^ (unsigned char)e->target.p[i]) * 1099511628211u;
+    return hash;
+}
+
+static void watch(void *context, const struct audit_event *e)
+{
+    struct watchers *w = context;
+    if (w->learn)
+        learn_add(w->learn, e);
+    if (!w->live || e->type != AUDIT_DENY || e->quiet || e->minor || w->count == MOST_LIVE)
+        return;
+    uint64_t hash = hash_of(e);
+    for (size_t i = 0; i < w->count; i++)
+        if (w->said[i] == hash)
+            return;
+    w->said[w->count++] = hash;
+    auto_buf struct buf line = {0};
+    summary_line(e, &line);
+    /* In one piece: the command writes there, too. */
+    fwrite(line.p ? line.p : "", 1, line.n, stderr);
+    fflush(stderr);
+}
+
 /* Nothing has run: the sentence, and the object of --json. */
 static int fail_early(const struct run_options *o, bool json, const char *message)
 {
@@ -94,6 +131,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     struct run_options o = {0};
     struct run_result result = {0};
     struct learn *lessons = NULL;
+    struct watchers watchers = {0};
     auto_buf struct buf message = {0};
     const char *unset[MOST_UNSET];
     const char *integrity = "low", *learned = NULL;
@@ -102,6 +140,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         {.name = "json", .flag = &json},
         {.name = "quiet", .flag = &quiet},
         {.name = "verbose", .flag = &verbose},
+        {.name = "live", .flag = &watchers.live},
         {.name = "help", .flag = &help},
         {.name = "learn", .flag = &learn},
         {.name = "output", .letter = 'o', .value = &learned},
@@ -137,8 +176,11 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         (learn && learn_new(&lessons)))
         return print_failure("out of memory");
     if (learn) {
-        o.observe = learn_add;
-        o.observe_context = lessons;
+        watchers.learn = lessons;
+    }
+    if (learn || watchers.live) {
+        o.observe = watch;
+        o.observe_context = &watchers;
     }
     o.probes = true;
     o.raw = typed_command(&arena, args);

@@ -35,6 +35,7 @@ static bool has_value(struct str word)
 #define OPTION_OF_run(name, letter, value) {name, letter, sizeof(value) > 1},
 #define OPTION_OF_check(name, letter, value)
 #define OPTION_OF_why(name, letter, value)
+#define OPTION_OF_denials(name, letter, value)
 #define OPTION_OF_explain(name, letter, value)
 #define OPTION_OF_sandbox(name, letter, value)
 #define OPTION_OF_hook(name, letter, value)

@@ -13,11 +13,11 @@ struct run {
     const struct run_options *options;
     struct run_result *result;
     struct audit *audit;
-    intptr_t audit_file; /* MACHINE_NO_FILE: none */
-    unsigned rung;       /* of system_choose */
+    intptr_t audit_file;          /* MACHINE_NO_FILE: none */
+    unsigned rung;                /* of system_choose */
     const struct preset *tool;    /* a known tool that was started last; NULL: none was */
     const struct preset *offline; /* one that gives up without the network */
-    void *system;        /* of system_apart, for the other functions of the system */
+    void *system;                 /* of system_apart, for the other functions of the system */
 };
 
 /* Passes an event to audit and summary; context is the run. One thread at a time. */

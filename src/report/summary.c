@@ -145,6 +145,13 @@ static void denial_line(const struct summary_denial *d, size_t group, struct buf
     buf_char(out, '\n');
 }
 
+void summary_line(const struct audit_event *e, struct buf *out)
+{
+    denial_line(
+        &(struct summary_denial){.op = e->op, .target = e->target, .rule = e->rule, .fix = e->fix},
+        1, out);
+}
+
 void summary_lines(const struct summary *s, struct str audit, bool failed, struct buf *out)
 {
     if (s->hint[0])

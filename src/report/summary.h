@@ -34,6 +34,9 @@ void summary_free(struct summary *s);
 /* Takes every event of the run; denials that are not quiet and what is notable matter. */
 void summary_add(struct summary *s, const struct audit_event *event);
 
+/* The line of one denial. */
+void summary_line(const struct audit_event *event, struct buf *out);
+
 /* Lines that begin with "cordon: ", one for each remedy, at most SUMMARY_LINES of a kind and one for
    the rest: first what the command names itself, last what is minor, which is left out unless the
    command failed. audit is the file that --audit named, or empty. */

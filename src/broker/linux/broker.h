@@ -113,6 +113,7 @@ struct broker {
     bool report_grants;            /* --audit-all */
     void (*event)(void *context, const struct audit_event *event);
     void (*began)(void *context, const struct str *words, size_t count); /* a program; NULL: none */
+    void (*denials)(void *context, bool json, struct buf *out); /* so far; NULL: not told */
     void *context;
     struct id_set linked;       /* additional names that this run gave to existing files */
     struct id_set sockets;      /* unix sockets that this run bound */
@@ -267,6 +268,8 @@ bool read_refuses(struct broker *b, const struct request *r, const struct resolv
 
 /* The name through which a nested run asks which policy it is under; no file has this name. */
 #define BROKER_POLICY "/proc/cordon/policy"
+/* The same for the denials so far, in lines or as JSON. */
+#define BROKER_DENIALS "/proc/cordon/denials"
 
 /* True for /dev/pts/N if a process of this run created that terminal. */
 bool terminal_is_own(struct broker *b, const struct request *r, const char *path);

@@ -315,17 +315,31 @@ static int open_unnamed(struct broker *b, struct request *r, int dirfd, const ch
 }
 
 /* A nested run asks which policy it is under; it gets a copy. */
-static void give_policy(struct broker *b, struct request *r)
+static void give_text(struct request *r, const struct buf *text)
 {
-    auto_buf struct buf text = {0};
-    policy_outline(b->policy, &text);
-    int fd = text.failed ? -1 : memfd_create("cordon-policy", MFD_CLOEXEC);
-    if (fd >= 0 && write(fd, text.p, text.n) == (ssize_t)text.n && lseek(fd, 0, SEEK_SET) == 0)
+    int fd = text->failed ? -1 : memfd_create("cordon", MFD_CLOEXEC);
+    if (fd >= 0 && write(fd, text->n ? text->p : "", text->n) == (ssize_t)text->n &&
+        lseek(fd, 0, SEEK_SET) == 0)
         request_give(r, fd, true);
     else
         request_fail(r, ENOMEM);
     if (fd >= 0)
         close(fd);
+}
+
+/* Names that only the broker knows; true if this is one, and answered. */
+static bool give_own(struct broker *b, struct request *r, const char *path)
+{
+    auto_buf struct buf text = {0};
+    bool json = strcmp(path, BROKER_DENIALS ".json") == 0;
+    if (strcmp(path, BROKER_POLICY) == 0)
+        policy_outline(b->policy, &text);
+    else if (b->denials && (json || strcmp(path, BROKER_DENIALS) == 0))
+        b->denials(b->context, json, &text);
+    else
+        return false;
+    give_text(r, &text);
+    return true;
 }
 
 static void do_open(struct broker *b, struct request *r, int dirfd, uint64_t address, int flags,
@@ -341,10 +355,8 @@ static void do_open(struct broker *b, struct request *r, int dirfd, uint64_t add
         request_continue(r); /* the other bits are then ignored */
         return;
     }
-    if (strcmp(path, BROKER_POLICY) == 0) {
-        give_policy(b, r);
+    if (str_starts(str_of(path), STR("/proc/cordon/")) && give_own(b, r, path))
         return;
-    }
     if (!b->judges_reads && !(mode & (S_ISUID | S_ISGID)) && !(flags & TMPFILE_BIT) &&
         may_continue(b, r, flags) && grant_covers(b, r, dirfd, path)) {
         request_continue(r);

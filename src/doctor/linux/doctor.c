@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "broker/linux/request.h"
+#include "launch/environment.h"
 #include "launch/linux/confine.h"
 #include "launch/linux/limits.h"
 #include "lib/system.h"
@@ -300,6 +301,20 @@ static void examine_path(struct doctor *d)
     }
 }
 
+/* Variables that look like secrets and that the command would inherit: how many, never which. */
+static void examine_environment(struct doctor *d)
+{
+    char text[160] = "";
+    unsigned count = 0;
+    for (char **variable = environ; variable && *variable; variable++)
+        count += environment_is_secret(*variable);
+    if (count == 0)
+        return;
+    snprintf(text, sizeof text, "commands inherit variables that look like tokens or passwords: %u",
+             count);
+    doctor_finding(d, "environment.secrets", false, text, "cordon run --unset @secrets");
+}
+
 void doctor_system(struct doctor *d)
 {
     struct utsname name;
@@ -318,6 +333,7 @@ void doctor_system(struct doctor *d)
     examine_namespaces(d);
     examine_wine(d);
     examine_path(d);
+    examine_environment(d);
     if (geteuid() == 0)
         doctor_finding(d, "user.root", false, "cordon runs as root",
                        "run it as an ordinary user: then a mistake in it costs less");

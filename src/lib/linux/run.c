@@ -79,6 +79,21 @@ static void began(void *context, const struct str *words, size_t count)
     pthread_mutex_unlock(&own->events);
 }
 
+static void denials(void *context, bool json, struct buf *out)
+{
+    struct run *run = context;
+    struct own *own = run->system;
+    pthread_mutex_lock(&own->events);
+    if (json)
+        summary_json(&run->result->summary,
+                     &(struct summary_end){.reason = STR("running"),
+                                           .boundary = str_of(run->result->boundary)},
+                     out);
+    else
+        summary_lines(&run->result->summary, STR_NONE, true, out);
+    pthread_mutex_unlock(&own->events);
+}
+
 static void tick(void *context)
 {
     const struct run *run = context;
@@ -223,6 +238,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     broker->reaper = s->reaper;
     broker->event = event;
     broker->began = began;
+    broker->denials = denials;
     broker->context = run;
     broker->now = machine_now_ms;
     broker->proxy = way->address;
