@@ -4,27 +4,36 @@
 
 #define ROOTS "sandbox_workspace_write.writable_roots="
 
+/* Programs that are there on each system. */
+#ifdef _WIN32
+#define SAYS "cmd /c echo git version"
+#define SAYS_OPTIONS "cmd /c echo -c git version"
+#define SAYS_FOLDER "cmd /c cd"
+#define IN_TESTS "\\tests"
+#else
+#define SAYS "git --version"
+#define SAYS_OPTIONS "git -c core.abbrev=7 --version"
+#define SAYS_FOLDER "git rev-parse --show-prefix"
+#define IN_TESTS "tests/"
+#endif
+
 static void test_messages(void)
 {
     expect("no command", "sandbox", NULL, 125, "cordon sandbox -- PROGRAM");
-    expect("dashes are not needed", "sandbox --mode read-only git --version", NULL, 0,
-           "git version");
-    expect("what follows the command is its own", "sandbox git -c core.abbrev=7 --version", NULL, 0,
-           "git version");
-    expect("a profile of Codex", "sandbox -P :read-only -- git --version", NULL, 0, "git version");
+    expect("dashes are not needed", "sandbox --mode read-only " SAYS, NULL, 0, "git version");
+    expect("what follows the command is its own", "sandbox " SAYS_OPTIONS, NULL, 0, "git version");
+    expect("a profile of Codex", "sandbox -P :read-only -- " SAYS, NULL, 0, "git version");
     expect("a profile that is not built in", "sandbox -P mine -- git --version", NULL, 125,
            "does not read the profiles");
     expect("a configuration profile", "sandbox -p mine -- git --version", NULL, 125,
            "name its settings with -c");
-    expect("a feature of Codex", "sandbox --enable x --disable=y -- git --version", NULL, 0,
-           "git version");
-    expect("a key of something else", "sandbox -c model=x -- git --version", NULL, 0,
-           "git version");
+    expect("a feature of Codex", "sandbox --enable x --disable=y -- " SAYS, NULL, 0, "git version");
+    expect("a key of something else", "sandbox -c model=x -- " SAYS, NULL, 0, "git version");
     expect("a key that would change more", "sandbox -c shell_environment_policy.inherit=all -- git",
            NULL, 125, "no such setting");
     expect("the state of Codex", "sandbox --sandbox-state-disable-network -- git", NULL, 125,
            "sandbox state");
-    expect("a folder", "sandbox -C tests -- git rev-parse --show-prefix", NULL, 0, "tests/");
+    expect("a folder", "sandbox -C tests -- " SAYS_FOLDER, NULL, 0, IN_TESTS);
     expect("an option without its value", "sandbox -C", NULL, 125, "-C needs a value");
     expect("-c without a pair", "sandbox -c -- git status", NULL, 125, "-c needs KEY=VALUE");
     expect("-c without =", "sandbox -c nonsense -- git status", NULL, 125, "expected KEY=VALUE");

@@ -16,7 +16,7 @@ static void answer(struct str event, int agent)
     auto_arena struct arena arena = {0};
     struct json_value v;
     struct json_error error;
-    o.wrap = agent != HOOK_GEMINI;
+    o.wrap = true;
     o.project = STR("/ws");
     if (cordon_policy_new(&p))
         return;
@@ -32,10 +32,11 @@ static void settle(struct str text, int agent)
     bool changed = false, removed = false, again = true;
     enum hook_agent name = (enum hook_agent)agent;
     char command[64];
-    snprintf(command, sizeof command, "cordon hook %s", hook_agents[agent]);
-    if (hook_install(name, text, str_of(command), &in, &changed, &error))
+    snprintf(command, sizeof command, "cordon hook %s", hook_agents[agent].name);
+    struct hook_entry entry = {.command = str_of(command)};
+    if (hook_install(name, text, &entry, &in, &changed, &error))
         return;
-    if (hook_install(name, buf_str(&in), str_of(command), &twice, &again, &error) || again)
+    if (hook_install(name, buf_str(&in), &entry, &twice, &again, &error) || again)
         abort();
     if (hook_remove(name, buf_str(&in), &out, &removed, &error) || !removed)
         abort();
@@ -48,5 +49,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str text = {(const char *)data + 1, size - 1};
     answer(text, data[0] % HOOK_AGENT_COUNT);
     settle(text, data[0] % HOOK_AGENT_COUNT);
+    struct str file = STR("/home/user/.codex/hooks.json");
+    if (hook_codex_trust(file, text, STR("")) == HOOK_TRUSTED)
+        abort();
+    hook_codex_trust(file, STR("{}"), text);
     return 0;
 }
