@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What this machine has, found by trying: layers that confine, what weakens them, and what to do.
- * One implementation for each system, in linux/ and windows/.
- */
+/* What this machine supports, found by trying: the layers that confine, what weakens them, and what
+   to do. One implementation for each system, in linux/ and windows/. */
 #ifndef CORDON_DOCTOR_DOCTOR_H
 #define CORDON_DOCTOR_DOCTOR_H
 
@@ -24,7 +22,7 @@ struct doctor_layer {
 
 struct doctor_finding {
     const char *id;
-    bool must; /* before `run` works; else it should be changed */
+    bool must; /* must be fixed before `run` works; otherwise it is advice */
     char text[500], fix[300];
 };
 
@@ -55,14 +53,14 @@ struct doctor_object {
 /* False where there are no such objects. */
 bool doctor_objects(void (*each)(void *context, const struct doctor_object *object), void *context);
 
-/* One way to start a program, tried. */
+/* One way to start a program, and how trying it went. */
 struct doctor_rung {
-    const char *words;  /* what is weaker than at the strongest; empty: nothing */
+    const char *words;  /* what is weaker than on the strongest rung; empty: nothing */
     const char *result; /* "starts", "fails" or "hangs" */
     const char *said;
 };
 
-/* Tries them all, which takes a while; false where there is only one. */
+/* Tries every rung, which takes a while; false where there is only one. */
 bool doctor_ladder(void (*each)(void *context, const struct doctor_rung *rung), void *context);
 
 /* ---- for linux/ and windows/ ---- */
@@ -72,11 +70,11 @@ PRINTF_LIKE(4, 5)
 void doctor_layer(struct doctor *d, const char *name, bool live, const char *how, ...);
 void doctor_finding(struct doctor *d, const char *id, bool must, const char *text, const char *fix);
 
-/* Runs a command that does nothing, confined, unless it is known already that this cannot work. */
+/* Runs a confined command that does nothing, unless it is already known that this cannot work. */
 void doctor_try(struct doctor *d, size_t argc, const char *const *argv, const char *how,
                 const char *fix);
 
-/* Asks system_boundary(), which knows what a run here stands on. */
+/* Asks system_boundary(), which knows what confines a run here. */
 void doctor_boundary(struct doctor *d);
 
 #endif

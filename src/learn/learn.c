@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From denials to options. Names come from the confined tree: they are taken as values, never read
-   as options. */
+/* From denials to options. Names come from the confined tree: they are used as values and never
+   parsed as options. */
 #include "learn/learn.h"
 
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static bool is_below(enum path_dialect dialect, struct str folder, struct str pa
             folder.p[folder.n - 1] == separator);
 }
 
-/* A name that no policy file can spell, or that is protected wherever it stands. */
+/* A name that no policy file can spell, or that is protected everywhere. */
 static bool is_strange(enum path_dialect dialect, struct str path)
 {
     struct path_cursor cursor = {.dialect = dialect, .path = path};
@@ -118,7 +118,7 @@ static bool is_strange(enum path_dialect dialect, struct str path)
            (dialect == PATH_WINDOWS && str_has_char(path, '?'));
 }
 
-/* The folder that holds the path; empty if naming it would be refused or would not help. */
+/* The folder that contains the path; empty if naming it would be refused or would not help. */
 static struct str folder_of(struct cordon_policy *base, struct str path)
 {
     const struct policy_settings *s = policy_settings_of(base->policy);
@@ -189,7 +189,7 @@ static void make_wishes(struct wish *w, const struct learn *l, struct cordon_pol
     }
 }
 
-/* A folder below another one says nothing new. */
+/* A folder below another one adds nothing. */
 static void drop_nested(struct wish *w, enum path_dialect dialect)
 {
     size_t kept = 0;
@@ -266,7 +266,7 @@ static int make_policy(const struct wish *w, struct cordon_policy *base, struct 
         rc = set(p, "mode", STR("workspace-write"));
         add_word(options, "--mode ", STR("workspace-write"));
     }
-    /* Given once, the list of roots is complete: the old ones are named too. */
+    /* A list of roots replaces the default, so the old roots are named too. */
     for (size_t i = 0; i < s->roots.count && w->root_count && rc == 0; i++) {
         struct str given = s->roots.items[i].given;
         add_word(options, "--root ", given.n ? given : s->roots.items[i].path);
@@ -386,7 +386,7 @@ static void put_limits(struct json_writer *w, const struct policy_limits *limits
     json_close(w, '}');
 }
 
-/* One member a line, as a person would write it. */
+/* One member per line, as a person would write it. */
 static void lay_out(struct buf *out, struct str compact)
 {
     bool quoted = false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * --learn: what a run was denied, turned into the smallest set of options that would have allowed
- * it. Never wider than what was asked for: a folder above, a protected name or the whole network is
- * not among them. The set is checked by asking the policy that it makes.
+ * --learn: turns what a run was denied into the smallest set of options that would have allowed it.
+ * It is never wider than what was asked for: no parent folder, protected name or whole network. The
+ * set is checked by asking the policy that results from it.
  */
 #ifndef CORDON_LEARN_LEARN_H
 #define CORDON_LEARN_LEARN_H
@@ -29,12 +29,12 @@ struct learn {
 int learn_new(struct learn **out);
 void learn_free(struct learn *l);
 
-/* Takes every event; denials that are not quiet matter. context is the struct learn, so that this
-   can be the observer of a run. */
+/* Takes every event and uses the denials that are not quiet. context is the struct learn, so that
+   this can be the observer of a run. */
 void learn_add(void *context, const struct audit_event *event);
 
-/* After the run: options are what to type, policy is the text of a file that says the same as base
-   and options together. Fails with a sentence in the policy's error. */
+/* After the run: options are what to type; policy is the text of a file equivalent to base and
+   options together. Fails with a sentence in the policy's error. */
 int learn_finish(struct learn *l, struct cordon_policy *base, struct buf *options,
                  struct buf *policy);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adding up an audit. Values come from programs that were confined: nothing is trusted. */
+/* Adds up an audit. Values come from confined programs: nothing is trusted. */
 #include "report/collect.h"
 
 #include <stdlib.h>
@@ -92,7 +92,7 @@ static uint64_t time_of(struct str s)
     return seconds * 1000 + (s.p[19] == '.' ? digits(s, 20, 3) : 0);
 }
 
-/* Long values are cut between characters. */
+/* Long values are truncated between characters. */
 static struct str cut_text(struct str s)
 {
     size_t n = s.n < REPORT_MAX_TEXT ? s.n : REPORT_MAX_TEXT;
@@ -221,8 +221,8 @@ static void spawned(struct report *r, const struct json_value *e, uint64_t at_ms
         r->processes_left_out++;
         return;
     }
-    /* On Linux a program may give its process to another one: that stands below it. A number that
-       is used again belongs to the new process from here on. */
+    /* On Linux a program may replace itself with another, which is shown below it. A pid that is
+       reused belongs to the new process from here on. */
     const struct report_process *before = process_of(r, pid);
     const struct report_process *parent = before && !before->ended ? before : process_of(r, ppid);
     size_t bucket = process_bucket(r, r->current, (uint32_t)pid);
@@ -237,7 +237,7 @@ static void spawned(struct report *r, const struct json_value *e, uint64_t at_ms
     r->process_buckets[bucket] = (uint16_t)++r->process_count;
 }
 
-/* With it end the programs that had the process before. */
+/* The programs that ran in the process before end with it. */
 static void ended(struct report *r, struct report_process *p, uint64_t at_ms, long long code)
 {
     while (p && !p->ended) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What an audit file tells, added up while it is read: one line at a time, bounded memory however
- * many there are. Beyond the limits below things are counted and no longer named.
- */
+/* The content of an audit file, added up while it is read: one line at a time, in bounded memory.
+   Beyond the limits below things are counted but no longer named. */
 #ifndef CORDON_REPORT_COLLECT_H
 #define CORDON_REPORT_COLLECT_H
 
@@ -40,7 +38,7 @@ struct report_process {
     uint64_t denied;
 };
 
-/* Something that is counted, most of the time by several texts together. */
+/* Something that is counted, usually identified by several texts together. */
 struct report_tally {
     struct str rule, op, target, target2, why, fix, image;
     uint64_t count;
@@ -73,7 +71,7 @@ struct report {
     struct report_set rules, denials, files;
     struct report_bin bins[REPORT_BINS];
     uint64_t bin_ms;            /* how long a bin is; doubles when the time runs out of bins */
-    uint64_t run_base, longest; /* the runs stand one behind the other on the time line */
+    uint64_t run_base, longest; /* runs follow one another on the time line */
     uint64_t events, malformed, first_malformed;
     uint64_t totals[REPORT_KINDS], spawned, quiet;
     bool cut; /* the last line has no end */
@@ -104,8 +102,8 @@ void report_page(const struct report *r, struct str source, struct buf *out);
 void report_text(const struct report *r, struct str source, struct buf *out);
 void report_json(const struct report *r, struct str source, struct buf *out);
 
-/* Text of others for people: what would end the line, move the cursor or turn the direction of
-   reading is spelled out, what is not Unicode is marked. */
+/* Foreign text for people: characters that would end the line, move the cursor or change the
+   reading direction are spelled out, and invalid Unicode is marked. */
 void report_clean(struct buf *out, struct str s);
 
 /* "1.2 s", "340 ms", "2 min 5 s" */

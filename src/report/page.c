@@ -53,7 +53,7 @@ static const char style[] =
     "--line:#999;--deny:#900;--ask:#640;--allow:#063;--process:#036}nav{display:none}"
     "body{max-width:none;padding:0}h2,h3{break-after:avoid}tr,li{break-inside:avoid}}\n";
 
-/* Text of others: cleaned, then escaped for content and attributes alike. */
+/* Foreign text: cleaned, then escaped for content and attributes alike. */
 static void put(struct buf *out, struct str s)
 {
     auto_buf struct buf clean = {0};
@@ -135,7 +135,7 @@ static void put_totals(const struct report *r, struct buf *out)
     add(out, "</section>\n");
 }
 
-/* What a rule is for; empty if it is not ours. */
+/* What a rule is for; empty if it is unknown. */
 static struct str about_rule(struct str id)
 {
     for (int i = 1; i < POLICY_RULE_COUNT; i++)
@@ -312,7 +312,7 @@ static void put_children(const struct report *r, struct buf *out, size_t parent,
         any = true;
         add(out, "<li>");
         put_process(r, out, p);
-        /* Deeper ones stand on one level, so that the page stays as wide as it is. */
+        /* Deeper levels share one indentation, so that the page does not grow wider. */
         if (depth >= DEEPEST)
             add(out, "</li>\n");
         put_children(r, out, i + 1, run, depth + 1);

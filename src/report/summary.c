@@ -55,7 +55,7 @@ static struct str verb_of(enum audit_op op)
     return op == AUDIT_GUARD ? STR("run") : str_from(name, str_find_char(name, '.', 0) + 1);
 }
 
-/* Names may hold anything; a line for people must stay one line. */
+/* Names may contain anything; a line for people must stay one line. */
 static void add_plain(struct buf *out, struct str s)
 {
     for (size_t i = 0; i < s.n; i++)

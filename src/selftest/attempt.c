@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows tried with their controls, and results. */
+/* Tries rows with their controls, and records the results. */
 #include "selftest/attempt.h"
 
 #include <stdio.h>
@@ -116,7 +116,7 @@ void selftest_try(struct selftest_world *w, unsigned n, struct selftest_line *li
             continue;
         struct selftest_line one = *line;
         bool tool = selftest_rows[i].tool && world_has_tool(selftest_rows[i].tool);
-        /* Two tools for one promise: a missing one leaves it to the other. */
+        /* Two tools for one promise: if one is missing the other decides. */
         if (tried && selftest_rows[i].tool && !tool)
             continue;
         try_row(w, &selftest_rows[i], tool, &one);

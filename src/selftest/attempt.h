@@ -11,7 +11,7 @@
 
 #define RO "--mode read-only"
 
-/* DENIED_IF_POSSIBLE: one more way; a machine on which nobody can do it is passed over. */
+/* DENIED_IF_POSSIBLE: an additional way, skipped on a machine where it cannot be done at all. */
 enum selftest_kind { DENIED, ALLOWED, DENIED_IF_POSSIBLE };
 
 /* A denied attempt must have its effect without the sandbox (the control) and none with it; an
@@ -25,11 +25,10 @@ struct selftest_row {
     const char *line;    /* what it does, in the system's own words */
 };
 
-/* Who tried what, and against what; the probe if nobody is named yet. */
+/* Records who tried what, and against which control; the probe if nobody has been named yet. */
 void attempt_say(struct selftest_line *line, const char *attempt, const char *control);
 
-/* What follows from the control, from the attempt, and from the write outside that each run
-   tries. */
+/* Concludes from the control, the attempt, and the write outside that each run tries. */
 void attempt_conclude(struct selftest_line *line, bool escaped, bool controlled, bool kept,
                       const char *why);
 
@@ -49,7 +48,7 @@ extern const size_t selftest_row_count;
 /* Promises that need more than a row; false if the number is none of them. */
 bool special_try(struct selftest_world *w, unsigned n, struct selftest_line *line);
 
-/* Makes the folders anew. */
+/* Recreates the folders. */
 void world_fresh(const struct selftest_world *w);
 
 /* Runs a probe's script without the sandbox; its exit code. */

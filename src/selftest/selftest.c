@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of the promises, the counts, and the words in which they are told. */
+/* The order of the promises, the counts, and how they are worded. */
 #include "selftest/selftest.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 
-/* Zero is what may be said without any proof. */
+/* Zero is the result that needs no proof. */
 enum selftest_result {
     SELFTEST_NOT_PROVEN = 0, /* a control failed */
     SELFTEST_PASS,
@@ -33,7 +33,7 @@ struct selftest_counts {
 struct selftest_options {
     const unsigned *only; /* numbers; none: all */
     size_t only_count;
-    bool keep; /* leave the folders that were used, for looking at them */
+    bool keep; /* keep the folders that were used, for inspection */
     void (*line)(void *context, const struct selftest_line *line);
     void (*begin)(void *context, unsigned n, const char *name); /* before each; NULL: nobody asks */
     void *context;

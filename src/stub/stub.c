@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What stands in the place of a tool that must not run: says so and exits with 126. A small program
- * of its own, which cordon.exe carries inside. No C library.
- */
+/* Runs in place of a tool that must not run: says so and exits with 126. A small separate program
+   embedded in cordon.exe. No C library. */
 #include <windows.h>
 
 static char *put(char *at, const char *end, const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layers on Linux, each tried in a child that then ends. */
+/* Layers on Linux, each tried in a child of its own. */
 #include "doctor/doctor.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@
 
 enum { OLDEST_ABI = 2 };
 
-/* The child's exit code is what it found: 0, or an errno. -1 if there was no child. */
+/* The child's exit code is its result: 0, or an errno. -1 if no child could be started. */
 static int try_in_child(int (*attempt)(void *context), void *context)
 {
     int status;
@@ -45,7 +45,7 @@ static int try_in_child(int (*attempt)(void *context), void *context)
 
 /* ---- Landlock ---- */
 
-/* With all changes taken away, a write and a delete must fail; 0: both were refused. */
+/* With every change denied, a write and a delete must fail; 0: both were refused. */
 static int attempt_landlock(void *context)
 {
     const char *folder = context;
@@ -279,7 +279,7 @@ static void examine_wine(struct doctor *d)
     doctor_layer(d, "bubblewrap", found, "%s; not needed", found ? "on PATH" : "not on PATH");
 }
 
-/* Folders of PATH that others may put programs into. */
+/* Folders on PATH into which others may put programs. */
 static void examine_path(struct doctor *d)
 {
     const char *path = getenv("PATH");

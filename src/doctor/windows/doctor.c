@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be found on Windows: settings, folders, and a command that is really run. */
+/* What can be checked on Windows: settings, folders, and a command that really runs. */
 #include "doctor/doctor.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 typedef LONG WINAPI get_version(OSVERSIONINFOW *info);
 typedef const char *CDECL get_wine_version(void);
 
-/* GetProcAddress gives a pointer to some function; which one is known here. */
+/* GetProcAddress returns a generic pointer; its type is known here. */
 #define FUNCTION(type, name) ((type *)(void *)GetProcAddress(GetModuleHandleW(L"ntdll.dll"), name))
 
 enum { OLDEST_BUILD = 17763 /* Windows 10 1809 */ };
@@ -114,7 +114,7 @@ static void examine_shells(struct doctor *d)
                        "agents on Windows use it: put its folder on PATH");
 }
 
-/* True if the list lets Everyone, Users or Authenticated Users put files there. */
+/* True if the access list lets Everyone, Users or Authenticated Users create files there. */
 static bool others_may_write(const wchar_t *folder)
 {
     static const WELL_KNOWN_SID_TYPE groups[] = {WinWorldSid, WinBuiltinUsersSid,

@@ -189,7 +189,7 @@ static bool start(const char *script, bool wait)
     return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-/* The rest of the script by a child of a child of … */
+/* Runs the rest of the script in a child of a child of … */
 static bool do_child(const struct command *c)
 {
     char script[2048];
@@ -222,7 +222,7 @@ static bool do_wait(const struct command *c)
     return usleep((useconds_t)atoi(c->words[1]) * 1000) == 0;
 }
 
-/* Writes through a path that somebody else flips. */
+/* Writes through a path that another process keeps changing. */
 static bool do_many(const struct command *c)
 {
     char path[512];
@@ -234,7 +234,7 @@ static bool do_many(const struct command *c)
     return true;
 }
 
-/* A path in memory that changes between two, one of them allowed. */
+/* A path in memory that alternates between two, one of them allowed. */
 static bool do_flip(const struct command *c)
 {
     char *path = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

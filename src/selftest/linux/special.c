@@ -23,7 +23,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* A call whose answer is all that there is to see. */
+/* A call whose return value is its only visible effect. */
 static void try_call(struct selftest_world *w, struct selftest_line *line, const char *script,
                      const char *control, const char *missing)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the attempts are made on. */
+/* The world in which attempts are made. */
 #include "selftest/linux/world.h"
 
 #include <arpa/inet.h>
@@ -37,14 +37,14 @@ static void remove_all(const char *path)
     nftw(path, remove_one, 32, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The outsider: when the selftest is gone without having ended it, its folders are removed. */
+/* The outsider: if the selftest dies without ending it, it removes the selftest's folders. */
 __attribute__((noreturn)) static void watch(const struct selftest_world *w, int alive)
 {
     char byte;
-    setsid(); /* what ends the selftest from its terminal must not end this */
+    setsid(); /* signals from the selftest's terminal must not end this one */
     while (read(alive, &byte, 1) < 0 && errno == EINTR)
         ;
-    /* What its attempts started is dying at this moment. */
+    /* The processes its attempts started are just dying. */
     for (int i = 0; i < 100 && !w->keep && access(w->top, F_OK) == 0; i++) {
         remove_all(w->top);
         remove_all(w->elsewhere);
@@ -101,7 +101,7 @@ void world_fresh(const struct selftest_world *w)
     (void)!symlink(target, "ws/absolute");
 }
 
-/* Splits at blanks; the text is changed. */
+/* Splits at blanks, modifying the text. */
 static void split(char *text, const char **argv, size_t *count)
 {
     char *save = NULL;
@@ -249,7 +249,7 @@ static int count_names(const char *folder)
     return found - 2;
 }
 
-/* Everything that has come; true if there was something. */
+/* Drains everything received; true if there was something. */
 static bool was_spoken_to(const struct selftest_world *w, bool tcp)
 {
     bool seen = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Promises about whole runs: their end, their load, what is left of them. Each function is one. */
+/* Promises about whole runs: their end, their load, what they leave behind. One function each. */
 #include "selftest/windows/world.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the attempts are made on. */
+/* The world in which attempts are made. */
 #include "selftest/windows/world.h"
 
 #include <stdio.h>

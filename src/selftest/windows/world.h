@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folders, servers and a process outside, for the attempts; how they are run and looked at. */
+/* Folders, servers and an outside process for the attempts, and how they are run and inspected. */
 #ifndef CORDON_SELFTEST_WINDOWS_WORLD_H
 #define CORDON_SELFTEST_WINDOWS_WORLD_H
 
