@@ -69,6 +69,9 @@ int hook_patch_paths(struct arena *arena, struct str patch, struct hook_path **o
 
 /* ---- wrap.c ---- */
 
+/* Appends s as one word for sh and bash, in single quotes. */
+void hook_quote_sh(struct buf *out, struct str s);
+
 /* The command as one that runs it confined, for the shell that the tool uses (bash or PowerShell).
    session may be empty. CORDON_E_TOOBIG, CORDON_E_VALUE if the shell cannot be told so,
    CORDON_E_NOMEM. */

@@ -3,8 +3,7 @@
 #include "base/utf.h"
 #include "hook/hook.h"
 
-/* Everything but a quote stands for itself inside '…' of bash. */
-static void quote_bash(struct buf *out, struct str s)
+void hook_quote_sh(struct buf *out, struct str s)
 {
     buf_char(out, '\'');
     for (size_t i = 0; i < s.n; i++)
@@ -33,7 +32,7 @@ static void quote_powershell(struct buf *out, struct str s)
 static void quote(struct buf *out, enum guard_shell shell, struct str s)
 {
     if (shell == GUARD_BASH)
-        quote_bash(out, s);
+        hook_quote_sh(out, s);
     else
         quote_powershell(out, s);
 }
@@ -117,7 +116,7 @@ int hook_wrap(const struct hook_options *o, enum guard_shell shell, struct str r
         buf_add(&text, o->agent == HOOK_CODEX && !o->windows
                            ? STR(" -- \"${BASH:-$(readlink /proc/$$/exe)}\" -c ")
                            : STR(" -- \"$BASH\" -c "));
-        quote_bash(&text, command);
+        hook_quote_sh(&text, command);
     } else {
         buf_add(&text, STR(" '--' (Get-Process -Id $PID).Path -NoProfile -NonInteractive "
                            "-OutputFormat Text -EncodedCommand "));

@@ -181,16 +181,6 @@ static void encoding_reversed(struct buf *out, struct str script, struct random 
     buf_fmt(out, " | rev | %s", PICK(r, "bash", "sh"));
 }
 
-#define WRAPPED(name, ...)                                                 \
-    static void name(struct buf *out, struct str script, struct random *r) \
-    {                                                                      \
-        const char *around = PICK(r, __VA_ARGS__);                         \
-        for (; *around; around++)                                          \
-            if (*around == '\1')                                           \
-                buf_add(out, script);                                      \
-            else                                                           \
-                buf_char(out, *around);                                    \
-    }
 WRAPPED(tree_block, "{ \1\n}", "(\1\n)", "! \1", "( { \1\n} )")
 WRAPPED(tree_branch, "if true; then \1\nfi", "if \1\nthen :; fi", "case a in a) \1\n;; esac",
         "true && { \1\n}", "false || { \1\n}", "[ 1 = 1 ] && { \1\n}")

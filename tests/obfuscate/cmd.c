@@ -197,16 +197,6 @@ static void for_words(struct buf *out, struct str script, struct random *r)
     (void)r;
 }
 
-#define WRAPPED(name, ...)                                                 \
-    static void name(struct buf *out, struct str script, struct random *r) \
-    {                                                                      \
-        const char *around = PICK(r, __VA_ARGS__);                         \
-        for (; *around; around++)                                          \
-            if (*around == '\1')                                           \
-                buf_add(out, script);                                      \
-            else                                                           \
-                buf_char(out, *around);                                    \
-    }
 WRAPPED(tree_block, "(\1)", "( (\1) )", "(ver & \1)", "(\n\1\n)")
 WRAPPED(tree_branch, "if 1==1 \1", "if not a==b (\1)", "if a==b (ver) else (\1)",
         "if defined OS \1", "if exist . \1")

@@ -28,6 +28,18 @@ void put_base64_wide(struct buf *out, struct str text);
 /* In any case, at random. */
 void put_any_case(struct buf *out, struct str text, struct random *r);
 
+/* Writes around with the script, followed by end, in place of every \1. */
+void put_around(struct buf *out, const char *around, struct str script, const char *end);
+/* Defines a transformation that puts the script into one of these frames; for PowerShell every
+   script ends its line, so that a comment in it ends too. */
+#define WRAPPED_WITH(name, end, ...)                                       \
+    static void name(struct buf *out, struct str script, struct random *r) \
+    {                                                                      \
+        put_around(out, PICK(r, __VA_ARGS__), script, end);                \
+    }
+#define WRAPPED(name, ...) WRAPPED_WITH(name, "", __VA_ARGS__)
+#define WRAPPED_LINES(name, ...) WRAPPED_WITH(name, "\n", __VA_ARGS__)
+
 struct transformation {
     const char *family, *name;
     void (*apply)(struct buf *out, struct str script, struct random *r);

@@ -646,33 +646,25 @@ static void token_members(struct buf *out, struct str script, struct random *r)
 /* ---- the syntax tree ---- */
 
 /* A line break behind the script, so that a comment at its end does not take what follows. */
-#define WRAPPED(name, ...)                                                 \
-    static void name(struct buf *out, struct str script, struct random *r) \
-    {                                                                      \
-        const char *around = PICK(r, __VA_ARGS__);                         \
-        for (; *around; around++)                                          \
-            if (*around == '\1')                                           \
-                buf_fmt(out, "%.*s\n", STR_ARG(script));                   \
-            else                                                           \
-                buf_char(out, *around);                                    \
-    }
-WRAPPED(tree_block, "& {\1}", ".{\1}", "&{param($x)\1} 1", "$b={\1};& $b", "{\1}.Invoke()",
-        "({\1}).InvokeReturnAsIs()")
-WRAPPED(tree_branch, "if($true){\1}", "if($x){1}else{\1}", "switch(1){1{\1}}",
-        "switch -regex ('a'){'.'{\1}}", "try{\1}catch{}", "try{throw}catch{\1}finally{}",
-        "if(1){if(2){\1}}")
-WRAPPED(tree_loop, "foreach($i in 1){\1}", "for($i=0;$i -lt 1;$i++){\1}", "while($true){\1;break}",
-        "do{\1}while($false)", "1..2|%{\1}", "1|ForEach-Object -Begin {} -Process {\1}",
-        "@(1).ForEach({\1})", "1|%{$k=1}{\1}{$k}")
-WRAPPED(tree_function, "function f{\1};f", "function global:g([string]$a){\1};g 'b'",
-        "filter zf{\1};1|zf", "$function:k={\1};k", "Set-Item function:m {\1};m",
-        "function f{begin{\1}process{}};f")
-WRAPPED(tree_class, "class Z{static [void]Go(){\1}};[Z]::Go()", "class Z{Z(){\1}};[void][Z]::new()",
-        "class Z{[object]Go($a){\1;return 1}};([Z]::new()).Go(2)")
-WRAPPED(tree_jobs, "Invoke-Command -ScriptBlock {\1}", "icm {\1}", "Start-Job {\1}|Wait-Job",
-        "New-Module {\1}|Out-Null", "Measure-Command {\1}", "1|Where-Object {\1}",
-        "1|Select-Object @{n='a';e={\1}}", "1|Sort-Object {\1}")
-WRAPPED(tree_assignment, "$null=$(\1)", "[void]$(\1)", "$y=@(\1)", "$h=@{a=$(\1)}", "($w=$(\1))")
+WRAPPED_LINES(tree_block, "& {\1}", ".{\1}", "&{param($x)\1} 1", "$b={\1};& $b", "{\1}.Invoke()",
+              "({\1}).InvokeReturnAsIs()")
+WRAPPED_LINES(tree_branch, "if($true){\1}", "if($x){1}else{\1}", "switch(1){1{\1}}",
+              "switch -regex ('a'){'.'{\1}}", "try{\1}catch{}", "try{throw}catch{\1}finally{}",
+              "if(1){if(2){\1}}")
+WRAPPED_LINES(tree_loop, "foreach($i in 1){\1}", "for($i=0;$i -lt 1;$i++){\1}",
+              "while($true){\1;break}", "do{\1}while($false)", "1..2|%{\1}",
+              "1|ForEach-Object -Begin {} -Process {\1}", "@(1).ForEach({\1})", "1|%{$k=1}{\1}{$k}")
+WRAPPED_LINES(tree_function, "function f{\1};f", "function global:g([string]$a){\1};g 'b'",
+              "filter zf{\1};1|zf", "$function:k={\1};k", "Set-Item function:m {\1};m",
+              "function f{begin{\1}process{}};f")
+WRAPPED_LINES(tree_class, "class Z{static [void]Go(){\1}};[Z]::Go()",
+              "class Z{Z(){\1}};[void][Z]::new()",
+              "class Z{[object]Go($a){\1;return 1}};([Z]::new()).Go(2)")
+WRAPPED_LINES(tree_jobs, "Invoke-Command -ScriptBlock {\1}", "icm {\1}", "Start-Job {\1}|Wait-Job",
+              "New-Module {\1}|Out-Null", "Measure-Command {\1}", "1|Where-Object {\1}",
+              "1|Select-Object @{n='a';e={\1}}", "1|Sort-Object {\1}")
+WRAPPED_LINES(tree_assignment, "$null=$(\1)", "[void]$(\1)", "$y=@(\1)", "$h=@{a=$(\1)}",
+              "($w=$(\1))")
 
 /* ---- launchers ---- */
 

@@ -28,6 +28,15 @@ const char *random_pick(struct random *r, const char *const *choices, size_t cou
     return choices[random_below(r, (uint32_t)count)];
 }
 
+void put_around(struct buf *out, const char *around, struct str script, const char *end)
+{
+    for (; *around; around++)
+        if (*around == '\1')
+            buf_fmt(out, "%.*s%s", STR_ARG(script), end);
+        else
+            buf_char(out, *around);
+}
+
 void put_replaced(struct buf *out, struct str text, char a, const char *b)
 {
     for (size_t i = 0; i < text.n; i++)

@@ -14,17 +14,6 @@ bool shell_is_used(enum hook_agent agent)
     return agent == HOOK_CLAUDE;
 }
 
-static void add_quoted(struct buf *out, struct str s)
-{
-    buf_char(out, '\'');
-    for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] == '\'')
-            buf_add(out, STR("'\\''"));
-        else
-            buf_char(out, s.p[i]);
-    buf_char(out, '\'');
-}
-
 /*
  * A file by which Claude Code starts its shell, so that all of its commands run confined while its
  * own rules see them as they are. The project is the folder that Claude Code itself is in.
@@ -41,7 +30,7 @@ static void write_shell(const char *const *words, size_t count, struct str shell
             "# Written by \"cordon hook --install claude --wrap\": Claude Code starts its shell "
             "by this file.\n"
             "[ -z \"$CORDON\" ] || exec "));
-    add_quoted(out, shell);
+    hook_quote_sh(out, shell);
     buf_add(out, STR(" \"$@\"\n"));
     if (!has_roots)
         buf_add(
@@ -51,16 +40,16 @@ static void write_shell(const char *const *words, size_t count, struct str shell
                 "    exit 126\n"
                 "}\n"));
     buf_add(out, STR("exec "));
-    add_quoted(out, buf_str(&self));
+    hook_quote_sh(out, buf_str(&self));
     buf_add(out, STR(" run"));
     for (size_t i = 0; i < count; i++) {
         buf_char(out, ' ');
-        add_quoted(out, str_of(words[i]));
+        hook_quote_sh(out, str_of(words[i]));
     }
     if (!has_roots)
         buf_add(out, STR(" --root \"$root\""));
     buf_add(out, STR(" ${CLAUDE_CODE_SESSION_ID:+--session=\"$CLAUDE_CODE_SESSION_ID\"} -- "));
-    add_quoted(out, shell);
+    hook_quote_sh(out, shell);
     buf_add(out, STR(" \"$@\"\n"));
 }
 
