@@ -141,17 +141,26 @@ int do_churn(void)
     return 0;
 }
 
-/* Starts churn and kills it after so many milliseconds of work: killer FOLDER MS. */
+/* Starts churn and kills it so many milliseconds later: killer FOLDER MS N. If N is even the time
+ * begins with its first finished file, so that half of them die at work however slow the machine
+ * is, and half of them perhaps while they start. */
 int do_killer(void)
 {
-    wchar_t self[600], line[1400];
+    wchar_t self[600], line[1400], first[600];
     STARTUPINFOW startup = {.cb = sizeof startup};
     PROCESS_INFORMATION child;
     DWORD code = 0;
     GetModuleFileNameW(NULL, self, 600);
     swprintf(line, 1400, L"\"%ls\" churn %ls 60000", self, word(0));
+    swprintf(first, 600, L"%ls\\b-0-1", word(0));
+    DeleteFileW(first);
     if (!CreateProcessW(NULL, line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &child))
         return last_error();
+    for (int waited = 0; _wtoi(word(2)) % 2 == 0 && waited < 1000; waited++) {
+        if (GetFileAttributesW(first) != INVALID_FILE_ATTRIBUTES)
+            break;
+        Sleep(10);
+    }
     Sleep(30 + (DWORD)_wtoi(word(1)));
     TerminateProcess(child.hProcess, 77);
     WaitForSingleObject(child.hProcess, 10000);
