@@ -91,6 +91,14 @@ size_t str_findi(struct str s, struct str needle, size_t from)
     return s.n;
 }
 
+struct str str_cut(struct str s, size_t most)
+{
+    size_t n = s.n < most ? s.n : most;
+    while (n > 0 && n < s.n && ((unsigned char)s.p[n] & 0xC0) == 0x80)
+        n--;
+    return str_slice(s, 0, n);
+}
+
 struct str str_trim(struct str s)
 {
     size_t from = 0, to = s.n;

@@ -30,6 +30,8 @@ static inline struct str str_of(const char *cstr)
     return (struct str){cstr, cstr ? strlen(cstr) : 0};
 }
 
+/* At most so many bytes, cut between two characters. */
+struct str str_cut(struct str s, size_t most);
 /* Bytes [from, to); both are cut to the string's length. */
 static inline struct str str_slice(struct str s, size_t from, size_t to)
 {

@@ -71,15 +71,6 @@ struct hook {
 
 enum { MOST_REASON = 2000 };
 
-/* Cut between characters. */
-static struct str shortened(struct str s)
-{
-    size_t n = s.n < MOST_REASON ? s.n : MOST_REASON;
-    while (n > 0 && n < s.n && ((unsigned char)s.p[n] & 0xC0) == 0x80)
-        n--;
-    return str_slice(s, 0, n);
-}
-
 /* A tool_input with another command in it. */
 static void write_input(struct json_writer *w, struct str key, const struct json_value *input,
                         struct str member, struct str command)
@@ -104,7 +95,7 @@ static int write_answer(enum hook_agent agent, const char *decision, struct str 
 {
     struct json_writer w = {.out = out};
     bool gemini = agent == HOOK_GEMINI;
-    reason = shortened(reason);
+    reason = str_cut(reason, MOST_REASON);
     json_open(&w, '{');
     if (gemini && decision) {
         json_put(&w, STR("decision"), str_of(decision));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "guard/effects.h"
+#include "guard/told.h"
 #include "launch/disk.h"
 #include "launch/temp.h"
 #include "lib/check.h"
@@ -174,12 +175,10 @@ bool run_guard(struct run *run, struct guard_question *question)
     bool strict = policy_settings_of(p->policy)->strict;
     if (answer.verdict == CORDON_ALLOW || (answer.verdict == CORDON_ASK && !strict))
         return true;
-    for (size_t i = 0; i < answer.finding_count; i++)
-        if (answer.findings[i].verdict == answer.verdict) {
-            const struct guard_finding *f = &answer.findings[i];
-            refuse(run, f->id, f->why, f->fix, answer.text);
-            return false;
-        }
+    auto_buf struct buf target = {0}, fix = {0};
+    const struct guard_finding *f = guard_told(&answer, p->policy, &target, &fix);
+    if (f)
+        refuse(run, f->id, f->why, buf_str(&fix), buf_str(&target));
     return false;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "guard/told.h"
 
 /* The kernel's own limit on all strings of an exec, including their pointers. */
 enum { LONGEST_ARGUMENTS = 6 * 1024 * 1024, PAGE = 4096 };
@@ -119,16 +120,13 @@ static bool guard_refuses(struct broker *b, struct request *r, const struct str 
     if (answer.verdict == CORDON_ALLOW)
         return false;
     bool strict = policy_settings_of(b->policy)->strict;
-    for (size_t i = 0; i < answer.finding_count; i++) {
-        const struct guard_finding *f = &answer.findings[i];
-        if (f->verdict != answer.verdict)
-            continue;
-        bool deny = f->verdict == CORDON_DENY || strict;
-        broker_report_text(b, r, AUDIT_GUARD, answer.text, deny ? AUDIT_DENY : AUDIT_ASK, f->id,
-                           f->why, f->fix);
-        return deny;
-    }
-    return false;
+    bool deny = answer.verdict == CORDON_DENY || strict;
+    auto_buf struct buf target = {0}, fix = {0};
+    const struct guard_finding *f = guard_told(&answer, b->policy, &target, &fix);
+    if (f)
+        broker_report_text(b, r, AUDIT_GUARD, buf_str(&target), deny ? AUDIT_DENY : AUDIT_ASK,
+                           f->id, f->why, buf_str(&fix));
+    return deny;
 }
 
 static bool tool_refused(struct broker *b, struct request *r, struct str path, struct str name,

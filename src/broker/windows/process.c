@@ -5,6 +5,7 @@
 
 #include "base/utf.h"
 #include "broker/windows/broker.h"
+#include "guard/told.h"
 #include "launch/windows/job.h"
 #include "launch/windows/version.h"
 
@@ -56,22 +57,20 @@ static bool guard_refuses(struct request *r, struct str cmdline)
     if (guard_check(b->guard, &question, &answer) == 0) {
         bool strict = policy_settings_of(b->policy)->strict;
         refused = answer.verdict == CORDON_DENY || (answer.verdict == CORDON_ASK && strict);
-        for (size_t i = 0; answer.verdict != CORDON_ALLOW && i < answer.finding_count; i++) {
-            const struct guard_finding *f = &answer.findings[i];
-            if (f->verdict != answer.verdict)
-                continue;
+        auto_buf struct buf target = {0}, fix = {0};
+        const struct guard_finding *f =
+            answer.verdict == CORDON_ALLOW ? NULL : guard_told(&answer, b->policy, &target, &fix);
+        if (f)
             b->event(b->context, &(struct audit_event){.type = refused ? AUDIT_DENY : AUDIT_ASK,
                                                        .op = AUDIT_GUARD,
                                                        .time = b->now(),
                                                        .pid = r->client->pid,
                                                        .image = r->client->image,
-                                                       .target = answer.text,
+                                                       .target = buf_str(&target),
                                                        .verdict = answer.verdict,
                                                        .rule = f->id,
                                                        .why = f->why,
-                                                       .fix = f->fix});
-            break;
-        }
+                                                       .fix = buf_str(&fix)});
     }
     LeaveCriticalSection(&b->lock);
     return refused;

@@ -270,6 +270,17 @@ static void test_codes(void)
     ok(confined("", "kill -9 $$") == 137, "death by a signal is 128 and its number");
     ok(sh("ws", "'%s' run -- /no/such/program", cordon) == 127, "a program that is not there: 127");
     ok(sh("ws", "'%s' run -- xdg-open https://x.test", cordon) == 126, "refused by the guard: 126");
+    ok(sh("ws",
+          "'%s' run -- bash -c 'bash <<< $(echo eGRnLW9wZW4gaHR0cHM6Ly94LnRlc3Q= | base64 -d)' "
+          "2>&1 | grep -q 'which is: https://x.test (rule .*--net=allow=x.test$'",
+          cordon) == 0,
+       "it names what an encoded command means, and how to fetch it where the network is off");
+    ok(sh("ws",
+          "'%s' run --net=on -- xdg-open https://x.test/$(printf '%%0900d' 7) > said 2>&1; "
+          "test $(wc -c < said) -lt 500 && grep -q '…' said && grep -q 'fetch it with curl or' "
+          "said",
+          cordon) == 0,
+       "a long command is cut");
     sh("ws",
        "cp /bin/true mine; cp mine xdg-open; echo 'for p in mine xdg-open; do ./$p "
        "\"https://x.test\\\\conhost.exe\" --server; echo $? > code-$p; done' > go; '%s' run -- sh "
