@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cordon help: what there is, with an example each, from the tables. */
 #include "cli/commands.h"
+#include "launch/disk.h"
 #include "launch/settings.h"
 
 const struct command cli_commands[] = {
@@ -17,6 +18,25 @@ const struct command_option cli_options[] = {
 #undef COMMAND_OPTION
 };
 const size_t cli_option_count = sizeof cli_options / sizeof *cli_options;
+
+static const struct topic {
+    const char *name, *summary, *text;
+} topics[] = {
+#define TOPIC(name, summary, text) {#name, summary, text},
+#include "cli/topics.def"
+#undef TOPIC
+};
+static const size_t topic_count = sizeof topics / sizeof *topics;
+
+/* NULL, or the topic of that name; "policy" finds "policies". */
+static const struct topic *find_topic(const char *name)
+{
+    for (size_t i = 0; i < topic_count; i++)
+        if (strcmp(name, topics[i].name) == 0 ||
+            (strlen(name) >= 3 && strncmp(name, topics[i].name, strlen(name) - 1) == 0))
+            return &topics[i];
+    return NULL;
+}
 
 const struct command *cli_find(const char *name)
 {
@@ -110,12 +130,17 @@ int command_help(struct arguments *args)
     const char *topic = args->next < args->count ? args->items[args->next] : NULL;
     if (help && !topic)
         topic = "help";
-    for (size_t i = 0; i < cli_command_count && i < 32; i++)
-        names[i] = cli_commands[i].name;
     if (topic && cli_find(topic))
         return cli_help(topic);
+    if (topic && find_topic(topic))
+        return fputs(find_topic(topic)->text, stdout), 0;
     if (topic) {
-        const char *nearest = print_nearest(topic, names, cli_command_count);
+        size_t count = 0;
+        for (size_t i = 0; i < cli_command_count && count < 32; i++)
+            names[count++] = cli_commands[i].name;
+        for (size_t i = 0; i < topic_count && count < 32; i++)
+            names[count++] = topics[i].name;
+        const char *nearest = print_nearest(topic, names, count);
         return print_failure("no help on \"%s\"; %s%s", topic,
                              nearest ? "did you mean cordon help " : "see cordon help",
                              nearest ? nearest : "");
@@ -125,10 +150,15 @@ int command_help(struct arguments *args)
            cordon_version());
     for (size_t i = 0; i < cli_command_count; i++)
         printf("  cordon %-11s %s\n", cli_commands[i].name, cli_commands[i].summary);
-    printf("  cordon --version\n"
-           "\n"
-           "Try:\n"
-           "  cordon check -- cmd /c start https://example.com\n"
-           "  cordon why write 'C:\\ws\\a.txt:hidden' --root 'C:\\ws'\n");
+    printf("  cordon --version\n\n");
+    for (size_t i = 0; i < topic_count; i++)
+        printf("  cordon help %-8s %s\n", topics[i].name, topics[i].summary);
+    printf("\nTry:\n  cordon run -- npm test\n");
+    if (disk_dialect() == PATH_WINDOWS)
+        printf("  cordon check -- cmd /c start https://example.com\n"
+               "  cordon why write .git\\config --root .\n");
+    else
+        printf("  cordon check -- xdg-open https://example.com\n"
+               "  cordon why write .git/config --root .\n");
     return 0;
 }

@@ -159,7 +159,10 @@ void summary_lines(const struct summary *s, struct str audit, bool failed, struc
     size_t shown = 0;
     uint64_t left = s->different - s->kept;
     enum rank last = failed ? RANK_MINOR : RANK_PLAIN;
-    for (int rank = RANK_NAMED; rank <= (int)last; rank++)
+    for (int rank = RANK_NAMED; rank <= (int)last; rank++) {
+        /* Caches and logs are of interest where nothing else explains the failure. */
+        if (rank == RANK_MINOR && shown)
+            break;
         for (size_t i = 0; i < s->kept; i++) {
             if (rank_of(s, &s->denials[i]) != (enum rank)rank)
                 continue;
@@ -171,6 +174,7 @@ void summary_lines(const struct summary *s, struct str audit, bool failed, struc
             else
                 left += group;
         }
+    }
     add_rest(out, left, audit);
     repository_lines(s, audit, out);
 }
