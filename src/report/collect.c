@@ -92,13 +92,9 @@ static uint64_t time_of(struct str s)
     return seconds * 1000 + (s.p[19] == '.' ? digits(s, 20, 3) : 0);
 }
 
-/* Long values are truncated between characters. */
 static struct str cut_text(struct str s)
 {
-    size_t n = s.n < REPORT_MAX_TEXT ? s.n : REPORT_MAX_TEXT;
-    while (n > 0 && n < s.n && ((unsigned char)s.p[n] & 0xC0) == 0x80)
-        n--;
-    return str_slice(s, 0, n);
+    return str_cut(s, REPORT_MAX_TEXT);
 }
 
 static struct str keep(struct report *r, struct str s)
@@ -130,7 +126,7 @@ static void tally(struct report *r, struct report_set *set, const struct report_
     for (; set->buckets[at]; at = (at + 1) % (2 * set->most)) {
         struct report_tally *known = &set->items[set->buckets[at] - 1];
         if (str_eq(known->rule, rule) && str_eq(known->op, op) && str_eq(known->target, target) &&
-            str_eq(known->target2, target2)) {
+            str_eq(known->target2, target2) && known->ask == t->ask) {
             known->count += t->count;
             return;
         }
@@ -140,8 +136,9 @@ static void tally(struct report *r, struct report_set *set, const struct report_
         return;
     }
     set->items[set->count++] =
-        (struct report_tally){keep(r, rule),   keep(r, op),     keep(r, target),   keep(r, target2),
-                              keep(r, t->why), keep(r, t->fix), keep(r, t->image), t->count};
+        (struct report_tally){keep(r, rule),     keep(r, op),     keep(r, target),
+                              keep(r, target2),  keep(r, t->why), keep(r, t->fix),
+                              keep(r, t->image), t->count,        t->ask};
     set->buckets[at] = (uint32_t)set->count;
 }
 
@@ -213,6 +210,21 @@ static struct report_process *process_of(struct report *r, uint64_t pid)
     return pid && r->process_buckets[at] ? &r->processes[r->process_buckets[at] - 1] : NULL;
 }
 
+/* Appends it to the children of its parent, or to the first programs of its run. */
+static void link_process(struct report *r, size_t number)
+{
+    struct report_process *p = &r->processes[number - 1];
+    struct report_process *parent = p->parent ? &r->processes[p->parent - 1] : NULL;
+    struct report_run *run = &r->runs[p->run];
+    size_t *first = parent ? &parent->first : &run->first;
+    size_t *last = parent ? &parent->last : &run->last_first;
+    if (*first)
+        r->processes[*last - 1].next = number;
+    else
+        *first = number;
+    *last = number;
+}
+
 static void spawned(struct report *r, const struct json_value *e, uint64_t at_ms)
 {
     uint64_t pid = number_of(e, STR("pid")), ppid = number_of(e, STR("ppid"));
@@ -235,6 +247,7 @@ static void spawned(struct report *r, const struct json_value *e, uint64_t at_ms
                                 .cmdline = keep(r, text_of(e, STR("cmdline"))),
                                 .start = at_ms};
     r->process_buckets[bucket] = (uint16_t)++r->process_count;
+    link_process(r, r->process_count);
 }
 
 /* The programs that ran in the process before end with it. */
@@ -287,7 +300,8 @@ static void decided(struct report *r, const struct json_value *e, enum report_ki
                              .why = text_of(e, STR("why")),
                              .fix = text_of(e, STR("fix")),
                              .image = text_of(e, STR("image")),
-                             .count = count ? count : 1};
+                             .count = count ? count : 1,
+                             .ask = kind == REPORT_ASK};
     /* Known harmless writes that programs make at start are counted and not shown, as in the
        summary of a run. */
     if (kind == REPORT_DENY && quiet && quiet->type == JSON_TRUE) {
@@ -303,8 +317,11 @@ static void decided(struct report *r, const struct json_value *e, enum report_ki
         return;
     }
     struct report_process *p = process_of(r, number_of(e, STR("pid")));
-    if (p && kind == REPORT_DENY)
+    if (p && kind == REPORT_DENY) {
         p->denied += t.count;
+        if (p->mark_count < REPORT_MARKS)
+            p->marks[p->mark_count++] = (uint32_t)at_ms;
+    }
     tally(r, &r->denials, &t);
     struct report_tally rule = {.rule = t.rule,
                                 .op = STR(""),
@@ -313,7 +330,8 @@ static void decided(struct report *r, const struct json_value *e, enum report_ki
                                 .why = t.why,
                                 .fix = STR(""),
                                 .image = STR(""),
-                                .count = t.count};
+                                .count = t.count,
+                                .ask = t.ask};
     tally(r, &r->rules, &rule);
 }
 
@@ -388,13 +406,26 @@ void report_finish(struct report *r)
     struct report_set *sets[] = {&r->rules, &r->denials, &r->files};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         qsort(sets[i]->items, sets[i]->count, sizeof *sets[i]->items, by_count);
+    /* A parent stands before its children. */
+    for (size_t i = r->process_count; i-- > 0;) {
+        const struct report_process *p = &r->processes[i];
+        if (p->parent)
+            r->processes[p->parent - 1].denied_below += p->denied + p->denied_below;
+    }
 }
 
-size_t report_of_rule(const struct report *r, struct str rule, size_t *out, size_t most)
+struct str report_verb(struct str op)
+{
+    size_t dot = str_find_char(op, '.', 0);
+    return str_eq(op, STR("guard")) ? STR("run") : dot < op.n ? str_from(op, dot + 1) : op;
+}
+
+size_t report_of_rule(const struct report *r, const struct report_tally *rule, size_t *out,
+                      size_t most)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->denials.count && n < most; i++)
-        if (str_eq(r->denials.items[i].rule, rule))
+        if (str_eq(r->denials.items[i].rule, rule->rule) && r->denials.items[i].ask == rule->ask)
             out[n++] = i;
     return n;
 }

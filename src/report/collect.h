@@ -10,7 +10,8 @@ enum {
     REPORT_MAX_LINE = 1024 * 1024,
     REPORT_MAX_TEXT = 600, /* bytes kept of one value */
     REPORT_RUNS = 64,
-    REPORT_PROCESSES = 400,
+    REPORT_PROCESSES = 2000,
+    REPORT_MARKS = 6, /* denials of a process whose time is kept */
     REPORT_RULES = 128,
     REPORT_DENIALS = 2000,
     REPORT_FILES = 2000,
@@ -25,6 +26,7 @@ struct report_run {
     bool ended;
     long long exit;
     uint64_t duration_ms, denied, asked, allowed;
+    size_t first, last_first; /* of its programs that no other one started: index + 1 */
 };
 
 struct report_process {
@@ -35,13 +37,17 @@ struct report_process {
     uint64_t start, end; /* ms since the run began; end 0: not seen */
     bool ended;
     long long code;
-    uint64_t denied;
+    uint64_t denied, denied_below; /* by itself; by those that it started */
+    uint32_t marks[REPORT_MARKS];  /* when, in ms since the run began */
+    size_t mark_count;
+    size_t first, last, next; /* of its children, and beside it: index + 1 */
 };
 
 /* Something that is counted, usually identified by several texts together. */
 struct report_tally {
     struct str rule, op, target, target2, why, fix, image;
     uint64_t count;
+    bool ask; /* a person should look; nothing was denied */
 };
 
 /* A bounded set of tallies. */
@@ -89,8 +95,12 @@ void report_free(struct report *r);
 /* One line without its newline; last: there is nothing behind it, so it may be cut. */
 void report_line(struct report *r, struct str line, bool last);
 
+/* "write" of "file.write", as the summary of a run says it. */
+struct str report_verb(struct str op);
+
 /* The denials of a rule, most frequent first: up to most indices into denials. */
-size_t report_of_rule(const struct report *r, struct str rule, size_t *out, size_t most);
+size_t report_of_rule(const struct report *r, const struct report_tally *rule, size_t *out,
+                      size_t most);
 
 /* Sorts rules and files by count; call it once, behind the last line. */
 void report_finish(struct report *r);

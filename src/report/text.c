@@ -24,7 +24,7 @@ static void more(struct buf *out, uint64_t n)
 static void text_rule(const struct report *r, const struct report_tally *rule, struct buf *out)
 {
     size_t shown[SHOWN_TARGETS];
-    size_t n = report_of_rule(r, rule->rule, shown, SHOWN_TARGETS);
+    size_t n = report_of_rule(r, rule, shown, SHOWN_TARGETS);
     uint64_t listed = 0;
     buf_add(out, STR("  "));
     report_clean(out, rule->rule);
@@ -54,6 +54,16 @@ static void text_rule(const struct report *r, const struct report_tally *rule, s
     more(out, rule->count > listed ? rule->count - listed : 0);
 }
 
+static void text_rules(const struct report *r, const char *title, bool ask, struct buf *out)
+{
+    for (size_t i = 0; i < r->rules.count; i++)
+        if (r->rules.items[i].ask == ask) {
+            buf_add(out, str_of(title));
+            title = "";
+            text_rule(r, &r->rules.items[i], out);
+        }
+}
+
 static void text_process(const struct report_process *p, struct buf *out, unsigned depth)
 {
     buf_add(out, STR("  "));
@@ -69,16 +79,15 @@ static void text_process(const struct report_process *p, struct buf *out, unsign
     buf_add(out, STR(")\n"));
 }
 
-/* Each program with those that it started below it; a parent stands before its children. */
-static void text_children(const struct report *r, struct buf *out, size_t parent, unsigned depth,
+/* Each program with those that it started below it. */
+static void text_children(const struct report *r, struct buf *out, size_t first, unsigned depth,
                           size_t *left)
 {
-    for (size_t i = parent; i < r->process_count && *left; i++)
-        if (r->processes[i].parent == parent) {
-            text_process(&r->processes[i], out, depth);
-            (*left)--;
-            text_children(r, out, i + 1, depth + 1, left);
-        }
+    for (size_t i = first; i && *left; i = r->processes[i - 1].next) {
+        text_process(&r->processes[i - 1], out, depth);
+        (*left)--;
+        text_children(r, out, r->processes[i - 1].first, depth + 1, left);
+    }
 }
 
 static void text_processes(const struct report *r, struct buf *out)
@@ -86,7 +95,8 @@ static void text_processes(const struct report *r, struct buf *out)
     size_t left = SHOWN_PROCESSES;
     if (r->process_count)
         buf_add(out, STR("\nPrograms\n"));
-    text_children(r, out, 0, 0, &left);
+    for (size_t i = 0; i < r->run_count; i++)
+        text_children(r, out, r->runs[i].first, 0, &left);
     uint64_t hidden = r->process_count > SHOWN_PROCESSES ? r->process_count - SHOWN_PROCESSES : 0;
     more(out, hidden + r->processes_left_out);
 }
@@ -110,6 +120,11 @@ void report_text(const struct report *r, struct str source, struct buf *out)
     for (size_t i = 0; i < r->run_count; i++) {
         const struct report_run *run = &r->runs[i];
         buf_fmt(out, "\nRun %u: ", (unsigned)i + 1);
+        if (run->first) {
+            const struct report_process *p = &r->processes[run->first - 1];
+            report_clean(out, p->cmdline.n ? p->cmdline : p->image);
+            buf_add(out, STR("\n  "));
+        }
         if (run->start)
             audit_spell_time(out, run->start);
         if (run->ended) {
@@ -126,10 +141,8 @@ void report_text(const struct report *r, struct str source, struct buf *out)
         report_clean(out, run->roots);
         buf_char(out, '\n');
     }
-    if (r->rules.count)
-        buf_add(out, STR("\nDenied, by rule\n"));
-    for (size_t i = 0; i < r->rules.count; i++)
-        text_rule(r, &r->rules.items[i], out);
+    text_rules(r, "\nDenied, by rule\n", false, out);
+    text_rules(r, "\nFor a person to look at, by rule\n", true, out);
     text_processes(r, out);
     if (r->files.count)
         buf_add(out, STR("\nFiles changed\n"));
@@ -237,10 +250,11 @@ void report_json(const struct report *r, struct str source, struct buf *out)
     json_open(&w, '[');
     for (size_t i = 0; i < r->rules.count; i++) {
         const struct report_tally *rule = &r->rules.items[i];
-        size_t shown[SHOWN_JSON], n = report_of_rule(r, rule->rule, shown, SHOWN_JSON);
+        size_t shown[SHOWN_JSON], n = report_of_rule(r, rule, shown, SHOWN_JSON);
         json_open(&w, '{');
         json_put(&w, STR("rule"), rule->rule);
         put_number(&w, "count", rule->count);
+        json_put(&w, STR("verdict"), rule->ask ? STR("ask") : STR("deny"));
         json_key(&w, STR("denials"));
         json_open(&w, '[');
         for (size_t j = 0; j < n; j++)
