@@ -493,7 +493,7 @@ static bool do_raw_call(const struct command *c)
     IO_STATUS_BLOCK io;
     HANDLE file;
     GetFullPathNameA(c->words[2], sizeof full, full, NULL);
-    swprintf(name, LONGEST + 8, L"\\??\\%hs", full);
+    world_wide(name, LONGEST + 8, L"\\??\\", full);
     RtlInitUnicodeString(&text, name);
     InitializeObjectAttributes(&object, &text, OBJ_CASE_INSENSITIVE, NULL, NULL);
     if (!create ||
@@ -536,7 +536,7 @@ static bool do_turn(const struct command *c)
     if (file == INVALID_HANDLE_VALUE || !set || !control)
         return false;
     GetFullPathNameA(c->words[3], sizeof full, full, NULL);
-    int n = 2 * swprintf(renames ? new_name.name : link.path, LONGEST + 8, L"\\??\\%hs", full);
+    int n = 2 * world_wide(renames ? new_name.name : link.path, LONGEST + 8, L"\\??\\", full);
     new_name.size = (ULONG)n;
     link.name_size = (WORD)n;
     link.shown_at = (WORD)(n + 2);

@@ -42,7 +42,7 @@ bool scheduler_do(const char *what, const char *name)
     ITaskFolder *top = NULL;
     IRegisteredTask *found = NULL;
     VARIANT none = {.vt = VT_EMPTY};
-    swprintf(wide, 100, L"%hs", name);
+    world_wide(wide, 100, L"", name);
     if (top_folder(&top) != S_OK)
         return false;
     if (strcmp(what, "made") == 0)

@@ -163,7 +163,7 @@ static bool write_while_turning(struct selftest_world *w, bool confined, bool *e
     wchar_t wide[WORLD_PATH];
     char line[4000];
     world_fresh(w);
-    swprintf(wide, WORLD_PATH, L"%hs", w->top);
+    world_wide(wide, WORLD_PATH, L"", w->top);
     char *top = unix_name ? unix_name(wide) : NULL;
     if (!top)
         return false;
@@ -210,7 +210,7 @@ static unsigned count_programs(const char *name)
     unsigned count = 0;
     PROCESSENTRY32 entry = {.dwSize = sizeof entry};
     wchar_t wide[80];
-    swprintf(wide, 80, L"%hs", name);
+    world_wide(wide, 80, L"", name);
     HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
     if (Process32First(all, &entry))
         do

@@ -192,7 +192,7 @@ static bool junction(const char *link, const char *target)
         WORD size, reserved, name_at, name_size, shown_at, shown_size;
         wchar_t path[WORLD_PATH + 8];
     } data = {.tag = IO_REPARSE_TAG_MOUNT_POINT};
-    int n = swprintf(data.path, WORLD_PATH + 4, L"\\??\\%hs", target);
+    int n = world_wide(data.path, WORLD_PATH + 4, L"\\??\\", target);
     DWORD done;
     if (n <= 0 || !CreateDirectoryA(link, NULL))
         return false;
@@ -221,9 +221,9 @@ static bool unix_link(const struct selftest_world *w, const char *link, const ch
     if (!unix_name || !leaf)
         return false;
     *leaf++ = '\0';
-    swprintf(wide, WORLD_PATH, L"%hs", target);
+    world_wide(wide, WORLD_PATH, L"", target);
     char *to = unix_name(wide);
-    swprintf(wide, WORLD_PATH, L"%hs", parent);
+    world_wide(wide, WORLD_PATH, L"", parent);
     char *at = unix_name(wide);
     if (to && at) {
         snprintf(line, sizeof line, "\\\\?\\unix\\bin\\ln -s \"%s\" \"%s/%s\"", to, at, leaf);
@@ -255,7 +255,7 @@ static void remove_links(const struct selftest_world *w, bool unseen)
             RemoveDirectoryA(world_path(w, links[i]));
         any = any || is_link;
     }
-    swprintf(wide, WORLD_PATH, L"%hs", w->top);
+    world_wide(wide, WORLD_PATH, L"", w->top);
     char *top = any && unix_name ? unix_name(wide) : NULL;
     if (!top)
         return;
@@ -267,6 +267,17 @@ static void remove_links(const struct selftest_world *w, bool unseen)
     CloseHandle(world_spawn(w, line, NULL, NULL));
     for (int i = 0; i < 500 && !DeleteFileA(world_path(w, "links-gone")); i++)
         Sleep(10);
+}
+
+int world_wide(wchar_t *room, int size, const wchar_t *before, const char *text)
+{
+    int n = (int)wcslen(before);
+    room[0] = L'\0';
+    if (n >= size)
+        return 0;
+    wcscpy(room, before);
+    int added = MultiByteToWideChar(CP_ACP, 0, text, -1, room + n, size - n);
+    return added ? n + added - 1 : 0;
 }
 
 bool world_link(const struct selftest_world *w, const char *link, const char *target)

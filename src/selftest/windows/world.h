@@ -49,6 +49,9 @@ bool runs_try(struct selftest_world *w, unsigned n, struct selftest_line *line);
 /* The path of a name in the world: "ws\\file". Four may be in use at once. */
 const char *world_path(const struct selftest_world *w, const char *name);
 
+/* before, then text, in UTF-16: how many units, or 0. */
+int world_wide(wchar_t *room, int size, const wchar_t *before, const char *text);
+
 /* A link to a folder; false where links cannot be made. */
 bool world_link(const struct selftest_world *w, const char *link, const char *target);
 
