@@ -123,9 +123,15 @@ struct str guard_folder(const struct guard *g);
 void guard_set_folder(struct guard *g, struct str folder);
 void guard_change_folder(struct guard *g, struct str path);
 
+/* A file (or a registry key) is written: a finding if programs outside run what stands there, or if
+   replaces is set and the file is known to lie outside the roots. */
+void guard_write(struct guard *g, struct str who, struct word target, bool replaces);
+
 /* The text writes a file; if it runs it later, guard_script reads this instead of the disk. */
 void guard_wrote(struct guard *g, struct str path, struct str content, bool append);
-/* The same file under another name. */
+/* The same for a file whose content nobody knows before the run, for example a download. */
+void guard_wrote_unknown(struct guard *g, struct str path);
+/* The same file under another name; it may also be a program that is run by the new one. */
 void guard_copied(struct guard *g, struct str from, struct str to);
 
 /* Value of a well-known Windows environment variable (COMSPEC, SystemRoot, …), which every machine

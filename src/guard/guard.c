@@ -206,12 +206,15 @@ void guard_command(struct guard *g, enum guard_shell shell, struct word name,
 
 static void read_in(struct guard *g, enum guard_shell shell, struct str text, unsigned flags)
 {
+    enum guard_shell outer = g->shell;
+    g->shell = shell;
     switch (shell) {
     case GUARD_CMD: cmd_read(g, text, flags); break;
     case GUARD_POWERSHELL: powershell_read(g, text); break;
     case GUARD_BASH: bash_read(g, text); break;
     case GUARD_NO_SHELL: break;
     }
+    g->shell = outer;
 }
 
 bool guard_enter(struct guard *g, struct word code, struct guard_frame *outer)
@@ -321,7 +324,7 @@ static struct guard_file *find_file(const struct guard *g, struct str path)
 
 void guard_wrote(struct guard *g, struct str path, struct str content, bool append)
 {
-    enum { MOST_FILES = 64 };
+    enum { MOST_FILES = 256 };
     /* a folder that is not known is the same one each time it is named */
     if (g->stopped || path.n == 0 || path.p[path.n - 1] == GUARD_HOLE)
         return;
@@ -334,13 +337,16 @@ void guard_wrote(struct guard *g, struct str path, struct str content, bool appe
             guard_limit(g, (struct word){0});
             return;
         }
-        memcpy(p, old->content.p, old->content.n);
-        memcpy(p + old->content.n, content.p, content.n);
+        if (old->content.n)
+            memcpy(p, old->content.p, old->content.n);
+        if (content.n)
+            memcpy(p + old->content.n, content.p, content.n);
         old->content = (struct str){p, old->content.n + content.n};
         return;
     }
     if (old) {
         old->content = content;
+        old->original = STR_NONE;
         return;
     }
     if (g->file_count == MOST_FILES) {
@@ -352,9 +358,15 @@ void guard_wrote(struct guard *g, struct str path, struct str content, bool appe
         guard_limit(g, (struct word){0});
         return;
     }
-    *file = (struct guard_file){g->files, without_dot(path), content};
+    *file = (struct guard_file){.older = g->files, .path = without_dot(path), .content = content};
     g->files = file;
     g->file_count++;
+}
+
+void guard_wrote_unknown(struct guard *g, struct str path)
+{
+    if (!str_startsi(path, STR("/dev/")) && !str_eqi(path, STR("nul")))
+        guard_wrote(g, path, STR("\xFF"), false);
 }
 
 /* Content of a script that the text wrote; p NULL if it did not. */
@@ -424,8 +436,29 @@ bool guard_script_as(struct guard *g, struct word path, enum guard_shell shell)
 void guard_copied(struct guard *g, struct str from, struct str to)
 {
     struct str text = written(g, from);
-    if (text.p)
+    if (text.p) {
         guard_wrote(g, to, text, false);
+        return;
+    }
+    if (name_extension(to).n && !str_eqi(name_extension(to), STR("exe")))
+        return;
+    guard_wrote(g, to, STR_NONE, false);
+    struct guard_file *file = find_file(g, to);
+    if (file)
+        file->original = from;
+}
+
+struct word guard_original(struct guard *g, struct word program)
+{
+    const struct guard_file *file = g->files ? find_file(g, program.text) : NULL;
+    if (!file || (g->shell == GUARD_BASH && !str_has_char(program.text, '/')))
+        return program;
+    if (file->original.p)
+        program.text = file->original;
+    else if (str_eq(file->content, STR("\xFF")))
+        guard_opaque_command(g, program,
+                             STR("this file, which the command itself fetches or makes,"));
+    return program;
 }
 
 static void note_unread(struct guard *g, struct str path)
@@ -556,6 +589,7 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
     g->command_count = g->spent = 0;
     g->depth = g->program_depth = 0;
     g->files = NULL;
+    g->shell = GUARD_NO_SHELL;
     g->folder = STR_NONE;
     g->file_count = g->unread_count = 0;
     g->stopped = false;

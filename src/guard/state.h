@@ -9,6 +9,7 @@
 struct guard_file {
     struct guard_file *older;
     struct str path, content;
+    struct str original; /* the program that this is a copy of; p NULL: none */
 };
 
 struct guard {
@@ -25,6 +26,7 @@ struct guard {
     unsigned depth;                /* 0: the outermost text */
     unsigned program_depth;        /* programs that start programs: env nohup timeout … */
     size_t frame_start, frame_end; /* below depth 0: what carries the code, in the outermost text */
+    enum guard_shell shell;        /* of the text that is being read */
     struct str folder;             /* see guard_folder */
     struct guard_file *files;      /* newest first */
     size_t file_count;
@@ -50,10 +52,21 @@ enum guard_place guard_place_in(struct guard *g, const struct policy *policy, st
 /* A program that the default policy refuses by its name. */
 void guard_tool(struct guard *g, struct word program);
 
+/* The program behind a name that the text gave it (cp, ln); the word itself if it did not. An ask if
+   the text made the program from something unknown. */
+struct word guard_original(struct guard *g, struct word program);
+
 /* The path as seen from where the command was started. */
 struct str guard_from_start(struct guard *g, struct str path);
 
+/* A browser by its program's name. */
+bool guard_is_browser(struct str name);
+
 /* An interpreter's one-line program (node -e, python -c): judged by what its strings say. */
 void guard_code(struct guard *g, struct str who, struct word code);
+
+/* The same for an argument of a program that can run commands (vim -c, tar --to-command): where the
+   name of a program that opens things stands in it, the text from there on is a command. */
+void guard_embedded(struct guard *g, struct str who, struct word text);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Runs tests/cases/guard. A question is `cmd| text`, `powershell| text`, `bash| text`,
  * `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; behind the
- * kind may stand @ws or @d, for C:\ws or C:\d as the only root. The answer is `allow`, or `deny
- * RULE`, or `ask RULE`.
+ * kind may stand @ws, @d or @posix, for C:\ws, C:\d or /srv/ws as the only root. The answer is
+ * `allow`, or `deny RULE`, or `ask RULE`.
  */
 #include "base/json.h"
 #include "cases.h"
@@ -11,7 +11,7 @@
 #include "policy/rules.h"
 
 static struct guard *guard;
-static struct policy *workspace, *letter;
+static struct policy *workspace, *letter, *posix;
 static const char *const verdicts[] = {"deny", "ask", "allow"};
 
 static struct guard_question question_of(struct arena *arena, const struct test_case *c)
@@ -22,6 +22,10 @@ static struct guard_question question_of(struct arena *arena, const struct test_
         q.policy = workspace;
         q.cwd = STR("C:\\ws");
         kind.n -= 3;
+    } else if (str_ends(kind, STR("@posix"))) {
+        q.policy = posix;
+        q.cwd = STR("/srv/ws");
+        kind.n -= 6;
     } else if (str_ends(kind, STR("@d"))) {
         q.policy = letter;
         q.cwd = STR("C:\\d\\in");
@@ -86,11 +90,12 @@ static void run(const struct test_case *c)
 }
 
 /* A folder as the only root, as `cordon run` in that folder has it. */
-static int make_policy(struct str root, struct policy **out)
+static int make_policy(struct str root, enum path_dialect dialect, struct policy **out)
 {
     auto_arena struct arena arena = {0};
     auto_buf struct buf error = {0};
-    struct policy_settings s = {.mode = POLICY_WORKSPACE_WRITE, .paths.cwd = root};
+    struct policy_settings s = {.mode = POLICY_WORKSPACE_WRITE,
+                                .paths = {.dialect = dialect, .cwd = root}};
     if (policy_list_add(&arena, &s.roots, (struct policy_entry){.given = root}))
         return -1;
     return policy_compile(&s, out, &error);
@@ -98,13 +103,15 @@ static int make_policy(struct str root, struct policy **out)
 
 int main(void)
 {
-    if (guard_new(&guard) || make_policy(STR("C:\\ws"), &workspace) ||
-        make_policy(STR("C:\\d"), &letter))
+    if (guard_new(&guard) || make_policy(STR("C:\\ws"), PATH_WINDOWS, &workspace) ||
+        make_policy(STR("C:\\d"), PATH_WINDOWS, &letter) ||
+        make_policy(STR("/srv/ws"), PATH_POSIX, &posix))
         return 1;
     size_t count = cases_run("tests/cases/guard", run);
     ok(count >= 600, "%u guard cases, at least 600", (unsigned)count);
     guard_free(guard);
     policy_free(workspace);
     policy_free(letter);
+    policy_free(posix);
     return tap_done();
 }

@@ -238,9 +238,13 @@ static void note_files(struct bash_reader *b, const struct bash_node *node, stru
     for (const struct bash_redirect *r = node->redirects; r; r = r->next) {
         if (!r->writes || !r->word)
             continue;
+        struct word file = {bash_expand_text(b, r->word), r->word->start, r->word->end, false};
         struct str content = bash_node_output(b, node, input);
-        if (content.n > 1 || (content.n && content.p[0] != GUARD_HOLE))
-            guard_wrote(b->g, bash_expand_text(b, r->word), content, r->append);
+        guard_write(b->g, STR("the redirection"), file, !r->append);
+        if (str_eq(content, STR("\xFF")))
+            guard_wrote_unknown(b->g, file.text);
+        else if (content.n)
+            guard_wrote(b->g, file.text, content, r->append);
     }
 }
 

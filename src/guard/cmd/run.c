@@ -333,8 +333,12 @@ static void note_file(struct cmd_reader *r, struct cmd_node *node)
     struct cmd_text target = cmd_expand_late(r, &node->output);
     target = cmd_expand_rest(r, &target, false);
     struct str content = cmd_output(r, node);
-    if (content.n && content.p[0] != GUARD_HOLE)
-        guard_wrote(r->g, cmd_word(r, &target, 0, target.n).text, content, node->append);
+    struct word file = cmd_word(r, &target, 0, target.n);
+    guard_write(r->g, STR("the redirection"), file, !node->append);
+    if (content.n && content.p[0] == GUARD_HOLE)
+        guard_wrote_unknown(r->g, file.text);
+    else if (content.n)
+        guard_wrote(r->g, file.text, content, node->append);
 }
 
 static void run_node(struct cmd_reader *r, struct cmd_node *node, struct word input)

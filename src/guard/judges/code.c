@@ -4,13 +4,39 @@
 #include "guard/names.h"
 #include "guard/state.h"
 
+static int hex_digit(char c)
+{
+    return ascii_is_digit(c)                      ? c - '0'
+           : ascii_is_alpha(c) && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+                                                  : -1;
+}
+
+/* forfiles takes 0x41 for the character A. */
+static struct str without_hex(struct guard *g, struct str text)
+{
+    char *out = arena_alloc(guard_arena(g), text.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; out && i < text.n; i++) {
+        int high = -1, low = -1;
+        if (i + 3 < text.n && text.p[i] == '0' && (text.p[i + 1] | 32) == 'x') {
+            high = hex_digit(text.p[i + 2]);
+            low = hex_digit(text.p[i + 3]);
+        }
+        bool code = high >= 0 && low >= 0;
+        out[n++] = code ? (char)(high * 16 + low) : text.p[i];
+        i += code ? 3 : 0;
+    }
+    return (struct str){out, n};
+}
+
 void judge_forfiles(struct guard *g, const struct guard_call *call)
 {
     for (size_t i = 1; i + 1 < call->count; i++) {
         if (!name_is_one_of(call->words[i].text, STR("/c|-c|//c")))
             continue;
         size_t count;
-        struct word *words = winargv_split(guard_arena(g), call->words[i + 1].text, &count);
+        struct str line = without_hex(g, call->words[i + 1].text);
+        struct word *words = winargv_split(guard_arena(g), line, &count);
         if (!words) {
             guard_limit(g, call->words[i + 1]);
             return;
@@ -72,59 +98,110 @@ void judge_git(struct guard *g, const struct guard_call *call)
     guard_delete(g, STR("git clean"), everything, flags);
 }
 
-/* The strings of a one-line program, joined by blanks: spawn('cmd', ['/c', 'start', url]). */
+/* The name of a program that opens things or runs others, where such a name begins a command. */
+static bool is_opener(struct str word)
+{
+    struct str name = name_program(word);
+    if (name.n < 2 || name.n > 32)
+        return false;
+    return guard_is_browser(name) ||
+           name_is_one_of(name, STR("cmd|start|powershell|pwsh|explorer|xdg-open|open|rundll32|sh|"
+                                    "bash|wslview|mshta|sensible-browser|x-www-browser|gio|"
+                                    "schtasks|systemd-run|rm|env|sudo|nohup|setsid"));
+}
+
+/* The characters that end a word in a language that nobody reads here. */
+static bool ends_word(char c)
+{
+    return str_has_char(STR(" \t\n'\"`()[]{},;|&!=<>"), c);
+}
+
+/* Where a quoted text that starts at i ends; i itself if none starts there. Perl's and Ruby's qx{…}
+   and %x{…} are quotes as well. */
+static size_t quoted_end(struct str code, size_t *i)
+{
+    char quote = code.p[*i];
+    if ((str_starts(str_from(code, *i), STR("qx")) || str_starts(str_from(code, *i), STR("%x"))) &&
+        *i + 2 < code.n && str_has_char(STR("{([</|!"), code.p[*i + 2])) {
+        *i += 2;
+        quote = code.p[*i];
+        quote = quote == '{' ? '}' : quote == '(' ? ')' : quote == '[' ? ']' : quote;
+    } else if (quote != '\'' && quote != '"' && quote != '`') {
+        return *i;
+    }
+    size_t end = *i + 1;
+    while (end < code.n && code.p[end] != quote)
+        end += code.p[end] == '\\' ? 2 : 1;
+    return end < code.n ? end : code.n;
+}
+
+/* The strings of a one-line program from the first that begins with an opener, joined by blanks:
+   spawn('cmd', ['/c', 'start', url]). */
 static struct str joined_strings(struct guard *g, struct str code)
 {
     char *out = arena_alloc(guard_arena(g), code.n + 1);
     size_t n = 0;
+    bool found = false;
     if (!out)
         return STR_NONE;
     for (size_t i = 0; i < code.n; i++) {
-        char quote = code.p[i];
-        if (quote != '\'' && quote != '"' && quote != '`')
+        size_t end = quoted_end(code, &i);
+        if (end == i)
             continue;
-        size_t end = i + 1;
-        while (end < code.n && code.p[end] != quote)
-            end += code.p[end] == '\\' ? 2 : 1;
-        if (end > code.n)
-            end = code.n;
+        size_t from = n;
         if (n)
             out[n++] = ' ';
         for (size_t j = i + 1; j < end; j++)
             if (code.p[j] != '\\' || (j + 1 < end && code.p[j + 1] == '\\'))
                 out[n++] = code.p[j];
+        struct str own = str_trim((struct str){out + from, n - from});
+        if (!found && is_opener(str_slice(own, 0, str_find_char(own, ' ', 0)))) {
+            found = true;
+            memmove(out, own.p, own.n);
+            n = own.n;
+        } else if (!found) {
+            n = 0;
+        }
         i = end;
     }
-    return (struct str){out, n};
+    return found ? (struct str){out, n} : STR_NONE;
 }
 
-static bool starts_programs(struct str code)
+static bool starts_programs(struct str who, struct str code)
 {
     static const struct str words[] = {
         STR("exec"),         STR("spawn"),         STR("system"),   STR("popen"),
         STR("subprocess"),   STR("child_process"), STR("passthru"), STR("do shell script"),
-        STR("Deno.Command"), STR("execa")};
+        STR("Deno.Command"), STR("execa"),         STR("open3"),    STR("qx"),
+        STR("%x"),           STR("getline"),       STR("| \""),     STR("|\"")};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_findi(code, words[i], 0) < code.n)
             return true;
-    return false;
+    return str_has_char(code, '`') && name_is_one_of(who, STR("perl|ruby|php"));
 }
 
-/* The part of text from an opener's name on: "child_process start https://x" begins at start. */
-static struct str from_opener(struct str text)
+void guard_embedded(struct guard *g, struct str who, struct word text)
 {
-    static const struct str openers[] = {
-        STR("cmd "),      STR("cmd.exe "),        STR("start "),        STR("powershell "),
-        STR("pwsh "),     STR("explorer "),       STR("xdg-open "),     STR("open "),
-        STR("rundll32 "), STR("powershell.exe "), STR("explorer.exe "), STR("sh "),
-        STR("bash "),     STR("wslview "),        STR("rundll32.exe ")};
-    size_t best = text.n;
-    for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) {
-        size_t at = str_findi(text, openers[i], 0);
-        if (at < best && (at == 0 || text.p[at - 1] == ' '))
-            best = at;
+    struct str code = text.text;
+    if (str_eq(code, STR("\xFF")))
+        return;
+    for (size_t i = 0, end; i < code.n && !guard_stopped(g); i = end + 1) {
+        for (end = i; end < code.n && !ends_word(code.p[end]) && code.p[end] != ':'; end++)
+            ;
+        /* alone it may be anything: a file, a word of a sentence */
+        bool alone = end == code.n || (code.p[end] != ' ' && code.p[end] != ',');
+        if (alone || end == i || !is_opener(str_slice(code, i, end)))
+            continue;
+        struct word command = text;
+        command.text = str_from(code, i);
+        size_t stop = 0;
+        while (stop < command.text.n && !str_has_char(STR("'\"`)\n"), command.text.p[stop]))
+            stop++;
+        command.text = str_slice(command.text, 0, stop);
+        guard_nested(g, GUARD_BASH, command);
+        return;
     }
-    return str_from(text, best);
+    guard_code(g, who, text);
 }
 
 /* True behind a single quoted text that is the whole argument. */
@@ -147,7 +224,8 @@ static bool computes_code(struct str code)
     static const struct str calls[] = {
         STR("eval("),          STR("execute("),   STR("executeglobal("), STR("createobject("),
         STR("activexobject("), STR("getobject("), STR("__import__("),    STR("import_module("),
-        STR("require("),       STR("exec(")};
+        STR("require("),       STR("exec("),      STR("system("),        STR("popen("),
+        STR("execsync("),      STR("system $")};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         struct str call = calls[i];
         for (size_t at = str_findi(code, call, 0); at < code.n;
@@ -161,6 +239,38 @@ static bool computes_code(struct str code)
         }
     }
     return false;
+}
+
+/* shutil.rmtree("…"), fs.rmSync('…'), open(".git/hooks/x", "w"): what a string names. */
+static void judge_code_files(struct guard *g, struct str who, struct word code)
+{
+    static const struct str calls[] = {STR("rmtree("), STR("os.remove("), STR("os.unlink("),
+                                       STR("rmSync("), STR("rmdirSync("), STR("unlinkSync("),
+                                       STR("rm_rf("),  STR("rm_r("),      STR("unlink glob "),
+                                       STR("rm_rf "),  STR("unlink "),    STR("rmtree "),
+                                       STR("unlink(")};
+    struct str text = code.text;
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+        size_t at = str_find(text, calls[k], 0);
+        size_t i = at + calls[k].n, end = i < text.n ? quoted_end(text, &i) : i;
+        if (at == text.n || end == i)
+            continue;
+        struct word target = code;
+        target.text = str_slice(text, i + 1, end);
+        guard_delete(g, who, target, GUARD_RECURSE);
+    }
+    if (str_findi(text, STR("write"), 0) == text.n && str_findi(text, STR("append"), 0) == text.n)
+        return;
+    for (size_t i = 0; i < text.n; i++) {
+        size_t end = quoted_end(text, &i);
+        if (end == i)
+            continue;
+        struct word target = code;
+        target.text = str_slice(text, i + 1, end);
+        if (str_has_char(target.text, '/') && !str_has_char(target.text, '\n'))
+            guard_write(g, who, target, false);
+        i = end;
+    }
 }
 
 void guard_code(struct guard *g, struct str who, struct word code)
@@ -178,15 +288,32 @@ void guard_code(struct guard *g, struct str who, struct word code)
             guard_find(g, GUARD_LAUNCH_URL, code, who, words[i].why, NULL);
             return;
         }
-    if (computes_code(code.text))
+    if (computes_code(code.text) || str_eq(code.text, STR("\xFF")))
         guard_opaque_text(g, code, who);
-    if (!starts_programs(code.text))
+    judge_code_files(g, who, code);
+    if (!starts_programs(who, code.text))
         return;
-    struct str command = from_opener(joined_strings(g, code.text));
+    struct str command = joined_strings(g, code.text);
     if (command.n) {
         code.text = command;
         guard_nested(g, GUARD_CMD, code);
     }
+}
+
+/* The option's value is code: -e, -c, --eval, and letters in front of them (-lane, -Ic). */
+static bool takes_code(struct str who, struct str arg)
+{
+    if (str_eq(arg, STR("-r")))
+        return str_eqi(who, STR("php")); /* elsewhere the name of a module */
+    if (name_is_one_of(arg, STR("-e|--eval|-p|--print|-c|-E|eval|-B|-R")))
+        return true;
+    if (arg.n < 3 || arg.p[0] != '-' || str_has_char(STR("-MmIrWXCD"), arg.p[1]))
+        return false;
+    for (size_t i = 1; i < arg.n; i++)
+        if (!ascii_is_alnum(arg.p[i]))
+            return false;
+    char last = arg.p[arg.n - 1];
+    return last == 'e' || last == 'E' || last == 'c';
 }
 
 void judge_interpreter(struct guard *g, const struct guard_call *call)
@@ -194,8 +321,7 @@ void judge_interpreter(struct guard *g, const struct guard_call *call)
     struct str who = name_program(call->words[0].text);
     for (size_t i = 1; i < call->count; i++) {
         struct str arg = call->words[i].text;
-        if (name_is_one_of(arg, STR("-e|--eval|-p|--print|-c|-r|-pe|-E|eval|-ne")) &&
-            i + 1 < call->count) {
+        if (takes_code(who, arg) && i + 1 < call->count) {
             guard_code(g, who, call->words[i + 1]);
             return;
         }
@@ -203,10 +329,17 @@ void judge_interpreter(struct guard *g, const struct guard_call *call)
             guard_code(g, who, call->words[i]);
             return;
         }
+        if (name_is_one_of(arg, STR("-X|-W|-r|-I|-C|--require|--import|--loader")) &&
+            !str_has_char(arg, '=')) {
+            i++;
+            continue;
+        }
         if (arg.n == 0 || arg.p[0] != '-') {
             guard_script_as(g, call->words[i], GUARD_NO_SHELL);
             return;
         }
+        if (name_is_one_of(arg, STR("--version|-V|--help|-h|-v|--test")))
+            return;
     }
     if (call->input.text.p)
         guard_code(g, who, call->input);
@@ -230,24 +363,97 @@ void judge_script_host(struct guard *g, const struct guard_call *call)
 /* cp, copy, ren …: the last argument is the new name of those before it. */
 void judge_copy(struct guard *g, const struct guard_call *call)
 {
-    struct str names[2] = {STR_NONE, STR_NONE};
+    struct str who = name_program(call->words[0].text);
+    struct word names[2] = {{.text = STR_NONE}, {.text = STR_NONE}};
+    bool moves = name_is_one_of(who, STR("mv|move|ren|rename"));
     for (size_t i = 1; i < call->count; i++) {
         struct str arg = call->words[i].text;
         if (arg.n > 1 && (arg.p[0] == '-' || (arg.p[0] == '/' && arg.n == 2)))
             continue;
         names[0] = names[1];
-        names[1] = arg;
+        names[1] = call->words[i];
+        if (moves && names[0].text.p)
+            guard_write(g, who, names[0], true); /* it is gone from there */
     }
-    if (names[0].p)
-        guard_copied(g, names[0], names[1]);
+    if (!names[0].text.p)
+        return;
+    guard_copied(g, names[0].text, names[1].text);
+    guard_write(g, who, names[1], true);
 }
 
 /* tee FILE: what it is given. */
 void judge_tee(struct guard *g, const struct guard_call *call)
 {
-    for (size_t i = 1; i < call->count && call->input.text.p; i++)
-        if (call->words[i].text.n && call->words[i].text.p[0] != '-')
-            guard_wrote(g, call->words[i].text, call->input.text, false);
+    bool append = call->count > 1 && name_is_one_of(call->words[1].text, STR("-a|--append"));
+    for (size_t i = 1; i < call->count; i++) {
+        struct word file = call->words[i];
+        if (file.text.n == 0 || file.text.p[0] == '-')
+            continue;
+        guard_write(g, STR("tee"), file, !append);
+        if (call->input.text.p)
+            guard_wrote(g, file.text, call->input.text, append);
+    }
+}
+
+/* The name under which a URL is stored: its last part, without a query. */
+static struct str url_leaf(struct str url)
+{
+    return name_leaf(str_slice(url, 0, str_find_char(url, '?', 0)));
+}
+
+/* curl, wget, certutil …: the file that they leave behind has a content that nobody knows. */
+void judge_download(struct guard *g, const struct guard_call *call)
+{
+    struct str who = name_program(call->words[0].text);
+    bool wget = str_eqi(who, STR("wget")), curl = str_eqi(who, STR("curl"));
+    bool by_url = wget;
+    char option = wget ? 'O' : 'o';
+    for (size_t i = 1; i < call->count; i++) {
+        struct word word = call->words[i];
+        struct str arg = word.text;
+        struct word file = {.text = STR_NONE};
+        if (str_starts(arg, STR("--output"))) {
+            size_t equals = str_find_char(arg, '=', 0);
+            file = equals < arg.n || i + 1 == call->count ? word : call->words[i + 1];
+            if (equals < arg.n)
+                file.text = str_from(arg, equals + 1);
+        } else if (str_starts(arg, STR("--remote-name"))) {
+            by_url = true;
+        } else if (arg.n > 1 && arg.p[0] == '-' && arg.p[1] != '-') {
+            /* one letter, or the last of several; the name may stick to it: -sSLo x, -ox */
+            size_t at = str_find_char(arg, option, 1);
+            by_url |= curl && str_has_char(arg, 'O');
+            if (at < arg.n && at + 1 < arg.n && at == 1) {
+                file = word;
+                file.text = str_from(arg, 2);
+            } else if (at + 1 == arg.n && i + 1 < call->count) {
+                file = call->words[i + 1];
+            }
+        } else if (by_url && guard_is_url(arg)) {
+            file = word;
+            file.text = url_leaf(arg);
+        } else if (!wget && !curl && i + 1 == call->count && i > 1) {
+            file = word; /* certutil, expand: the last argument */
+        }
+        if (file.text.n && !str_eq(file.text, STR("-"))) {
+            guard_write(g, who, file, true);
+            guard_wrote_unknown(g, file.text);
+        }
+    }
+}
+
+/* Arguments, or what comes in, may hold commands of a language of their own (vim -c, gdb -ex). */
+void judge_embedded(struct guard *g, const struct guard_call *call)
+{
+    struct str who = name_program(call->words[0].text);
+    for (size_t i = 1; i < call->count && !guard_stopped(g); i++) {
+        if (i + 1 < call->count && is_opener(call->words[i].text) &&
+            guard_is_url(call->words[i + 1].text))
+            judge_rest(g, call, i);
+        guard_embedded(g, who, call->words[i]);
+    }
+    if (call->input.text.p)
+        guard_embedded(g, who, call->input);
 }
 
 /* awk runs the first argument that is no option; system() and pipes start programs. */

@@ -117,6 +117,12 @@ void judge_reg(struct guard *g, const struct guard_call *call)
 {
     if (call->count > 2 && str_eqi(call->words[1].text, STR("delete")))
         guard_delete(g, STR("reg delete"), call->words[2], GUARD_REGISTRY | GUARD_RECURSE);
+    for (size_t i = 2; i < call->count && i < 4; i++) /* reg add KEY, reg copy KEY KEY */
+        if (name_is_one_of(call->words[1].text, STR("add|copy")))
+            guard_write(g, STR("reg"), call->words[i], false);
+    if (call->count > 1 && name_is_one_of(call->words[1].text, STR("import|restore|load")))
+        guard_find(g, GUARD_PLANT_STARTUP, call->words[0], STR("reg"),
+                   "changes keys that only the file names", NULL);
 }
 
 void judge_robocopy(struct guard *g, const struct guard_call *call)

@@ -38,6 +38,8 @@ void judge_interpreter(struct guard *g, const struct guard_call *call);
 void judge_script_host(struct guard *g, const struct guard_call *call);
 void judge_copy(struct guard *g, const struct guard_call *call);
 void judge_tee(struct guard *g, const struct guard_call *call);
+void judge_download(struct guard *g, const struct guard_call *call);
+void judge_embedded(struct guard *g, const struct guard_call *call);
 void judge_awk(struct guard *g, const struct guard_call *call);
 void judge_npm(struct guard *g, const struct guard_call *call);
 void judge_shell_arguments(struct guard *g, const struct guard_call *call);

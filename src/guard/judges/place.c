@@ -25,22 +25,43 @@ static bool names_git(struct str path)
     return false;
 }
 
-/* The folder in front of the first component with a wildcard; "." if there is none. */
-static struct str before_wildcard(struct str path, bool *wild)
+/* The path with a plain name for the first component with a wildcard and what follows it: a file
+   that the wildcard may find. */
+static struct str without_wildcard(struct guard *g, struct str path)
 {
     size_t star = path.n;
     for (size_t i = 0; i < path.n && star == path.n; i++)
         if (path.p[i] == '*' || path.p[i] == '?')
             star = i;
     /* The ? of \\?\ is not a wildcard. */
-    if (str_starts(path, STR("\\\\?\\")) && star == 2)
-        return path;
-    *wild = star < path.n;
-    if (!*wild)
+    if (star == path.n || (str_starts(path, STR("\\\\?\\")) && star == 2))
         return path;
     while (star > 0 && !is_separator(path.p[star - 1]))
         star--;
-    return star ? str_slice(path, 0, star) : STR(".");
+    char *p = arena_alloc(&g->arena, star + 1);
+    if (!p)
+        return STR_NONE;
+    if (star)
+        memcpy(p, path.p, star);
+    p[star] = 'x';
+    return (struct str){p, star + 1};
+}
+
+/* A drive or a share: nothing that Linux knows. */
+static bool is_windows_path(struct str path)
+{
+    bool drive = path.n > 1 && path.p[1] == ':' && ascii_is_alpha(path.p[0]);
+    return (drive && (path.n == 2 || is_separator(path.p[2]))) || str_starts(path, STR("\\\\"));
+}
+
+/* cmd and PowerShell take both slashes, on every system. */
+static struct str with_slashes(struct guard *g, struct str path)
+{
+    struct str copy = str_has_char(path, '\\') ? arena_copy(&g->arena, path) : path;
+    for (size_t i = 0; copy.p != path.p && i < copy.n; i++)
+        if (copy.p[i] == '\\')
+            ((char *)copy.p)[i] = '/';
+    return copy;
 }
 
 /* /c/ws of Git Bash and /mnt/c/ws of WSL are C:\ws. */
@@ -100,13 +121,18 @@ enum guard_place guard_place_in(struct guard *g, const struct policy *policy, st
     path = guard_from_start(g, path);
     if (!policy || path.n == 0 || str_has_char(path, GUARD_HOLE))
         return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_UNKNOWN;
-    bool wild = false;
+    if (policy_settings_of(policy)->paths.dialect != PATH_WINDOWS) {
+        if (is_windows_path(path))
+            return GUARD_PLACE_OUTSIDE;
+        if (g->shell == GUARD_CMD || g->shell == GUARD_POWERSHELL)
+            path = with_slashes(g, path);
+    }
     struct policy_answer answer = {0};
-    ask_policy(g, policy, before_wildcard(path, &wild), POLICY_DELETE, &answer);
+    ask_policy(g, policy, without_wildcard(g, path), POLICY_DELETE, &answer);
     if (answer.verdict == CORDON_ALLOW)
         return GUARD_PLACE_INSIDE;
     switch (answer.rule) {
-    case RULE_ROOTS_ITSELF: return wild ? GUARD_PLACE_INSIDE : GUARD_PLACE_ROOT;
+    case RULE_ROOTS_ITSELF: return GUARD_PLACE_ROOT;
     case RULE_PROTECTED_GIT: return GUARD_PLACE_GIT;
     case RULE_PROTECTED_NAME:
     case RULE_PROTECTED_SELF: return GUARD_PLACE_PROTECTED;
@@ -134,4 +160,52 @@ void guard_delete(struct guard *g, struct str who, struct word target, unsigned 
     case GUARD_PLACE_OUTSIDE:
     case GUARD_PLACE_UNKNOWN: guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, NULL, NULL); return;
     }
+}
+
+/* Parts of paths, with slashes, that programs outside read and act on. */
+static const char plants[] =
+    "/.git/hooks|/.git/config|/.bashrc|/.bash_profile|/.bash_login|/.bash_logout|/.profile|/.zshrc|"
+    "/.zshenv|/.zprofile|/.zlogin|/.kshrc|/.cshrc|/.xprofile|/.xinitrc|/.gitconfig|/etc/profile|"
+    "/etc/cron|/spool/cron|/etc/rc.local|/etc/sudoers|/etc/ld.so.preload|/etc/systemd/|"
+    "/etc/bash.bashrc|/autostart/|/systemd/user|/launchagents/|/launchdaemons/|"
+    "/.ssh/authorized_keys|/.ssh/rc|/.config/fish/|_profile.ps1|powershell/profile.ps1|"
+    "/programs/startup|/currentversion/run|/shell/open/command|/command processor|/winlogon|"
+    "image file execution options|/inprocserver32|/localserver32|/currentcontrolset/services|"
+    "/active setup/|/userinitmprlogonscript";
+
+/* slashed: the path with slashes, and one in front. */
+static bool is_plant(struct str path, struct str slashed)
+{
+    /* elsewhere in the workspace such a name is an ordinary file */
+    if (!names_git(path) && !is_separator(path.p[0]) && path.p[0] != '~' &&
+        path.p[0] != GUARD_HOLE && !str_has_char(path, ':') && !str_startsi(path, STR("hk")))
+        return false;
+    struct str rest = str_of(plants);
+    for (size_t end; rest.n; rest = str_from(rest, end + 1)) {
+        end = str_find_char(rest, '|', 0);
+        if (str_findi(slashed, str_slice(rest, 0, end), 0) < slashed.n)
+            return true;
+    }
+    return false;
+}
+
+void guard_write(struct guard *g, struct str who, struct word target, bool replaces)
+{
+    struct str path = guard_from_start(g, str_trim(target.text));
+    if (path.n == 0 || str_startsi(path, STR("/dev/")) || !guard_spend(g, path.n + 1))
+        return;
+    char *slashed = arena_alloc(&g->arena, path.n + 1);
+    if (!slashed) {
+        guard_limit(g, target);
+        return;
+    }
+    slashed[0] = '/';
+    for (size_t i = 0; i < path.n; i++)
+        slashed[i + 1] = path.p[i] == '\\' ? '/' : path.p[i];
+    if (is_plant(path, (struct str){slashed, path.n + 1}))
+        guard_find(g, GUARD_PLANT_STARTUP, target, who, NULL, NULL);
+    else if (replaces && word_known(target) && g->question.policy &&
+             guard_place_of(g, target.text) == GUARD_PLACE_OUTSIDE)
+        guard_find(g, GUARD_DESTROY_OUTSIDE, target, who,
+                   "replaces a file outside the given folders", NULL);
 }

@@ -83,6 +83,11 @@ static const uint16_t browsers[] = {
 #undef BROWSER
 };
 
+bool guard_is_browser(struct str name)
+{
+    return NAME_KNOWN(browser_pool, browsers, name);
+}
+
 static bool is_local_page(struct str url)
 {
     static const struct str local[] = {
@@ -164,6 +169,21 @@ void judge_rest(struct guard *g, const struct guard_call *call, size_t from)
     guard_program(g, &inner);
 }
 
+/* The text that xargs -I replaces by what it reads; "" without that option. */
+static struct str xargs_mark(const struct guard_call *call, size_t program)
+{
+    for (size_t i = 1; i < program; i++) {
+        struct str arg = call->words[i].text;
+        if (str_eq(arg, STR("-I")) || str_eq(arg, STR("--replace")))
+            return i + 1 < program ? call->words[i + 1].text : STR("{}");
+        if (str_eq(arg, STR("-i")))
+            return STR("{}");
+        if (str_starts(arg, STR("-I")))
+            return str_from(arg, 2);
+    }
+    return STR("");
+}
+
 static void judge_wrapper(struct guard *g, const struct guard_call *call,
                           const struct wrapper *wrapper)
 {
@@ -186,11 +206,16 @@ static void judge_wrapper(struct guard *g, const struct guard_call *call,
         return;
     }
     memcpy(words, call->words + i, (count - 1) * sizeof *words);
-    words[count - 1] = word_unknown(call->words[0].start, call->words[0].end);
+    struct word item = word_unknown(call->words[0].start, call->words[0].end);
     if (call->input.text.p) {
-        words[count - 1] = call->input;
-        words[count - 1].text = str_trim(call->input.text);
+        item = call->input;
+        item.text = str_trim(call->input.text);
     }
+    words[count - 1] = item;
+    struct str mark = xargs_mark(call, i);
+    for (size_t j = 0; mark.n && j + 1 < count; j++)
+        if (str_eq(words[j].text, mark))
+            words[j] = item;
     guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = count});
 }
 
@@ -220,6 +245,22 @@ static bool opens_documents(enum guard_shell shell)
     return shell == GUARD_CMD || shell == GUARD_POWERSHELL;
 }
 
+/* cp /usr/bin/firefox x; ./x: judged as the program that it was. */
+static void judge_original(struct guard *g, const struct guard_call *call)
+{
+    struct guard_call original = *call;
+    struct word *words = ARENA_ARRAY(guard_arena(g), call->count, struct word);
+    if (!words) {
+        guard_limit(g, call->words[0]);
+        return;
+    }
+    memcpy(words, call->words, call->count * sizeof *words);
+    words[0] = guard_original(g, words[0]);
+    original.words = words;
+    judge_by_name(g, &original, name_program(words[0].text));
+    guard_tool(g, words[0]);
+}
+
 static void judge_program(struct guard *g, const struct guard_call *call)
 {
     struct word program = call->words[0];
@@ -237,8 +278,12 @@ static void judge_program(struct guard *g, const struct guard_call *call)
     }
     if (opens_documents(call->from) && guard_script(g, program))
         return;
-    judge_by_name(g, call, name);
-    guard_tool(g, program);
+    if (!g->files) {
+        judge_by_name(g, call, name);
+        guard_tool(g, program);
+        return;
+    }
+    judge_original(g, call);
 }
 
 void guard_program(struct guard *g, const struct guard_call *call)

@@ -340,6 +340,11 @@ struct value cmdlet_get_item(struct ps_bound *b)
         return value_unknown();
     if (word_known(path) && provider_path(path.text, &name)) {
         enum ps_space space = variable_space(&name);
+        bool wild = str_has_char(name, '*') || str_has_char(name, '?') || str_has_char(name, '[');
+        if (space == SPACE_ALIAS && wild)
+            name = cmdlet_match(name);
+        if (!name.p)
+            return value_unknown();
         if (space == SPACE_ALIAS)
             return command_object(&b->r->f, name);
         struct value v = variable_get(b->r, path.text, &set);
@@ -369,7 +374,9 @@ struct value cmdlet_set_item(struct ps_bound *b)
     else if (b->present[1] && str_eq(path.text, STR("\xFF")) && !made)
         ps_run_opaque_command(b->r, path); /* it may name a function or an alias */
     else if (b->present[1])
-        ps_run_write(b->r, path.text, b->values[1], false);
+        ps_run_write(b->r, path, b->values[1], false);
+    else if (b->present[0] && !b->r->quiet)
+        guard_write(b->r->g, b->who, path, false);
     for (size_t i = 0; i < b->count; i++)
         made |= b->args[i].name.n > 1 && str_startsi(STR("PassThru"), b->args[i].name);
     return made ? value_unknown() : value_kind(VALUE_VOID);
@@ -381,15 +388,42 @@ struct value cmdlet_set_content(struct ps_bound *b)
     if (b->present[0] && provider_path(bound_word(b, 0).text, &name))
         return cmdlet_set_item(b);
     if (b->present[1])
-        ps_run_write(b->r, b->present[0] ? bound_word(b, 0).text : bound_word(b, 2).text,
-                     b->values[1], str_eq(b->who, STR("Add-Content")));
+        ps_run_write(b->r, b->present[0] ? bound_word(b, 0) : bound_word(b, 2), b->values[1],
+                     str_eq(b->who, STR("Add-Content")));
     return value_kind(VALUE_VOID);
 }
 
 struct value cmdlet_copy_item(struct ps_bound *b)
 {
-    if ((b->present[0] || b->present[2]) && b->present[1] && !b->r->quiet)
-        guard_copied(b->r->g, bound_word(b, b->present[0] ? 0 : 2).text, bound_word(b, 1).text);
+    struct word from = bound_word(b, b->present[0] ? 0 : 2);
+    if (b->present[1] && !b->r->quiet) {
+        if (b->present[0] || b->present[2])
+            guard_copied(b->r->g, from.text, bound_word(b, 1).text);
+        if (!str_eq(b->who, STR("Copy-Item")))
+            guard_write(b->r->g, b->who, from, true); /* it is gone from there */
+        guard_write(b->r->g, b->who, bound_word(b, 1), true);
+    }
+    ps_run_blocks(b->r, b->args, b->count, b->input);
+    return value_unknown();
+}
+
+/* Invoke-WebRequest -OutFile: what it fetches is not known. */
+struct value cmdlet_download(struct ps_bound *b)
+{
+    enum { URI, FILE_NAME };
+    if (b->present[FILE_NAME] && !b->r->quiet) {
+        guard_write(b->r->g, b->who, bound_word(b, FILE_NAME), true);
+        guard_wrote_unknown(b->r->g, bound_word(b, FILE_NAME).text);
+    }
+    ps_run_blocks(b->r, b->args, b->count, b->input);
+    return value_unknown();
+}
+
+/* Set-ItemProperty and New-ItemProperty: keys of the registry, above all. */
+struct value cmdlet_set_property(struct ps_bound *b)
+{
+    if ((b->present[0] || b->present[1]) && !b->r->quiet)
+        guard_write(b->r->g, b->who, bound_path(b), false);
     ps_run_blocks(b->r, b->args, b->count, b->input);
     return value_unknown();
 }
@@ -428,6 +462,8 @@ struct value cmdlet_split_path(struct ps_bound *b)
 
 struct value cmdlet_same_path(struct ps_bound *b)
 {
+    if (b->present[0] && b->values[0].kind == VALUE_STRING)
+        return found_path(b, b->values[0].text, STR(""), false);
     return b->present[0] ? b->values[0] : b->present[1] ? b->values[1] : value_unknown();
 }
 

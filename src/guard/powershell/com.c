@@ -107,6 +107,8 @@ static void script_shell_call(struct ps_call *c, struct str member, struct word 
         words_split(&w, call_place(c->node, 0), value_text(&c->r->f, c->args[0]));
         if (w.count)
             ps_run_open(c->r, member, w.words[0], w.words + 1, w.count - 1);
+    } else if (is(member, "regwrite")) {
+        guard_write(c->r->g, member, first, false);
     } else if (is(member, "sendkeys")) {
         guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, first, member,
                    "types into other programs' windows", "call the program directly");
@@ -147,7 +149,7 @@ struct value com_call(struct ps_call *c)
 {
     call_blocks(c, c->object);
     struct str property = c->object.object->text;
-    if (property.p && str_startsi(c->member, STR("invoke"))) { /* object.Name.Invoke(…) */
+    if (property.p && is(c->member, "invoke")) { /* object.Name.Invoke(…) */
         if (str_has_char(property, GUARD_HOLE))
             ps_run_opaque_command(c->r, word_unknown(c->node->start, c->node->end));
         else

@@ -50,6 +50,14 @@ struct value cmdlet_remove_item(struct ps_bound *b)
     enum { RECURSE = 5, FORCE };
     unsigned flags = (bound_switch(b, RECURSE) ? GUARD_RECURSE : 0u) |
                      (bound_switch(b, FORCE) ? GUARD_FORCE : 0u);
+    /* rm -rf: on Linux rm is the program, not an alias */
+    for (size_t i = 0; i < b->count; i++) {
+        if (!str_eqi(b->args[i].name, STR("rf")) && !str_eqi(b->args[i].name, STR("fr")))
+            continue;
+        flags = GUARD_RECURSE | GUARD_FORCE;
+        if (b->args[i].value.kind == VALUE_STRING)
+            delete_path(b, eval_word(b->r, b->args[i].node, b->args[i].value), flags);
+    }
     delete_paths(b, flags);
     return value_kind(VALUE_VOID);
 }
@@ -57,6 +65,9 @@ struct value cmdlet_remove_item(struct ps_bound *b)
 struct value cmdlet_clear_content(struct ps_bound *b)
 {
     enum { FORCE = 5 };
+    size_t path = b->present[0] ? 0 : 1;
+    if (b->present[path] && !b->r->quiet)
+        guard_write(b->r->g, b->who, bound_word(b, path), true);
     delete_paths(b, bound_switch(b, FORCE) ? GUARD_FORCE : 0);
     return value_kind(VALUE_VOID);
 }

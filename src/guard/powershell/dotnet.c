@@ -315,7 +315,11 @@ static struct value list_call(struct ps_call *c)
             dotnet_call(r, c->node, object.items[i], c->member, c->args, c->count, false);
         return value_unknown();
     }
-    return object.kind == VALUE_HASH ? value_unknown() : members_unknown(c, false);
+    if (object.kind == VALUE_HASH && !is(c->member, "start")) /* [Diagnostics.Process]@{…} */
+        return value_unknown();
+    if (object.kind == VALUE_HASH)
+        ps_run_opaque_command(r, word_unknown(c->node->start, c->node->end));
+    return members_unknown(c, false);
 }
 
 /* A member whose name is not known: of text and numbers it only computes. */
@@ -429,6 +433,8 @@ static struct value type_property(struct ps_run *r, struct value type, struct st
     if ((!str_has_char(type.text, '.') || is(type.text, "text.encoding")) &&
         fold_static(&r->f, type.text, member, NULL, 0, &out) && out.kind != VALUE_UNKNOWN)
         return out;
+    if (is(type.text, "appdomain") && is(member, "currentdomain"))
+        return value_object(&r->f, STR("appdomain"), STR_NONE);
     return method_value(r, type, member, false);
 }
 
@@ -445,7 +451,9 @@ static struct value scalar_property(struct ps_run *r, struct ps_node *node, stru
         return out;
     if (object.kind == VALUE_STRING &&
         (is(member, "fullname") || is(member, "path") || is(member, "providerpath") ||
-         is(member, "pspath") || is(member, "value")))
+         is(member, "pspath") || is(member, "value") ||
+         /* $PROFILE.CurrentUserAllHosts */
+         str_startsi(member, STR("currentuser")) || str_startsi(member, STR("allusers"))))
         return object;
     if (object.kind == VALUE_LIST) {
         struct value list = value_list(&r->f, object.count);

@@ -375,8 +375,9 @@ bool fold_static(struct fold *f, struct str type, struct str name, const struct 
         bool decodes = str_findi(name, STR("decode"), 0) < name.n ||
                        str_findi(name, STR("unescape"), 0) < name.n;
         if (count)
-            *out = decodes ? percent_decode(f, value_text(f, args[0]))
-                           : value_string(value_text(f, args[0]));
+            *out = decodes && str_has_char(value_text(f, args[0]), '&') ? value_unknown()
+                   : decodes ? percent_decode(f, value_text(f, args[0]))
+                             : value_string(value_text(f, args[0]));
         return true;
     }
     if (str_eqi(type, STR("math"))) {

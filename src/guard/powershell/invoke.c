@@ -171,19 +171,20 @@ void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count, st
         run_blocks_in(r, args[i].value, input, 2);
 }
 
-void ps_run_write(struct ps_run *r, struct str path, struct value content, bool append)
+void ps_run_write(struct ps_run *r, struct word path, struct value content, bool append)
 {
     if (r->quiet)
         return;
+    guard_write(r->g, STR("this"), path, !append);
     if (content.kind == VALUE_LIST)
         content = fold_binary(&r->f, OP_JOIN, content, value_string(STR("\n")));
     struct str text = content.kind == VALUE_VOID ? STR("") : value_text(&r->f, content);
-    guard_wrote(r->g, path, fold_concat(&r->f, text, STR("\n")), append);
+    guard_wrote(r->g, path.text, fold_concat(&r->f, text, STR("\n")), append);
 }
 
 void ps_run_redirect(struct ps_run *r, struct ps_node *target, struct value content)
 {
-    struct str path = value_text(&r->f, eval(r, target));
+    struct word path = eval_word(r, target, eval(r, target));
     if (target->op != PS_OTHER_STREAM)
         ps_run_write(r, path, content, target->op == PS_APPEND);
 }

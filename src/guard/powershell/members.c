@@ -169,8 +169,25 @@ static struct value delete_object(struct ps_call *c)
 static struct value write_file(struct ps_call *c)
 {
     if (c->count > 1)
-        ps_run_write(c->r, value_text(&c->r->f, c->args[0]), c->args[1],
-                     str_startsi(c->member, STR("append")));
+        ps_run_write(c->r, call_word(c, 0), c->args[1], str_startsi(c->member, STR("append")));
+    return value_kind(VALUE_VOID);
+}
+
+/* client.DownloadFile(url, file) */
+static struct value download_file(struct ps_call *c)
+{
+    if (c->count > 1 && !c->r->quiet) {
+        guard_write(c->r->g, c->member, call_word(c, 1), true);
+        guard_wrote_unknown(c->r->g, call_word(c, 1).text);
+    }
+    return value_kind(VALUE_VOID);
+}
+
+/* [Microsoft.Win32.Registry]::SetValue(key, name, value) */
+static struct value registry_set(struct ps_call *c)
+{
+    if (!c->r->quiet)
+        guard_write(c->r->g, c->member, call_word(c, 0), false);
     return value_kind(VALUE_VOID);
 }
 
@@ -451,6 +468,7 @@ static const struct member statics[] = {
     {"runtime.interopservices.marshal", "stringto*", marshal_keep},
     {"scriptblock", "create", block_create},
     {"management.automation.powershell", "create", shell_create},
+    {"microsoft.win32.registry", "setvalue", registry_set},
     {"environment", "setenvironmentvariable", environment_set},
     {"environment", "getenvironmentvariable", environment_get},
     {"*", "shellexecute*", shell_execute},
@@ -477,6 +495,8 @@ static const struct member instances[] = {
     {"invokecommand", "getc*", context_command},
     {"assembly", "gettype", type_by_name},
     {"diagnostics.process", "start", process_start_object},
+    {"net.*", "downloadfile*", download_file},
+    {"appdomain", "load*", load_assembly},
     {"io.*", "delete", delete_object},
     {"io.*", "readtoend", read_stream},
     {"io.*", "toarray", read_stream},
@@ -545,6 +565,8 @@ struct value members_unknown(struct ps_call *c, bool is_static)
                             (is(member, "createpipeline") && c->args[0].kind == VALUE_STRING))) {
         c->object = value_object(&r->f, STR("powershell"), STR_NONE);
         return c->object.kind == VALUE_OBJECT ? shell_script(c) : c->object;
+    } else if (str_startsi(member, STR("downloadfile"))) {
+        return download_file(c);
     } else if (is(member, "invokescript") && c->count) {
         ps_run_code(r, call_place(c->node, 0), c->args[0], member);
     } else if (is(member, "gettype") && c->count && c->args[0].kind == VALUE_STRING) {

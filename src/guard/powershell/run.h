@@ -130,7 +130,7 @@ struct value ps_run_value(struct ps_run *r, struct value v, struct ps_node *at, 
 /* Blocks among the arguments, which something else will run: with what is piped in. */
 void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count, struct value input);
 /* Remembers text that is written to a file; the same by > or >>. */
-void ps_run_write(struct ps_run *r, struct str path, struct value content, bool append);
+void ps_run_write(struct ps_run *r, struct word path, struct value content, bool append);
 void ps_run_redirect(struct ps_run *r, struct ps_node *target, struct value content);
 void ps_run_code(struct ps_run *r, struct ps_node *at, struct value text, struct str who);
 

@@ -140,6 +140,10 @@ enum ps_space variable_space(struct str *name)
         return SPACE_ENV;
     }
     if (str_eqi(scope, STR("function"))) {
+        static const char *const scopes[] = {"global:", "script:", "local:", "private:"};
+        for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+            if (str_startsi(rest, str_of(scopes[i])))
+                rest = str_from(rest, strlen(scopes[i]));
         *name = rest;
         return SPACE_FUNCTION;
     }

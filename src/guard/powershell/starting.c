@@ -179,6 +179,10 @@ struct value cmdlet_new_module(struct ps_bound *b)
     for (size_t i = 0; i < b->count; i++)
         if (b->args[i].value.kind == VALUE_BLOCK)
             ps_run_block(b->r, b->args[i].value.node, NULL, 0, value_kind(VALUE_VOID), false);
+        else if (b->args[i].value.kind == VALUE_OBJECT && !b->args[i].name.p)
+            ps_run_value(b->r, b->args[i].value, b->at, NULL, 0, value_kind(VALUE_VOID), true);
+    if (b->present[0] && b->values[0].kind == VALUE_OBJECT)
+        ps_run_value(b->r, b->values[0], b->at, NULL, 0, value_kind(VALUE_VOID), true);
     return value_object(&b->r->f, STR("module"), STR_NONE);
 }
 
@@ -199,6 +203,8 @@ struct value cmdlet_add_type(struct ps_bound *b)
         if (!b->present[i])
             continue;
         struct word code = bound_word(b, i);
+        if (str_eq(code.text, STR("\xFF")) && !b->r->quiet)
+            guard_opaque_text(b->r->g, code, b->who);
         for (size_t k = 0; k < sizeof signs / sizeof *signs; k++) {
             if (str_findi(code.text, signs[k], 0) >= code.text.n)
                 continue;
@@ -252,8 +258,8 @@ struct value cmdlet_cim_method(struct ps_bound *b)
 {
     enum { CLASS, METHOD, ARGUMENTS, CIM_CLASS, INPUT };
     struct str class = bound_class(b, CLASS, b->present[CIM_CLASS] ? CIM_CLASS : INPUT);
-    dotnet_wmi(b->r, b->at, class, b->present[METHOD] ? bound_word(b, METHOD).text : STR("\xFF"),
-               b->who);
+    bool named = b->present[METHOD] && b->values[METHOD].kind == VALUE_STRING;
+    dotnet_wmi(b->r, b->at, class, named ? bound_word(b, METHOD).text : STR("\xFF"), b->who);
     return value_unknown();
 }
 
