@@ -91,13 +91,16 @@ int selftest_run(const struct selftest_options *o, struct selftest_counts *count
 
 void selftest_tap(const struct selftest_line *line, struct buf *out)
 {
-    buf_fmt(out, "%sok %u - %s", line->result == SELFTEST_PASS ? "" : "not ", line->n, line->name);
-    if (line->by[0] && line->result != SELFTEST_NOT_TRIED)
-        buf_fmt(out, " (by %s)", line->by);
+    bool untried = line->result == SELFTEST_NOT_TRIED;
+    buf_fmt(out, "%sok %u - %s", line->result == SELFTEST_PASS || untried ? "" : "not ", line->n,
+            line->name);
+    if (line->by[0] && !untried)
+        buf_fmt(out, strncmp(line->by, "probe", 5) == 0 ? " (by cordon's own %s)" : " (by %s)",
+                line->by);
     if (line->result == SELFTEST_NOT_PROVEN)
         buf_fmt(out, " # not proven: %s", line->why[0] ? line->why : "control failed");
-    else if (line->result == SELFTEST_NOT_TRIED)
-        buf_fmt(out, " # TODO not tried: %s", line->why);
+    else if (untried)
+        buf_fmt(out, " # SKIP not tried: %s", line->why);
     else if (line->result == SELFTEST_FAIL)
         buf_fmt(out, " # %s", line->why);
     buf_char(out, '\n');

@@ -40,11 +40,11 @@ static inline void promise_read(struct str tap, struct promise_lines *out)
             n = 10 * n + (unsigned)(line.p[i] - '0');
         if (n == 0 || n >= PROMISE_MOST)
             continue;
-        bool untried = str_find(line, STR("# TODO not tried: "), 0) < line.n;
-        out->results[n] = !not_ok ? PROMISE_OK : untried ? PROMISE_NOT_TRIED : PROMISE_NOT_OK;
+        bool untried = str_find(line, STR("# SKIP not tried: "), 0) < line.n;
+        out->results[n] = untried ? PROMISE_NOT_TRIED : not_ok ? PROMISE_NOT_OK : PROMISE_OK;
         out->powerless[n] = str_find(line, STR("it had no effect"), 0) < line.n;
-        out->ok += !not_ok;
-        out->not_ok += not_ok && !untried;
+        out->ok += !not_ok && !untried;
+        out->not_ok += not_ok;
         out->not_tried += untried;
     }
 }
