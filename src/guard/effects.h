@@ -134,6 +134,9 @@ void guard_wrote_unknown(struct guard *g, struct str path);
 /* The same file under another name; it may also be a program that is run by the new one. */
 void guard_copied(struct guard *g, struct str from, struct str to);
 
+/* An environment variable is set; some hold commands that other programs run (PAGER, PS4 …). */
+void guard_variable(struct guard *g, struct str name, struct word value);
+
 /* Value of a well-known Windows environment variable (COMSPEC, SystemRoot, …), which every machine
    has alike; false if it is not known before the run. Name in any case. */
 bool guard_environment(struct str name, struct str *value);

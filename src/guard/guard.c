@@ -470,6 +470,12 @@ static void note_unread(struct guard *g, struct str path)
         g->unread[g->unread_count++] = without_holes(g, path);
 }
 
+bool guard_is_share(struct str path)
+{
+    return (str_starts(path, STR("\\\\")) || str_starts(path, STR("//"))) && path.n > 3 &&
+           (ascii_is_alnum(path.p[2]) || path.p[2] == GUARD_HOLE);
+}
+
 bool guard_script(struct guard *g, struct word path)
 {
     static const struct script_pool {
@@ -505,6 +511,8 @@ bool guard_script(struct guard *g, struct word path)
         return text.p != NULL;
     }
     if (!text.p && !on_disk(g, path, &text)) {
+        if (guard_is_share(path.text))
+            guard_opaque_command(g, path, STR("this script, which lies on another machine,"));
         note_unread(g, path.text);
         return false;
     }

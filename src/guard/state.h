@@ -59,6 +59,9 @@ struct word guard_original(struct guard *g, struct word program);
 /* The path as seen from where the command was started. */
 struct str guard_from_start(struct guard *g, struct str path);
 
+/* A path on another machine: \\server\share. */
+bool guard_is_share(struct str path);
+
 /* A browser by its program's name. */
 bool guard_is_browser(struct str name);
 

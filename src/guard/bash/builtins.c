@@ -7,6 +7,7 @@ enum { MAX_ALIASES = 64 };
 
 enum builtin_kind {
     HARMLESS = 0,
+    CALLBACK,
     ALIAS,
     CD,
     COMMAND,
@@ -313,6 +314,26 @@ static void run_indexes(struct bash_reader *b, const struct word *words, size_t 
     }
 }
 
+/* mapfile -C code, complete -C code, bind -x keys:code; enable -f loads a library. */
+static void run_callback(struct bash_reader *b, const struct word *words, size_t count)
+{
+    for (size_t i = 1; i + 1 < count; i++) {
+        if (str_eq(words[i].text, STR("-C"))) {
+            guard_nested(b->g, GUARD_BASH, words[i + 1]);
+        } else if (str_eq(words[i].text, STR("-x"))) {
+            struct word code = words[i + 1];
+            code.text = str_from(code.text, str_find_char(code.text, ':', 0) + 1);
+            if (code.text.n > 1 && code.text.p[0] == '"')
+                code.text = str_slice(code.text, 1, code.text.n - 1);
+            guard_nested(b->g, GUARD_BASH, code);
+        } else if (str_eq(words[i].text, STR("-f")) && str_eq(words[0].text, STR("enable"))) {
+            guard_opaque_command(b->g, words[i + 1], STR("the library"));
+        } else if (str_eq(words[i].text, STR("-s")) && str_eq(words[0].text, STR("fc"))) {
+            guard_opaque_command(b->g, words[i + 1], STR_NONE);
+        }
+    }
+}
+
 bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count, struct word input)
 {
     size_t row = NAME_ROW(pool, builtins, words[0].text);
@@ -325,6 +346,7 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
         run_indexes(b, words, 3);
     switch (kind) {
     case HARMLESS: break;
+    case CALLBACK: run_callback(b, words, count); break;
     case ALIAS: run_alias(b, words, count); break;
     case CD: run_cd(b, words, count); break;
     case POPD: guard_set_folder(b->g, STR("\xFF")); break;
@@ -346,7 +368,10 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
             bash_run_words(b, words + 1, count - 1, input, true);
         break;
     case PRINTF: run_printf(b, words, count); break;
-    case READ: run_read(b, words, count, input); break;
+    case READ:
+        run_callback(b, words, count);
+        run_read(b, words, count, input);
+        break;
     case SET: run_set(b, words, count); break;
     case SHIFT: run_shift(b, words, count); break;
     case SOURCE: run_source(b, words, count, input); break;

@@ -197,6 +197,17 @@ static void run_subshell(struct bash_reader *b, struct bash_node *list)
     b->input = input;
 }
 
+/* ${x@P}: the value is expanded like a prompt. */
+static void run_prompt(struct bash_reader *b, const struct bash_param *param,
+                       const struct bash_word *word)
+{
+    struct bash_param plain = {.name = param->name, .index = param->index};
+    struct bash_values values = bash_param_values(b, &plain);
+    if (!values.many && values.one.n)
+        guard_variable(b->g, STR("PS1"),
+                       (struct word){.text = values.one, .start = word->start, .end = word->end});
+}
+
 /* Runs the commands that stand inside words. */
 void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word)
 {
@@ -208,6 +219,8 @@ void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word)
             case BASH_PARAM:
                 if (!part->param)
                     break;
+                if (part->param->op[0] == '@')
+                    run_prompt(b, part->param, word);
                 bash_run_substitutions(b, part->param->index_words);
                 bash_run_substitutions(b, part->param->argument);
                 bash_run_substitutions(b, part->param->replacement);
@@ -411,6 +424,11 @@ static void run_simple(struct bash_reader *b, struct bash_node *node, struct wor
     if (node->redirects)
         note_files(b, node, input.text);
     for (const struct bash_assign *a = node->assigns; a; a = a->next) {
+        if (a->value && !a->array && a->name.n > 2 && a->name.p[0] <= 'Z')
+            guard_variable(b->g, a->name,
+                           (struct word){.text = bash_expand_text(b, a->value),
+                                         .start = a->value->start,
+                                         .end = a->value->end});
         bash_run_substitutions(b, a->index_word);
         bash_run_substitutions(b, a->value);
     }

@@ -95,6 +95,9 @@ static void run_set(struct cmd_reader *r, const struct cmd_text *t)
         if (!value.p)
             value = STR("\xFF");
         state = vars_one(&r->vars, value);
+        struct word word = cmd_word(r, t, 0, t->n);
+        word.text = value;
+        guard_variable(r->g, name, word);
     }
     vars_assign(&r->vars, var, state);
 }
@@ -251,6 +254,18 @@ static void run_delete(struct cmd_reader *r, const struct cmd_text *t, struct st
 
 /* ---- setlocal ---- */
 
+/* assoc .x=y and ftype x=command change what opens files; mklink makes a file. */
+static void run_plant(struct cmd_reader *r, const struct cmd_text *t)
+{
+    struct word word = cmd_word(r, t, 0, t->n);
+    size_t equals = str_find_char(word.text, '=', 0);
+    word.text = str_trim(word.text);
+    if (equals + 1 < word.text.n)
+        guard_find(r->g, GUARD_PLANT_STARTUP, word, STR("this"), "changes what opens files", NULL);
+    else
+        guard_write(r->g, STR("mklink"), word, false);
+}
+
 static void run_setlocal(struct cmd_reader *r, const struct cmd_text *t)
 {
     struct str s = cmd_str(t);
@@ -270,6 +285,7 @@ void cmd_builtin_run(struct cmd_reader *r, enum cmd_builtin builtin, struct cmd_
     case CMD_CD: run_cd(r, &arguments); break;
     case CMD_POPD: guard_set_folder(r->g, STR("\xFF")); break;
     case CMD_DEL: run_delete(r, &arguments, STR("del"), false); break;
+    case CMD_PLANT: run_plant(r, &arguments); break;
     case CMD_RD: run_delete(r, &arguments, STR("rd"), true); break;
     case CMD_SETLOCAL: run_setlocal(r, &arguments); break;
     default: break;

@@ -129,6 +129,7 @@ enum cmd_builtin {
     CMD_DEL,
     CMD_ECHO,
     CMD_ENDLOCAL,
+    CMD_PLANT,
     CMD_POPD,
     CMD_RD,
     CMD_SET,

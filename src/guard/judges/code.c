@@ -51,13 +51,74 @@ void judge_forfiles(struct guard *g, const struct guard_call *call)
     }
 }
 
-/* git -c alias.x=!code, and settings whose value git runs in a shell. */
-static void judge_git_setting(struct guard *g, struct word setting)
+/* Text in which bash expands commands, without running it: a prompt, ${x@P}. */
+static void judge_expanded(struct guard *g, struct word value)
 {
-    size_t equals = str_find_char(setting.text, '=', 0);
-    struct str name = str_slice(setting.text, 0, equals);
-    struct word value = setting;
-    value.text = str_from(setting.text, equals + 1);
+    struct str text = value.text;
+    if (str_find(text, STR("$("), 0) == text.n && !str_has_char(text, '`'))
+        return;
+    char *p = arena_alloc(guard_arena(g), text.n + 4);
+    if (!p || !guard_spend(g, text.n)) {
+        guard_limit(g, value);
+        return;
+    }
+    size_t n = 3;
+    memcpy(p, ": \"", 3);
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] != '"')
+            p[n++] = text.p[i];
+    p[n++] = '"';
+    value.text = (struct str){p, n};
+    guard_nested(g, GUARD_BASH, value);
+}
+
+static void judge_variable(struct guard *g, struct str name, struct word value)
+{
+    if (value.text.n == 0 || value.text.p[0] == GUARD_HOLE) {
+        if (value.text.n && str_eq(name, STR("BASH_ENV")))
+            guard_opaque_text(g, value, name);
+        return;
+    }
+    if (name_is_one_of(name, STR("PAGER|MANPAGER|EDITOR|VISUAL|FCEDIT|SUDO_EDITOR|PROMPT_COMMAND|"
+                                 "LESSOPEN|LESSCLOSE|SSH_ASKPASS|RSYNC_RSH|BASH_ALIASES|"
+                                 "SYSTEMD_EDITOR|SYSTEMD_PAGER|npm_config_editor")) ||
+        (str_startsi(name, STR("GIT_")) &&
+         name_is_one_of(str_from(name, 4), STR("SSH_COMMAND|SSH|PAGER|EDITOR|SEQUENCE_EDITOR|"
+                                               "EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND")))) {
+        if (str_starts(value.text, STR("|"))) /* LESSOPEN */
+            value.text = str_from(value.text, 1);
+        guard_nested(g, GUARD_BASH, value);
+    } else if (name_is_one_of(name, STR("PS0|PS1|PS2|PS3|PS4"))) {
+        judge_expanded(g, value);
+    } else if (str_eq(name, STR("BASH_ENV"))) {
+        guard_script_as(g, value, GUARD_BASH);
+    } else if (str_starts(name, STR("BASH_FUNC_"))) {
+        size_t brace = str_find_char(value.text, '{', 0);
+        value.text = str_from(value.text, brace);
+        guard_nested(g, GUARD_BASH, value);
+    }
+}
+
+void guard_variable(struct guard *g, struct str name, struct word value)
+{
+    /* which of them runs is not said: GIT_SSH_COMMAND=ssh alone reaches nobody */
+    const struct policy *tools = g->question.defaults;
+    g->question.defaults = NULL;
+    judge_variable(g, name, value);
+    g->question.defaults = tools;
+}
+
+/* git -c alias.x=!code, and settings whose value git runs in a shell. */
+static void judge_git_setting(struct guard *g, struct str name, struct word value)
+{
+    static const char *const ends[] = {".cmd", ".textconv", ".clean", ".smudge", ".process"};
+    bool named = false;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        named |= str_ends(name, str_of(ends[i]));
+    if (str_eqi(name, STR("core.hookspath")) && value.text.n &&
+        !str_starts(value.text, STR("/dev/")) &&
+        (value.text.p[0] == '/' || value.text.p[0] == '~' || str_has_char(value.text, ':')))
+        guard_find(g, GUARD_PLANT_STARTUP, value, STR("git"), NULL, NULL);
     bool runs = name_is_one_of(name, STR("core.sshcommand|core.pager|core.editor|core.fsmonitor|"
                                          "sequence.editor|diff.external|gpg.program|web.browser|"
                                          "credential.helper|core.askpass"));
@@ -65,21 +126,39 @@ static void judge_git_setting(struct guard *g, struct word setting)
         runs = value.text.n && value.text.p[0] == '!';
         value.text = str_from(value.text, 1);
     }
-    if (runs)
+    if (runs || named || str_startsi(name, STR("pager.")))
         guard_nested(g, GUARD_BASH, value);
 }
 
-void judge_git(struct guard *g, const struct guard_call *call)
+/* git config [options] NAME VALUE */
+static void judge_git_config(struct guard *g, const struct guard_call *call, size_t i)
+{
+    while (i < call->count && (str_starts(call->words[i].text, STR("-")) ||
+                               name_is_one_of(call->words[i].text, STR("set"))))
+        i += 1 + name_is_one_of(call->words[i].text, STR("-f|--file"));
+    if (i + 1 < call->count)
+        judge_git_setting(g, call->words[i].text, call->words[i + 1]);
+}
+
+static void judge_git_command(struct guard *g, const struct guard_call *call)
 {
     size_t i = 1;
     for (; i < call->count && call->words[i].text.n && call->words[i].text.p[0] == '-'; i++) {
         struct str option = call->words[i].text;
-        if (str_eq(option, STR("-c")) && i + 1 < call->count)
-            judge_git_setting(g, call->words[++i]);
-        else if (name_is_one_of(option, STR("-C|--git-dir|--work-tree|--namespace|--exec-path")) &&
+        if (str_eq(option, STR("-c")) && i + 1 < call->count) {
+            struct word value = call->words[++i];
+            size_t equals = str_find_char(value.text, '=', 0);
+            struct str name = str_slice(value.text, 0, equals);
+            value.text = str_from(value.text, equals + 1);
+            judge_git_setting(g, name, value);
+        } else if (str_eq(option, STR("-C")) && i + 1 < call->count)
+            guard_change_folder(g, call->words[++i].text);
+        else if (name_is_one_of(option, STR("--git-dir|--work-tree|--namespace|--exec-path")) &&
                  !str_has_char(option, '='))
             i++;
     }
+    if (i < call->count && str_eqi(call->words[i].text, STR("config")))
+        judge_git_config(g, call, i + 1);
     if (i >= call->count || !str_eqi(call->words[i].text, STR("clean")))
         return;
     unsigned flags = 0;
@@ -96,6 +175,13 @@ void judge_git(struct guard *g, const struct guard_call *call)
     struct word everything = call->words[i];
     everything.text = STR("./*");
     guard_delete(g, STR("git clean"), everything, flags);
+}
+
+void judge_git(struct guard *g, const struct guard_call *call)
+{
+    struct str folder = guard_folder(g);
+    judge_git_command(g, call);
+    guard_set_folder(g, folder);
 }
 
 /* The name of a program that opens things or runs others, where such a name begins a command. */
@@ -198,6 +284,12 @@ void guard_embedded(struct guard *g, struct str who, struct word text)
         while (stop < command.text.n && !str_has_char(STR("'\"`)\n"), command.text.p[stop]))
             stop++;
         command.text = str_slice(command.text, 0, stop);
+        /* these are ordinary words, too: only with an address, or where a command begins */
+        if (name_is_one_of(name_program(str_slice(code, i, end)),
+                           STR("open|start|env|rm|sh|bash|sudo|cmd|gio")) &&
+            str_find(command.text, STR("://"), 0) == command.text.n &&
+            !(i && (code.p[i - 1] == '!' || code.p[i - 1] == '=')))
+            continue;
         guard_nested(g, GUARD_BASH, command);
         return;
     }
@@ -297,6 +389,8 @@ void guard_code(struct guard *g, struct str who, struct word code)
     if (command.n) {
         code.text = command;
         guard_nested(g, GUARD_CMD, code);
+    } else if (str_findi(code.text, STR("base64"), 0) < code.text.n) {
+        guard_opaque_text(g, code, who);
     }
 }
 
@@ -354,6 +448,8 @@ void judge_script_host(struct guard *g, const struct guard_call *call)
             continue;
         if (str_has_char(name_leaf(script.text), GUARD_HOLE))
             guard_opaque_command(g, script, STR_NONE);
+        else if (guard_is_share(script.text))
+            guard_opaque_command(g, script, STR("this script, which lies on another machine,"));
         else if (!guard_script_as(g, script, GUARD_NO_SHELL))
             judge_rest(g, call, i);
         return;
@@ -537,7 +633,10 @@ void judge_shell_option(struct guard *g, const struct guard_call *call)
 {
     bool is_watch = str_eqi(name_program(call->words[0].text), STR("watch"));
     for (size_t i = 1; i + 1 < call->count; i++)
-        if (name_is_one_of(call->words[i].text, STR("-c|--command")) && !is_watch)
+        if ((name_is_one_of(call->words[i].text, STR("--command")) ||
+             (str_starts(call->words[i].text, STR("-")) &&
+              str_ends(call->words[i].text, STR("c")))) &&
+            !is_watch)
             guard_nested(g, GUARD_BASH, call->words[i + 1]);
     if (is_watch)
         judge_rest(g, call, wrapped_program(call, 1, STR("-n|--interval|-q")));
@@ -548,4 +647,51 @@ void judge_nodemon(struct guard *g, const struct guard_call *call)
     for (size_t i = 1; i + 1 < call->count; i++)
         if (name_is_one_of(call->words[i].text, STR("-x|--exec")))
             guard_nested(g, GUARD_CMD, call->words[i + 1]);
+}
+
+/* docker run -v /:/x: a container that sees the whole disk, started by a service. */
+void judge_container(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 1; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (name_is_one_of(arg, STR("-v|--volume")) && i + 1 < call->count)
+            arg = call->words[++i].text;
+        else if (str_starts(arg, STR("--volume=")))
+            arg = str_from(arg, 9);
+        if (str_starts(arg, STR("/:")) || str_find(arg, STR("source=/,"), 0) < arg.n ||
+            str_find(arg, STR("src=/,"), 0) < arg.n)
+            guard_find(g, GUARD_DESTROY_OUTSIDE, call->words[i], name_program(call->words[0].text),
+                       "gives a container the whole disk", "mount the folder that it needs");
+    }
+}
+
+/* sed -i, truncate, rsync, chmod -R, tar -x: files that are changed where they are. */
+void judge_change(struct guard *g, const struct guard_call *call)
+{
+    struct str who = name_program(call->words[0].text);
+    struct str always = STR("truncate|rsync"), option = STR("");
+    bool unpacks = name_is_one_of(who, STR("tar|bsdtar|unzip"));
+    bool changes = name_is_one_of(who, always), extracts = str_eqi(who, STR("unzip"));
+    struct word target = {.text = STR_NONE}, folder = target;
+    for (size_t i = 1; i < call->count; i++) {
+        struct word word = call->words[i];
+        bool is_option = word.text.n > 1 && word.text.p[0] == '-';
+        option = is_option ? word.text : STR("");
+        if (name_is_one_of(who, STR("sed|gsed")))
+            changes |= str_starts(option, STR("-i")) || str_starts(option, STR("--in-place"));
+        else if (name_is_one_of(who, STR("chmod|chown|chgrp")))
+            changes |= name_is_one_of(option, STR("-R|--recursive"));
+        extracts |= unpacks && ((i == 1 && str_has_char(word.text, 'x')) ||
+                                name_is_one_of(option, STR("-x|--extract|--get")));
+        if (unpacks && name_is_one_of(option, STR("-C|-d|--directory")) && i + 1 < call->count)
+            folder = call->words[i + 1];
+        if (!is_option)
+            target = word;
+    }
+    if (changes && target.text.n)
+        guard_write(g, who, target, true);
+    if (extracts && folder.text.n)
+        guard_write(g, who, folder, true);
+    if (!name_is_one_of(who, STR("truncate|unzip|chmod|chown|chgrp")))
+        judge_embedded(g, call);
 }

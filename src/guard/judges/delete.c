@@ -117,9 +117,14 @@ void judge_reg(struct guard *g, const struct guard_call *call)
 {
     if (call->count > 2 && str_eqi(call->words[1].text, STR("delete")))
         guard_delete(g, STR("reg delete"), call->words[2], GUARD_REGISTRY | GUARD_RECURSE);
-    for (size_t i = 2; i < call->count && i < 4; i++) /* reg add KEY, reg copy KEY KEY */
-        if (name_is_one_of(call->words[1].text, STR("add|copy")))
+    for (size_t i = 2; i < call->count; i++) { /* reg add KEY, reg copy KEY KEY */
+        if (!name_is_one_of(call->words[1].text, STR("add|copy")))
+            break;
+        if (i < 4)
             guard_write(g, STR("reg"), call->words[i], false);
+        if (str_eqi(call->words[i].text, STR("UserInitMprLogonScript")))
+            guard_find(g, GUARD_PLANT_STARTUP, call->words[i], STR("reg"), NULL, NULL);
+    }
     if (call->count > 1 && name_is_one_of(call->words[1].text, STR("import|restore|load")))
         guard_find(g, GUARD_PLANT_STARTUP, call->words[0], STR("reg"),
                    "changes keys that only the file names", NULL);
@@ -127,15 +132,33 @@ void judge_reg(struct guard *g, const struct guard_call *call)
 
 void judge_robocopy(struct guard *g, const struct guard_call *call)
 {
-    for (size_t i = 3; i < call->count; i++)
-        if (name_is_one_of(call->words[i].text, STR("/mir|/purge")))
-            guard_delete(g, STR("robocopy /mir"), call->words[2], GUARD_RECURSE | GUARD_FORCE);
+    struct word folders[2] = {{.text = STR_NONE}, {.text = STR_NONE}};
+    size_t count = 0;
+    bool mirrors = false;
+    for (size_t i = 1; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        mirrors |= name_is_one_of(arg, STR("/mir|/purge"));
+        if (count < 2 && arg.n && (arg.p[0] != '/' || str_has_char(str_from(arg, 1), '/')))
+            folders[count++] = call->words[i];
+    }
+    if (count < 2)
+        return;
+    guard_write(g, STR("robocopy"), folders[1], false);
+    if (mirrors)
+        guard_delete(g, STR("robocopy /mir"), folders[1], GUARD_RECURSE | GUARD_FORCE);
 }
 
 void judge_dd(struct guard *g, const struct guard_call *call)
 {
     for (size_t i = 1; i < call->count; i++) {
         struct str arg = call->words[i].text;
+        struct word file = call->words[i];
+        file.text = str_from(arg, 3);
+        if (str_starts(arg, STR("of=")) && file.text.n) {
+            guard_write(g, STR("dd"), file, true);
+            if (call->input.text.p)
+                guard_wrote(g, file.text, call->input.text, false);
+        }
         if (str_startsi(arg, STR("of=/dev/")) && !str_eq(arg, STR("of=/dev/null")) &&
             !str_startsi(arg, STR("of=/dev/std")))
             guard_find(g, GUARD_DESTROY_DISK, call->words[i], STR("dd"), NULL, NULL);

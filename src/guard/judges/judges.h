@@ -40,6 +40,8 @@ void judge_copy(struct guard *g, const struct guard_call *call);
 void judge_tee(struct guard *g, const struct guard_call *call);
 void judge_download(struct guard *g, const struct guard_call *call);
 void judge_embedded(struct guard *g, const struct guard_call *call);
+void judge_container(struct guard *g, const struct guard_call *call);
+void judge_change(struct guard *g, const struct guard_call *call);
 void judge_awk(struct guard *g, const struct guard_call *call);
 void judge_npm(struct guard *g, const struct guard_call *call);
 void judge_shell_arguments(struct guard *g, const struct guard_call *call);

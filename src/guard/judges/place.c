@@ -171,7 +171,7 @@ static const char plants[] =
     "/.ssh/authorized_keys|/.ssh/rc|/.config/fish/|_profile.ps1|powershell/profile.ps1|"
     "/programs/startup|/currentversion/run|/shell/open/command|/command processor|/winlogon|"
     "image file execution options|/inprocserver32|/localserver32|/currentcontrolset/services|"
-    "/active setup/|/userinitmprlogonscript";
+    "/active setup/|userinitmprlogonscript";
 
 /* slashed: the path with slashes, and one in front. */
 static bool is_plant(struct str path, struct str slashed)
@@ -205,7 +205,7 @@ void guard_write(struct guard *g, struct str who, struct word target, bool repla
     if (is_plant(path, (struct str){slashed, path.n + 1}))
         guard_find(g, GUARD_PLANT_STARTUP, target, who, NULL, NULL);
     else if (replaces && word_known(target) && g->question.policy &&
-             guard_place_of(g, target.text) == GUARD_PLACE_OUTSIDE)
+             (is_home(path) || guard_place_of(g, target.text) == GUARD_PLACE_OUTSIDE))
         guard_find(g, GUARD_DESTROY_OUTSIDE, target, who,
-                   "replaces a file outside the given folders", NULL);
+                   "changes or replaces files outside the given folders", NULL);
 }

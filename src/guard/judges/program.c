@@ -169,6 +169,11 @@ void judge_rest(struct guard *g, const struct guard_call *call, size_t from)
     guard_program(g, &inner);
 }
 
+static bool xargs_ends(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == 0;
+}
+
 /* The text that xargs -I replaces by what it reads; "" without that option. */
 static struct str xargs_mark(const struct guard_call *call, size_t program)
 {
@@ -189,33 +194,51 @@ static void judge_wrapper(struct guard *g, const struct guard_call *call,
 {
     size_t i = wrapped_program(call, 1, name_at(&wrapper_pool, wrapper->value_options));
     if (wrapper->flags & WRAP_ASSIGNS)
-        while (i < call->count && str_has_char(call->words[i].text, '='))
-            i++;
+        while (i < call->count && str_has_char(call->words[i].text, '=')) {
+            struct word value = call->words[i++];
+            size_t equals = str_find_char(value.text, '=', 0);
+            struct str name = str_slice(value.text, 0, equals);
+            value.text = str_from(value.text, equals + 1);
+            guard_variable(g, name, value);
+        }
     i += wrapper->skip;
     if (!str_eqi(name_at(&wrapper_pool, wrapper->name), STR("xargs"))) {
+        struct str folder = guard_folder(g);
+        for (size_t k = 1; k + 1 < i && k + 1 < call->count; k++)
+            if (name_is_one_of(call->words[k].text, STR("-C|--chdir|-D")) &&
+                !str_eqi(name_at(&wrapper_pool, wrapper->name), STR("doas")))
+                guard_change_folder(g, call->words[k + 1].text);
         judge_rest(g, call, i);
+        guard_set_folder(g, folder);
         return;
     }
     /* xargs appends what it reads: judged with its input as the last argument. */
     if (i >= call->count)
         return;
-    size_t count = call->count - i + 1;
-    struct word *words = ARENA_ARRAY(guard_arena(g), count, struct word);
-    if (!words) {
-        guard_limit(g, call->words[0]);
-        return;
-    }
-    memcpy(words, call->words + i, (count - 1) * sizeof *words);
     struct word item = word_unknown(call->words[0].start, call->words[0].end);
     if (call->input.text.p) {
         item = call->input;
         item.text = str_trim(call->input.text);
     }
-    words[count - 1] = item;
+    enum { MOST_ITEMS = 64 };
+    size_t count = call->count - i, own = count;
+    struct word *words = ARENA_ARRAY(guard_arena(g), count + MOST_ITEMS, struct word);
+    if (!words) {
+        guard_limit(g, call->words[0]);
+        return;
+    }
+    memcpy(words, call->words + i, count * sizeof *words);
     struct str mark = xargs_mark(call, i);
-    for (size_t j = 0; mark.n && j + 1 < count; j++)
+    for (size_t j = 0; mark.n && j < own; j++)
         if (str_eq(words[j].text, mark))
             words[j] = item;
+    for (size_t from = 0, end; from < item.text.n && count < own + MOST_ITEMS; from = end + 1) {
+        for (end = from; end < item.text.n && !xargs_ends(item.text.p[end]); end++)
+            ;
+        words[count] = item;
+        words[count].text = str_slice(item.text, from, end);
+        count += end > from;
+    }
     guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = count});
 }
 

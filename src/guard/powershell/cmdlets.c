@@ -422,10 +422,41 @@ struct value cmdlet_download(struct ps_bound *b)
 /* Set-ItemProperty and New-ItemProperty: keys of the registry, above all. */
 struct value cmdlet_set_property(struct ps_bound *b)
 {
+    enum { NAME = 2 };
+    struct word key = bound_path(b);
+    if (b->present[NAME])
+        key.text = fold_concat(&b->r->f, fold_concat(&b->r->f, key.text, STR("\\")),
+                               bound_word(b, NAME).text);
     if ((b->present[0] || b->present[1]) && !b->r->quiet)
-        guard_write(b->r->g, b->who, bound_path(b), false);
+        guard_write(b->r->g, b->who, key, false);
     ps_run_blocks(b->r, b->args, b->count, b->input);
     return value_unknown();
+}
+
+/* Set-Location, Push-Location. Only the first of several worlds moves. */
+struct value cmdlet_set_location(struct ps_bound *b)
+{
+    struct ps_run *r = b->r;
+    if (r->quiet || r->world || (!b->present[0] && !b->present[1]))
+        return value_kind(VALUE_VOID);
+    if (str_eq(b->who, STR("Push-Location")))
+        r->pushed = guard_folder(r->g);
+    if (word_known(bound_path(b)))
+        guard_change_folder(r->g, bound_path(b).text);
+    else
+        guard_set_folder(r->g, STR("\xFF"));
+    return value_kind(VALUE_VOID);
+}
+
+/* The last one pushed is known; behind it, nothing is. */
+struct value cmdlet_pop_location(struct ps_bound *b)
+{
+    struct ps_run *r = b->r;
+    if (!r->quiet && !r->world) {
+        guard_set_folder(r->g, r->pushed);
+        r->pushed = STR("\xFF");
+    }
+    return value_kind(VALUE_VOID);
 }
 
 struct value cmdlet_join_path(struct ps_bound *b)

@@ -60,8 +60,9 @@ struct ps_run {
     unsigned breaks, returns; /* met in the loop and in the block that are being followed */
     uint32_t stamp;
     bool in_world;
-    bool quiet;  /* code that is only defined: what is unknown in it does not count */
-    bool broken; /* the text has syntax errors */
+    bool quiet;        /* code that is only defined: what is unknown in it does not count */
+    bool broken;       /* the text has syntax errors */
+    struct str pushed; /* see guard_folder: where Pop-Location goes */
     struct str namespaces[8];
     size_t namespace_count;
 };

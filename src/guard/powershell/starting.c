@@ -101,6 +101,14 @@ struct value cmdlet_get_help(struct ps_bound *b)
     return value_unknown();
 }
 
+struct value cmdlet_show_markdown(struct ps_bound *b)
+{
+    enum { BROWSER = 3 };
+    if (bound_switch(b, BROWSER))
+        guard_find(b->r->g, GUARD_LAUNCH_TOOL, bound_command(b), b->who, NULL, NULL);
+    return value_unknown();
+}
+
 /* ---- running code ---- */
 
 struct value cmdlet_invoke_expression(struct ps_bound *b)
