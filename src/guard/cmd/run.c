@@ -334,7 +334,7 @@ static void note_file(struct cmd_reader *r, struct cmd_node *node)
     target = cmd_expand_rest(r, &target, false);
     struct str content = cmd_output(r, node);
     struct word file = cmd_word(r, &target, 0, target.n);
-    guard_write(r->g, STR("the redirection"), file, !node->append);
+    guard_write(r->g, STR("the redirection"), file, false);
     if (content.n && content.p[0] == GUARD_HOLE)
         guard_wrote_unknown(r->g, file.text);
     else if (content.n)

@@ -175,7 +175,7 @@ void ps_run_write(struct ps_run *r, struct word path, struct value content, bool
 {
     if (r->quiet)
         return;
-    guard_write(r->g, STR("this"), path, !append);
+    guard_write(r->g, STR("this"), path, false);
     if (content.kind == VALUE_LIST)
         content = fold_binary(&r->f, OP_JOIN, content, value_string(STR("\n")));
     struct str text = content.kind == VALUE_VOID ? STR("") : value_text(&r->f, content);
