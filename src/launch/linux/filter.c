@@ -138,6 +138,7 @@ static void act_ioctl(struct program *p, int argument)
 {
     static const uint32_t ioctls[] = {0x5412 /* TIOCSTI */,
                                       0x541C /* TIOCLINUX */,
+                                      0x540C /* TIOCEXCL: lasts after the run */,
                                       0x40086602 /* FS_IOC_SETFLAGS */,
                                       0x40046602 /* the 32-bit one */,
                                       0x401C5820 /* FSSETXATTR */,
