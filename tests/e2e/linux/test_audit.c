@@ -92,7 +92,8 @@ static void test_report(void)
           cordon, kernel_tells_ends() ? ".*exit code 0" : "") == 0,
        "and a program below the one whose process it got");
     ok(sh(".",
-          "'%s' report a.jsonl > page && tr -d '\\n' < page | grep -qE 'sh one two</code> <span[^/]*</span></span><span class=.lane.>.{0,200}</summary><ul><li>'",
+          "'%s' report a.jsonl > page && tr -d '\\n' < page | grep -qE 'sh one two</code> "
+          "<span[^/]*</span></span><span class=.lane.>.{0,200}</summary><ul><li>'",
           cordon) == 0,
        "so does the page");
     ok(sh(".",
