@@ -161,6 +161,8 @@ static int allow_reads_beside(int ruleset, const struct secrets *secrets, int pa
     struct folder names = folder_of(folder);
     for (const char *entry; rc == 0 && (entry = folder_next(&names));) {
         char below[PATH_MAX];
+        if (names.is_link) /* its target counts, not the link */
+            continue;
         int n =
             snprintf(below, sizeof below, "%.*s/%s", path.n > 1 ? (int)path.n : 0, path.p, entry);
         if (n < (int)sizeof below)

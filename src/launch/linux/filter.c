@@ -329,6 +329,97 @@ static void sort_by_number(const struct call **list, size_t count, enum filter_a
     }
 }
 
+/*
+ * Making the program shorter: the kernel translates it at every start, which takes longer than
+ * anything else there. Jumps to equal answers go to one of them, a jump to a jump goes to its end,
+ * and what nothing reaches any more is left out. All jumps lead forward.
+ */
+enum { MOST = 1024, REACH = 256, MOST_ANSWERS = 16 };
+
+struct jumps {
+    uint16_t yes[MOST], no[MOST]; /* where each instruction leads */
+};
+
+static bool is_condition(const struct sock_filter *f)
+{
+    return BPF_CLASS(f->code) == BPF_JMP && BPF_OP(f->code) != BPF_JA;
+}
+
+static bool is_answer(const struct sock_filter *f)
+{
+    return BPF_CLASS(f->code) == BPF_RET;
+}
+
+/* The last equal answer in reach; taken holds those that were chosen, for the jumps that follow. */
+static size_t shared_answer(const struct sock_filter *out, size_t n, size_t from, size_t to,
+                            uint16_t taken[MOST_ANSWERS])
+{
+    size_t slot = 0, best = to;
+    while (slot < MOST_ANSWERS && taken[slot] && out[taken[slot]].k != out[to].k)
+        slot++;
+    if (slot == MOST_ANSWERS)
+        return to;
+    if (taken[slot] > from && taken[slot] <= from + REACH)
+        return taken[slot];
+    for (size_t i = to; i < n && i <= from + REACH; i++)
+        if (is_answer(&out[i]) && out[i].k == out[to].k)
+            best = i;
+    taken[slot] = (uint16_t)best;
+    return best;
+}
+
+static size_t better_target(const struct sock_filter *out, size_t n, const struct jumps *jumps,
+                            size_t from, size_t to, uint16_t taken[MOST_ANSWERS])
+{
+    while (out[to].code == (BPF_JMP | BPF_JA) && jumps->yes[to] <= from + REACH)
+        to = jumps->yes[to];
+    return is_answer(&out[to]) ? shared_answer(out, n, from, to, taken) : to;
+}
+
+static size_t shorten(struct sock_filter *out, size_t n)
+{
+    struct jumps jumps;
+    uint16_t taken[MOST_ANSWERS] = {0}, moved[MOST];
+    bool reached[MOST] = {true};
+    size_t kept = 0;
+    if (n > MOST)
+        return n;
+    for (size_t i = 0; i < n; i++) {
+        bool jumps_away = out[i].code == (BPF_JMP | BPF_JA);
+        size_t next = i + 1;
+        jumps.yes[i] = (uint16_t)(next + (jumps_away              ? out[i].k
+                                          : is_condition(&out[i]) ? out[i].jt
+                                                                  : 0));
+        jumps.no[i] = is_condition(&out[i]) ? (uint16_t)(next + out[i].jf) : jumps.yes[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!reached[i] || is_answer(&out[i]))
+            continue;
+        if (is_condition(&out[i])) {
+            jumps.yes[i] = (uint16_t)better_target(out, n, &jumps, i, jumps.yes[i], taken);
+            jumps.no[i] = (uint16_t)better_target(out, n, &jumps, i, jumps.no[i], taken);
+        }
+        reached[jumps.yes[i]] = reached[jumps.no[i]] = true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        moved[i] = (uint16_t)kept;
+        kept += reached[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct sock_filter f = out[i];
+        if (!reached[i])
+            continue;
+        if (is_condition(&f)) {
+            f.jt = (uint8_t)(moved[jumps.yes[i]] - moved[i] - 1);
+            f.jf = (uint8_t)(moved[jumps.no[i]] - moved[i] - 1);
+        } else if (f.code == (BPF_JMP | BPF_JA)) {
+            f.k = (uint32_t)(moved[jumps.yes[i]] - moved[i] - 1);
+        }
+        out[moved[i]] = f;
+    }
+    return kept;
+}
+
 size_t filter_make(enum filter_arch arch, const struct filter_plan *plan, struct sock_filter *out,
                    size_t capacity)
 {
@@ -349,7 +440,7 @@ size_t filter_make(enum filter_arch arch, const struct filter_plan *plan, struct
     emit(&p, BPF_JMP | BPF_JGT | BPF_K, (uint32_t)last_known[arch], 0, 1);
     answer(&p, errors(ENOSYS));
     search(&p, stretches, cut(list, count, arch, stretches));
-    return p.n <= capacity ? p.n : 0;
+    return p.n <= capacity ? shorten(out, p.n) : 0;
 }
 
 const char *filter_name(enum filter_arch arch, long number)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/linux/folder.h"
 
+#include <dirent.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -26,6 +27,7 @@ const char *folder_next(struct folder *f)
         }
         const struct entry *entry = (const void *)(f->entries + f->at);
         f->at += entry->length;
+        f->is_link = entry->type == DT_LNK;
         if (strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0)
             return entry->name;
     }

@@ -4,11 +4,13 @@
 #ifndef CORDON_LAUNCH_LINUX_FOLDER_H
 #define CORDON_LAUNCH_LINUX_FOLDER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct folder {
     int fd; /* the caller's */
     long filled, at;
+    bool is_link; /* the name of the last call is one */
     _Alignas(8) char entries[4096];
 };
 

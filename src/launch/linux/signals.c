@@ -87,9 +87,13 @@ void signals_leave(struct signals_run *run)
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-void signals_ignored(sigset_t *out)
+void signals_read(struct signals_given *out)
 {
-    sigemptyset(out);
+    sigemptyset(&out->ignored);
+    sigemptyset(&out->reset);
+    sigaddset(&out->reset, SIGCHLD); /* the reaper's own */
+    for (size_t i = 0; i < CHANGED; i++)
+        sigaddset(&out->reset, changed[i].number);
     pthread_mutex_lock(&lock);
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
@@ -98,17 +102,21 @@ void signals_ignored(sigset_t *out)
             if (changed[i].number == number && is_changed[i])
                 action = before[i];
         if (got && action.sa_handler == SIG_IGN)
-            sigaddset(out, number);
+            sigaddset(&out->ignored, number);
+        else if (got && action.sa_handler != SIG_DFL)
+            sigaddset(&out->reset, number);
     }
     pthread_mutex_unlock(&lock);
 }
 
-void signals_inherit(const sigset_t *ignored, const sigset_t *mask)
+void signals_inherit(const struct signals_given *given)
 {
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action = {.sa_flags = 0};
-        action.sa_handler = sigismember(ignored, number) == 1 ? SIG_IGN : SIG_DFL;
-        sigaction(number, &action, NULL); /* of some there is none */
+        if (sigismember(&given->reset, number) != 1)
+            continue;
+        action.sa_handler = sigismember(&given->ignored, number) == 1 ? SIG_IGN : SIG_DFL;
+        sigaction(number, &action, NULL);
     }
-    sigprocmask(SIG_SETMASK, mask, NULL);
+    sigprocmask(SIG_SETMASK, &given->mask, NULL);
 }

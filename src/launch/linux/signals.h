@@ -29,10 +29,16 @@ void signals_enter(struct signals_run *run, int control, enum signals_extent ext
    meanwhile. */
 void signals_leave(struct signals_run *run);
 
-/* The signals that the process ignored before any run, which a command must inherit. */
-void signals_ignored(sigset_t *out);
+/* The signal settings of a run's caller, which the command must inherit. */
+struct signals_given {
+    sigset_t mask, ignored;
+    sigset_t reset; /* those that may be different in the command's process */
+};
 
-/* For a new process before its exec: ignores these, resets all others, and sets the mask. */
-void signals_inherit(const sigset_t *ignored, const sigset_t *mask);
+/* Fills in all but the mask: what the process ignored before any run. */
+void signals_read(struct signals_given *out);
+
+/* For a new process before its exec. */
+void signals_inherit(const struct signals_given *given);
 
 #endif

@@ -96,7 +96,7 @@ __attribute__((noreturn)) static void become_command(const struct spawn_plan *pl
         _exit(125);
     if (listener >= 0)
         close(listener);
-    signals_inherit(plan->ignored, plan->mask);
+    signals_inherit(plan->signals);
     execve(plan->program, (char *const *)plan->argv, (char *const *)plan->environ);
     int error = errno;
     dprintf(2, "cordon: %s: %s\n", plan->program,

@@ -6,7 +6,6 @@
 #ifndef CORDON_LAUNCH_LINUX_SPAWN_H
 #define CORDON_LAUNCH_LINUX_SPAWN_H
 
-#include <signal.h>
 #include <sys/types.h>
 
 #include "base/str.h"
@@ -22,9 +21,9 @@ struct spawn_plan {
     bool unconfined;     /* --mode full-access: only the end of the tree is enforced */
     uint64_t timeout_ms; /* 0: none */
     const struct limits *limits;
-    const sigset_t *ignored, *mask; /* signal settings of the run's caller */
-    const char *stubs;              /* removed at the end, whoever dies first; NULL: none */
-    const struct policy *policy;    /* for the stubs */
+    const struct signals_given *signals; /* of the run's caller */
+    const char *stubs;                   /* removed at the end, whoever dies first; NULL: none */
+    const struct policy *policy;         /* for the stubs */
     struct confine_plan confine;
 };
 

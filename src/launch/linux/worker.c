@@ -8,9 +8,12 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
 
 /* The readers' recursion limits just fit into a stack of 1 MiB, without sanitizers. */
-enum { STACK = 16 * 1024 * 1024 };
+enum { STACK = 16 * 1024 * 1024, SMALLEST = 4 * 1024 * 1024 };
 
 struct job {
     void (*work)(void *context, const sigset_t *mask);
@@ -42,4 +45,27 @@ int worker_run(void (*work)(void *context, const sigset_t *mask), void *context)
     pthread_sigmask(SIG_SETMASK, &job.mask, NULL);
     pthread_attr_destroy(&how);
     return rc ? rc : pthread_join(thread, NULL);
+}
+
+int worker_here(void (*work)(void *context, const sigset_t *mask), void *context)
+{
+    static const int own_fault[] = {SIGPIPE, SIGXFSZ, SIGTTIN, SIGTTOU};
+    static const struct timespec at_once = {0};
+    struct rlimit stack;
+    sigset_t blocked, mask;
+    if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur < SMALLEST)
+        return worker_run(work, context);
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < sizeof own_fault / sizeof *own_fault; i++)
+        sigaddset(&blocked, own_fault[i]);
+    pthread_sigmask(SIG_BLOCK, &blocked, &mask);
+    mode_t before = umask(077);
+    umask(before);
+    work(context, &mask);
+    umask(before);
+    /* What the run caused itself vanishes. */
+    while (sigtimedwait(&blocked, NULL, &at_once) >= 0 || errno == EINTR)
+        errno = 0;
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    return 0;
 }

@@ -36,13 +36,13 @@ struct own {
     int (*work)(struct run *run);
     int rc;
     pthread_mutex_t events; /* the broker and the proxy's threads report to the same audit */
-    sigset_t mask, ignored; /* signals, as the caller has them */
+    struct signals_given signals;
 };
 
 static void run_here(void *context, const sigset_t *mask)
 {
     struct own *own = context;
-    own->mask = *mask;
+    own->signals.mask = *mask;
     own->rc = own->work(own->run);
 }
 
@@ -51,7 +51,8 @@ int system_apart(struct run *run, int (*work)(struct run *run))
     struct own own = {.run = run, .work = work};
     pthread_mutex_init(&own.events, NULL);
     run->system = &own;
-    int error = worker_run(run_here, &own);
+    int error =
+        run->options->own_process ? worker_here(run_here, &own) : worker_run(run_here, &own);
     pthread_mutex_destroy(&own.events);
     return error ? api_fail(run->policy, CORDON_E_CONFINE, "cannot start a thread for the run")
                  : own.rc;
@@ -362,9 +363,8 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
     if (rc)
         return api_fail(run->policy, rc, message);
     plan->limits = &limits;
-    plan->mask = &own->mask;
-    plan->ignored = &own->ignored;
-    signals_ignored(&own->ignored);
+    plan->signals = &own->signals;
+    signals_read(&own->signals);
     rc = spawn_start(plan, &s, message, sizeof message);
     rc = rc ? api_fail(run->policy, rc, message) : serve(run, &s, plan, way);
     limits_close(&limits, &reached);
