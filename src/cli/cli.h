@@ -38,6 +38,9 @@ int command_doctor(struct arguments *args);
 int command_completion(struct arguments *args);
 int command_selftest(struct arguments *args);
 int command_denials(struct arguments *args);
+int command_changes(struct arguments *args);
+int command_undo(struct arguments *args);
+int command_runs(struct arguments *args);
 int command_explain(struct arguments *args);
 int command_help(struct arguments *args);
 
@@ -51,7 +54,7 @@ struct option {
     const char *name;   /* without dashes */
     char letter;        /* -o for --output; 0: none */
     const char **value; /* set to the value; NULL: a switch */
-    bool *flag;         /* set to true; NULL: an option with a value */
+    bool *flag;         /* set to true; NULL: an option with a value; with value: it is optional */
     size_t *count;      /* value is an array, and this many are in it; NULL: only one value */
     size_t most;        /* that fit in the array */
 };

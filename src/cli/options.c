@@ -88,7 +88,9 @@ static int take_one(struct arguments *args, const struct option *own, size_t own
     const struct settings_info *info = policy && !option ? settings_find(name) : NULL;
     if (!option && !info)
         return unknown(word, name, own, own_count, policy != NULL);
-    bool takes_value = option ? option->value != NULL : info->value.n > 0;
+    /* With both, the value is optional: --undo, --undo=strict. */
+    bool optional = option && option->value && option->flag;
+    bool takes_value = option ? option->value && (!optional || value) : info->value.n > 0;
     if (!takes_value && value)
         return print_failure("--%.*s takes no value", STR_ARG(name));
     if (takes_value && !value) {
@@ -104,9 +106,11 @@ static int take_one(struct arguments *args, const struct option *own, size_t own
             return print_failure("--%.*s was given more than %u times", STR_ARG(name),
                                  (unsigned)option->most);
         option->value[(*option->count)++] = value;
-    } else if (option && takes_value)
+    } else if (option && takes_value) {
         *option->value = value;
-    else if (option)
+        if (optional)
+            *option->flag = true;
+    } else if (option)
         *option->flag = true;
     else {
         char option_name[64];

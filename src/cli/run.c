@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "guard/effects.h"
 #include "learn/learn.h"
+#include "policy/load.h"
 
 static void print_summary(const struct run_options *o, const struct run_result *result, bool json,
                           const char *message)
@@ -12,10 +13,13 @@ static void print_summary(const struct run_options *o, const struct run_result *
     if (json)
         summary_json(&result->summary,
                      &(struct summary_end){str_of(result->reason), str_of(result->boundary),
-                                           result->exit, result->duration_ms, str_of(message)},
+                                           result->exit, result->duration_ms, str_of(message),
+                                           o->undo ? &result->changes : NULL},
                      &out);
-    else
+    else {
         summary_lines(&result->summary, str_of(o->audit), result->exit != 0, &out);
+        summary_changes_lines(&result->changes, &out);
+    }
     fwrite(out.p ? out.p : "", 1, out.n, stderr);
 }
 
@@ -134,7 +138,8 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     struct watchers watchers = {0};
     auto_buf struct buf message = {0};
     const char *unset[MOST_UNSET];
-    const char *integrity = "low", *learned = NULL;
+    const char *integrity = "low", *learned = NULL, *strict = "", *limit = NULL;
+    bool undo = false;
     bool json = false, quiet = false, verbose = false, help = false, dashes = false, learn = false;
     const struct option own[] = {
         {.name = "json", .flag = &json},
@@ -151,6 +156,8 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         {.name = "audit-all", .flag = &o.audit_all},
         {.name = "audit-raw", .flag = &o.audit_raw},
         {.name = "wine-prefix", .value = &o.wine_prefix},
+        {.name = "undo", .value = &strict, .flag = &undo},
+        {.name = "undo-limit", .value = &limit},
         {.name = "unset", .value = unset, .count = &o.unset_count, .most = MOST_UNSET}};
     int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
     for (size_t i = 0; rc && i < args->count && strcmp(args->items[i], "--") != 0; i++)
@@ -169,6 +176,12 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     o.medium_integrity = strcmp(integrity, "medium") == 0;
     if (!o.medium_integrity && strcmp(integrity, "low") != 0)
         return print_failure("--integrity is low or medium");
+    o.undo = undo ? strict : NULL;
+    if (undo && *strict && strcmp(strict, "strict") != 0)
+        return print_failure("--undo is given alone or as --undo=strict");
+    if (limit && (!undo || policy_read_memory(str_of(limit), &o.undo_limit)))
+        return print_failure(undo ? "--undo-limit takes a size like 512M or 4G"
+                                  : "--undo-limit belongs to --undo; add --undo");
     if (learned && !learn)
         return print_failure("-o names the policy file that --learn writes; add --learn");
     /* The file is Cordon's own: a link that the run makes of it must not be written through. */

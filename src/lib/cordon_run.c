@@ -4,6 +4,7 @@
 
 #include "lib/run.h"
 #include "lib/system.h"
+#include "policy/load.h"
 
 enum { MOST_UNSET = 256 };
 
@@ -17,6 +18,7 @@ struct cordon_run_options {
 
 struct cordon_result {
     struct run_result run;
+    bool undo; /* was asked for */
     struct buf json;
 };
 
@@ -67,6 +69,14 @@ int cordon_run_options_set(struct cordon_run_options *o, const char *option, con
     bool *place = switch_of(&o->run, name);
     bool audit = str_eq(name, STR("audit")), prefix = str_eq(name, STR("wine-prefix"));
     bool unset = str_eq(name, STR("unset")), integrity = str_eq(name, STR("integrity"));
+    if (str_eq(name, STR("undo"))) {
+        if (value && strcmp(value, "strict") != 0)
+            return CORDON_E_VALUE;
+        o->run.undo = value ? "strict" : "";
+        return 0;
+    }
+    if (str_eq(name, STR("undo-limit")))
+        return value ? policy_read_memory(str_of(value), &o->run.undo_limit) : CORDON_E_VALUE;
     if (!place && !audit && !prefix && !unset && !integrity)
         return CORDON_E_UNKNOWN;
     if ((place != NULL) != (value == NULL))
@@ -142,8 +152,12 @@ static int run_inside(struct cordon_policy *p, struct run_options *o, struct run
 
 static int finish(struct cordon_policy *p, struct cordon_result *r, struct cordon_result **out)
 {
-    struct summary_end end = {str_of(r->run.reason), str_of(r->run.boundary), r->run.exit,
-                              r->run.duration_ms, STR_NONE};
+    struct summary_end end = {str_of(r->run.reason),
+                              str_of(r->run.boundary),
+                              r->run.exit,
+                              r->run.duration_ms,
+                              STR_NONE,
+                              r->undo ? &r->run.changes : NULL};
     summary_json(&r->run.summary, &end, &r->json);
     if (r->json.n)
         r->json.n--; /* the line's end */
@@ -174,6 +188,7 @@ int cordon_run(struct cordon_policy *p, const struct cordon_run_options *options
         return api_fail(p, CORDON_E_NOMEM, why);
     }
     memcpy(words, argv, argc * sizeof *words);
+    r->undo = o.undo != NULL;
     o.argv = words;
     o.argc = argc;
     int rc = system_guest_open(options ? options->output : NULL,

@@ -15,6 +15,8 @@ struct run_options {
     bool audit_all, audit_raw;
     bool require_kernel;                   /* refuse to run where the kernel does not confine */
     bool medium_integrity, allow_elevated; /* Windows: weakenings that were asked for */
+    const char *undo;        /* Linux: "" or "strict"; NULL: the run keeps no journal */
+    uint64_t undo_limit;     /* bytes; 0: the default */
     const char *wine_prefix; /* Linux: the prefix of a Windows program; NULL: a private one */
     bool own_process;        /* the process is Cordon's, not a host's */
     bool probes;             /* this program can be started as the ladder's probe */
@@ -39,10 +41,13 @@ struct run_result {
     const char *note; /* why the program could not start; NULL: nothing to say */
     const char *lost; /* a layer missing in this run; NULL: none */
     uint64_t duration_ms;
-    bool temp_had_files; /* the private temp folder was not empty when it was removed */
-    int audit_failure;   /* 0, or why events are missing from the file */
+    bool temp_had_files;            /* the private temp folder was not empty when it was removed */
+    int audit_failure;              /* 0, or why events are missing from the file */
+    struct summary_changes changes; /* of --undo */
     struct summary summary;
 };
+
+enum { RUN_UNDO_LIMIT_GIB = 2 };
 
 /* Adds what the run itself brings to the policy (own files, temp) and compiles it; call it before
    any question. */

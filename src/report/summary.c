@@ -179,6 +179,44 @@ void summary_lines(const struct summary *s, struct str audit, bool failed, struc
     repository_lines(s, audit, out);
 }
 
+void summary_changes_lines(const struct summary_changes *c, struct buf *out)
+{
+    const struct {
+        uint64_t count;
+        const char *word;
+    } parts[] = {{c->created, "created"},
+                 {c->modified, "modified"},
+                 {c->deleted, "deleted"},
+                 {c->renamed, "renamed"}};
+    bool first = true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].count) {
+            buf_fmt(out, "%s%llu %s", first ? "cordon: " : ", ", (unsigned long long)parts[i].count,
+                    parts[i].word);
+            first = false;
+        }
+    if (!first)
+        buf_add(out, STR("; take back with: cordon undo\n"));
+    if (c->lost)
+        buf_fmt(out, "cordon: %llu of them cannot be taken back (%s); cordon changes names them\n",
+                (unsigned long long)c->lost, c->why);
+}
+
+static void changes_json(struct json_writer *w, const struct summary_changes *c)
+{
+    json_key(w, STR("undo"));
+    json_open(w, '{');
+    json_put(w, STR("run"), str_of(c->run));
+    json_put_number(w, STR("created"), (long long)c->created);
+    json_put_number(w, STR("modified"), (long long)c->modified);
+    json_put_number(w, STR("deleted"), (long long)c->deleted);
+    json_put_number(w, STR("renamed"), (long long)c->renamed);
+    json_put_number(w, STR("lost"), (long long)c->lost);
+    if (c->lost)
+        json_put(w, STR("why"), str_of(c->why));
+    json_close(w, '}');
+}
+
 void summary_json(const struct summary *s, const struct summary_end *end, struct buf *out)
 {
     struct json_writer w = {.out = out};
@@ -213,6 +251,8 @@ void summary_json(const struct summary *s, const struct summary_end *end, struct
     for (size_t i = 0; i < s->repository_count; i++)
         json_string(&w, s->repositories[i]);
     json_close(&w, ']');
+    if (end->changes)
+        changes_json(&w, end->changes);
     json_close(&w, '}');
     buf_char(out, '\n');
 }

@@ -42,12 +42,24 @@ void summary_line(const struct audit_event *event, struct buf *out);
    command failed. audit is the file that --audit named, or empty. */
 void summary_lines(const struct summary *s, struct str audit, bool failed, struct buf *out);
 
+/* What --undo can take back. */
+struct summary_changes {
+    char run[48]; /* empty: nothing was changed, or there is no journal */
+    uint64_t created, modified, deleted, renamed;
+    uint64_t lost; /* cannot be taken back */
+    char why[96];  /* the last of those */
+};
+
+/* "cordon: 3 created, 12 modified; take back with: cordon undo", if there is anything to say. */
+void summary_changes_lines(const struct summary_changes *c, struct buf *out);
+
 struct summary_end {
     struct str reason; /* exited, signal, timeout, refused, failed */
     struct str boundary;
     uint32_t exit;
     uint64_t duration_ms;
-    struct str message; /* why it failed; may be empty */
+    struct str message;                    /* why it failed; may be empty */
+    const struct summary_changes *changes; /* NULL: without --undo */
 };
 
 /* One JSON object on a line of its own. */

@@ -238,7 +238,8 @@ static void test_summary(void)
     ok(str_ends(buf_str(&out), STR("cordon: \xE2\x80\xA6 and 2 more, see --audit run.jsonl\n")),
        "a minor one counts only if the command failed");
     buf_reset(&out);
-    summary_json(&s, &(struct summary_end){STR("exited"), STR("kernel"), 3, 12, STR_NONE}, &out);
+    summary_json(&s, &(struct summary_end){STR("exited"), STR("kernel"), 3, 12, STR_NONE, NULL},
+                 &out);
     ok(str_starts(buf_str(&out),
                   STR("{\"type\":\"summary\",\"reason\":\"exited\",\"exit\":3,"
                       "\"boundary\":\"kernel\",\"duration_ms\":12,\"denied\":17,"
@@ -258,7 +259,8 @@ static void test_summary(void)
            s.repository_count == 1,
        "a repository that was made is named, once and in one line");
     buf_reset(&out);
-    summary_json(&s, &(struct summary_end){STR("exited"), STR("kernel"), 3, 12, STR_NONE}, &out);
+    summary_json(&s, &(struct summary_end){STR("exited"), STR("kernel"), 3, 12, STR_NONE, NULL},
+                 &out);
     ok(str_ends(buf_str(&out), STR("\"repositories\":[\"/w/n\\n/.git\"]}\n")), "in JSON, too");
     summary_free(&s);
 }

@@ -33,6 +33,11 @@ static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t pa
     }
     if (!broker_allows(b, r, &where, access, op))
         return -1;
+    rc = undo_attributes(b, r, &where);
+    if (rc) {
+        request_fail(r, -rc);
+        return -1;
+    }
     int fd = where.leaf[0] ? openat(where.parent, where.leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC)
                            : dup(where.parent);
     if (fd < 0)
@@ -71,11 +76,13 @@ static int judge_copy(struct broker *b, struct request *r, int copy, enum policy
         return copy;
     /* A path that cannot be determined (too long, unreachable) cannot be judged. */
     bool told = resolve_path_of(copy, where.path, sizeof where.path);
-    if (told && broker_allows(b, r, &where, access, op))
+    int rc = -EACCES;
+    if (told && broker_allows(b, r, &where, access, op) &&
+        (rc = undo_attributes(b, r, &where)) == 0)
         return copy;
     close(copy);
-    if (!told)
-        request_fail(r, EACCES);
+    if (!r->answered)
+        request_fail(r, -rc);
     return -1;
 }
 

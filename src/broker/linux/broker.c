@@ -97,7 +97,7 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
     if (!where->exists)
         return;
     facts->directory = S_ISDIR(where->st.st_mode);
-    facts->links = facts->directory ? 1 : (uint32_t)where->st.st_nlink;
+    facts->links = facts->directory ? 1 : undo_links(b, &where->st);
     facts->links_inside = facts->links > 1 && b->linked.used &&
                           id_set_count(&b->linked, broker_id(where)) + 1 == facts->links;
 }

@@ -135,6 +135,7 @@ struct broker {
     struct str stubs;   /* the folder of stubs, which only print a message; may be empty */
     bool granted_mixed; /* a link was placed in it */
     struct sockaddr_storage proxy; /* of the two proxy modes: all that can be reached */
+    struct keep *undo;             /* the journal of --undo; NULL: none */
 };
 
 void broker_free(struct broker *b);
@@ -176,7 +177,7 @@ bool broker_allows_by(struct broker *b, struct request *r, const struct resolved
                       enum policy_access access, enum audit_op op, enum policy_rule *rule);
 
 /* Disables a nested repository before any part of it is removed. False if that is impossible. */
-bool nested_end(struct broker *b, const char *path);
+bool nested_end(struct broker *b, struct request *r, const char *path);
 
 /* True for the HEAD that nested_end removed: the program removing the repository may delete it
    too. */
@@ -291,6 +292,23 @@ struct pollfd;
 size_t datagram_watch(const struct broker *b, struct pollfd *out);
 void datagram_serve(struct broker *b, const struct pollfd *watched, size_t count);
 void datagram_close(struct broker *b);
+
+/* For the journal of --undo, before a change: 0, or a negative errno, and then the change must not
+   be made. undo_write may return -EAGAIN: the object was replaced meanwhile. */
+int undo_write(struct broker *b, struct request *r, const struct resolved *where);
+int undo_attributes(struct broker *b, struct request *r, const struct resolved *where);
+int undo_create(struct broker *b, struct request *r, const struct resolved *where, mode_t type);
+int undo_remove(struct broker *b, struct request *r, const struct resolved *where);
+int undo_rename(struct broker *b, struct request *r, const struct resolved *from,
+                const struct resolved *to, bool exchange);
+int undo_link(struct broker *b, struct request *r, const struct resolved *from,
+              const struct resolved *to);
+
+/* The change was made, or failed with this errno, which is left as it is. made: a new name. */
+void undo_after(struct broker *b, int error, const struct resolved *made);
+
+/* The names that a file has, without those of the journal. */
+uint32_t undo_links(const struct broker *b, const struct stat *st);
 
 /* The handlers, by call. A call that its handler leaves unanswered is refused. */
 #define CALL(name, x86_64, arm64, action, argument)

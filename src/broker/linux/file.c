@@ -26,8 +26,15 @@ static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t pa
     where.folder_wanted = true;
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
+    rc = undo_create(b, r, &where, S_IFDIR);
+    if (rc) {
+        request_fail(r, -rc);
+        return;
+    }
     request_take_umask(r);
-    if (mkdirat(where.parent, where.leaf, mode & 07777)) {
+    rc = mkdirat(where.parent, where.leaf, mode & 07777);
+    undo_after(b, rc ? errno : 0, &where);
+    if (rc) {
         request_fail(r, errno);
         return;
     }
@@ -58,12 +65,22 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
     enum policy_rule rule;
     if (!broker_allows_by(b, r, &where, POLICY_DELETE, AUDIT_FILE_DELETE, &rule))
         return;
-    if (rule == RULE_GIT_REMOVED && !nested_end(b, where.path)) {
+    if (rule == RULE_GIT_REMOVED && !nested_end(b, r, where.path)) {
         request_fail(r, EACCES);
         return;
     }
     struct file_id id = broker_id(&where);
-    if (unlinkat(where.parent, where.leaf, flags)) {
+    if (!(flags & AT_REMOVEDIR) == S_ISDIR(where.st.st_mode))
+        rc = flags & AT_REMOVEDIR ? -ENOTDIR : -EISDIR;
+    if (rc == 0)
+        rc = undo_remove(b, r, &where);
+    if (rc) {
+        request_fail(r, -rc);
+        return;
+    }
+    rc = unlinkat(where.parent, where.leaf, flags);
+    undo_after(b, rc ? errno : 0, NULL);
+    if (rc) {
         request_fail(r, errno);
         return;
     }
@@ -147,7 +164,14 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     if (exchange && S_ISLNK(to.st.st_mode))
         grant_mix(b, from.path);
     struct file_id replaced = to.exists ? broker_id(&to) : (struct file_id){0};
-    if (syscall(SYS_renameat2, from.parent, from.leaf, to.parent, to.leaf, flags)) {
+    rc = undo_rename(b, r, &from, &to, exchange);
+    if (rc) {
+        request_fail(r, -rc);
+        return;
+    }
+    rc = (int)syscall(SYS_renameat2, from.parent, from.leaf, to.parent, to.leaf, flags);
+    undo_after(b, rc ? errno : 0, NULL);
+    if (rc) {
         request_fail(r, errno);
         return;
     }
@@ -177,7 +201,14 @@ static void link_descriptor(struct broker *b, struct request *r, int copy,
     }
     if (broker_allows(b, r, to, POLICY_CREATE, AUDIT_FILE_CREATE)) {
         snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
-        if (linkat(AT_FDCWD, path, to->parent, to->leaf, AT_SYMLINK_FOLLOW)) {
+        int rc = undo_create(b, r, to, S_IFREG);
+        if (rc) {
+            errno = -rc;
+        } else {
+            rc = linkat(AT_FDCWD, path, to->parent, to->leaf, AT_SYMLINK_FOLLOW);
+            undo_after(b, rc ? errno : 0, to);
+        }
+        if (rc) {
             request_fail(r, errno);
         } else {
             temp_made(b, to);
@@ -221,13 +252,20 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
         request_fail(r, EXDEV);
         return;
     }
-    if (linkat(from.parent, from.leaf, to.parent, to.leaf, 0)) {
+    rc = undo_link(b, r, &from, &to);
+    if (rc) {
+        request_fail(r, -rc);
+        return;
+    }
+    rc = linkat(from.parent, from.leaf, to.parent, to.leaf, 0);
+    undo_after(b, rc ? errno : 0, NULL);
+    if (rc) {
         request_fail(r, errno);
         return;
     }
     /* All its names are known to be inside only if it had one name when this run first linked
        it. */
-    if (from.st.st_nlink == 1 || id_set_count(&b->linked, id))
+    if (undo_links(b, &from.st) == 1 || id_set_count(&b->linked, id))
         id_set_add(&b->linked, id);
     temp_made(b, &to);
     request_succeed(r, 0);
@@ -251,7 +289,14 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
     grant_mix(b, where.path);
-    if (symlinkat(text, where.parent, where.leaf)) {
+    rc = undo_create(b, r, &where, S_IFLNK);
+    if (rc) {
+        request_fail(r, -rc);
+        return;
+    }
+    rc = symlinkat(text, where.parent, where.leaf);
+    undo_after(b, rc ? errno : 0, &where);
+    if (rc) {
         request_fail(r, errno);
         return;
     }
@@ -274,8 +319,15 @@ static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t pa
         return;
     if (!broker_allows_mode(b, r, str_of(where.path), mode, false))
         return;
+    rc = undo_create(b, r, &where, mode & S_IFMT ? mode & S_IFMT : S_IFREG);
+    if (rc) {
+        request_fail(r, -rc);
+        return;
+    }
     request_take_umask(r);
-    if (mknodat(where.parent, where.leaf, mode, 0)) {
+    rc = mknodat(where.parent, where.leaf, mode, 0);
+    undo_after(b, rc ? errno : 0, &where);
+    if (rc) {
         request_fail(r, errno);
         return;
     }

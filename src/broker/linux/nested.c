@@ -29,7 +29,7 @@ static size_t place_end(const struct broker *b, struct str path)
     return end;
 }
 
-bool nested_end(struct broker *b, const char *text)
+bool nested_end(struct broker *b, struct request *r, const char *text)
 {
     struct str path = str_of(text);
     char folder[PATH_MAX];
@@ -44,7 +44,16 @@ bool nested_end(struct broker *b, const char *text)
         return false;
     git.parent = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool ended = git.parent >= 0 && fstat(git.parent, &git.st) == 0;
-    if (ended && unlinkat(git.parent, "HEAD", 0) == 0)
+    struct resolved head = {.parent = git.parent, .leaf = "HEAD"};
+    head.exists = ended && fstatat(git.parent, "HEAD", &head.st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (head.exists &&
+        (snprintf(head.path, sizeof head.path, "%s/HEAD", folder) >= (int)sizeof head.path ||
+         undo_remove(b, r, &head)))
+        ended = false;
+    int rc = ended ? unlinkat(git.parent, "HEAD", 0) : -1;
+    if (head.exists && ended)
+        undo_after(b, rc ? errno : 0, NULL);
+    if (ended && rc == 0)
         id_set_add(&b->ended, broker_id(&git)); /* out of memory: HEAD is simply not there */
     else
         ended = ended && errno == ENOENT;

@@ -74,6 +74,9 @@ int open_object(struct broker *b, struct request *r, struct resolved *where, int
         return -EACCES;
     if (b->judges_reads && flags_read(flags) && !read_allows(b, r, where))
         return -EACCES;
+    int kept = writes ? undo_write(b, r, where) : 0;
+    if (kept)
+        return kept;
     /* Opening a file with a lease waits for the lease holder; the broker must not wait. */
     bool plain = S_ISREG(where->st.st_mode) && !(flags & O_NONBLOCK);
     int fd =
@@ -116,9 +119,13 @@ static int open_new(struct broker *b, struct request *r, struct resolved *where,
         return -EACCES;
     if (!broker_allows_mode(b, r, str_of(where->path), mode, false))
         return -EPERM;
+    int kept = undo_create(b, r, where, S_IFREG);
+    if (kept)
+        return kept;
     request_take_umask(r);
     int how = (flags & ~O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
     int fd = openat(where->parent, where->leaf, how, mode & 07777);
+    undo_after(b, fd < 0 ? errno : 0, where);
     if (fd < 0)
         return -errno;
     broker_made(b, where);
@@ -173,6 +180,8 @@ static int open_descriptor(struct broker *b, struct request *r, const struct res
         open_in_thread(b, r, copy, flags, false);
         return 0;
     }
+    if (rc == 0 && named && flags_write(flags))
+        rc = undo_write(b, r, &object);
     if (rc == 0) {
         snprintf(own, sizeof own, "/proc/self/fd/%d", copy);
         rc = open(own, (flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW)) | O_CLOEXEC);

@@ -408,10 +408,13 @@ static void bind_unix(struct broker *b, struct request *r, const struct sockaddr
     snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d/%.64s", where.parent, where.leaf);
     struct timespec begin;
     clock_gettime(CLOCK_REALTIME_COARSE, &begin); /* the clock used for birth times */
-    if (socket < 0)
-        request_fail(r, -socket);
-    else if (bind(socket, (struct sockaddr *)&own, sizeof own))
-        request_fail(r, errno);
+    rc = socket < 0 ? socket : undo_create(b, r, &where, S_IFSOCK);
+    if (rc == 0) {
+        rc = bind(socket, (struct sockaddr *)&own, sizeof own) ? -errno : 0;
+        undo_after(b, -rc, &where);
+    }
+    if (rc)
+        request_fail(r, -rc);
     else if (!remember_socket(b, &where, &begin))
         request_fail(r, ENOMEM);
     else

@@ -125,6 +125,10 @@ static void look_for_secret(const struct secrets *secrets, struct str path, bool
     static const struct str all_devices = {"/dev", sizeof "/dev" - 1};
     *inside = secrets_below(all_devices, path);
     *above = secrets_below(path, all_devices);
+    if (secrets->hidden.n) {
+        *inside = *inside || secrets_below(secrets->hidden, path);
+        *above = *above || secrets_below(path, secrets->hidden);
+    }
     for (size_t i = 0; i < secrets->count; i++) {
         if (!secrets->items[i].fixed)
             continue;

@@ -23,6 +23,8 @@ struct secrets {
     size_t count;
     struct str *allowed; /* final paths of allow-read */
     size_t allowed_count;
+    struct str hidden; /* a folder outside all writable ones that only the kernel closes; may be
+                          empty */
 };
 
 /* Looks up the rules of the compiled settings; false if memory runs out. */

@@ -262,8 +262,10 @@ static void keep_descriptors(int *kept, size_t count)
 
 static void keep_own(const struct spawn_plan *plan, int control, int socket)
 {
-    int kept[4 + LIMITS_MOST_GROUPS];
+    int kept[5 + LIMITS_MOST_GROUPS];
     size_t count = 0;
+    if (plan->stamp > 0)
+        kept[count++] = plan->stamp;
     kept[count++] = control;
     kept[count++] = socket;
     for (int i = 0; plan->stdio && i < 2; i++)
@@ -329,6 +331,8 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
         (void)!write(control, &end, sizeof end); /* from now on no call of theirs is answered */
         kill_tree(scoped);
     }
+    if (plan->stamp > 0)
+        futimens(plan->stamp, NULL); /* for --undo, if the supervisor is dead */
     end.last = true;
     (void)!write(control, &end, sizeof end);
     if (plan->stubs)

@@ -4,10 +4,12 @@
 #include "lib/linux/prepare.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
 #include "launch/linux/stubs.h"
+#include "undo/linux/store.h"
 
 /* Opened for writing, because only such an open reaches a broker; elsewhere this file does not
    exist. */
@@ -74,6 +76,11 @@ int system_prepare(struct cordon_policy *p, const struct run_options *o)
     p->prepared = ARENA_NEW(&p->settings.arena, struct system_prepared);
     int rc = p->prepared ? prepare_stubs(&p->settings, p->prepared) : CORDON_E_NOMEM;
     if (rc)
+        return api_fail(p, rc, cordon_strerror(rc));
+    char store[PATH_MAX], why[512];
+    if (o->undo && !store_path(true, store, sizeof store, why, sizeof why))
+        return api_fail(p, CORDON_E_OPEN, why);
+    if (o->undo && (rc = settings_protect(&p->settings, str_of(store))))
         return api_fail(p, rc, cordon_strerror(rc));
     struct wine_question question = {.argv = o->argv,
                                      .argc = o->argc,

@@ -26,6 +26,7 @@
 #include "launch/linux/worker.h"
 #include "launch/temp.h"
 #include "lib/linux/prepare.h"
+#include "lib/linux/undo.h"
 #include "policy/narrow.h"
 
 extern char **environ;
@@ -179,6 +180,7 @@ struct way_out {
     struct proxy_server *server; /* of --net=allow */
     char url[128];               /* empty: none */
     int record;                  /* what the session created in temp; -1: there is none */
+    struct keep *undo;           /* the journal of --undo; NULL: none */
 };
 
 static int open_way_out(struct run *run, struct way_out *out)
@@ -243,6 +245,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     broker->context = run;
     broker->now = machine_now_ms;
     broker->proxy = way->address;
+    broker->undo = way->undo;
     const struct policy_settings *settings = policy_settings_of(p->policy);
     if (settings->temp == POLICY_TEMP_OWN)
         broker->temp.folder = settings->temp_path;
@@ -404,6 +407,8 @@ int system_run(struct run *run)
         return 0;
     bool inside = false;
     int rc = confined ? look_around(run, &inside) : 0;
+    if (rc == 0 && o->undo)
+        rc = undo_begin(run, confined, inside, &secrets, &arena, &way.undo);
     if (rc == 0 && confined && !inside)
         rc = open_way_out(run, &way);
     if (rc == 0 && confined && !inside && settings->temp_path.n &&
@@ -424,6 +429,7 @@ int system_run(struct run *run)
                               .cwd = cwd.p,
                               .unconfined = !confined || inside,
                               .timeout_ms = settings->limits.timeout_ms,
+                              .stamp = way.undo ? keep_stamp(way.undo) : 0,
                               .stubs = confined && !inside ? p->prepared->stubs : NULL,
                               .policy = p->policy,
                               .confine = {.landlock_abi = confine_landlock_abi(),
@@ -433,6 +439,8 @@ int system_run(struct run *run)
     if (rc == 0)
         rc = plan.environ ? start(run, &plan, &way) : api_fail(p, CORDON_E_NOMEM, "out of memory");
     proxy_close(way.server);
+    if (way.undo)
+        undo_finish(run, way.undo);
     if (way.record >= 0)
         close(way.record);
     return rc;

@@ -14,8 +14,7 @@
 
 int system_prepare(struct cordon_policy *p, const struct run_options *o)
 {
-    (void)p, (void)o;
-    return 0;
+    return o->undo ? api_fail(p, CORDON_E_VALUE, "--undo is not built for Windows yet") : 0;
 }
 
 void system_finish(struct cordon_policy *p)

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tells the journal of --undo of each change before it is made. Without --undo nothing happens. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "broker/linux/broker.h"
+#include "undo/linux/keep.h"
+
+static struct keep_place place_of(const struct resolved *where)
+{
+    return (struct keep_place){where->parent, where->leaf, where->path,
+                               where->exists ? &where->st : NULL};
+}
+
+/* Passes on 0 and an errno. A change that --undo=strict refuses is reported. */
+static int answer(struct broker *b, struct request *r, const char *path, int rc)
+{
+    uint64_t count;
+    char why[160];
+    if (rc != -ENOSPC)
+        return rc;
+    const char *reason = keep_lost(b->undo, &count);
+    snprintf(why, sizeof why, "it could not be taken back: %s", reason ? reason : "not kept");
+    broker_report_text(b, r, AUDIT_FILE_WRITE, str_of(path), AUDIT_DENY,
+                       str_of(policy_rule_id(RULE_UNDO_STRICT)), str_of(why),
+                       STR("--undo instead of --undo=strict, or a higher --undo-limit"));
+    return rc;
+}
+
+int undo_write(struct broker *b, struct request *r, const struct resolved *where)
+{
+    if (!b->undo)
+        return 0;
+    struct keep_place place = place_of(where);
+    return answer(b, r, where->path, keep_write(b->undo, &place));
+}
+
+int undo_attributes(struct broker *b, struct request *r, const struct resolved *where)
+{
+    if (!b->undo)
+        return 0;
+    struct keep_place place = place_of(where);
+    int rc = keep_attributes(b->undo, &place);
+    return answer(b, r, where->path, rc == -EAGAIN ? -EBUSY : rc);
+}
+
+int undo_create(struct broker *b, struct request *r, const struct resolved *where, mode_t type)
+{
+    if (!b->undo)
+        return 0;
+    struct keep_place place = place_of(where);
+    return answer(b, r, where->path, keep_create(b->undo, &place, type));
+}
+
+int undo_remove(struct broker *b, struct request *r, const struct resolved *where)
+{
+    if (!b->undo)
+        return 0;
+    struct keep_place place = place_of(where);
+    int rc = keep_remove(b->undo, &place);
+    return answer(b, r, where->path, rc == -EAGAIN ? -EBUSY : rc);
+}
+
+int undo_rename(struct broker *b, struct request *r, const struct resolved *from,
+                const struct resolved *to, bool exchange)
+{
+    if (!b->undo)
+        return 0;
+    struct keep_place first = place_of(from), second = place_of(to);
+    int rc = keep_rename(b->undo, &first, &second, exchange);
+    return answer(b, r, from->path, rc == -EAGAIN ? -EBUSY : rc);
+}
+
+int undo_link(struct broker *b, struct request *r, const struct resolved *from,
+              const struct resolved *to)
+{
+    if (!b->undo)
+        return 0;
+    struct keep_place first = place_of(from), second = place_of(to);
+    return answer(b, r, to->path, keep_link(b->undo, &first, &second));
+}
+
+void undo_after(struct broker *b, int error, const struct resolved *made)
+{
+    if (!b->undo)
+        return;
+    int before = errno;
+    struct keep_place place = {0};
+    if (made)
+        place = place_of(made);
+    keep_after(b->undo, error, made ? &place : NULL);
+    errno = before;
+}
+
+uint32_t undo_links(const struct broker *b, const struct stat *st)
+{
+    uint32_t links = (uint32_t)st->st_nlink;
+    return b->undo && links > 1 ? links - keep_handles(b->undo, st) : links;
+}

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cordon changes, undo and runs: what runs with --undo changed, and taking it back. */
+#include <limits.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+#include "lib/linux/prepare.h"
+#include "lib/run.h"
+#include "undo/diff.h"
+#include "undo/linux/restore.h"
+
+enum { MOST_WORDS = 1024, LARGEST_DIFF = 8 << 20 };
+
+struct words {
+    const char *items[MOST_WORDS];
+    size_t count;
+};
+
+/* Options and words in any order. */
+static int take_all(struct arguments *args, const struct option *own, size_t own_count,
+                    struct words *words)
+{
+    bool dashes = false;
+    while (args->next < args->count) {
+        int rc = dashes ? 0 : options_take(args, own, own_count, NULL, &dashes);
+        if (rc)
+            return rc;
+        if (args->next < args->count) {
+            if (words->count == MOST_WORDS)
+                return print_failure("more than %d words", MOST_WORDS);
+            words->items[words->count++] = args->items[args->next++];
+        }
+    }
+    return 0;
+}
+
+/* A name may hold anything: a terminal must not obey it. */
+static void add_clean(struct buf *out, struct str text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        buf_char(out, (unsigned char)text.p[i] < 32 || text.p[i] == 127 ? '?' : text.p[i]);
+}
+
+/* Opens the store; -1 after a message. */
+static int open_store(int *code)
+{
+    char why[512];
+    int outer = prepare_outer_policy(), store = -1;
+    if (outer >= 0) {
+        close(outer);
+        *code = print_failure("journals are out of reach inside a run");
+        return -1;
+    }
+    store = store_open(true, why, sizeof why);
+    if (store < 0)
+        *code = print_failure("%s", why);
+    return store;
+}
+
+/* Takes the run's id out of the words, if it comes first, and finds the run that is meant. */
+static bool choose(int store, struct words *words, char id[STORE_LONGEST_ID], int *code)
+{
+    char folder[PATH_MAX], why[512];
+    const char *wanted = NULL;
+    if (words->count && store_is_id(words->items[0])) {
+        wanted = words->items[0];
+        memmove(words->items, words->items + 1, --words->count * sizeof *words->items);
+    }
+    if (!getcwd(folder, sizeof folder))
+        folder[0] = '\0';
+    if (store_choose(store, wanted, folder, id, why, sizeof why))
+        return true;
+    *code = print_failure("%s", why);
+    return false;
+}
+
+/* Makes a word an absolute path, without looking at the disk: the file may be gone. */
+static bool absolute(const char *word, struct buf *out)
+{
+    char folder[PATH_MAX];
+    struct str parts[PATH_MAX / 2];
+    size_t count = 0;
+    auto_buf struct buf whole = {0};
+    if (word[0] != '/' && getcwd(folder, sizeof folder))
+        buf_fmt(&whole, "%s/", folder);
+    buf_add(&whole, str_of(word));
+    for (size_t at = 0; at < whole.n;) {
+        size_t end = str_find_char(buf_str(&whole), '/', at);
+        struct str part = str_slice(buf_str(&whole), at, end);
+        if (str_eq(part, STR("..")))
+            count -= count > 0;
+        else if (part.n && !str_eq(part, STR(".")) && count < sizeof parts / sizeof *parts)
+            parts[count++] = part;
+        at = end + 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        buf_char(out, '/');
+        buf_add(out, parts[i]);
+    }
+    if (!count)
+        buf_char(out, '/');
+    return !out->failed && !whole.failed;
+}
+
+static bool make_absolute(struct arena *arena, struct words *words)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        auto_buf struct buf path = {0};
+        if (!absolute(words->items[i], &path) ||
+            !(words->items[i] = arena_copy(arena, buf_str(&path)).p))
+            return false;
+    }
+    return true;
+}
+
+/* ---- changes ---- */
+
+struct showing {
+    struct store_journal *j;
+    int roots[UNDO_MOST_ROOTS];
+    bool diff, json;
+    const struct words *only;
+    struct json_writer *w;
+    struct buf *out;
+    uint64_t counts[UNDO_KINDS];
+};
+
+static bool is_wanted(const struct showing *s, const struct undo_change *c)
+{
+    auto_buf struct buf path = {0};
+    buf_fmt(&path, "%.*s/%.*s", STR_ARG(s->j->model.head.roots[c->root].path), STR_ARG(c->path));
+    for (size_t i = 0; i < s->only->count; i++)
+        if (store_below(str_of(s->only->items[i]), buf_str(&path)))
+            return true;
+    return s->only->count == 0;
+}
+
+static const struct undo_record *record_of(const struct showing *s, uint32_t object, bool data)
+{
+    const struct undo_object *o = &s->j->model.objects[object];
+    return undo_model_record(&s->j->model, data ? o->data : o->meta);
+}
+
+static void show_change(struct showing *s, const struct undo_change *c)
+{
+    auto_buf struct buf before = {0}, after = {0}, lines = {0};
+    struct restore_spot spot = {.parent = -1};
+    struct diff_counts counts = {0};
+    const struct undo_record *meta = c->was ? record_of(s, c->was, false) : NULL;
+    const struct undo_record *data = c->was ? record_of(s, c->was, true) : NULL;
+    bool folder = s->j->model.objects[c->is ? c->is : c->was].folder;
+    bool there = c->after &&
+                 restore_find(&s->j->model.head, s->roots, c->root, c->path, &spot) == 0 &&
+                 spot.exists;
+    bool was = c->kind == UNDO_CREATED || restore_read_before(s->j, c->was, LARGEST_DIFF, &before);
+    bool is = c->kind == UNDO_DELETED || (there && restore_read_after(&spot, LARGEST_DIFF, &after));
+    bool counted =
+        !folder && was && is && c->kind != UNDO_RENAMED &&
+        diff_lines(buf_str(&before), buf_str(&after), &counts, s->diff ? &lines : NULL) &&
+        !counts.binary;
+    bool lost = data && data->how == UNDO_LOST;
+    if (s->json) {
+        struct json_writer *w = s->w;
+        json_open(w, '{');
+        json_put(w, STR("kind"), str_of(undo_kind_word(c->kind)));
+        json_put(w, STR("path"), c->path);
+        if (c->root)
+            json_put(w, STR("root"), s->j->model.head.roots[c->root].path);
+        if (c->kind == UNDO_RENAMED)
+            json_put(w, STR("from"), c->from);
+        json_put_bool(w, STR("folder"), folder);
+        if (!folder && meta)
+            json_put_number(w, STR("size_before"), (long long)(data ? data->size : meta->size));
+        if (!folder && there)
+            json_put_number(w, STR("size"), (long long)spot.st.st_size);
+        if (counted) {
+            json_put_number(w, STR("added"), (long long)counts.added);
+            json_put_number(w, STR("removed"), (long long)counts.removed);
+        }
+        if (s->diff && counted)
+            json_put(w, STR("diff"), buf_str(&lines));
+        if (lost)
+            json_put(w, STR("lost"), data->text);
+        json_close(w, '}');
+    } else if (s->diff) {
+        if (!folder && c->kind != UNDO_RENAMED) {
+            buf_add(s->out, c->kind == UNDO_CREATED ? STR("--- /dev/null\n") : STR("--- a/"));
+            if (c->kind != UNDO_CREATED) {
+                add_clean(s->out, c->path);
+                buf_char(s->out, '\n');
+            }
+            buf_add(s->out, c->kind == UNDO_DELETED ? STR("+++ /dev/null\n") : STR("+++ b/"));
+            if (c->kind != UNDO_DELETED) {
+                add_clean(s->out, c->path);
+                buf_char(s->out, '\n');
+            }
+            if (counted)
+                buf_add(s->out, buf_str(&lines));
+            else
+                buf_add(s->out, STR("(no text, too large, or not kept)\n"));
+        }
+    } else {
+        buf_fmt(s->out, "%-9s ", undo_kind_word(c->kind));
+        if (c->root)
+            buf_fmt(s->out, "%.*s/", STR_ARG(s->j->model.head.roots[c->root].path));
+        add_clean(s->out, c->path);
+        if (folder)
+            buf_char(s->out, '/');
+        if (c->kind == UNDO_RENAMED) {
+            buf_add(s->out, STR(" (was "));
+            add_clean(s->out, c->from);
+            buf_char(s->out, ')');
+        }
+        if (counted)
+            buf_fmt(s->out, " +%zu -%zu", counts.added, counts.removed);
+        else if (!folder && there && c->kind != UNDO_RENAMED && S_ISREG(spot.st.st_mode))
+            buf_fmt(s->out, " %llu bytes", (unsigned long long)spot.st.st_size);
+        if (lost)
+            buf_fmt(s->out, " (cannot be taken back: %.*s)", STR_ARG(data->text));
+        buf_char(s->out, '\n');
+    }
+    restore_leave(&spot);
+}
+
+static int show_changes(struct showing *s, const char *id)
+{
+    struct undo_change *changes;
+    size_t count;
+    auto_buf struct buf out = {0};
+    struct json_writer w = {.out = &out};
+    const struct undo_head *h = &s->j->model.head;
+    s->out = &out;
+    s->w = &w;
+    if (undo_model_changes(&s->j->model, &changes, &count))
+        return print_failure("out of memory");
+    if (s->json) {
+        json_open(&w, '{');
+        json_put(&w, STR("run"), str_of(id));
+        json_put(&w, STR("command"), h->command);
+        json_put_number(&w, STR("time"), (long long)h->time);
+        json_put(&w, STR("root"), h->roots[0].path);
+        json_put_bool(&w, STR("ended"), s->j->model.ended);
+        json_key(&w, STR("changes"));
+        json_open(&w, '[');
+    }
+    for (size_t i = 0; i < count; i++)
+        if (is_wanted(s, &changes[i]) && restore_differs(s->j, s->roots, &changes[i])) {
+            s->counts[changes[i].kind]++;
+            show_change(s, &changes[i]);
+            if (!s->json && (out.failed || !print_out(buf_str(&out))))
+                return print_failure("cannot write the answer");
+            if (!s->json)
+                buf_reset(&out);
+        }
+    if (s->json) {
+        json_close(&w, ']');
+        for (int k = UNDO_CREATED; k < UNDO_KINDS; k++)
+            json_put_number(&w, str_of(undo_kind_word(k)), (long long)s->counts[k]);
+        json_close(&w, '}');
+        buf_char(&out, '\n');
+    } else if (!s->diff) {
+        buf_fmt(&out, "%llu created, %llu modified, %llu deleted, %llu renamed by run %s: ",
+                (unsigned long long)s->counts[UNDO_CREATED],
+                (unsigned long long)s->counts[UNDO_MODIFIED],
+                (unsigned long long)s->counts[UNDO_DELETED],
+                (unsigned long long)s->counts[UNDO_RENAMED], id);
+        add_clean(&out, h->command);
+        buf_char(&out, '\n');
+    }
+    return !out.failed && print_out(buf_str(&out)) ? 0 : print_failure("cannot write the answer");
+}
+
+int command_changes(struct arguments *args)
+{
+    bool json = false, help = false, diff = false;
+    struct words words = {.count = 0};
+    auto_arena struct arena arena = {0};
+    const struct option own[] = {{.name = "json", .flag = &json},
+                                 {.name = "diff", .flag = &diff},
+                                 {.name = "help", .flag = &help}};
+    char id[STORE_LONGEST_ID], why[512];
+    int code = take_all(args, own, sizeof own / sizeof *own, &words);
+    if (code || help)
+        return code ? code : cli_help("changes");
+    int store = open_store(&code);
+    if (store < 0)
+        return code;
+    auto_store_journal struct store_journal j = {
+        .folder = -1, .pack = -1, .objects = -1, .lock = -1};
+    struct showing s = {.j = &j, .diff = diff, .json = json, .only = &words};
+    if (choose(store, &words, id, &code)) {
+        if (!make_absolute(&arena, &words))
+            code = print_failure("out of memory");
+        else if (store_read(store, id, &j, why, sizeof why) ||
+                 restore_open_roots(&j.model.head, s.roots, why, sizeof why))
+            code = print_failure("%s", why);
+        else {
+            code = show_changes(&s, id);
+            restore_close_roots(&j.model.head, s.roots);
+        }
+    }
+    close(store);
+    return code;
+}
+
+/* ---- undo ---- */
+
+struct telling {
+    bool json, dry;
+    struct json_writer *w;
+};
+
+static void tell(void *context, const struct restore_item *item)
+{
+    static const char *const words[] = {[RESTORE_FAILED] = "failed",
+                                        [RESTORE_CONFLICT] = "conflict",
+                                        [RESTORE_REMOVED] = "removed",
+                                        [RESTORE_RESTORED] = "restored",
+                                        [RESTORE_MOVED] = "moved"};
+    static const char *const would[] = {[RESTORE_FAILED] = "would fail",
+                                        [RESTORE_CONFLICT] = "would leave alone",
+                                        [RESTORE_REMOVED] = "would remove",
+                                        [RESTORE_RESTORED] = "would restore",
+                                        [RESTORE_MOVED] = "would move back"};
+    struct telling *t = context;
+    auto_buf struct buf line = {0};
+    if (t->json) {
+        json_open(t->w, '{');
+        json_put(t->w, STR("result"), str_of(words[item->result]));
+        json_put(t->w, STR("path"), str_of(item->path));
+        if (item->from[0])
+            json_put(t->w, STR("from"), str_of(item->from));
+        if (item->why[0])
+            json_put(t->w, STR("why"), str_of(item->why));
+        json_close(t->w, '}');
+        return;
+    }
+    bool bad = item->result == RESTORE_CONFLICT || item->result == RESTORE_FAILED;
+    add_clean(&line, str_of(item->path));
+    if (bad) {
+        print_error("%s: %s%s%s",
+                    t->dry                             ? would[item->result]
+                    : item->result == RESTORE_CONFLICT ? "left alone"
+                                                       : "not restored",
+                    buf_cstr(&line), item->why[0] ? ": " : "", item->why);
+        return;
+    }
+    printf("%s %s", t->dry ? would[item->result] : words[item->result], buf_cstr(&line));
+    if (item->from[0]) {
+        buf_reset(&line);
+        add_clean(&line, str_of(item->from));
+        printf(" (now %s)", buf_cstr(&line));
+    }
+    putchar('\n');
+}
+
+struct undo_request {
+    struct restore_options restore;
+    struct telling telling;
+    uint64_t done, conflicts;
+};
+
+/* Takes one run back; its part of the answer is one object of --json. */
+static int undo_one(int store, const char *id, struct undo_request *q)
+{
+    struct restore_counts counts;
+    char why[512];
+    struct json_writer *w = q->telling.w;
+    if (q->telling.json) {
+        json_open(w, '{');
+        json_put(w, STR("run"), str_of(id));
+        json_key(w, STR("items"));
+        json_open(w, '[');
+    }
+    int rc = restore_run(store, id, &q->restore, &counts, why, sizeof why);
+    if (q->telling.json) {
+        json_close(w, ']');
+        if (rc)
+            json_put(w, STR("error"), str_of(why));
+        json_put_number(w, STR("done"), (long long)counts.done);
+        json_put_number(w, STR("conflicts"), (long long)(counts.conflicts + counts.failed));
+        if (counts.run[0])
+            json_put(w, STR("undo"), str_of(counts.run));
+        json_close(w, '}');
+    }
+    if (rc)
+        return print_failure("%s", why);
+    q->done += counts.done;
+    q->conflicts += counts.conflicts + counts.failed;
+    if (!q->telling.json && !q->restore.dry) {
+        fflush(stdout);
+        if (counts.run[0])
+            print_error("run %s: %llu restored, %llu left alone; take this back with: cordon undo "
+                        "%s",
+                        id, (unsigned long long)counts.done,
+                        (unsigned long long)(counts.conflicts + counts.failed), counts.run);
+        else
+            print_error("run %s: nothing was restored", id);
+    }
+    return counts.conflicts + counts.failed ? 1 : 0;
+}
+
+/* All runs of a session, newest first, until one cannot be taken back completely. */
+static int undo_session(int store, const char *session, const char *to, struct undo_request *q)
+{
+    auto_arena struct arena arena = {0};
+    struct store_run *runs;
+    size_t count, found = 0;
+    int code = 0;
+    if (store_list(store, &arena, &runs, &count))
+        return print_failure("cannot read the folder of journals");
+    for (size_t i = 0; i < count && code == 0; i++) {
+        if (!str_eq(runs[i].head.session, str_of(session)) || runs[i].undone.n ||
+            !store_is_forward(runs, count, &runs[i]))
+            continue;
+        found++;
+        code = undo_one(store, runs[i].id, q);
+        if (to && strcmp(to, runs[i].id) == 0)
+            return code;
+    }
+    if (!found)
+        return print_failure("no run of session %s is left to take back", session);
+    return code == 0 && to ? print_failure("run %s is not in session %s", to, session) : code;
+}
+
+int command_undo(struct arguments *args)
+{
+    bool json = false, help = false;
+    const char *session = NULL, *to = NULL;
+    struct words words = {.count = 0};
+    struct undo_request q = {.done = 0};
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf out = {0};
+    struct json_writer w = {.out = &out};
+    const struct option own[] = {{.name = "json", .flag = &json},
+                                 {.name = "dry-run", .flag = &q.restore.dry},
+                                 {.name = "force", .flag = &q.restore.force},
+                                 {.name = "session", .value = &session},
+                                 {.name = "to", .value = &to},
+                                 {.name = "help", .flag = &help}};
+    char id[STORE_LONGEST_ID];
+    int code = take_all(args, own, sizeof own / sizeof *own, &words);
+    if (code || help)
+        return code ? code : cli_help("undo");
+    if (to && !session)
+        return print_failure("--to belongs to --session");
+    if (session && words.count)
+        return print_failure("--session takes back whole runs; leave out %s", words.items[0]);
+    int store = open_store(&code);
+    if (store < 0)
+        return code;
+    q.telling = (struct telling){json, q.restore.dry, &w};
+    q.restore.said = tell;
+    q.restore.context = &q.telling;
+    if (json) {
+        json_open(&w, '{');
+        json_key(&w, STR("runs"));
+        json_open(&w, '[');
+    }
+    if (session)
+        code = undo_session(store, session, to, &q);
+    else if (choose(store, &words, id, &code)) {
+        q.restore.paths = words.items;
+        q.restore.path_count = words.count;
+        code = make_absolute(&arena, &words) ? undo_one(store, id, &q)
+                                             : print_failure("out of memory");
+    }
+    store_prune(store, (uint64_t)RUN_UNDO_LIMIT_GIB << 30, NULL);
+    close(store);
+    if (json) {
+        json_close(&w, ']');
+        json_put_number(&w, STR("exit"), code);
+        json_close(&w, '}');
+        buf_char(&out, '\n');
+        if (out.failed || !print_out(buf_str(&out)))
+            return print_failure("cannot write the answer");
+    }
+    return code;
+}
+
+/* ---- runs ---- */
+
+static int drop(int store, const char *which)
+{
+    auto_arena struct arena arena = {0};
+    struct store_run *runs;
+    size_t count, live = 0;
+    if (strcmp(which, "all") != 0)
+        return store_is_id(which) && store_drop(store, which)
+                   ? 0
+                   : print_failure("run %s was not dropped: there is no such run, or it has not "
+                                   "ended",
+                                   which);
+    if (store_list(store, &arena, &runs, &count))
+        return print_failure("cannot read the folder of journals");
+    for (size_t i = 0; i < count; i++)
+        if (!store_drop(store, runs[i].id))
+            live++;
+    if (!live)
+        unlinkat(store, ".same", 0);
+    return live ? print_failure("%zu runs have not ended and were not dropped", live) : 0;
+}
+
+static void show_run(const struct store_run *r, struct buf *out)
+{
+    time_t seconds = (time_t)(r->head.time / 1000);
+    char when[32] = "", size[32];
+    struct tm parts;
+    if (r->head.time && localtime_r(&seconds, &parts))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &parts);
+    snprintf(size, sizeof size, "%llu KiB", (unsigned long long)((r->bytes + 1023) / 1024));
+    buf_fmt(out, "%s  %-19s  %10s  ", r->id, when, size);
+    if (r->damaged || r->other)
+        buf_add(out, r->other ? STR("(written by another version)") : STR("(damaged)"));
+    else
+        add_clean(out, str_slice(r->head.command, 0, 60));
+    if (r->live)
+        buf_add(out, STR("  (running)"));
+    if (r->undone.n)
+        buf_fmt(out, "  (taken back by %.*s)", STR_ARG(r->undone));
+    buf_char(out, '\n');
+}
+
+static void run_json(struct json_writer *w, const struct store_run *r)
+{
+    json_open(w, '{');
+    json_put(w, STR("run"), str_of(r->id));
+    json_put_number(w, STR("time"), (long long)r->head.time);
+    json_put_number(w, STR("bytes"), (long long)r->bytes);
+    json_put(w, STR("command"), r->head.command);
+    json_put(w, STR("session"), r->head.session);
+    json_put(w, STR("undoes"), r->head.undoes);
+    json_put(w, STR("undone"), r->undone);
+    json_put_bool(w, STR("live"), r->live);
+    json_put_bool(w, STR("damaged"), r->damaged || r->other);
+    json_key(w, STR("roots"));
+    json_open(w, '[');
+    for (uint32_t i = 0; i < r->head.root_count; i++)
+        json_string(w, r->head.roots[i].path);
+    json_close(w, ']');
+    json_close(w, '}');
+}
+
+static int list_runs(int store, bool json)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf out = {0};
+    struct json_writer w = {.out = &out};
+    struct store_run *runs;
+    size_t count;
+    if (store_list(store, &arena, &runs, &count))
+        return print_failure("cannot read the folder of journals");
+    if (json) {
+        json_open(&w, '{');
+        json_key(&w, STR("runs"));
+        json_open(&w, '[');
+    }
+    for (size_t i = 0; i < count; i++)
+        if (json)
+            run_json(&w, &runs[i]);
+        else
+            show_run(&runs[i], &out);
+    if (json) {
+        json_close(&w, ']');
+        json_close(&w, '}');
+        buf_char(&out, '\n');
+    }
+    return !out.failed && print_out(buf_str(&out)) ? 0 : print_failure("cannot write the answer");
+}
+
+int command_runs(struct arguments *args)
+{
+    bool json = false, help = false;
+    const char *gone = NULL;
+    struct words words = {.count = 0};
+    const struct option own[] = {{.name = "json", .flag = &json},
+                                 {.name = "drop", .value = &gone},
+                                 {.name = "help", .flag = &help}};
+    int code = take_all(args, own, sizeof own / sizeof *own, &words);
+    if (code || help)
+        return code ? code : cli_help("runs");
+    if (words.count)
+        return print_failure("runs takes no words; leave out %s", words.items[0]);
+    int store = open_store(&code);
+    if (store < 0)
+        return code;
+    code = gone ? drop(store, gone) : list_runs(store, json);
+    close(store);
+    return code;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes the journal of a run. Each function is called before a change is made: when it returns 0,
+ * the object is kept as it was and the change is recorded; keep_after says how the change went. One
+ * thread at a time. Paths outside the roots are not recorded.
+ */
+#ifndef CORDON_UNDO_LINUX_KEEP_H
+#define CORDON_UNDO_LINUX_KEEP_H
+
+#include <sys/stat.h>
+
+#include "undo/format.h"
+
+/* A name: the folder held open, one component, and the final path of the object. */
+struct keep_place {
+    int parent;       /* O_PATH suffices; the object itself if leaf is empty */
+    const char *leaf; /* may be empty */
+    const char *path;
+    const struct stat *st; /* of the object, a link not followed; NULL: there is none */
+};
+
+struct keep_options {
+    const char *const *roots; /* final paths */
+    size_t root_count;
+    const char *session, *command; /* "": none */
+    const char *undoes;            /* a run that is being taken back; "": this is an ordinary run */
+    uint64_t limit;                /* bytes */
+    bool strict;                   /* refuse a change whose object cannot be kept */
+};
+
+struct keep;
+
+/* Creates a run in the store. Returns a code and a sentence on failure. */
+int keep_open(const struct keep_options *options, struct keep **out, char *why, size_t capacity);
+
+/* The run's id, and a descriptor whose mtime says when the tree died if nothing else does. */
+const char *keep_run(const struct keep *k);
+int keep_stamp(const struct keep *k);
+
+/* Each returns 0, or a negative errno: then the change must not be made. -EAGAIN: the object at
+   this name is another one by now. */
+int keep_write(struct keep *k, const struct keep_place *place);
+int keep_attributes(struct keep *k, const struct keep_place *place);
+int keep_create(struct keep *k, const struct keep_place *place, mode_t mode);
+int keep_remove(struct keep *k, const struct keep_place *place);
+int keep_rename(struct keep *k, const struct keep_place *from, const struct keep_place *to,
+                bool exchange);
+int keep_link(struct keep *k, const struct keep_place *from, const struct keep_place *to);
+
+/* The change was made (error 0) or failed. made: the new name, if it has one. */
+void keep_after(struct keep *k, int error, const struct keep_place *made);
+
+/* Names that the journal itself gave to this inode, which has others. */
+unsigned keep_handles(const struct keep *k, const struct stat *st);
+
+/* Why the last object was not kept; NULL: all were. And how many were not. */
+const char *keep_lost(const struct keep *k, uint64_t *count);
+
+/* The tree is dead: writes the end. Returns false if the journal could not be written. */
+bool keep_end(struct keep *k);
+
+/* Closes the journal; discard removes it. */
+void keep_close(struct keep *k, bool discard);
+
+#endif

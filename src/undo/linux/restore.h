@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking a run back. It has the user's full rights over a tree that the run prepared, so every path
+ * is looked up beneath a root held open, without following any link, and changed by its folder and
+ * one name. What somebody changed after the run is left alone.
+ */
+#ifndef CORDON_UNDO_LINUX_RESTORE_H
+#define CORDON_UNDO_LINUX_RESTORE_H
+
+#include "undo/linux/keep.h"
+#include "undo/linux/store.h"
+
+/* Opens the roots of a journal, if they are the same folders still; -1 in the places of those that
+   are not. Returns 0, or a code and a sentence if a root is gone. */
+int restore_open_roots(const struct undo_head *head, int *roots, char *why, size_t capacity);
+void restore_close_roots(const struct undo_head *head, const int *roots);
+
+/* An object beneath a root: the folder held open and a name. */
+struct restore_spot {
+    int parent;
+    char leaf[UNDO_LONGEST_NAME + 1];
+    char path[UNDO_LONGEST_PATH * 2 + 2]; /* whole */
+    bool exists;
+    struct stat st;
+};
+
+/* 0 or a negative errno. Close it with restore_leave. */
+int restore_find(const struct undo_head *head, const int *roots, uint32_t root, struct str path,
+                 struct restore_spot *out);
+void restore_leave(struct restore_spot *spot);
+
+/* True if an object that the run touched in place is not as it was. */
+bool restore_differs(const struct store_journal *j, const int *roots,
+                     const struct undo_change *change);
+
+/* True if anything that the run recorded is not exactly as it was, times of folders included. */
+bool restore_any(const struct store_journal *j, const int *roots);
+
+/* Reads at most limit bytes of a file as it was, or as it is; false if that is impossible. */
+bool restore_read_before(const struct store_journal *j, uint32_t object, size_t limit,
+                         struct buf *out);
+bool restore_read_after(const struct restore_spot *spot, size_t limit, struct buf *out);
+
+enum restore_result {
+    RESTORE_FAILED = 0, /* and left as it was */
+    RESTORE_CONFLICT,   /* left alone: changed since the run */
+    RESTORE_REMOVED,
+    RESTORE_RESTORED,
+    RESTORE_MOVED /* back to its old name */
+};
+
+struct restore_item {
+    enum restore_result result;
+    const char *path; /* below the root, or whole if there are several roots */
+    const char *from; /* of RESTORE_MOVED; else "" */
+    const char *why;  /* of a conflict or failure; else "" */
+};
+
+struct restore_options {
+    const char *const *paths; /* absolute; only these and what lies below them */
+    size_t path_count;        /* 0: all */
+    bool force;               /* conflicts are overridden */
+    bool dry;                 /* only say what would be done */
+    uint64_t limit;
+    void (*said)(void *context, const struct restore_item *item);
+    void *context;
+};
+
+struct restore_counts {
+    uint64_t done, conflicts, failed;
+    char run[STORE_LONGEST_ID]; /* that takes the undo back; "": nothing was changed */
+};
+
+/* Returns 0, or a code and a sentence: then nothing was changed. */
+int restore_run(int store, const char *id, const struct restore_options *options,
+                struct restore_counts *counts, char *why, size_t capacity);
+
+#endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cordon run --undo, changes, undo and runs, end to end. The model: a folder is changed at random by
+ * several processes, taken back, and must be the same folder in every byte, mode and time.
+ * CORDON_SOAK has 10,000 such sequences; CORDON_UNDO_SEED repeats one.
+ */
+#include <fcntl.h>
+#include <signal.h>
+
+#include "snapshot.h"
+
+static char undo_probe[1200];
+
+static void fresh(const char *folder)
+{
+    sh(".", "rm -rf '%s' && mkdir '%s'", folder, folder);
+}
+
+static bool is_same(const char *wanted, const char *folder)
+{
+    char *now = snapshot_of(folder);
+    bool same = now && strcmp(wanted, now) == 0;
+    if (!same && now)
+        snapshot_differ(wanted, now);
+    free(now);
+    return same;
+}
+
+/* A folder with something of everything, made by the same program outside the sandbox. */
+static void fill_folder(unsigned seed)
+{
+    fresh("ws");
+    sh("ws", "mkdir -p d1/s d2 d3/x/y d4; '%s' %u 150 1", undo_probe, seed);
+    sh("ws", "find . -exec touch -h -d @1500000000.123456789 {} +");
+}
+
+static bool sequence(unsigned seed)
+{
+    fill_folder(seed + 500000);
+    char *before = snapshot_of("ws"), *after = NULL;
+    int ran = sh("ws", "'%s' run --undo --quiet -- '%s' %u %u %u", cordon, undo_probe, seed,
+                 5 + seed % 60, 1 + seed % 3);
+    after = snapshot_of("ws");
+    bool changed = before && after && strcmp(before, after) != 0;
+    int code =
+        changed ? sh("ws", "'%s' undo > ../said 2>&1; code=$?; cp ../said ../said.last; exit $code",
+                     cordon)
+                : 0;
+    bool good = ran == 0 && code == 0 && before && is_same(before, "ws");
+    if (!good)
+        note("seed %u: run %d, undo %d", seed, ran, code);
+    /* The undo is a run: taken back, everything is as the command left it. */
+    if (good && changed && seed % 4 == 0) {
+        good = sh("ws", "'%s' undo $('%s' runs | head -1 | cut -d' ' -f1)", cordon, cordon) == 0 &&
+               is_same(after, "ws");
+        if (!good)
+            note("seed %u: the undo taken back", seed);
+    }
+    free(before);
+    free(after);
+    sh(".", "'%s' runs --drop all", cordon);
+    return good;
+}
+
+static void test_model(void)
+{
+    const char *only = getenv("CORDON_UNDO_SEED"), *soak = getenv("CORDON_SOAK");
+    unsigned count = soak ? 10000 : 60 / (unsigned)box_slow() + 1, bad = 0;
+    unsigned first = only ? (unsigned)atoi(only) : 1;
+    for (unsigned seed = first; seed < (only ? first + 1 : count + 1) && bad < 5; seed++)
+        bad += !sequence(seed);
+    ok(bad == 0, "%u random sequences, each taken back: the folder is the same", only ? 1 : count);
+}
+
+/* Several runs, taken back one after the other. */
+static void test_in_order(void)
+{
+    char *states[4];
+    bool good = true;
+    fill_folder(77);
+    for (int i = 0; i < 4; i++) {
+        states[i] = snapshot_of("ws");
+        sh("ws", "'%s' run --undo --quiet -- '%s' %d 40 2", cordon, undo_probe, 900 + i);
+    }
+    for (int i = 3; i >= 0; i--) {
+        int code = sh("ws", "'%s' undo", cordon);
+        good = code == 0 && is_same(states[i], "ws") && good;
+        if (!good)
+            note("run %d: %d", i, code);
+        free(states[i]);
+    }
+    ok(good, "four runs are taken back in order without a conflict");
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
+static void start_simple(void)
+{
+    fresh("ws");
+    sh("ws", "mkdir src; echo one > a; echo two > src/b; echo three > c; touch -d @1500000000 . a "
+             "c src src/b");
+}
+
+static void test_commands(void)
+{
+    start_simple();
+    char *before = snapshot_of("ws");
+    sh("ws",
+       "'%s' run --undo -- sh -c 'echo more >> a; rm c; mkdir n; echo x > n/y; mv src/b src/q' 2> "
+       "../said",
+       cordon);
+    ok(sh(".", "grep -qx 'cordon: 2 created, 1 modified, 1 deleted, 1 renamed; take back with: "
+               "cordon undo' said") == 0,
+       "the summary counts the changes");
+    ok(sh("ws",
+          "'%s' changes > ../out && grep -qx 'modified  a +1 -0' ../out && grep -qx 'deleted   c "
+          "+0 -1' ../out && "
+          "grep -qx 'renamed   src/q (was src/b)' ../out && grep -qx 'created   n/y +1 -0' ../out",
+          cordon) == 0,
+       "changes names them, with the lines");
+    ok(sh("ws",
+          "'%s' changes --diff a > ../out && grep -qx '+more' ../out && ! grep -q three ../out",
+          cordon) == 0,
+       "changes --diff shows the lines of one file");
+    ok(sh("ws",
+          "'%s' changes --json > ../out && python3 -c 'import json; d=json.load(open(\"../out\")); "
+          "assert d[\"deleted\"]==1 and len(d[\"changes\"])==5'",
+          cordon) == 0,
+       "changes --json");
+    char *after = snapshot_of("ws");
+    ok(sh("ws",
+          "'%s' undo --dry-run > ../out && grep -qx 'would restore c' ../out && "
+          "grep -qx 'would remove n/y' ../out",
+          cordon) == 0 &&
+           is_same(after, "ws"),
+       "undo --dry-run says what it would do and does nothing");
+    ok(sh("ws", "'%s' undo c", cordon) == 0 && sh("ws", "test -f c -a -f n/y -a -f src/q") == 0,
+       "undo PATH restores that alone");
+    ok(sh("ws", "'%s' undo", cordon) == 0 && is_same(before, "ws"), "undo restores the rest");
+    ok(sh("ws", "'%s' undo", cordon) == 125, "then nothing is left to take back");
+    ok(sh("ws", "'%s' undo 20200101-000000-abcd 2>&1 | grep -q 'no run'", cordon) == 0,
+       "a run that does not exist");
+    sh(".", "'%s' runs --drop all", cordon);
+    ok(sh("ws", "'%s' run --undo -- cat a && test -z \"$('%s' runs)\"", cordon, cordon) == 0,
+       "a run that changes nothing leaves no journal");
+    ok(sh("ws", "'%s' run -- sh -c 'echo x > z' && test -z \"$('%s' runs)\"", cordon, cordon) == 0,
+       "nor does one without --undo");
+    free(before);
+    free(after);
+}
+
+static void test_conflicts(void)
+{
+    start_simple();
+    sh("ws", "'%s' run --undo -- sh -c 'echo more >> a; echo more >> c; mkdir n; rm src/b'",
+       cordon);
+    sh("ws", "echo mine > c; echo new > n/mine; echo mine > src/b");
+    ok(sh("ws", "'%s' undo 2> ../said", cordon) == 1, "conflicts: exit code 1");
+    ok(sh(".", "grep -q 'left alone: c: it was changed after the run' said && "
+               "grep -q 'left alone: n/: something new is in it' said && "
+               "grep -q 'left alone: src/b: something new has its name' said") == 0,
+       "each is named");
+    ok(sh("ws", "grep -qx mine c && grep -qx mine src/b && grep -qx new n/mine && test \"$(cat "
+                "a)\" = one") == 0,
+       "and not touched, while the rest is restored");
+    sh(".", "'%s' runs --drop all", cordon);
+
+    start_simple();
+    sh("ws", "'%s' run --undo -- sh -c 'echo more >> c; rm src/b'", cordon);
+    sh("ws", "echo mine > c; echo mine > src/b");
+    ok(sh("ws", "'%s' undo --force", cordon) == 0 &&
+           sh("ws", "test \"$(cat c)\" = three -a \"$(cat src/b)\" = two") == 0,
+       "--force overrides");
+    ok(sh("ws", "'%s' undo $('%s' runs | head -1 | cut -d' ' -f1)", cordon, cordon) == 0 &&
+           sh("ws", "grep -qx mine c && grep -qx mine src/b") == 0,
+       "and can be taken back itself");
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
+/* The tree that undo meets was prepared by the command. */
+static void test_attacks(void)
+{
+    start_simple();
+    fresh("out");
+    sh("out", "echo precious > b; echo precious > y; mkdir d; touch -d @1400000000 b y d .");
+    char *outside = snapshot_of("out");
+    sh("ws",
+       "mkdir -p e/d; echo 1 > e/d/y; '%s' run --undo -- sh -c 'echo x >> src/b; echo y > src/y; "
+       "rm e/d/y; "
+       "rmdir e/d; mkdir g; echo z > g/b'",
+       cordon);
+    /* As a second command without --undo could leave it. */
+    sh("ws", "mv src away; ln -s ../out src; rm -rf e; ln -s ../out e; mv g h; ln -s ../out g");
+    int code = sh("ws", "'%s' undo 2> ../said", cordon);
+    ok(code == 1 && is_same(outside, "out"),
+       "folders replaced by links: nothing outside is touched (%d)", code);
+    ok(sh(".", "grep -q 'left alone: src/b' said") == 0, "and what could not be restored is named");
+    code = sh("ws", "'%s' undo --force 2> ../said", cordon);
+    ok(is_same(outside, "out"), "not with --force either (%d)", code);
+    sh("ws", "rm -f src; mv away src");
+    ok(sh("ws", "'%s' undo --force src; test \"$(cat src/b)\" = two", cordon) == 0,
+       "control: with the folder back, it is restored");
+    free(outside);
+    sh(".", "'%s' runs --drop all", cordon);
+
+    /* In the run itself. */
+    start_simple();
+    outside = snapshot_of("out");
+    char *before = snapshot_of("ws");
+    sh("ws",
+       "'%s' run --undo -- sh -c 'echo x >> src/b; mv src q; ln -s ../out src; ln -s /etc/passwd "
+       "p'",
+       cordon);
+    code = sh("ws", "'%s' undo", cordon);
+    ok(code == 0 && is_same(before, "ws") && is_same(outside, "out"),
+       "a link in place of a folder is taken back as a link (%d)", code);
+    free(before);
+    free(outside);
+    sh(".", "'%s' runs --drop all", cordon);
+
+    fresh("ws");
+    sh("ws",
+       "echo secret > a; '%s' run --undo -- sh -c 'echo x > a'; ls -d "
+       "'%s'/state/cordon/runs/2*/pack",
+       cordon, top);
+    ok(sh("ws",
+          "test -f '%s'/state/cordon/runs/2*/pack && grep -q secret '%s'/state/cordon/runs/2*/pack",
+          top, top) == (geteuid() ? 2 : 0) ||
+           geteuid(),
+       "control: the journal holds what the file held");
+    ok(sh("ws",
+          "'%s' run --undo -- sh -c 'cat \"%s\"/state/cordon/runs/2*/pack; echo x > "
+          "\"%s\"/state/cordon/runs/x; "
+          "chmod 700 \"%s\"/state/cordon/runs/2*/pack' > ../out 2>&1; ! grep -q secret ../out && "
+          "test ! -e "
+          "'%s'/state/cordon/runs/x",
+          cordon, top, top, top, top) == 0,
+       "a tree neither reads nor writes journals");
+    ok(sh("ws", "'%s' run --root . --root '%s/temp' -- '%s' undo 2>&1 | grep -q 'inside a run'",
+          cordon, top, cordon) == 0,
+       "undo is refused inside a run");
+    ok(sh(".", "'%s' run --undo -- true 2>&1 | grep -q 'inside the root'", cordon) == 0,
+       "a journal inside a root is refused");
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
+static void test_bad(void)
+{
+    start_simple();
+    sh("ws", "'%s' run --undo -- sh -c 'echo more >> a; rm c'", cordon);
+    char *after = snapshot_of("ws");
+    sh(".", "cd state/cordon/runs/2*; chmod 600 log; cp log ../../../log; "
+            "printf '\\377' | dd of=log bs=1 seek=60 conv=notrunc");
+    ok(sh("ws", "'%s' undo $(ls ../state/cordon/runs) 2>&1 | grep -q damaged", cordon) == 0 &&
+           is_same(after, "ws"),
+       "a damaged journal: nothing is changed");
+    sh(".", "cd state/cordon/runs/2*; cat ../../../log > log; truncate -s -3 log");
+    ok(sh("ws", "'%s' undo", cordon) == 0 && sh("ws", "test -f c") == 0,
+       "a journal whose last record is cut off is good up to there");
+    sh(".", "'%s' runs --drop all", cordon);
+
+    start_simple();
+    sh("ws", "'%s' run --undo -- rm c; mv ../ws ../gone", cordon);
+    ok(sh(".", "'%s' undo $(ls state/cordon/runs) 2>&1 | grep -q 'is gone'", cordon) == 0,
+       "a root that is gone");
+    sh(".", "rm -rf gone; '%s' runs --drop all", cordon);
+
+    start_simple();
+    sh("ws", "head -c 3000000 /dev/zero > big");
+    ok(sh("ws",
+          "'%s' run --undo --undo-limit 1M -- sh -c 'echo x >> big; echo x >> a' 2>&1 | "
+          "grep -q '1 of them cannot be taken back (over --undo-limit)'",
+          cordon) == 0,
+       "over the limit: said");
+    ok(sh("ws", "'%s' changes | grep -q 'big.*cannot be taken back: over --undo-limit'", cordon) ==
+           0,
+       "and named by changes");
+    ok(sh("ws",
+          "'%s' undo 2>&1 | grep -q 'left alone: big: it was not kept: over --undo-limit'; test "
+          "\"$(cat a)\" = "
+          "one",
+          cordon) == 0,
+       "the rest is restored");
+    ok(sh("ws",
+          "'%s' run --undo=strict --undo-limit 1M -- sh -c 'echo x >> big' 2>&1 | grep -q 'rule "
+          "undo.strict'",
+          cordon) == 0 &&
+           sh("ws", "'%s' run --undo=strict --undo-limit 1M -- sh -c 'echo x >> a'", cordon) == 0,
+       "--undo=strict refuses it, and only it");
+    ok(sh("ws", "'%s' run --undo=never -- true", cordon) == 125, "another word after --undo=");
+    ok(sh("ws", "'%s' run --mode full-access --undo -- true", cordon) == 125,
+       "--undo without a sandbox");
+    sh(".", "'%s' runs --drop all", cordon);
+    free(after);
+}
+
+static void test_sessions(void)
+{
+    start_simple();
+    char *before = snapshot_of("ws");
+    for (int i = 0; i < 3; i++)
+        sh("ws", "'%s' run --undo --session talk -- sh -c 'echo %d >> a; echo %d > n%d'", cordon, i,
+           i, i);
+    ok(sh("ws", "'%s' undo --session talk", cordon) == 0 && is_same(before, "ws"),
+       "a session is taken back as a whole");
+    ok(sh("ws", "'%s' undo --session other", cordon) == 125, "an unknown session");
+    free(before);
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
+/* The supervisor is killed at any moment. */
+static void test_kill(void)
+{
+    unsigned bad = 0, rounds = getenv("CORDON_SOAK") ? 300 : 12;
+    for (unsigned i = 0; i < rounds && bad < 3; i++) {
+        fill_folder(3000 + i);
+        char *before = snapshot_of("ws");
+        int code = sh("ws",
+                      "'%s' run --undo --quiet -- '%s' %u 100000 2 & pid=$!; sleep 0.%02u; kill -9 "
+                      "$pid; wait; sleep 0.3",
+                      cordon, undo_probe, i, 5 + (i * 7) % 40);
+        (void)code;
+        code = sh("ws", "'%s' undo 2> ../said", cordon);
+        /* Killed before the first change, there is nothing to take back. */
+        bool good =
+            (code == 0 || (code == 125 && sh(".", "grep -q 'is left to take back' said") == 0)) &&
+            is_same(before, "ws");
+        if (!good) {
+            note("round %u: %d", i, code);
+            sh(".", "cp said said.%u", i);
+        }
+        bad += !good;
+        free(before);
+        sh(".", "'%s' runs --drop all", cordon);
+    }
+    ok(bad == 0, "the supervisor is killed at %u moments: everything is taken back", rounds);
+}
+
+static void test_programs(void)
+{
+    static const struct {
+        const char *what, *needs, *prepare, *command;
+    } programs[] = {
+        {"rm -rf src", "rm",
+         "mkdir -p src/a/b; for i in 1 2 3 4 5; do echo $i > src/a/$i; echo $i > src/a/b/$i; done",
+         "rm -rf src"},
+        {"sed -i over many files", "sed", "for i in $(seq 200); do echo old $i > f$i; done",
+         "sed -i s/old/new/ f*"},
+        {"git checkout of another branch", "git",
+         "git init -q . && git config user.email a@b && git config user.name n && mkdir d && echo "
+         "1 > d/x && echo 2 > y "
+         "&& git add . && git commit -qm one && git checkout -qb two && git rm -rq d && echo 3 > y "
+         "&& echo 4 > z && git "
+         "add . && git commit -qm two && git checkout -q -",
+         "git checkout two"},
+        {"make clean", "make",
+         "printf 'all:\\n\\ttouch a.o b.o\\nclean:\\n\\trm -f *.o\\n' > Makefile; make",
+         "make clean"},
+        {"mv and cp -a", "cp", "mkdir -p a/b; echo 1 > a/b/c; ln -s b a/l; ln a/b/c a/h",
+         "cp -a a z; mv a y; rm -r z"},
+        {"npm install of a local package", "npm",
+         "mkdir p; echo '{\"name\":\"p\",\"version\":\"1.0.0\"}' > p/package.json; echo "
+         "'{\"name\":\"q\",\"version\":\"1.0.0\"}' > package.json",
+         "npm install --offline --no-audit --no-fund ./p"}};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        if (sh(".", "command -v %s", programs[i].needs)) {
+            skip(programs[i].what, "it is not on this machine");
+            continue;
+        }
+        fresh("ws");
+        sh("ws", "%s", programs[i].prepare);
+        sh("ws", "find . -exec touch -h -d @1500000000 {} +");
+        char *before = snapshot_of("ws");
+        int code = sh("ws", "HOME='%s/home' '%s' run --undo --git=commit -- sh -c '%s'", top,
+                      cordon, programs[i].command);
+        char *after = snapshot_of("ws");
+        bool changed = strcmp(before, after) != 0;
+        int undone = sh("ws", "'%s' undo", cordon);
+        ok(code == 0 && changed && undone == 0 && is_same(before, "ws"), "%s, taken back (%d, %d)",
+           programs[i].what, code, undone);
+        free(before);
+        free(after);
+        sh(".", "'%s' runs --drop all", cordon);
+    }
+}
+
+int main(void)
+{
+    if (!box_make("undo"))
+        return tap_done();
+    char state[1200];
+    snprintf(undo_probe, sizeof undo_probe, "%s/%s", project, UNDO_PROBE);
+    snprintf(state, sizeof state, "%s/state", top);
+    setenv("XDG_STATE_HOME", state, 1);
+    sh(".", "mkdir home");
+    test_commands();
+    test_conflicts();
+    test_attacks();
+    test_bad();
+    test_sessions();
+    test_programs();
+    test_in_order();
+    test_kill();
+    test_model();
+    return box_done();
+}
