@@ -304,16 +304,19 @@ static bool expect(struct broker *b, pid_t process, pid_t thread, const struct s
 /* /proc/PID/cmdline. */
 static bool read_cmdline(pid_t process, struct buf *out)
 {
-    enum { PIECE = 65536 };
+    enum { FIRST = 2048, PIECE = 65536 }; /* most are short, and new memory is not free */
     char path[64];
+    size_t piece = FIRST;
     ssize_t n = 0;
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)process);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    while (out->n <= LONGEST_ARGUMENTS && buf_reserve(out, PIECE) &&
-           (n = read(fd, out->p + out->n, PIECE)) > 0)
+    while (out->n <= LONGEST_ARGUMENTS && buf_reserve(out, piece) &&
+           (n = read(fd, out->p + out->n, piece)) > 0) {
         out->n += (size_t)n;
+        piece = out->n < FIRST ? FIRST : PIECE;
+    }
     close(fd);
     return n == 0 && out->n > 0 && out->p[out->n - 1] == '\0';
 }
