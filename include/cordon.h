@@ -138,9 +138,10 @@ CORDON_API int cordon_why(struct cordon_policy *policy, const char *action, size
 /*
  * Running a command under a policy, as `cordon run` does. A policy serves one run, and none that
  * has answered a question. Options are those of `cordon run` that are not a policy's: "audit" FILE,
- * "audit-all", "audit-raw", "unset" NAME (up to 256 times), "require-kernel", "wine-prefix" DIR
- * (Linux), "integrity" low or medium and "allow-elevated" (Windows). What it prints has functions
- * here instead: cordon_result_json(), events and output.
+ * "audit-all", "audit-raw", "unset" NAME (up to 256 times), "require-kernel", "wine-prefix" DIR,
+ * "undo" (NULL or "strict") and "undo-limit" SIZE (Linux), "integrity" low or medium and
+ * "allow-elevated" (Windows). What it prints has functions here instead: cordon_result_json(),
+ * events and output.
  */
 struct cordon_run_options;
 

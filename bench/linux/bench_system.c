@@ -131,6 +131,38 @@ static void add_open(struct bench *bench)
               "an existing file opened for writing again and closed, 10,000 times, 9 runs");
 }
 
+#define UNDO(...) \
+    ARGV(cordon, "run", "--quiet", "--undo", "--root", "build/bench-ws", "--", __VA_ARGS__)
+
+/* The journal: with --undo against without, in the same file system. */
+static void add_undo(struct bench *bench)
+{
+    char state[4096];
+    double spent[5];
+    if (!realpath("build", state))
+        return;
+    strcat(state, "/bench-state");
+    setenv("XDG_STATE_HOME", state, 1);
+    run(ARGV(worker, "--work", "rewrite", "5000"));
+    add_ratio(
+        bench, "undo.files5000_ratio",
+        "5,000 existing files of 2,000 bytes written anew, with --undo against without, 9 runs", 9,
+        WORK("rewrite", "5000"), UNDO(worker, "--work", "rewrite", "5000"));
+    add_ratio(bench, "undo.new_ratio", "5,000 new files, with --undo against without, 9 runs", 9,
+              WORK("files", "5000"), UNDO(worker, "--work", "files", "5000"));
+    for (unsigned i = 0; i < 5; i++) {
+        run(UNDO(worker, "--work", "rewrite", "5000"));
+        spent[i] = run(SHELL("cd build/bench-ws && ../native/cordon undo"));
+        if (spent[i] < 0)
+            return;
+    }
+    qsort(spent, 5, sizeof *spent, by_size);
+    bench_add(bench, "undo.restore_s", spent[0], spent[2], "s",
+              "cordon undo of 5,000 rewritten files, 5 runs");
+    run(ARGV(cordon, "runs", "--drop", "all"));
+    unsetenv("XDG_STATE_HOME");
+}
+
 void bench_system(struct bench *bench)
 {
     static const char compile[] = "gcc -O1 -Isrc -Iinclude -D_GNU_SOURCE -DCORDON_VERSION=0 -c "
@@ -167,6 +199,7 @@ void bench_system(struct bench *bench)
              "temp-files", "5000"));
     unsetenv("TMPDIR");
     add_open(bench);
+    add_undo(bench);
     add_ratio(bench, "linux.gcc_ratio", "gcc of one source, 10 runs", 10, SHELL(compile),
               SHELL_CONFINED(compile));
     add_ratio(bench, "linux.git_commit_ratio", "git init, 200 files, commit, 5 runs", 5,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -19,6 +20,21 @@ static int make_files(const char *below, unsigned count)
         snprintf(path, sizeof path, "%s/%u", folder, i);
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
         if (fd < 0 || write(fd, "x", 1) != 1 || close(fd))
+            return 1;
+    }
+    return 0;
+}
+
+/* Existing files, written anew. */
+static int rewrite_files(unsigned count)
+{
+    char path[64], text[2000];
+    memset(text, 'x', sizeof text);
+    mkdir("build/bench-ws/u", 0755);
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "build/bench-ws/u/%u", i);
+        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        if (fd < 0 || write(fd, text, sizeof text) != sizeof text || close(fd))
             return 1;
     }
     return 0;
@@ -54,6 +70,8 @@ int bench_work(const char *what, const char *how)
         return make_files("build/bench-ws", (unsigned)atoi(how));
     if (strcmp(what, "temp-files") == 0)
         return make_files(getenv("TMPDIR"), (unsigned)atoi(how));
+    if (strcmp(what, "rewrite") == 0)
+        return rewrite_files((unsigned)atoi(how));
     if (strcmp(what, "opens") == 0)
         return open_again((unsigned)atoi(how));
     if (strcmp(what, "read") == 0)

@@ -109,6 +109,9 @@ export interface RunOptions extends PolicyOptions {
   auditRaw?: boolean;
   unset?: string | string[];
   winePrefix?: string;
+  /** Linux: keep what the run changes, for `cordon undo`; 'strict' refuses what cannot be kept. */
+  undo?: boolean | 'strict';
+  undoLimit?: string;
   requireKernel?: boolean;
   integrity?: 'low' | 'medium';
   allowElevated?: boolean;

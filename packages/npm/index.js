@@ -17,7 +17,8 @@ const SUMMARY = '{"type":"summary"';
 const POLICY_OPTIONS = ['mode', 'root', 'createRoot', 'for', 'denyWrite', 'denyRead', 'allowRead', 'git', 'unprotect',
   'net', 'temp', 'session', 'allowTool', 'denyTool', 'strict', 'allowBroadRoot', 'policy', 'paths', 'timeout',
   'maxProcs', 'maxMemory', 'allowSocket'];
-const RUN_OPTIONS = ['auditAll', 'auditRaw', 'unset', 'winePrefix', 'requireKernel', 'integrity', 'allowElevated'];
+const RUN_OPTIONS = ['auditAll', 'auditRaw', 'unset', 'winePrefix', 'requireKernel', 'integrity', 'allowElevated',
+  'undo', 'undoLimit'];
 
 /** { root: ['.'], net: 'off', strict: true } as --root=. --net=off --strict */
 function optionWords(options = {}, more = []) {
