@@ -179,7 +179,8 @@ static void test_options(void)
             skipped = skipped || strcmp(all[i].name, printed[j]) == 0;
         if (skipped)
             continue;
-        int rc = cordon_run_options_set(o, all[i].name, all[i].value[0] ? "low" : NULL);
+        const char *value = strcmp(all[i].value, "SIZE") == 0 ? "1G" : "low";
+        int rc = cordon_run_options_set(o, all[i].name, all[i].value[0] ? value : NULL);
         ok(rc == 0, "--%s can be set", all[i].name);
     }
     ok(cordon_run_options_set(o, "integrity", "high") == CORDON_E_VALUE, "a value that is wrong");
