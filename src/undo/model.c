@@ -421,8 +421,7 @@ static uint32_t new_name(const struct undo_model *m, uint32_t object)
     return i;
 }
 
-/* A name that it lost; 0: none. */
-static uint32_t old_name(const struct undo_model *m, uint32_t object)
+uint32_t undo_lost_name(const struct undo_model *m, uint32_t object)
 {
     uint32_t i = m->objects[object].before;
     while (i && m->entries[i].after == object)
@@ -444,7 +443,7 @@ static struct undo_change judge_entry(const struct undo_model *m, uint32_t numbe
         c.in_doubt = was->folder;
         c.kind = UNDO_MODIFIED;
     } else if (e->after && !is->foreign) {
-        uint32_t old = is->made ? 0 : old_name(m, e->after);
+        uint32_t old = is->made ? 0 : undo_lost_name(m, e->after);
         c.after = number;
         c.kind = old ? UNDO_RENAMED : UNDO_CREATED;
         c.before = old;

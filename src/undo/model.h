@@ -98,4 +98,7 @@ int undo_model_changes(struct undo_model *m, struct undo_change **out, size_t *c
 
 const char *undo_kind_word(enum undo_kind kind);
 
+/* A name that the object had before and lost; 0: none. */
+uint32_t undo_lost_name(const struct undo_model *m, uint32_t object);
+
 #endif

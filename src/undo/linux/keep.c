@@ -547,19 +547,26 @@ int keep_remove(struct keep *k, const struct keep_place *place)
     return rc ? rc : record_change(k, &record);
 }
 
+/* Whether both ends are covered: *rc is 0 if neither is, and -EXDEV if one is, so that programs
+   copy instead and every file is seen. */
+static bool are_below(const struct keep *k, const struct keep_place *from,
+                      const struct keep_place *to, struct undo_record *record, int *rc)
+{
+    bool first = below_root(k, from->path, &record->path);
+    bool second = below_root(k, to->path, &record->to);
+    *rc = first == second ? 0 : -EXDEV;
+    return first && second;
+}
+
 int keep_rename(struct keep *k, const struct keep_place *from, const struct keep_place *to,
                 bool exchange)
 {
     struct undo_record record = {.type = exchange ? UNDO_EXCHANGE : UNDO_RENAME,
                                  .ident = ident_of(from->st)};
+    int rc;
     begin(k);
-    bool first = below_root(k, from->path, &record.path);
-    bool second = below_root(k, to->path, &record.to);
-    if (!first && !second)
-        return 0;
-    /* Only one end is covered: programs copy instead, and every file is seen. */
-    if (!first || !second)
-        return -EXDEV;
+    if (!are_below(k, from, to, &record, &rc))
+        return rc;
     if (to->st && to->st->st_dev == from->st->st_dev && to->st->st_ino == from->st->st_ino)
         return 0; /* two names of one file: nothing happens */
     /* The kernel refuses this: nothing is to be kept. */
@@ -570,7 +577,7 @@ int keep_rename(struct keep *k, const struct keep_place *from, const struct keep
         record.replaced = ident_of(to->st);
         record.replaced.links -= keep_handles(k, to->st);
     }
-    int rc = note_folder(k, from, &record.path);
+    rc = note_folder(k, from, &record.path);
     if (rc == 0)
         rc = note_folder(k, to, &record.to);
     /* A folder's own entry for the one above it changes. */
@@ -586,14 +593,11 @@ int keep_rename(struct keep *k, const struct keep_place *from, const struct keep
 int keep_link(struct keep *k, const struct keep_place *from, const struct keep_place *to)
 {
     struct undo_record record = {.type = UNDO_LINK, .ident = ident_of(from->st)};
+    int rc;
     begin(k);
-    bool first = below_root(k, from->path, &record.path);
-    bool second = below_root(k, to->path, &record.to);
-    if (!first && !second)
-        return 0;
-    if (!first || !second)
-        return -EXDEV;
-    int rc = note_folder(k, to, &record.to);
+    if (!are_below(k, from, to, &record, &rc))
+        return rc;
+    rc = note_folder(k, to, &record.to);
     return rc ? rc : record_change(k, &record);
 }
 

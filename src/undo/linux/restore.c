@@ -647,15 +647,6 @@ static int outermost_first(const void *a, const void *b)
     return deepest_first(b, a);
 }
 
-/* A name of the object that it had before and lost; 0: none. */
-static uint32_t lost_name(const struct undo_model *m, uint32_t object)
-{
-    uint32_t i = m->objects[object].before;
-    while (i && m->entries[i].after == object)
-        i = m->entries[i].next_before;
-    return i;
-}
-
 /* The file that comes back to this name replaces the present one in one step. */
 static bool is_overwritten(const struct undoing *u, uint32_t entry)
 {
@@ -684,7 +675,7 @@ static void vacate(struct undoing *u, uint32_t entry)
             fail(u, object, rc);
         else
             say(u, object, RESTORE_REMOVED, NULL);
-    } else if (lost_name(u->m, object) && !t->staged) {
+    } else if (undo_lost_name(u->m, object) && !t->staged) {
         rc = stage_find(u, root_of(u, object), object, &stage);
         if (rc == 0)
             rc = act_rename(u, &spot, &stage, false);
