@@ -29,7 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < text.n; i++)
         if ((unsigned char)text.p[i] < 0x20 && text.p[i] != '\n')
             abort();
-    if (str_findi(buf_str(&page), STR("<script"), 0) < page.n)
+    /* The page's own script, the one its content policy names, is the only one. */
+    size_t own = str_findi(buf_str(&page), STR("<script"), 0);
+    if (own == page.n || str_findi(buf_str(&page), STR("<script"), own + 1) < page.n)
         abort();
     report_free(r);
     return 0;
