@@ -53,20 +53,26 @@ bool str_endsi(struct str s, struct str suffix)
     return s.n >= suffix.n && str_eqi(str_from(s, s.n - suffix.n), suffix);
 }
 
-size_t str_find_char(struct str s, char c, size_t from)
+/* The first byte at or after from that is c but for the bits of loose; or s.n. Eight at a time: not every C
+   library's search is fast, and most texts are short pieces. */
+static inline size_t find_byte(struct str s, unsigned char c, unsigned char loose, size_t from)
 {
-    /* Eight at a time: not every C library's search is fast, and most texts are short pieces. */
-    const uint64_t ones = 0x0101010101010101u, wanted = ones * (unsigned char)c;
+    const uint64_t ones = 0x0101010101010101u, mask = ones * loose, wanted = ones * (c | loose);
     for (uint64_t piece; from + sizeof piece <= s.n; from += sizeof piece) {
         memcpy(&piece, s.p + from, sizeof piece);
-        piece ^= wanted;
+        piece = (piece | mask) ^ wanted;
         if ((piece - ones) & ~piece & ones << 7)
             break;
     }
     for (; from < s.n; from++)
-        if (s.p[from] == c)
+        if (((unsigned char)s.p[from] | loose) == (c | loose))
             return from;
     return s.n;
+}
+
+size_t str_find_char(struct str s, char c, size_t from)
+{
+    return find_byte(s, (unsigned char)c, 0, from);
 }
 
 size_t str_find(struct str s, struct str needle, size_t from)
@@ -85,9 +91,17 @@ size_t str_find(struct str s, struct str needle, size_t from)
 
 size_t str_findi(struct str s, struct str needle, size_t from)
 {
-    for (size_t i = from; i + needle.n <= s.n; i++)
+    if (needle.n == 0)
+        return from < s.n ? from : s.n;
+    unsigned char first = (unsigned char)needle.p[0];
+    unsigned char loose = ascii_is_alpha(needle.p[0]) ? 0x20 : 0;
+    for (size_t i = from; i + needle.n <= s.n; i++) {
+        i = find_byte(s, first, loose, i);
+        if (i + needle.n > s.n)
+            break;
         if (str_eqi(str_slice(s, i, i + needle.n), needle))
             return i;
+    }
     return s.n;
 }
 

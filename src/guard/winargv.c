@@ -99,14 +99,15 @@ void winargv_quote(struct buf *out, struct str argument)
         return;
     }
     buf_char(out, '"');
-    size_t slashes = 0;
-    for (size_t i = 0; i < argument.n; i++) {
-        char c = argument.p[i];
-        if (c == '"')
-            buf_fill(out, '\\', slashes + 1);
-        slashes = c == '\\' ? slashes + 1 : 0;
-        buf_char(out, c);
+    for (size_t from = 0; from < argument.n;) {
+        size_t quote = str_find_char(argument, '"', from), slashes = 0;
+        while (slashes < quote - from && argument.p[quote - slashes - 1] == '\\')
+            slashes++;
+        buf_add(out, str_slice(argument, from, quote));
+        buf_fill(out, '\\', slashes);
+        if (quote < argument.n)
+            buf_add(out, STR("\\\""));
+        from = quote + 1;
     }
-    buf_fill(out, '\\', slashes);
     buf_char(out, '"');
 }

@@ -253,7 +253,29 @@ static struct str joined_strings(struct guard *g, struct str code)
     return found ? (struct str){out, n} : STR_NONE;
 }
 
-static bool starts_programs(struct str who, struct str code)
+/* A text with the characters that it has: for most words that says already that they are not in it. */
+struct searched {
+    struct str text;
+    bool has[256];
+};
+
+static void search_in(struct searched *s, struct str text)
+{
+    *s = (struct searched){.text = text};
+    for (size_t i = 0; i < text.n; i++)
+        s->has[(unsigned char)ascii_lower(text.p[i])] = true;
+}
+
+/* As str_findi. */
+static size_t find_word(const struct searched *s, struct str word, size_t from)
+{
+    for (size_t i = 0; i < word.n; i++)
+        if (!s->has[(unsigned char)ascii_lower(word.p[i])])
+            return s->text.n;
+    return str_findi(s->text, word, from);
+}
+
+static bool starts_programs(struct str who, const struct searched *code)
 {
     static const struct str words[] = {
         STR("exec"),         STR("spawn"),         STR("system"),   STR("popen"),
@@ -261,9 +283,9 @@ static bool starts_programs(struct str who, struct str code)
         STR("Deno.Command"), STR("execa"),         STR("open3"),    STR("qx"),
         STR("%x"),           STR("getline"),       STR("| \""),     STR("|\"")};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_findi(code, words[i], 0) < code.n)
+        if (find_word(code, words[i], 0) < code->text.n)
             return true;
-    return str_has_char(code, '`') && name_is_one_of(who, STR("perl|ruby|php"));
+    return code->has['`'] && name_is_one_of(who, STR("perl|ruby|php"));
 }
 
 void guard_embedded(struct guard *g, struct str who, struct word text)
@@ -311,17 +333,18 @@ static bool is_literal(struct str code, size_t at)
 }
 
 /* Code, a class or a module whose name is computed: eval(…), CreateObject("a" & "b"). */
-static bool computes_code(struct str code)
+static bool computes_code(const struct searched *searched)
 {
     static const struct str calls[] = {
         STR("eval("),          STR("execute("),   STR("executeglobal("), STR("createobject("),
         STR("activexobject("), STR("getobject("), STR("__import__("),    STR("import_module("),
         STR("require("),       STR("exec("),      STR("system("),        STR("popen("),
         STR("execsync("),      STR("system $")};
+    struct str code = searched->text;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         struct str call = calls[i];
-        for (size_t at = str_findi(code, call, 0); at < code.n;
-             at = str_findi(code, call, at + 1)) {
+        for (size_t at = find_word(searched, call, 0); at < code.n;
+             at = find_word(searched, call, at + 1)) {
             char before = at ? code.p[at - 1] : ' ';
             /* expression.exec(text) is a pattern's */
             bool part = ascii_is_alnum(before) || before == '_' ||
@@ -375,21 +398,23 @@ void guard_code(struct guard *g, struct str who, struct word code)
 #include "guard/tables/code.def"
 #undef CODE
     };
+    struct searched searched;
+    search_in(&searched, code.text);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_findi(code.text, words[i].word, 0) < code.text.n) {
+        if (find_word(&searched, words[i].word, 0) < code.text.n) {
             guard_find(g, GUARD_LAUNCH_URL, code, who, words[i].why, NULL);
             return;
         }
-    if (computes_code(code.text) || str_eq(code.text, STR("\xFF")))
+    if (computes_code(&searched) || str_eq(code.text, STR("\xFF")))
         guard_opaque_text(g, code, who);
     judge_code_files(g, who, code);
-    if (!starts_programs(who, code.text))
+    if (!starts_programs(who, &searched))
         return;
     struct str command = joined_strings(g, code.text);
     if (command.n) {
         code.text = command;
         guard_nested(g, GUARD_CMD, code);
-    } else if (str_findi(code.text, STR("base64"), 0) < code.text.n) {
+    } else if (find_word(&searched, STR("base64"), 0) < code.text.n) {
         guard_opaque_text(g, code, who);
     }
 }

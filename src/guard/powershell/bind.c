@@ -124,18 +124,18 @@ void bind_parameters(struct ps_bound *b, const char *spec)
         if (own)
             set(b, index, v, node);
     }
+    size_t left = 0; /* the first argument that no parameter has */
     for (int position = 0; position < 6; position++) {
+        while (left < b->count && taken[left])
+            left++;
+        if (left == b->count)
+            break;
         const char *rest = spec;
-        size_t i = 0;
         for (index = 0; next_entry(&rest, &e); index++) {
             if (e.position != position || index >= BIND_MAX || b->present[index])
                 continue;
-            while (i < b->count && taken[i])
-                i++;
-            if (i < b->count) {
-                taken[i] = true;
-                set(b, index, b->args[i].value, b->args[i].node);
-            }
+            taken[left] = true;
+            set(b, index, b->args[left].value, b->args[left].node);
             break;
         }
     }
