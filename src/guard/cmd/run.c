@@ -177,10 +177,12 @@ void cmd_run_simple(struct cmd_reader *r, struct cmd_text text, struct word inpu
 {
     size_t from, to, length;
     struct word word = command_word(r, &text, &from, &to);
-    if (r->delayed && word.text.n && word.text.p[0] == '!') {
-        /* an unset !x! that set kept at the start of what it collected */
-        size_t close = str_find_char(cmd_str(&text), '!', from + 1);
-        text = cmd_part(&text, close + 1, text.n);
+    if (r->delayed && str_has_char(word.text, '!')) {
+        /* an unset !x! that set kept at the start of what it collected, or what was cut from it */
+        size_t last = to;
+        while (text.p[last - 1] != '!')
+            last--;
+        text = cmd_part(&text, last, text.n);
         word = command_word(r, &text, &from, &to);
     }
     if (word.text.n == 0 || word.text.p[0] == ':')

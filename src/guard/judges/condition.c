@@ -3,6 +3,7 @@
 #include "guard/judges/condition.h"
 
 #include "guard/names.h"
+#include "guard/state.h"
 
 static bool is_option(struct str text)
 {
@@ -73,7 +74,7 @@ static bool any_url(const struct word *args, size_t count)
         /* An option may carry it: /i:https://… */
         if (is_option(text))
             text = str_from(text, str_find_char(text, ':', 0) + 1);
-        if (guard_is_url(args[i].text) || guard_is_url(text))
+        if (guard_is_url(args[i].text) || guard_is_url(text) || guard_is_share(text))
             return true;
     }
     return false;
