@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "launch/linux/kernel.h"
@@ -30,6 +31,18 @@ struct file_id broker_id(const struct resolved *where)
         x.ino == id.id && (x.mask & KERNEL_STATX_BTIME))
         id.birth = (uint64_t)x.btime.sec * 1000000000 + x.btime.nsec;
     return id;
+}
+
+bool broker_id_at(const char *path, struct file_id *out)
+{
+    struct kernel_statx x;
+    if (syscall(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
+                KERNEL_STATX_INO | KERNEL_STATX_BTIME, &x))
+        return false;
+    *out = (struct file_id){makedev(x.dev_major, x.dev_minor), x.ino, 0};
+    if (x.mask & KERNEL_STATX_BTIME)
+        out->birth = (uint64_t)x.btime.sec * 1000000000 + x.btime.nsec;
+    return true;
 }
 
 void broker_forget(struct broker *b, struct file_id id, const struct stat *st)
@@ -61,18 +74,13 @@ static bool in_own_repository(const struct broker *b, struct str path)
     char prefix[PATH_MAX];
     for (size_t end, at = 0; b->repositories.used && at < path.n; at = end) {
         struct str name;
-        struct resolved git = {.parent = -1};
+        struct file_id git;
         end = str_find_char(path, '/', at + 1);
         name = str_slice(path, at + 1, end);
         if (!str_eqi(name, STR(".git")))
             continue;
         if (snprintf(prefix, sizeof prefix, "%.*s", (int)end, path.p) >= (int)sizeof prefix ||
-            (git.parent = open(prefix, O_PATH | O_NOFOLLOW | O_CLOEXEC)) < 0)
-            return false;
-        bool made =
-            fstat(git.parent, &git.st) == 0 && id_set_count(&b->repositories, broker_id(&git));
-        resolved_close(&git);
-        if (!made)
+            !broker_id_at(prefix, &git) || !id_set_count(&b->repositories, git))
             return false;
         own = true;
     }

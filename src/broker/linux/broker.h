@@ -45,6 +45,8 @@ enum {
     BROKER_MOST_EXPECTED = 1024,
     BROKER_MOST_PROCESSES = 1024,
     BROKER_MOST_SLOW = 256,
+    BROKER_MOST_FOLDERS = 64,
+    BROKER_LONGEST_FOLDER = 256,
     BROKER_LONGEST_VALUE = 65536,    /* of an extended attribute */
     BROKER_LONGEST_ARGUMENT = 131072 /* of an exec: the kernel's own bound */
 };
@@ -127,6 +129,7 @@ struct broker {
     struct broker_processes processes;
     struct broker_slow slow;
     struct broker_names names;
+    char folders[BROKER_MOST_FOLDERS][BROKER_LONGEST_FOLDER]; /* straight.c; empty: none */
     struct request_server server;
     char value[BROKER_LONGEST_VALUE];       /* of the extended attribute being set */
     char argument[BROKER_LONGEST_ARGUMENT]; /* of the program being started */
@@ -148,6 +151,9 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context));
 
 /* The object that resolution found, or the parent if that is the object. */
 struct file_id broker_id(const struct resolved *where);
+
+/* What has this path now; a final link is not followed. False if nothing has. */
+bool broker_id_at(const char *path, struct file_id *out);
 
 /* Something was created there: a .git is now this run's own. */
 void broker_made(struct broker *b, const struct resolved *where);
@@ -280,6 +286,13 @@ bool terminal_is_given(dev_t device);
 
 /* Judges and opens a resolved file or folder. -EAGAIN if it has been replaced meanwhile. */
 int open_object(struct broker *b, struct request *r, struct resolved *where, int flags);
+
+/* The short way of an open: a descriptor, or -1, and then nothing has been done or answered. */
+int straight_open(struct broker *b, struct request *r, int dirfd, const char *path, int flags,
+                  mode_t mode);
+
+/* A folder was renamed or removed, or some time has passed. */
+void straight_forget(struct broker *b);
 
 /* A resolver's socket that leads here; false if this is none, or there are too many. */
 bool datagram_give(struct broker *b, struct request *r);

@@ -85,6 +85,8 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
         return;
     }
     broker_forget(b, id, &where.st);
+    if (flags & AT_REMOVEDIR)
+        straight_forget(b);
     request_succeed(r, 0);
 }
 
@@ -181,6 +183,8 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     temp_made(b, &to);
     if (exchange)
         temp_made(b, &from);
+    if (S_ISDIR(from.st.st_mode) || S_ISDIR(to.st.st_mode))
+        straight_forget(b);
     request_succeed(r, 0);
 }
 

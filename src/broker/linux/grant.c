@@ -35,16 +35,9 @@ bool grant_covers(const struct broker *b, const struct request *r, int dirfd, co
         return false;
     if (path[0] == '/')
         return lies_inside(b->granted, path);
-    char link[64], base[PATH_MAX];
-    if (dirfd == AT_FDCWD)
-        snprintf(link, sizeof link, "/proc/%d/cwd", (int)r->pid);
-    else
-        snprintf(link, sizeof link, "/proc/%d/fd/%d", (int)r->pid, dirfd);
-    ssize_t n = readlink(link, base, sizeof base - 1);
-    if (n <= 0)
-        return false;
-    base[n] = '\0';
-    return path[0] && (strcmp(base, b->granted.p) == 0 || lies_inside(b->granted, base));
+    char base[PATH_MAX];
+    return path[0] && resolve_folder_text(r, dirfd, base, sizeof base) &&
+           (strcmp(base, b->granted.p) == 0 || lies_inside(b->granted, base));
 }
 
 bool grant_covers_argument(const struct broker *b, const struct request *r, int dirfd,

@@ -355,7 +355,7 @@ static void do_open(struct broker *b, struct request *r, int dirfd, uint64_t add
                     mode_t mode)
 {
     char path[PATH_MAX];
-    ssize_t n = request_read_string(r, address, path, sizeof path);
+    ssize_t n = request_peek_string(r, address, path, sizeof path);
     if (n < 0) {
         request_fail(r, (int)-n);
         return;
@@ -371,7 +371,9 @@ static void do_open(struct broker *b, struct request *r, int dirfd, uint64_t add
         request_continue(r);
         return;
     }
-    int rc = -EAGAIN;
+    int rc = straight_open(b, r, dirfd, path, flags, mode);
+    if (rc < 0)
+        rc = -EAGAIN;
     for (int tries = 0; rc == -EAGAIN && tries < MOST_TRIES && !r->answered; tries++)
         rc = flags & TMPFILE_BIT ? open_unnamed(b, r, dirfd, path, flags, mode)
                                  : try_open(b, r, dirfd, path, flags, mode);

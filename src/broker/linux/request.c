@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "launch/linux/kernel.h"
@@ -53,17 +54,26 @@ ssize_t request_read_memory(pid_t pid, uint64_t address, void *out, size_t size,
     return n;
 }
 
-int request_read(const struct request *r, uint64_t address, void *out, size_t size)
+/* Of a caller that may be gone: what was read may belong to another process. */
+static int peek(const struct request *r, uint64_t address, void *out, size_t size)
 {
     ssize_t n = request_read_memory(r->pid, address, out, size, &r->server->reads_files);
-    if (n < 0)
-        return -errno;
-    if ((size_t)n != size)
-        return -EFAULT;
-    return request_alive(r) ? 0 : -ESRCH;
+    return n < 0 ? -errno : (size_t)n != size ? -EFAULT : 0;
+}
+
+int request_read(const struct request *r, uint64_t address, void *out, size_t size)
+{
+    int rc = peek(r, address, out, size);
+    return rc ? rc : request_alive(r) ? 0 : -ESRCH;
 }
 
 ssize_t request_read_string(const struct request *r, uint64_t address, char *out, size_t capacity)
+{
+    ssize_t n = request_peek_string(r, address, out, capacity);
+    return n < 0 || request_alive(r) ? n : -ESRCH;
+}
+
+ssize_t request_peek_string(const struct request *r, uint64_t address, char *out, size_t capacity)
 {
     enum { PAGE = 4096 };
     size_t n = 0;
@@ -72,7 +82,7 @@ ssize_t request_read_string(const struct request *r, uint64_t address, char *out
         size_t piece = PAGE - (address + n) % PAGE;
         if (piece > capacity - n)
             piece = capacity - n;
-        int rc = request_read(r, address + n, out + n, piece);
+        int rc = peek(r, address + n, out + n, piece);
         if (rc)
             return rc;
         const char *end = memchr(out + n, '\0', piece);
@@ -141,9 +151,10 @@ void request_continue(struct request *r)
 
 /*
  * Handing over a descriptor wakes the caller and then the broker, and the kernel would place each
- * on the next idle CPU, which costs more than everything else. Both are pinned to this CPU for that
- * moment, during which the caller does not leave the kernel: a process that it started then would
- * inherit the pinning.
+ * on the next idle CPU, which can cost more than everything else. Both are pinned to this CPU for
+ * that moment, during which the caller does not leave the kernel: a process that it started then
+ * would inherit the pinning. That takes calls of its own, and they are wasted where no CPU is idle:
+ * now and then both ways are tried, and the faster one is used until the next trial.
  */
 struct turn {
     bool held;
@@ -173,13 +184,50 @@ static bool stay_on(const struct request *r, int cpu, const cpu_set_t *here)
     return true;
 }
 
+enum { TRIALS = 16, TRIAL_EVERY = 512, LONGEST_TRIAL = 200000 };
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Whether this descriptor is handed over in a turn. */
+static bool turn_pays(struct request_server *server)
+{
+    unsigned i = server->given++ % TRIAL_EVERY;
+    if (i == 0)
+        server->spent[0] = server->spent[1] = 0;
+    server->tries = i < TRIALS;
+    server->trial = server->tries ? i % 2 : server->spent[1] < server->spent[0];
+    if (server->tries)
+        server->began = nanoseconds();
+    return server->trial;
+}
+
+static void turn_paid(struct request_server *server)
+{
+    if (!server->tries)
+        return;
+    uint64_t spent = nanoseconds() - server->began; /* bounded: others may have run meanwhile */
+    server->spent[server->trial] += spent < LONGEST_TRIAL ? spent : LONGEST_TRIAL;
+    server->tries = false;
+}
+
 static void turn_begin(const struct request *r, struct turn *turn)
 {
     cpu_set_t here;
-    int cpu = sched_getcpu();
     turn->held = false;
-    if (!r->server->takes_turns || !is_server(r) || cpu < 0 ||
-        sched_getaffinity(r->pid, sizeof turn->caller, &turn->caller))
+    if (!r->server->takes_turns || !is_server(r))
+        return;
+    if (!turn_pays(r->server)) {
+        if (!r->server->tries)
+            request_end_turns(r->server);
+        return;
+    }
+    int cpu = sched_getcpu();
+    if (cpu < 0 || sched_getaffinity(r->pid, sizeof turn->caller, &turn->caller))
         return;
     CPU_ZERO(&here);
     CPU_SET(cpu, &here);
@@ -217,6 +265,8 @@ void request_give(struct request *r, int fd, bool close_on_exec)
     else if (turn.held)
         request_succeed(r, number);
     r->answered = true;
+    if (is_server(r))
+        turn_paid(r->server);
 }
 
 /* "Name:" at the start of a line; what follows it. */
@@ -268,7 +318,9 @@ void request_server_open(struct request_server *server, int listener)
     server->shares_umask = unshare(CLONE_FS) != 0;
     request_forget_umask(server);
     /* Caller and broker take turns, so they share a CPU; kernels before 6.6 do not support this. */
-    server->takes_turns = ioctl(listener, KERNEL_NOTIF_SET_FLAGS, KERNEL_NOTIF_SYNC_WAKE_UP) == 0;
+    server->takes_turns = ioctl(listener, KERNEL_NOTIF_SET_FLAGS, KERNEL_NOTIF_SYNC_WAKE_UP) == 0 &&
+                          sched_getaffinity(0, sizeof server->before, &server->before) == 0 &&
+                          CPU_COUNT(&server->before) > 1;
 }
 
 static mode_t read_umask(const struct request *r, bool *known)

@@ -17,6 +17,10 @@ struct request_server {
     int cpu;             /* the shared CPU; -1: the thread is free to move */
     pid_t turns_with;    /* the caller on it */
     cpu_set_t before;    /* the thread's original affinity */
+    unsigned given;      /* descriptors handed over */
+    bool tries, trial;   /* this one is timed; it is handed over in a turn */
+    uint64_t began;      /* if it is timed */
+    uint64_t spent[2];   /* by the timed ones, without turns and in turns */
     bool shares_umask;   /* the umask is the whole process's: none per thread here */
     bool umask_taken;    /* the whole process's: no umask per thread here */
     mode_t umask_before; /* only if taken */
@@ -52,6 +56,10 @@ int request_read(const struct request *r, uint64_t address, void *out, size_t si
 
 /* Copies a NUL-terminated string of less than capacity bytes: its length, or a negative errno. */
 ssize_t request_read_string(const struct request *r, uint64_t address, char *out, size_t capacity);
+
+/* The same without asking whether the caller is still there: nothing may be changed or reported
+   before that is asked. */
+ssize_t request_peek_string(const struct request *r, uint64_t address, char *out, size_t capacity);
 
 /* False if the caller is gone and its pid may have been reused. */
 bool request_alive(const struct request *r);

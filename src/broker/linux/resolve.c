@@ -33,9 +33,11 @@ static void proc_path(const char *before, int number, const char *behind, char *
     strcpy(out + n + digits.n, behind);
 }
 
+/* What the kernel adds to a path that is no longer there. */
+static const char deleted[] = " (deleted)";
+
 bool resolve_path_of(int fd, char *out, size_t capacity)
 {
-    static const char deleted[] = " (deleted)";
     char link[PROC_PATH];
     proc_path("/proc/self/fd/", fd, "", link);
     ssize_t n = readlink(link, out, capacity - 1);
@@ -52,14 +54,37 @@ bool resolve_path_of(int fd, char *out, size_t capacity)
     return true;
 }
 
+/* In /proc; for every call, like proc_path. */
+static void caller_path(const struct request *r, int dirfd, char *out)
+{
+    char folder[PROC_PATH];
+    if (dirfd == AT_FDCWD) {
+        proc_path("/proc/", (int)r->pid, "/cwd", out);
+        return;
+    }
+    proc_path("/proc/", (int)r->pid, "/fd/", folder);
+    proc_path(folder, dirfd, "", out);
+}
+
+bool resolve_folder_text(const struct request *r, int dirfd, char *out, size_t capacity)
+{
+    char link[PROC_PATH];
+    caller_path(r, dirfd, link);
+    ssize_t n = readlink(link, out, capacity - 1);
+    if (n <= 0 || (size_t)n >= capacity - 1 || out[0] != '/')
+        return false;
+    out[n] = '\0';
+    return (size_t)n < sizeof deleted || strcmp(out + n + 1 - sizeof deleted, deleted) != 0;
+}
+
 /* Opens a folder of the caller: its root, its current directory, or an open descriptor. */
 static int caller_folder(const struct request *r, int dirfd, bool absolute)
 {
     char path[PROC_PATH];
-    if (absolute || dirfd == AT_FDCWD)
-        proc_path("/proc/", (int)r->pid, absolute ? "/root" : "/cwd", path);
+    if (absolute)
+        proc_path("/proc/", (int)r->pid, "/root", path);
     else
-        snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)r->pid, dirfd);
+        caller_path(r, dirfd, path);
     int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
     if (fd < 0)
         return dirfd != AT_FDCWD && !absolute ? -EBADF : -errno;

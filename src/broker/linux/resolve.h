@@ -34,6 +34,9 @@ int resolve_argument(const struct request *r, int dirfd, uint64_t address, bool 
 /* The path of a descriptor of ours: false if it has none (a pipe, a deleted file). */
 bool resolve_path_of(int fd, char *out, size_t capacity);
 
+/* The path of the caller's current directory (AT_FDCWD) or descriptor: false if it has none. */
+bool resolve_folder_text(const struct request *r, int dirfd, char *out, size_t capacity);
+
 /* For a path that denotes a descriptor: a copy of it, or a negative errno; -EACCES if it belongs to
    another process. */
 int resolved_descriptor(const struct request *r, const struct resolved *where);

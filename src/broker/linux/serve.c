@@ -125,6 +125,7 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
         if (now - last_tick >= TICK_MS) {
             tick(b->context);
             slow_collect(&b->slow, false);
+            straight_forget(b);
             last_tick = now;
         }
     }

@@ -37,12 +37,9 @@ enum policy_temp_entry temp_entry(const struct broker *b, const struct resolved 
     if (itself)
         return id_set_count(&b->temp.made, broker_id(where)) ? POLICY_ENTRY_OWN
                                                              : POLICY_ENTRY_FOREIGN;
-    struct resolved entry = {.parent = -1};
-    if (snprintf(path, sizeof path, "%s/%s", b->temp.folder.p, name) < (int)sizeof path)
-        entry.parent = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    bool own = entry.parent >= 0 && fstat(entry.parent, &entry.st) == 0 &&
-               id_set_count(&b->temp.made, broker_id(&entry));
-    resolved_close(&entry);
+    struct file_id entry;
+    bool own = snprintf(path, sizeof path, "%s/%s", b->temp.folder.p, name) < (int)sizeof path &&
+               broker_id_at(path, &entry) && id_set_count(&b->temp.made, entry);
     return own ? POLICY_ENTRY_OWN : POLICY_ENTRY_FOREIGN;
 }
 

@@ -43,7 +43,8 @@ struct kernel_statx {
         uint32_t nsec;
         int32_t unused;
     } atime, btime, ctime, mtime;
-    uint64_t rest[16];
+    uint32_t rdev_major, rdev_minor, dev_major, dev_minor;
+    uint64_t rest[14];
 };
 #define KERNEL_STATX_INO 0x100U
 #define KERNEL_STATX_BTIME 0x800U

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The short way of an open, for paths whose text alone says where they lead.
+ *
+ * The text is judged, and then the kernel opens exactly that text and fails if anything on it is a
+ * link. So the object that is opened lies where it was judged to lie, whatever is renamed or
+ * exchanged meanwhile, and no folder has to be held in between. An existing file is compared with
+ * the one that was judged, because another may have taken its name.
+ *
+ * Whatever is not plainly allowed here, fails or looks unusual takes the long way (resolve.c),
+ * which decides, reports and answers. Nothing is remembered but the texts of folders that have no
+ * other spelling, and no decision rests on these: they only make sure that a rule is compared with
+ * the spelling that the long way would find.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "broker/linux/broker.h"
+
+#if defined(__aarch64__)
+enum { LARGE_FILE = 0400000 };
+#else
+enum { LARGE_FILE = 0100000 };
+#endif
+
+static int open_text(const char *path, int flags, mode_t mode)
+{
+    struct open_how how = {.flags = (uint64_t)(flags | O_NOFOLLOW | O_CLOEXEC),
+                           .mode = mode,
+                           .resolve = RESOLVE_NO_SYMLINKS};
+    return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+}
+
+/* Every component is a name: none is empty, "." or "..". */
+static bool is_plain(const char *path)
+{
+    for (const char *p = path; *p == '/' || p == path; p += strcspn(p, "/")) {
+        p += *p == '/';
+        size_t n = strcspn(p, "/");
+        if (n == 0 || n > NAME_MAX || (n == 1 && p[0] == '.') ||
+            (n == 2 && p[0] == '.' && p[1] == '.'))
+            return false;
+    }
+    return true;
+}
+
+/* The absolute text of the caller's path; false if it has none that is plain. */
+static bool find_text(const struct request *r, int dirfd, const char *path, char out[PATH_MAX])
+{
+    size_t n = 0;
+    while (path[0] == '.' && path[1] == '/')
+        path += 1 + strspn(path + 1, "/");
+    if (!is_plain(path))
+        return false;
+    if (path[0] != '/') {
+        if (!resolve_folder_text(r, dirfd, out, PATH_MAX))
+            return false;
+        n = strlen(out);
+        if (n > 1)
+            out[n++] = '/';
+    }
+    size_t more = strlen(path) + 1;
+    if (n + more > PATH_MAX)
+        return false;
+    memcpy(out + n, path, more);
+    return strncmp(out, "/proc/", 6) != 0 && strncmp(out, "/dev/", 5) != 0;
+}
+
+/* ---- folders whose text is the only one they have ---- */
+
+void straight_forget(struct broker *b)
+{
+    for (size_t i = 0; i < BROKER_MOST_FOLDERS; i++)
+        b->folders[i][0] = '\0';
+}
+
+/* Where file systems ignore case a folder has many spellings, and rules know one of them. */
+static bool is_spelled_so(const char *folder)
+{
+    char spelling[PATH_MAX];
+    int fd = open_text(folder, O_PATH | O_DIRECTORY, 0);
+    bool same =
+        fd >= 0 && resolve_path_of(fd, spelling, sizeof spelling) && strcmp(spelling, folder) == 0;
+    if (fd >= 0)
+        close(fd);
+    return same;
+}
+
+static bool knows_folder(struct broker *b, const char *path, size_t n)
+{
+    char folder[PATH_MAX];
+    uint32_t hash = 2166136261u;
+    memcpy(folder, path, n);
+    folder[n] = '\0';
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)folder[i]) * 16777619u;
+    char *known = b->folders[hash % BROKER_MOST_FOLDERS];
+    if (strcmp(known, folder) == 0)
+        return true;
+    if (!is_spelled_so(folder))
+        return false;
+    if (n < BROKER_LONGEST_FOLDER)
+        memcpy(known, folder, n + 1);
+    return true;
+}
+
+/* ---- opening ---- */
+
+/* Only what lies in a root, without anything to report or to record. */
+static bool allows(struct broker *b, const struct resolved *where, enum policy_access access)
+{
+    struct policy_request question;
+    struct policy_answer answer = {0};
+    broker_question(b, where, access, &question);
+    policy_decide(b->policy, &question, &answer);
+    return answer.verdict == CORDON_ALLOW &&
+           (answer.rule == RULE_ROOTS_INSIDE || answer.rule == RULE_GIT_COMMIT ||
+            answer.rule == RULE_GIT_CREATED);
+}
+
+static int open_new(struct broker *b, const struct request *r, struct resolved *where, int flags,
+                    mode_t mode)
+{
+    where->exists = false;
+    if (!allows(b, where, POLICY_CREATE) || !request_alive(r))
+        return -1;
+    request_take_umask(r);
+    return open_text(where->path, (flags & ~O_TRUNC) | O_EXCL | O_NOCTTY, mode);
+}
+
+static int open_existing(struct broker *b, const struct request *r, struct resolved *where,
+                         int flags)
+{
+    struct stat st;
+    int how = (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_NOCTTY;
+    where->exists = true;
+    /* A pipe or a device must not even be opened. */
+    if (lstat(where->path, &where->st) || !S_ISREG(where->st.st_mode) ||
+        !allows(b, where, POLICY_WRITE))
+        return -1;
+    /* Somebody outside may have a lease on it; the broker must not wait for that. */
+    int fd = open_text(where->path, how | O_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    bool good = ((flags & O_NONBLOCK) || fcntl(fd, F_SETFL, how) == 0) && fstat(fd, &st) == 0 &&
+                st.st_dev == where->st.st_dev && st.st_ino == where->st.st_ino &&
+                st.st_nlink == where->st.st_nlink;
+    if (good && (flags & O_TRUNC))
+        good = request_alive(r) && ftruncate(fd, 0) == 0;
+    if (good)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Whether this run and this call can go the short way at all. */
+static bool is_usual(const struct broker *b, int flags, mode_t mode)
+{
+    int usual = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |
+                O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | LARGE_FILE;
+    bool writes = (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
+    return writes && !(flags & ~usual) && !(mode & (S_ISUID | S_ISGID)) && !b->undo &&
+           !b->judges_reads && !b->report_grants && !b->server.shares_umask;
+}
+
+int straight_open(struct broker *b, struct request *r, int dirfd, const char *path, int flags,
+                  mode_t mode)
+{
+    struct resolved where = {.parent = -1};
+    if (!(flags & O_CREAT))
+        mode = 0;
+    if (!is_usual(b, flags, mode) || !find_text(r, dirfd, path, where.path))
+        return -1;
+    size_t n = (size_t)(strrchr(where.path, '/') - where.path);
+    /* What appears under these names is recorded. */
+    bool recorded = str_eqi(str_of(where.path + n + 1), STR(".git")) ||
+                    str_eq((struct str){where.path, n}, b->temp.folder);
+    if (n == 0 || recorded || grant_holds(b, where.path) || !knows_folder(b, where.path, n))
+        return -1;
+    int fd = -1;
+    if (flags & O_CREAT)
+        fd = open_new(b, r, &where, flags, mode & 07777);
+    return fd >= 0 || (flags & O_EXCL) ? fd : open_existing(b, r, &where, flags);
+}
