@@ -139,7 +139,8 @@ CORDON_API int cordon_why(struct cordon_policy *policy, const char *action, size
  * Running a command under a policy, as `cordon run` does. A policy serves one run, and none that
  * has answered a question. Options are those of `cordon run` that are not a policy's: "audit" FILE,
  * "audit-all", "audit-raw", "unset" NAME (up to 256 times), "require-kernel", "wine-prefix" DIR,
- * "undo" (NULL or "strict") and "undo-limit" SIZE (Linux), "integrity" low or medium and
+ * "undo" (NULL or "strict") and "undo-limit" SIZE (Linux), "ask-fd" IN,OUT and "ask-timeout"
+ * SECONDS (Linux), "integrity" low or medium and
  * "allow-elevated" (Windows). What it prints has functions here instead: cordon_result_json(),
  * events and output.
  */
@@ -174,6 +175,33 @@ CORDON_API void cordon_run_options_output(struct cordon_run_options *options, co
 typedef void cordon_event(void *context, const char *json);
 CORDON_API void cordon_run_options_event(struct cordon_run_options *options, cordon_event *event,
                                          void *context);
+
+/*
+ * Asks while the command runs (Linux): what an option could allow is not denied at once; the call
+ * waits, alone, until it is answered. The function gets the question, which is its own from then on:
+ * it answers it now or later, from any thread, also after cordon_run() has returned. Calls come from
+ * one thread of the library, in which all signals are blocked, one at a time; while the function
+ * runs, no other question is shown, but nothing else waits. It must not call cordon_run() with the
+ * same options. Without an answer the question is denied after the option "ask-timeout" (seconds,
+ * 60), when its caller dies, and at the end of the run. The command cannot reach or see any of this.
+ * On Windows cordon_run() returns CORDON_E_VALUE with it.
+ */
+struct cordon_question;
+typedef void cordon_ask(void *context, struct cordon_question *question);
+CORDON_API void cordon_run_options_ask(struct cordon_run_options *options, cordon_ask *ask,
+                                       void *context);
+
+/* The question as one JSON object (docs/embedding.md); lasts until it is answered. Any thread. */
+CORDON_API const char *cordon_question_json(const struct cordon_question *question);
+
+/*
+ * Answers "once", "run", "no" or "never"; scope is one that the question offers with it, or NULL for
+ * the narrowest. 0, and the question is freed. CORDON_E_CONFLICT if it is over already: freed, too.
+ * CORDON_E_VALUE for an answer that is not offered: it stays open and the caller's. Any thread, but
+ * one at a time for each question. Each question must be answered once, or its memory stays.
+ */
+CORDON_API int cordon_question_answer(struct cordon_question *question, const char *answer,
+                                      const char *scope);
 
 /* How it ended. Nothing changes it, so that several threads may read it. */
 struct cordon_result;

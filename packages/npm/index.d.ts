@@ -79,16 +79,42 @@ export interface Summary {
   hint?: string;
   denied: number;
   denials: Denial[];
+  /** What was allowed when it was asked about; fix: the options that give the same. */
+  answered?: Denial[];
   /** What the run made under the name .git: git and editors run what its config says. */
   repositories: string[];
 }
 
 export interface AuditEvent {
-  type: 'start' | 'deny' | 'allow' | 'ask' | 'spawn' | 'exit' | 'end';
+  type: 'start' | 'deny' | 'allow' | 'ask' | 'answer' | 'spawn' | 'exit' | 'end';
   time: string;
   seq: number;
   [member: string]: unknown;
 }
+
+/** One of the answers that a question offers, narrowest first. */
+export interface Choice {
+  answer: 'once' | 'run' | 'no' | 'never';
+  scope?: 'call' | 'path' | 'folder' | 'address' | 'host' | 'tool' | 'command';
+  folder?: string;
+  host?: string;
+}
+
+/** What the run wants to do and an option could allow; the call waits for the answer. */
+export interface Question {
+  id: number;
+  op: string;
+  target: string;
+  rule: string;
+  why?: string;
+  fix?: string;
+  pid?: number;
+  image?: string;
+  cmdline?: string;
+  choices: Choice[];
+}
+
+export type Reply = 'once' | 'run' | 'no' | 'never' | { answer: Choice['answer']; scope?: Choice['scope'] };
 
 export interface Run extends EventEmitter {
   pid: number | undefined;
@@ -112,6 +138,10 @@ export interface RunOptions extends PolicyOptions {
   /** Linux: keep what the run changes, for `cordon undo`; 'strict' refuses what cannot be kept. */
   undo?: boolean | 'strict';
   undoLimit?: string;
+  /** Linux: is asked before something is denied that an option could allow; a rejection is a no. */
+  onAsk?: (question: Question) => Reply | undefined | Promise<Reply | undefined>;
+  /** Seconds after which a question is a no; 60. */
+  askTimeout?: number;
   requireKernel?: boolean;
   integrity?: 'low' | 'medium';
   allowElevated?: boolean;

@@ -18,7 +18,7 @@ const POLICY_OPTIONS = ['mode', 'root', 'createRoot', 'for', 'denyWrite', 'denyR
   'net', 'temp', 'session', 'allowTool', 'denyTool', 'strict', 'allowBroadRoot', 'policy', 'paths', 'timeout',
   'maxProcs', 'maxMemory', 'allowSocket'];
 const RUN_OPTIONS = ['auditAll', 'auditRaw', 'unset', 'winePrefix', 'requireKernel', 'integrity', 'allowElevated',
-  'undo', 'undoLimit'];
+  'undo', 'undoLimit', 'askTimeout'];
 
 /** { root: ['.'], net: 'off', strict: true } as --root=. --net=off --strict */
 function optionWords(options = {}, more = []) {
@@ -125,25 +125,50 @@ function follow(file, emit) {
   };
 }
 
+/** Each line that is a question goes to the function; what it answers goes back. */
+function answer(questions, answers, onAsk) {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  const reply = (id, given) => {
+    const words = typeof given === 'string' ? { answer: given } : given || { answer: 'no' };
+    if (answers.writable) answers.write(JSON.stringify({ ...words, id }) + '\n');
+  };
+  questions.on('data', (data) => {
+    const lines = (rest + decoder.write(data)).split('\n');
+    rest = lines.pop();
+    for (const line of lines) {
+      const question = JSON.parse(line);
+      // What is wrong with an answer: the function gave one that was not offered.
+      if (question.error && question.id) reply(question.id, 'no');
+      if (!question.choices) continue;
+      Promise.resolve(question).then(onAsk).then((given) => reply(question.id, given), () => reply(question.id, 'no'));
+    }
+  });
+  for (const stream of [questions, answers]) stream.on('error', () => {});
+}
+
 /**
  * Runs a command confined. The result has stdin, stdout and stderr, emits 'event' for every event and
  * has the promise `done`, which ends with the summary; reason is exited, signal, timeout, refused or
  * failed.
  */
 function run(argv, options = {}) {
-  const { cwd, env, stdin, ...policy } = options;
+  const { cwd, env, stdin, onAsk, ...policy } = options;
   const given = optionWords(policy, RUN_OPTIONS);
+  if (onAsk) given.push('--ask-fd=3,4');
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cordon-node-'));
   const audit = path.join(folder, 'audit.jsonl');
   const words = ['run', '--json', `--audit=${audit}`, ...given, '--', ...argv.map(String)];
   const child = spawn(program, words, {
     cwd,
     env,
-    stdio: [stdin === 'inherit' ? 'inherit' : stdin === 'ignore' ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: [stdin === 'inherit' ? 'inherit' : stdin === 'ignore' ? 'ignore' : 'pipe', 'pipe', 'pipe',
+      ...(onAsk ? ['pipe', 'pipe'] : [])],
     windowsHide: true,
   });
   const result = new EventEmitter();
   const tail = new Tail();
+  if (onAsk) answer(child.stdio[4], child.stdio[3], onAsk);
   const stop = follow(audit, (event) => result.emit('event', event));
   result.pid = child.pid;
   result.stdin = child.stdin;

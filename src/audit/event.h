@@ -14,6 +14,7 @@ enum audit_type {
     AUDIT_SPAWN,
     AUDIT_EXIT,
     AUDIT_END,
+    AUDIT_ANSWER, /* to a question of --ask */
     AUDIT_TYPE_COUNT
 };
 
@@ -58,7 +59,7 @@ struct audit_event {
     uint64_t time; /* milliseconds since 1970, UTC */
     uint32_t pid, ppid;
     struct str image, target, target2, cmdline;
-    enum cordon_verdict verdict; /* of deny, allow and ask */
+    enum cordon_verdict verdict; /* of deny, allow, ask and answer */
     struct str rule, why, fix;
     bool quiet;    /* a harmless write that programs make at start: not in the summary */
     bool minor;    /* a cache or the like: in the summary only if the command failed */
@@ -66,6 +67,8 @@ struct audit_event {
     bool notable;  /* allowed, but still for the audit and the summary */
     uint32_t code; /* of exit and end */
 
+    /* answer only: once, folder, terminal */
+    struct str choice, scope, by;
     /* start only */
     struct str version, mode, net, git, boundary, boundary_detail;
     const struct str *roots;

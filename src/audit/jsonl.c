@@ -71,7 +71,7 @@ static void put_start(struct json_writer *w, const struct audit_event *e)
 void audit_spell(struct buf *out, const struct audit_line *line)
 {
     static const char *const types[AUDIT_TYPE_COUNT] = {"start", "deny", "allow", "ask",
-                                                        "spawn", "exit", "end"};
+                                                        "spawn", "exit", "end",   "answer"};
     static const char *const verdicts[] = {"deny", "ask", "allow"};
     const struct audit_event *e = line->event;
     struct json_writer w = {.out = out};
@@ -92,8 +92,12 @@ void audit_spell(struct buf *out, const struct audit_line *line)
     put_text(&w, STR("target"), e->target);
     put_text(&w, STR("target2"), e->target2);
     put_cmdline(&w, line);
-    if (e->type == AUDIT_DENY || e->type == AUDIT_ALLOW || e->type == AUDIT_ASK)
+    if (e->type == AUDIT_DENY || e->type == AUDIT_ALLOW || e->type == AUDIT_ASK ||
+        e->type == AUDIT_ANSWER)
         json_put(&w, STR("verdict"), str_of(verdicts[e->verdict]));
+    put_text(&w, STR("choice"), e->choice);
+    put_text(&w, STR("scope"), e->scope);
+    put_text(&w, STR("by"), e->by);
     put_text(&w, STR("rule"), e->rule);
     put_text(&w, STR("why"), e->why);
     put_text(&w, STR("fix"), e->fix);

@@ -138,4 +138,8 @@ FILE *system_fopen(const char *path, const char *mode);
    Returns false with a sentence. */
 bool system_replace_file(const char *path, struct str content, char *why, size_t capacity);
 
+/* The options about questions; a failure is printed. */
+struct run_options;
+int cli_ask(struct run_options *o, const char *fds, const char *timeout);
+
 #endif

@@ -139,6 +139,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     auto_buf struct buf message = {0};
     const char *unset[MOST_UNSET];
     const char *integrity = "low", *learned = NULL, *strict = "", *limit = NULL;
+    const char *ask_fd = NULL, *ask_timeout = NULL;
     bool undo = false;
     bool json = false, quiet = false, verbose = false, help = false, dashes = false, learn = false;
     const struct option own[] = {
@@ -158,6 +159,8 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         {.name = "wine-prefix", .value = &o.wine_prefix},
         {.name = "undo", .value = &strict, .flag = &undo},
         {.name = "undo-limit", .value = &limit},
+        {.name = "ask-fd", .value = &ask_fd},
+        {.name = "ask-timeout", .value = &ask_timeout},
         {.name = "unset", .value = unset, .count = &o.unset_count, .most = MOST_UNSET}};
     int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
     for (size_t i = 0; rc && i < args->count && strcmp(args->items[i], "--") != 0; i++)
@@ -182,6 +185,8 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (limit && (!undo || policy_read_memory(str_of(limit), &o.undo_limit)))
         return print_failure(undo ? "--undo-limit takes a size like 512M or 4G"
                                   : "--undo-limit belongs to --undo; add --undo");
+    if ((ask_fd || ask_timeout) && (rc = cli_ask(&o, ask_fd, ask_timeout)))
+        return rc;
     if (learned && !learn)
         return print_failure("-o names the policy file that --learn writes; add --learn");
     /* The file is Cordon's own: a link that the run makes of it must not be written through. */

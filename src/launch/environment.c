@@ -215,7 +215,7 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
     /* git status and git diff do without the lock that they would be refused. */
     if (settings->git == POLICY_GIT_PROTECT && settings->mode != POLICY_FULL_ACCESS)
         set(&b, "GIT_OPTIONAL_LOCKS=0");
-    for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF &&
+    for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF && !plan->proxy &&
                        settings->mode != POLICY_FULL_ACCESS;
          i++)
         set(&b, offline[i]);

@@ -46,7 +46,8 @@ static uint64_t hash_add(uint64_t hash, struct str s)
 void learn_add(void *context, const struct audit_event *e)
 {
     struct learn *l = context;
-    if (e->type != AUDIT_DENY || e->quiet)
+    bool answered = e->type == AUDIT_ANSWER && e->verdict == CORDON_ALLOW;
+    if ((e->type != AUDIT_DENY && !answered) || e->quiet)
         return;
     uint64_t hash = 14695981039346656037u ^ (uint64_t)e->op;
     hash = hash_add(hash_add(hash_add(hash, e->target), e->target2), e->rule);

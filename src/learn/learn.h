@@ -29,7 +29,7 @@ struct learn {
 int learn_new(struct learn **out);
 void learn_free(struct learn *l);
 
-/* Takes every event and uses the denials that are not quiet. context is the struct learn, so that
+/* Takes every event and uses the denials that are not quiet, and what was allowed by an answer. context is the struct learn, so that
    this can be the observer of a run. */
 void learn_add(void *context, const struct audit_event *event);
 

@@ -14,6 +14,7 @@ struct cordon_run_options {
     const char *unset[MOST_UNSET];
     cordon_output *output;
     void *output_context;
+    int ask_fds[2];
 };
 
 struct cordon_result {
@@ -75,6 +76,14 @@ int cordon_run_options_set(struct cordon_run_options *o, const char *option, con
         o->run.undo = value ? "strict" : "";
         return 0;
     }
+    if (str_eq(name, STR("ask-timeout")))
+        return value ? run_read_ask_timeout(value, &o->run.ask_timeout_ms) : CORDON_E_VALUE;
+    if (str_eq(name, STR("ask-fd"))) {
+        if (!value || run_read_ask_fds(value, o->ask_fds))
+            return CORDON_E_VALUE;
+        o->run.ask_fds = o->ask_fds;
+        return 0;
+    }
     if (str_eq(name, STR("undo-limit")))
         return value ? policy_read_memory(str_of(value), &o->run.undo_limit) : CORDON_E_VALUE;
     if (!place && !audit && !prefix && !unset && !integrity)
@@ -97,6 +106,12 @@ int cordon_run_options_set(struct cordon_run_options *o, const char *option, con
     else
         *(audit ? &o->run.audit : &o->run.wine_prefix) = copy;
     return 0;
+}
+
+void cordon_run_options_ask(struct cordon_run_options *o, cordon_ask *ask, void *context)
+{
+    o->run.ask = ask;
+    o->run.ask_context = context;
 }
 
 void cordon_run_options_output(struct cordon_run_options *o, cordon_output *output, void *context)

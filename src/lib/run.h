@@ -29,6 +29,10 @@ struct run_options {
         *stdio; /* descriptors or handles for its stdout and stderr; NULL: those of this process */
     cordon_event *event; /* receives every line of the audit; NULL: none */
     void *event_context;
+    cordon_ask *ask; /* Linux: answers while the command runs; NULL: none */
+    void *ask_context;
+    const int *ask_fds;      /* Linux: IN and OUT of --ask-fd; NULL: none */
+    uint64_t ask_timeout_ms; /* 0: the default */
     void (*observe)(void *context, const struct audit_event *event); /* gets each event; or NULL */
     void *observe_context;
 };
@@ -48,6 +52,10 @@ struct run_result {
 };
 
 enum { RUN_UNDO_LIMIT_GIB = 2 };
+
+/* "5,6": two descriptors, none below 3. Seconds, at least 1. CORDON_E_VALUE. */
+int run_read_ask_fds(const char *text, int out[2]);
+int run_read_ask_timeout(const char *text, uint64_t *out_ms);
 
 /* Adds what the run itself brings to the policy (own files, temp) and compiles it; call it before
    any question. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cordon.h"
+#include "report/answers.h"
 
 static bool set_new(struct report_set *set, size_t most)
 {
@@ -21,7 +22,7 @@ int report_new(struct report **out)
         return CORDON_E_NOMEM;
     r->bin_ms = 1;
     if (!set_new(&r->rules, REPORT_RULES) || !set_new(&r->denials, REPORT_DENIALS) ||
-        !set_new(&r->files, REPORT_FILES)) {
+        !set_new(&r->files, REPORT_FILES) || !set_new(&r->answers, REPORT_FILES)) {
         report_free(r);
         return CORDON_E_NOMEM;
     }
@@ -33,7 +34,7 @@ void report_free(struct report *r)
 {
     if (!r)
         return;
-    struct report_set *sets[] = {&r->rules, &r->denials, &r->files};
+    struct report_set *sets[] = {&r->rules, &r->denials, &r->files, &r->answers};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         free(sets[i]->items);
         free(sets[i]->buckets);
@@ -116,7 +117,7 @@ static uint64_t hash_add(uint64_t hash, struct str s)
     return (hash ^ 0xFF) * 1099511628211u;
 }
 
-static void tally(struct report *r, struct report_set *set, const struct report_tally *t)
+void report_tally(struct report *r, struct report_set *set, const struct report_tally *t)
 {
     struct str op = t->op, rule = cut_text(t->rule), target = cut_text(t->target);
     struct str target2 = cut_text(t->target2);
@@ -313,7 +314,7 @@ static void decided(struct report *r, const struct json_value *e, enum report_ki
     if (kind == REPORT_ALLOW) {
         t.rule = STR("");
         if (changes_file(t.op))
-            tally(r, &r->files, &t);
+            report_tally(r, &r->files, &t);
         return;
     }
     struct report_process *p = process_of(r, number_of(e, STR("pid")));
@@ -322,7 +323,7 @@ static void decided(struct report *r, const struct json_value *e, enum report_ki
         if (p->mark_count < REPORT_MARKS)
             p->marks[p->mark_count++] = (uint32_t)at_ms;
     }
-    tally(r, &r->denials, &t);
+    report_tally(r, &r->denials, &t);
     struct report_tally rule = {.rule = t.rule,
                                 .op = STR(""),
                                 .target = STR(""),
@@ -332,7 +333,7 @@ static void decided(struct report *r, const struct json_value *e, enum report_ki
                                 .image = STR(""),
                                 .count = t.count,
                                 .ask = t.ask};
-    tally(r, &r->rules, &rule);
+    report_tally(r, &r->rules, &rule);
 }
 
 static void take_event(struct report *r, const struct json_value *e)
@@ -347,6 +348,8 @@ static void take_event(struct report *r, const struct json_value *e)
         decided(r, e, REPORT_ASK, at_ms);
     } else if (str_eq(type, STR("allow"))) {
         decided(r, e, REPORT_ALLOW, at_ms);
+    } else if (str_eq(type, STR("answer"))) {
+        answers_take(r, e);
     } else if (str_eq(type, STR("spawn"))) {
         r->totals[REPORT_PROCESS]++;
         mark(r, REPORT_PROCESS, at_ms, 1);
@@ -403,7 +406,7 @@ static int by_count(const void *a, const void *b)
 
 void report_finish(struct report *r)
 {
-    struct report_set *sets[] = {&r->rules, &r->denials, &r->files};
+    struct report_set *sets[] = {&r->rules, &r->denials, &r->files, &r->answers};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         qsort(sets[i]->items, sets[i]->count, sizeof *sets[i]->items, by_count);
     /* A parent stands before its children. */

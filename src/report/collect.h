@@ -74,7 +74,7 @@ struct report {
     uint16_t process_buckets[2 * REPORT_PROCESSES];
     size_t process_count;
     uint64_t processes_left_out;
-    struct report_set rules, denials, files;
+    struct report_set rules, denials, files, answers; /* of answers, rule says what was answered */
     struct report_bin bins[REPORT_BINS];
     uint64_t bin_ms;            /* how long a bin is; doubles when the time runs out of bins */
     uint64_t run_base, longest; /* runs follow one another on the time line */

@@ -7,6 +7,7 @@
 #include "audit/jsonl.h"
 #include "guard/guard.h"
 #include "policy/rules.h"
+#include "report/answers.h"
 #include "report/html.h"
 
 enum { SHOWN_FIRST = 6, SHOWN_OF_GROUP = 50, SHOWN_FILES = 300 };
@@ -478,6 +479,7 @@ void report_page(const struct report *r, struct str source, struct buf *out)
                   "<main>\n");
     put_totals(r, out);
     put_denied(r, out);
+    answers_html(r, out);
     put_files(r, out);
     html_programs(r, out);
     put_timeline(r, out);

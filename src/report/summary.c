@@ -2,7 +2,7 @@
 /* The summary of a run: denials grouped by remedy, the most important first. */
 #include "report/summary.h"
 
-#include "base/json.h"
+#include "report/answers.h"
 
 void summary_free(struct summary *s)
 {
@@ -23,6 +23,8 @@ void summary_add(struct summary *s, const struct audit_event *e)
 {
     if (e->notable)
         add_repository(s, e->target);
+    if (e->type == AUDIT_ANSWER)
+        answers_add(s, e);
     if (e->type != AUDIT_DENY || e->quiet)
         return;
     s->denied++;
@@ -48,15 +50,13 @@ void summary_add(struct summary *s, const struct audit_event *e)
         s->denials[s->kept++] = d;
 }
 
-/* The last word of the name of an operation: "file.write" is "write" for people. */
-static struct str verb_of(enum audit_op op)
+struct str summary_verb(enum audit_op op)
 {
     struct str name = str_of(audit_op_name(op));
     return op == AUDIT_GUARD ? STR("run") : str_from(name, str_find_char(name, '.', 0) + 1);
 }
 
-/* Names may contain anything; a line for people must stay one line. */
-static void add_plain(struct buf *out, struct str s)
+void summary_plain(struct buf *out, struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
         buf_char(out, (unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7F ? '?' : s.p[i]);
@@ -72,7 +72,7 @@ static void add_rest(struct buf *out, uint64_t count, struct str audit)
     if (count == 0)
         return;
     buf_fmt(out, "cordon: \xE2\x80\xA6 and %llu more, see --audit ", (unsigned long long)count);
-    add_plain(out, audit.n ? audit : STR("FILE"));
+    summary_plain(out, audit.n ? audit : STR("FILE"));
     buf_char(out, '\n');
 }
 
@@ -81,7 +81,7 @@ static void repository_lines(const struct summary *s, struct str audit, struct b
     size_t there = s->repository_count - s->gone, shown = at_most(there, SUMMARY_LINES);
     for (size_t i = 0; i < shown; i++) {
         buf_add(out, STR("cordon: the run made a git repository: "));
-        add_plain(out, s->repositories[i]);
+        summary_plain(out, s->repositories[i]);
         buf_add(out, STR(" (rule git.new); git and editors run what its config says\n"));
     }
     add_rest(out, there - shown, audit);
@@ -129,18 +129,18 @@ static size_t group_of(const struct summary *s, size_t at, enum rank rank)
 static void denial_line(const struct summary_denial *d, size_t group, struct buf *out)
 {
     buf_add(out, STR("cordon: sandbox denied: "));
-    buf_add(out, verb_of(d->op));
+    buf_add(out, summary_verb(d->op));
     buf_char(out, ' ');
-    add_plain(out, d->target);
+    summary_plain(out, d->target);
     if (group > 1)
         buf_fmt(out, " and %u more", (unsigned)(group - 1));
     buf_add(out, STR(" (rule "));
-    add_plain(out, d->rule);
+    summary_plain(out, d->rule);
     buf_char(out, ')');
     if (d->fix.n) {
         /* A remedy is the options to type, or a sentence that there is none. */
         buf_add(out, str_starts(d->fix, STR("--")) ? STR("; allow with ") : STR("; "));
-        add_plain(out, d->fix);
+        summary_plain(out, d->fix);
     }
     buf_char(out, '\n');
 }
@@ -176,6 +176,7 @@ void summary_lines(const struct summary *s, struct str audit, bool failed, struc
         }
     }
     add_rest(out, left, audit);
+    answers_lines(s, out);
     repository_lines(s, audit, out);
 }
 
@@ -244,6 +245,7 @@ void summary_json(const struct summary *s, const struct summary_end *end, struct
         json_close(&w, '}');
     }
     json_close(&w, ']');
+    answers_summary(s, &w);
     if (s->hint[0])
         json_put(&w, STR("hint"), str_of(s->hint));
     json_key(&w, STR("repositories"));

@@ -25,13 +25,16 @@ struct summary {
     bool resolved;                         /* among them a name that was looked up */
     struct str repositories[SUMMARY_KEPT]; /* that the run made: editors run what they say */
     size_t repository_count;
+    struct summary_denial answered[SUMMARY_KEPT]; /* allowed when somebody was asked */
+    size_t answered_count;
     char hint[160]; /* what explains a failure first; may be empty */
     size_t gone;    /* of those, at the end of the list: not where they were made any more */
 };
 
 void summary_free(struct summary *s);
 
-/* Takes every event of the run; denials that are not quiet and what is notable matter. */
+/* Takes every event of the run; denials that are not quiet, what was allowed by an answer and what is
+   notable matter. */
 void summary_add(struct summary *s, const struct audit_event *event);
 
 /* The line of one denial. */

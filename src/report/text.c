@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report for a terminal, and as JSON for programs. */
 #include "audit/jsonl.h"
-#include "report/collect.h"
+#include "report/answers.h"
 
 enum { SHOWN_TARGETS = 10, SHOWN_FILES = 20, SHOWN_PROCESSES = 40, DEEPEST = 20, SHOWN_JSON = 200 };
 
@@ -143,6 +143,7 @@ void report_text(const struct report *r, struct str source, struct buf *out)
     }
     text_rules(r, "\nDenied, by rule\n", false, out);
     text_rules(r, "\nFor a person to look at, by rule\n", true, out);
+    answers_text(r, out);
     text_processes(r, out);
     if (r->files.count)
         buf_add(out, STR("\nFiles changed\n"));
@@ -263,6 +264,7 @@ void report_json(const struct report *r, struct str source, struct buf *out)
         json_close(&w, '}');
     }
     json_close(&w, ']');
+    answers_json(r, &w);
     json_processes(r, &w);
     json_key(&w, STR("files"));
     json_open(&w, '[');

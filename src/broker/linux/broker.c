@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "broker/linux/desk.h"
 #include "launch/linux/kernel.h"
 
 void broker_free(struct broker *b)
@@ -169,6 +170,12 @@ bool broker_allows_by(struct broker *b, struct request *r, const struct resolved
     struct policy_answer answer = {0};
     broker_question(b, where, access, &question);
     policy_decide(b->policy, &question, &answer);
+    if (answer.verdict != CORDON_ALLOW && b->asks.desk)
+        switch (ask_change(b, r, where, &question, &answer, op)) {
+        case BROKER_GRANTS: policy_decide(b->asks.desk->wide, &question, &answer); break;
+        case BROKER_WAITS: return false;
+        case BROKER_DENIES: break;
+        }
     *rule = answer.rule;
     if (answer.verdict == CORDON_ALLOW) {
         char image[PATH_MAX];

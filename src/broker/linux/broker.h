@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/socket.h>
 
+#include "ask/ask.h"
 #include "audit/event.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -104,6 +105,14 @@ struct broker_temp {
     int record; /* the session's list, appended to; -1: none */
 };
 
+/* Calls that wait for an answer of --ask. */
+struct broker_asks {
+    struct desk *desk; /* NULL: nothing is asked */
+    struct broker_parked *items[ASK_MOST_WAITING], *ready[ASK_MOST_WAITING];
+    size_t count;
+    bool silent; /* only what was allowed for the whole run counts: this call cannot wait */
+};
+
 struct broker {
     const struct policy *policy;
     struct guard *guard; /* NULL: commands are not judged */
@@ -138,7 +147,8 @@ struct broker {
     struct str stubs;   /* the folder of stubs, which only print a message; may be empty */
     bool granted_mixed; /* a link was placed in it */
     struct sockaddr_storage proxy; /* of the two proxy modes: all that can be reached */
-    struct keep *undo;             /* the journal of --undo; NULL: none */
+    struct broker_asks asks;
+    struct keep *undo; /* the journal of --undo; NULL: none */
 };
 
 void broker_free(struct broker *b);
@@ -305,6 +315,35 @@ struct pollfd;
 size_t datagram_watch(const struct broker *b, struct pollfd *out);
 void datagram_serve(struct broker *b, const struct pollfd *watched, size_t count);
 void datagram_close(struct broker *b);
+
+/* What the answers of --ask say about a denial. Zero: nothing, it stays denied. */
+enum broker_ruling {
+    BROKER_DENIES = 0,
+    BROKER_WAITS, /* the call is set aside, and answered later */
+    BROKER_GRANTS
+};
+
+/* The subject without the caller, which is filled in. where: the object, if it is a file; may be
+   NULL. */
+enum broker_ruling ask_rule(struct broker *b, struct request *r, const struct ask_subject *subject,
+                            const struct resolved *where);
+
+/* The same for a change that the policy denied. */
+enum broker_ruling ask_change(struct broker *b, struct request *r, const struct resolved *where,
+                              const struct policy_request *question,
+                              const struct policy_answer *answer, enum audit_op op);
+
+/* The same for both ends of a rename or link; *answer is the denial that remains. */
+enum broker_ruling ask_pair(struct broker *b, struct request *r,
+                            const struct resolved *const ends[2],
+                            const struct policy_request questions[2], enum audit_op op,
+                            struct policy_answer *answer);
+
+/* Serves the calls again whose questions are decided. */
+void ask_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r));
+
+/* Drops the calls whose callers are gone, or all. */
+void ask_look(struct broker *b, bool all);
 
 /* For the journal of --undo, before a change: 0, or a negative errno, and then the change must not
    be made. undo_write may return -EAGAIN: the object was replaced meanwhile. */

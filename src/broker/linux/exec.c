@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/sha256.h"
 #include "broker/linux/broker.h"
 #include "guard/told.h"
 
@@ -101,8 +102,34 @@ static bool is_console_server(const struct str *words, size_t count)
     return serves;
 }
 
+/* The same command under another name of its program is the same question. */
+static enum broker_ruling ask_command(struct broker *b, struct request *r,
+                                      const struct guard_finding *f, struct str program,
+                                      const struct str *argv, size_t count, struct str target,
+                                      struct str fix)
+{
+    auto_buf struct buf words = {0}, name = {0};
+    buf_fmt(&words, "%zu %.*s", program.n, STR_ARG(program));
+    for (size_t i = 1; i < count; i++)
+        buf_fmt(&words, "%zu %.*s", argv[i].n, STR_ARG(argv[i]));
+    buf_fmt(&name, "%.*s ", STR_ARG(f->id));
+    sha256_hex(&name, buf_str(&words));
+    if (words.failed || name.failed)
+        return BROKER_DENIES;
+    return ask_rule(b, r,
+                    &(struct ask_subject){.kind = ASK_COMMAND,
+                                          .op = AUDIT_GUARD,
+                                          .target = target,
+                                          .name = buf_str(&name),
+                                          .rule = f->id,
+                                          .why = f->why,
+                                          .fix = fix},
+                    NULL);
+}
+
 /* Reports what the guard found; true if the program must not start. */
-static bool guard_refuses(struct broker *b, struct request *r, const struct str *argv, size_t count)
+static bool guard_refuses(struct broker *b, struct request *r, struct str program,
+                          const struct str *argv, size_t count)
 {
     struct guard_question question = {
         .argv = argv, .argc = count, .policy = b->policy, .cwd = STR_NONE};
@@ -123,6 +150,15 @@ static bool guard_refuses(struct broker *b, struct request *r, const struct str 
     bool deny = answer.verdict == CORDON_DENY || strict;
     auto_buf struct buf target = {0}, fix = {0};
     const struct guard_finding *f = guard_told(&answer, b->policy, &target, &fix);
+    /* Files outside are asked about one by one, when they are changed. */
+    if (!deny && b->asks.desk && !(f && f->rule == GUARD_DESTROY_OUTSIDE)) {
+        enum broker_ruling ruling =
+            f ? ask_command(b, r, f, program, argv, count, buf_str(&target), buf_str(&fix))
+              : BROKER_DENIES;
+        if (ruling != BROKER_DENIES)
+            return ruling == BROKER_WAITS;
+        deny = true;
+    }
     if (f)
         broker_report_text(b, r, AUDIT_GUARD, buf_str(&target), deny ? AUDIT_DENY : AUDIT_ASK,
                            f->id, f->why, buf_str(&fix));
@@ -142,6 +178,17 @@ static bool tool_refused(struct broker *b, struct request *r, struct str path, s
         return false;
     auto_buf struct buf why = {0}, fix = {0};
     policy_tool_explain(b->policy, &program, &answer, &why, &fix);
+    struct ask_subject subject = {.kind = ASK_TOOL,
+                                  .op = AUDIT_PROCESS_START,
+                                  .target = path,
+                                  .name = str_of(policy_rule_id(answer.rule)),
+                                  .rule = str_of(policy_rule_id(answer.rule)),
+                                  .why = buf_str(&why),
+                                  .fix = buf_str(&fix)};
+    enum broker_ruling ruling =
+        ask_can_lift(ASK_TOOL, answer.rule) ? ask_rule(b, r, &subject, NULL) : BROKER_DENIES;
+    if (ruling != BROKER_DENIES)
+        return ruling == BROKER_WAITS;
     broker_report_text(b, r, AUDIT_PROCESS_START, path, AUDIT_DENY,
                        str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix));
     return true;
@@ -213,10 +260,10 @@ static bool refused(struct broker *b, struct request *r, struct str path, struct
     /* The file decides, not the name given by the caller; but many files have two names. */
     words[0] = path;
     bool no = tool_refused(b, r, path, called, is_loader ? STR_NONE : original) ||
-              guard_refuses(b, r, words, count);
+              guard_refuses(b, r, path, words, count);
     words[0] = called;
     if (!no && !str_eq(base_name(called), base_name(path)))
-        no = guard_refuses(b, r, words, count);
+        no = guard_refuses(b, r, path, words, count);
     return no;
 }
 
@@ -372,7 +419,9 @@ bool exec_verify(struct broker *b, struct request *r)
             if (waits && r->pid != e.thread)
                 return true;
             b->expected[i] = b->expected[--b->expected_count];
+            b->asks.silent = true; /* a call of the new program cannot wait for its start */
             bool good = is_as_judged(b, r, &e);
+            b->asks.silent = false;
             int process = good ? -1 : (int)syscall(SYS_pidfd_open, e.process, 0);
             /* A thread that has since been ended by an exec does not speak for the new program. */
             if (!request_alive(r)) {
@@ -472,7 +521,10 @@ static bool allowed(struct broker *b, struct request *r, int program, struct str
     }
     struct resolved file = {.parent = -1, .exists = true, .st = *st};
     snprintf(file.path, sizeof file.path, "%s", path);
-    if (b->judges_reads && !read_allows(b, r, &file))
+    b->asks.silent = true; /* the kernel opens it, and Landlock knows no answers */
+    bool readable = !b->judges_reads || read_allows(b, r, &file);
+    b->asks.silent = false;
+    if (!readable)
         return false;
     /* A stub runs in place of a tool and prints the reason; it may run, and is reported. */
     if (is_stub(b, str_of(path)))

@@ -104,6 +104,13 @@ static bool allows_pair(struct broker *b, struct request *r, const struct resolv
     if (answer.verdict == CORDON_ALLOW)
         return true;
     if (!answer.other_device)
+        switch (
+            ask_pair(b, r, (const struct resolved *const[]){from, to}, questions, op, &answer)) {
+        case BROKER_GRANTS: return true;
+        case BROKER_WAITS: return false;
+        case BROKER_DENIES: break;
+        }
+    if (!answer.other_device)
         broker_report(b, r, &questions[answer.target ? 1 : 0], &answer, op,
                       answer.target ? from->path : to->path);
     request_fail(r, answer.other_device ? EXDEV : EACCES);

@@ -78,6 +78,29 @@ static bool may_dial(const struct policy *policy, const struct policy_peer *peer
     return policy_net_may_dial(policy, peer, &host);
 }
 
+/* True if whoever is asked allows the host. */
+static bool ask(struct client *c, const struct policy_peer *peer, struct str target,
+                const struct policy_answer *answer)
+{
+    struct proxy_server *s = c->server;
+    auto_buf struct buf why = {0}, fix = {0};
+    if (!s->desk || !ask_can_lift(ASK_CONNECT, answer->rule))
+        return false;
+    pthread_mutex_lock(&s->lock);
+    if (!s->closed)
+        policy_net_explain(s->policy, peer, answer, &why, &fix);
+    pthread_mutex_unlock(&s->lock);
+    return desk_ask(s->desk,
+                    &(struct ask_subject){.kind = ASK_CONNECT,
+                                          .op = AUDIT_NET_CONNECT,
+                                          .target = target,
+                                          .host = peer->host,
+                                          .rule = str_of(policy_rule_id(answer->rule)),
+                                          .why = buf_str(&why),
+                                          .fix = buf_str(&fix)},
+                    c->fd);
+}
+
 /* The policy's answer about the host, and after resolution about its addresses; reported. False:
    refused, or the run has ended meanwhile. */
 static bool judge(struct client *c, struct sockaddr_storage *found, size_t *count)
@@ -95,6 +118,8 @@ static bool judge(struct client *c, struct sockaddr_storage *found, size_t *coun
     if (!closed)
         policy_net_decide(s->policy, &peer, &answer);
     pthread_mutex_unlock(&s->lock);
+    if (!closed && answer.verdict != CORDON_ALLOW && ask(c, &peer, buf_str(&target), &answer))
+        answer.verdict = CORDON_ALLOW;
     if (answer.verdict == CORDON_ALLOW) {
         all = proxy_resolve(p->host, p->port, found, PROXY_MOST_ADDRESSES);
         pthread_mutex_lock(&s->lock);
@@ -205,6 +230,7 @@ static void destroy(struct proxy_server *s)
             close(s->stop[i]);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->ended);
+    desk_drop(s->desk);
     free(s);
 }
 
@@ -303,10 +329,11 @@ struct proxy_server *proxy_open(const struct policy *policy, struct str secret)
     return s;
 }
 
-int proxy_start(struct proxy_server *s,
+int proxy_start(struct proxy_server *s, struct desk *desk,
                 void (*event)(void *context, const struct audit_event *event), void *context,
                 uint64_t (*now)(void))
 {
+    s->desk = desk ? desk_hold(desk) : NULL;
     s->event = event;
     s->context = context;
     s->now = now;

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "audit/event.h"
+#include "broker/linux/desk.h"
 #include "broker/proxy.h"
 #include "policy/rules.h"
 
@@ -19,6 +20,7 @@ struct proxy_server {
     void (*event)(void *context, const struct audit_event *event);
     void *context;
     uint64_t (*now)(void);
+    struct desk *desk; /* where names are asked about; NULL: nowhere */
 
     int listener; /* -1: none */
     uint16_t port;
@@ -34,8 +36,8 @@ struct proxy_server {
 /* Listens on 127.0.0.1 with the caller's secret; NULL if it cannot. Call before the fork. */
 struct proxy_server *proxy_open(const struct policy *policy, struct str secret);
 
-/* Starts serving; call after the fork, which does not copy threads. */
-int proxy_start(struct proxy_server *s,
+/* Starts serving; desk may be NULL. Call after the fork, which does not copy threads. */
+int proxy_start(struct proxy_server *s, struct desk *desk,
                 void (*event)(void *context, const struct audit_event *event), void *context,
                 uint64_t (*now)(void));
 

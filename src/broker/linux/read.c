@@ -95,6 +95,25 @@ bool read_refuses(struct broker *b, const struct request *r, const struct resolv
     return answer.verdict != CORDON_ALLOW;
 }
 
+static enum broker_ruling ask_about(struct broker *b, struct request *r,
+                                    const struct resolved *where,
+                                    const struct policy_request *question,
+                                    const struct policy_answer *answer)
+{
+    auto_buf struct buf why = {0}, fix = {0};
+    if (!b->asks.desk || !ask_can_lift(ASK_READ, answer->rule) || S_ISBLK(where->st.st_mode))
+        return BROKER_DENIES;
+    policy_explain(b->policy, question, answer, &why, &fix);
+    return ask_rule(b, r,
+                    &(struct ask_subject){.kind = ASK_READ,
+                                          .op = AUDIT_FILE_READ,
+                                          .target = question->path.text,
+                                          .rule = str_of(policy_rule_id(answer->rule)),
+                                          .why = buf_str(&why),
+                                          .fix = buf_str(&fix)},
+                    where);
+}
+
 bool read_allows(struct broker *b, struct request *r, const struct resolved *where)
 {
     struct policy_request question;
@@ -102,6 +121,11 @@ bool read_allows(struct broker *b, struct request *r, const struct resolved *whe
     decide(b, r, where, &question, &answer);
     if (answer.verdict == CORDON_ALLOW)
         return true;
+    switch (ask_about(b, r, where, &question, &answer)) {
+    case BROKER_GRANTS: return true;
+    case BROKER_WAITS: return false;
+    case BROKER_DENIES: break;
+    }
     if (answer.rule == RULE_PROCESS_OUTSIDE)
         broker_report_text(b, r, AUDIT_PROCESS_OPEN, str_of(where->path), AUDIT_DENY,
                            str_of(policy_rule_id(answer.rule)),

@@ -44,6 +44,7 @@ struct request {
     int number;
     uint64_t args[6];
     bool answered;
+    struct broker_parked *parked; /* what was asked about it and answered; NULL: nothing */
     bool loose; /* the call's arguments are in the caller's memory: it must not continue as it is */
 };
 

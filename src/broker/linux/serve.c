@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "broker/linux/desk.h"
 #include "launch/linux/filter.h"
 
 enum { TICK_MS = 1000 };
@@ -104,14 +105,17 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
     pid_t last = 0;
     request_server_open(&b->server, b->listener);
     while (rc == 0) {
-        struct pollfd watch[3 + BROKER_MOST_NAMES] = {
+        struct pollfd watch[4 + BROKER_MOST_NAMES] = {
             {b->listener, POLLIN, 0},
             {stop, POLLIN, 0},
-            {b->processes.told ? b->processes.ends : -1, POLLIN, 0}};
-        size_t names = datagram_watch(b, watch + 3);
-        if (poll(watch, 3 + names, TICK_MS) < 0 && errno != EINTR)
+            {b->processes.told ? b->processes.ends : -1, POLLIN, 0},
+            {b->asks.desk ? b->asks.desk->answered : -1, POLLIN, 0}};
+        size_t names = datagram_watch(b, watch + 4);
+        if (poll(watch, 4 + names, TICK_MS) < 0 && errno != EINTR)
             rc = CORDON_E_CONFINE;
-        datagram_serve(b, watch + 3, names);
+        datagram_serve(b, watch + 4, names);
+        if (watch[3].revents)
+            ask_resume(b, dispatch);
         if (watch[2].revents)
             processes_collect(b);
         if (watch[0].revents & POLLIN)
@@ -126,11 +130,15 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
             tick(b->context);
             slow_collect(&b->slow, false);
             straight_forget(b);
+            if (b->asks.count)
+                ask_look(b, false);
             last_tick = now;
         }
     }
     request_end_turns(&b->server);
     slow_collect(&b->slow, true);
+    if (b->asks.desk)
+        ask_look(b, true);
     datagram_close(b);
     free(call);
     return rc;

@@ -245,7 +245,7 @@ static void connect_internet(struct broker *b, struct request *r,
         request_fail(r, EAFNOSUPPORT);
         return;
     }
-    bool proxied = net_of(b) == POLICY_NET_PROXY || net_of(b) == POLICY_NET_ALLOW;
+    bool proxied = b->proxy.ss_family != AF_UNSPEC;
     if (proxied && same_peer(address, &b->proxy)) {
         connect_for(b, r, address, length, -1);
         return;
@@ -270,6 +270,20 @@ static void connect_internet(struct broker *b, struct request *r,
     policy_net_explain(b->policy, &peer, &answer, &why, &fix);
     snprintf(target, sizeof target, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
              (unsigned)peer.port);
+    struct ask_subject subject = {.kind = ASK_CONNECT,
+                                  .op = AUDIT_NET_CONNECT,
+                                  .target = str_of(target),
+                                  .host = peer.host,
+                                  .rule = str_of(policy_rule_id(answer.rule)),
+                                  .why = buf_str(&why),
+                                  .fix = buf_str(&fix)};
+    enum broker_ruling ruling = !datagram && ask_can_lift(ASK_CONNECT, answer.rule)
+                                    ? ask_rule(b, r, &subject, NULL)
+                                    : BROKER_DENIES;
+    if (ruling == BROKER_GRANTS)
+        connect_for(b, r, address, length, -1);
+    if (ruling != BROKER_DENIES)
+        return;
     broker_report_text(b, r, datagram ? AUDIT_NET_SEND : AUDIT_NET_CONNECT, str_of(target),
                        AUDIT_DENY, str_of(policy_rule_id(answer.rule)), buf_str(&why),
                        buf_str(&fix));
@@ -284,6 +298,28 @@ static bool is_allowed_socket(const struct broker *b, struct str path)
         if (str_eq(list->items[i].path, path))
             return true;
     return false;
+}
+
+/* A socket that is not this run's: asked about, or reported and refused. False: not now. */
+static bool outer_socket_allowed(struct broker *b, struct request *r, const struct resolved *where,
+                                 bool known)
+{
+    auto_buf struct buf fix = {0};
+    buf_fmt(&fix, strpbrk(where->path, " \"'$`\\") ? "--allow-socket \"%s\"" : "--allow-socket %s",
+            where->path);
+    struct ask_subject subject = {.kind = ASK_SOCKET,
+                                  .op = AUDIT_PIPE_CONNECT,
+                                  .target = str_of(where->path),
+                                  .rule = str_of(policy_rule_id(RULE_PIPE_OUTSIDE)),
+                                  .why = STR("servers outside the run act for whoever asks them"),
+                                  .fix = buf_str(&fix)};
+    enum broker_ruling ruling = known ? ask_rule(b, r, &subject, where) : BROKER_DENIES;
+    if (ruling == BROKER_DENIES) {
+        broker_report_text(b, r, subject.op, subject.target, AUDIT_DENY, subject.rule, subject.why,
+                           subject.fix);
+        request_fail(r, EACCES);
+    }
+    return ruling == BROKER_GRANTS;
 }
 
 /* Servers outside act for whoever asks (docker, dbus, ssh-agent): only this run's own sockets. */
@@ -306,23 +342,17 @@ static void connect_unix(struct broker *b, struct request *r, const struct socka
         openat(where.parent, where.leaf[0] ? where.leaf : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct resolved held = {.parent = object, .exists = true};
     bool known = object >= 0 && fstat(object, &held.st) == 0;
-    if (!known || (!id_set_count(&b->sockets, broker_id(&held)) &&
-                   !is_allowed_socket(b, str_of(where.path)))) {
-        auto_buf struct buf fix = {0};
-        buf_fmt(&fix,
-                strpbrk(where.path, " \"'$`\\") ? "--allow-socket \"%s\"" : "--allow-socket %s",
-                where.path);
-        broker_report_text(b, r, AUDIT_PIPE_CONNECT, str_of(where.path), AUDIT_DENY,
-                           str_of(policy_rule_id(RULE_PIPE_OUTSIDE)),
-                           STR("servers outside the run act for whoever asks them"), buf_str(&fix));
-        request_fail(r, EACCES);
+    bool own = known && (id_set_count(&b->sockets, broker_id(&held)) ||
+                         is_allowed_socket(b, str_of(where.path)));
+    if (!own && !outer_socket_allowed(b, r, &where, known)) {
         if (object >= 0)
             close(object);
         return;
     }
-    struct sockaddr_un own = {.sun_family = AF_UNIX};
-    snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d", object);
-    connect_for(b, r, &own, sizeof own, object); /* a full backlog would block, so not here */
+    struct sockaddr_un held_one = {.sun_family = AF_UNIX};
+    snprintf(held_one.sun_path, sizeof held_one.sun_path, "/proc/self/fd/%d", object);
+    connect_for(b, r, &held_one, sizeof held_one,
+                object); /* a full backlog would block, so not here */
 }
 
 static bool read_address(struct request *r, struct sockaddr_storage *address, socklen_t *length)

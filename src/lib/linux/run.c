@@ -25,6 +25,7 @@
 #include "launch/linux/spawn.h"
 #include "launch/linux/worker.h"
 #include "launch/temp.h"
+#include "lib/linux/ask.h"
 #include "lib/linux/prepare.h"
 #include "lib/linux/undo.h"
 #include "policy/narrow.h"
@@ -181,6 +182,7 @@ struct way_out {
     char url[128];               /* empty: none */
     int record;                  /* what the session created in temp; -1: there is none */
     struct keep *undo;           /* the journal of --undo; NULL: none */
+    struct asker *asker;         /* whoever is asked; NULL: nobody */
 };
 
 static int open_way_out(struct run *run, struct way_out *out)
@@ -189,7 +191,9 @@ static int open_way_out(struct run *run, struct way_out *out)
     char secret[PROXY_SECRET + 1], host[INET6_ADDRSTRLEN], name[PROXY_LONGEST_HOST + 1];
     unsigned char random[PROXY_SECRET / 2];
     struct policy_peer peer;
-    if (s->net == POLICY_NET_ALLOW) {
+    /* With an empty list: names are asked for at the proxy. */
+    bool asks = s->net == POLICY_NET_OFF && out->asker;
+    if (s->net == POLICY_NET_ALLOW || asks) {
         if (!machine_random(random, sizeof random))
             return api_fail(run->policy, CORDON_E_CONFINE, "cannot read random bytes");
         for (size_t i = 0; i < sizeof random; i++)
@@ -246,6 +250,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     broker->now = machine_now_ms;
     broker->proxy = way->address;
     broker->undo = way->undo;
+    broker->asks.desk = asker_desk(way->asker);
     const struct policy_settings *settings = policy_settings_of(p->policy);
     if (settings->temp == POLICY_TEMP_OWN)
         broker->temp.folder = settings->temp_path;
@@ -256,7 +261,9 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
                   !run->options->own_process ? SIGNALS_HOST
                   : plan->timeout_ms         ? SIGNALS_OWN_TIMED
                                              : SIGNALS_OWN);
-    int rc = way->server ? proxy_start(way->server, event, run, machine_now_ms) : 0;
+    int rc = way->asker ? asker_start(way->asker, event, run, machine_now_ms) : 0;
+    if (rc == 0 && way->server)
+        rc = proxy_start(way->server, asker_desk(way->asker), event, run, machine_now_ms);
     confine_lower_supervisor();
     if (run->options->audit || run->options->event)
         processes_open(&broker->processes);
@@ -403,10 +410,14 @@ int system_run(struct run *run)
     if (!find_program(command[0], program, sizeof program))
         return run_not_found(run, command[0]);
     bool confined = settings->mode != POLICY_FULL_ACCESS;
-    if (confined && tool_refused(run, program))
+    /* Whoever can be asked is asked when the program starts. */
+    bool asks = o->ask || o->ask_fds;
+    if (confined && !asks && tool_refused(run, program))
         return 0;
     bool inside = false;
     int rc = confined ? look_around(run, &inside) : 0;
+    if (rc == 0 && confined && !inside)
+        rc = asker_open(run, &way.asker);
     if (rc == 0 && o->undo)
         rc = undo_begin(run, confined, inside, &secrets, &arena, &way.undo);
     if (rc == 0 && confined && !inside)
@@ -414,14 +425,15 @@ int system_run(struct run *run)
     if (rc == 0 && confined && !inside && settings->temp_path.n &&
         (rc = temp_record(&p->settings, settings->temp_path.p, &way.record)))
         api_fail(p, rc, buf_cstr(&p->settings.error));
-    struct environment_plan variables = {
-        .inherited = (const char *const *)environ,
-        .unset = o->unset,
-        .unset_count = o->unset_count,
-        .set = wine->argv ? wine->set : o->set,
-        .set_count = wine->argv ? wine->set_count : o->set_count,
-        .stubs = str_of(confined && !inside ? p->prepared->stubs : NULL),
-        .proxy = way.url[0] ? way.url : NULL};
+    /* A stub would answer in place of whoever is asked. */
+    const char *stubs = confined && !inside && !way.asker ? p->prepared->stubs : NULL;
+    struct environment_plan variables = {.inherited = (const char *const *)environ,
+                                         .unset = o->unset,
+                                         .unset_count = o->unset_count,
+                                         .set = wine->argv ? wine->set : o->set,
+                                         .set_count = wine->argv ? wine->set_count : o->set_count,
+                                         .stubs = str_of(stubs),
+                                         .proxy = way.url[0] ? way.url : NULL};
     struct spawn_plan plan = {.program = program,
                               .stdio = o->stdio,
                               .argv = command,
@@ -430,7 +442,7 @@ int system_run(struct run *run)
                               .unconfined = !confined || inside,
                               .timeout_ms = settings->limits.timeout_ms,
                               .stamp = way.undo ? keep_stamp(way.undo) : 0,
-                              .stubs = confined && !inside ? p->prepared->stubs : NULL,
+                              .stubs = stubs,
                               .policy = p->policy,
                               .confine = {.landlock_abi = confine_landlock_abi(),
                                           .secrets = &secrets,
@@ -438,7 +450,10 @@ int system_run(struct run *run)
                                           .granted = granted_folder(&arena, settings)}};
     if (rc == 0)
         rc = plan.environ ? start(run, &plan, &way) : api_fail(p, CORDON_E_NOMEM, "out of memory");
+    if (way.asker)
+        desk_close(asker_desk(way.asker)); /* clients of the proxy may wait there */
     proxy_close(way.server);
+    asker_close(way.asker);
     if (way.undo)
         undo_finish(run, way.undo);
     if (way.record >= 0)

@@ -179,11 +179,20 @@ static void test_options(void)
             skipped = skipped || strcmp(all[i].name, printed[j]) == 0;
         if (skipped)
             continue;
-        const char *value = strcmp(all[i].value, "SIZE") == 0 ? "1G" : "low";
+        const char *value = strcmp(all[i].value, "SIZE") == 0     ? "1G"
+                            : strcmp(all[i].value, "S") == 0      ? "5"
+                            : strcmp(all[i].value, "IN,OUT") == 0 ? "3,4"
+                                                                  : "low";
         int rc = cordon_run_options_set(o, all[i].name, all[i].value[0] ? value : NULL);
         ok(rc == 0, "--%s can be set", all[i].name);
     }
     ok(cordon_run_options_set(o, "integrity", "high") == CORDON_E_VALUE, "a value that is wrong");
+    ok(cordon_run_options_set(o, "ask-fd", "2,3") == CORDON_E_VALUE &&
+           cordon_run_options_set(o, "ask-fd", "3") == CORDON_E_VALUE &&
+           cordon_run_options_set(o, "ask-fd", NULL) == CORDON_E_VALUE &&
+           cordon_run_options_set(o, "ask-timeout", "0") == CORDON_E_VALUE &&
+           cordon_run_options_set(o, "ask-timeout", "1s") == CORDON_E_VALUE,
+       "and others that are");
     cordon_run_options_free(o);
 }
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The desk between those who ask (the broker's calls, the proxy's clients) and whoever answers. All
+ * of it can be used by any thread. It is shared: each holder takes a reference and drops it.
+ */
+#ifndef CORDON_BROKER_LINUX_DESK_H
+#define CORDON_BROKER_LINUX_DESK_H
+
+#include <pthread.h>
+
+#include "ask/ask.h"
+
+struct desk {
+    pthread_mutex_t lock; /* for all that follows */
+    pthread_cond_t decided;
+    struct ask *ask;
+    int asked;    /* an eventfd: there is something for whoever answers */
+    int answered; /* an eventfd: there is something for the broker */
+    unsigned references;
+    struct policy *wide;
+    void (*event)(void *context, const struct audit_event *event); /* set before anybody asks */
+    void *context;
+    uint64_t (*now)(void); /* milliseconds since 1970, for events */
+};
+
+/* With one reference; NULL if it cannot. */
+struct desk *desk_new(const struct policy *policy, bool serial, uint64_t timeout_ms);
+struct desk *desk_hold(struct desk *d);
+void desk_drop(struct desk *d); /* NULL is fine */
+
+/* Milliseconds of a clock that nobody sets. */
+uint64_t desk_clock(void);
+
+/* No to all that is open and to all that follows. */
+void desk_close(struct desk *d);
+
+/* ASK_RUN or ASK_NEVER if that is settled without asking; ASK_NO: a question was asked, or an equal
+   one joined. */
+enum ask_answer desk_join(struct desk *d, const struct ask_subject *subject, uint64_t *id);
+
+/* True if an earlier answer allows it for the whole run. */
+bool desk_allows(struct desk *d, const struct ask_subject *subject);
+
+/* The decision, if there is one: it is reported, and the call no longer waits. */
+bool desk_take(struct desk *d, uint64_t id, struct ask_decision *out);
+
+/* The caller is gone. */
+void desk_leave(struct desk *d, uint64_t id);
+
+/* Asks and waits for the answer; true if it is allowed. peer: a socket of the client that waits,
+   which takes its question away when it closes. */
+bool desk_ask(struct desk *d, const struct ask_subject *subject, int peer);
+
+/* An eventfd: wakes up, and falls asleep again. */
+void desk_ring(int bell);
+void desk_hush(int bell);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whoever answers the questions of a run: a program behind two descriptors, or a function of the
+   host. A thread of its own serves it. */
+#ifndef CORDON_LIB_LINUX_ASK_H
+#define CORDON_LIB_LINUX_ASK_H
+
+#include "broker/linux/desk.h"
+#include "lib/system.h"
+
+struct asker;
+
+/* NULL in *out if the run asks nobody. Returns a code with a sentence in the policy's error. */
+int asker_open(struct run *run, struct asker **out);
+struct desk *asker_desk(struct asker *a); /* NULL for NULL */
+
+/* Starts its thread; after the fork. Events come from threads that wait for answers. */
+int asker_start(struct asker *a, void (*event)(void *context, const struct audit_event *event),
+                void *context, uint64_t (*now)(void));
+
+/* No function is called any more when it returns. NULL is fine. */
+void asker_close(struct asker *a);
+
+/* Makes the question an object of the host's, for its function. */
+struct cordon_question *question_new(struct desk *desk, const struct ask_question *q);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was answered while a run ran: lines of its summary, and a part of the report. */
+#include "report/answers.h"
+
+#include "report/html.h"
+
+enum { SHOWN = 20, SHOWN_JSON = 200 };
+
+void answers_add(struct summary *s, const struct audit_event *e)
+{
+    if (e->verdict != CORDON_ALLOW)
+        return;
+    for (size_t i = 0; i < s->answered_count; i++)
+        if (s->answered[i].op == e->op && str_eq(s->answered[i].target, e->target)) {
+            s->answered[i].count++;
+            return;
+        }
+    struct summary_denial d = {.op = e->op,
+                               .target = arena_copy(&s->arena, e->target),
+                               .rule = arena_copy(&s->arena, e->rule),
+                               .fix = arena_copy(&s->arena, e->fix),
+                               .count = 1};
+    if (s->answered_count < SUMMARY_KEPT && d.target.p && d.rule.p && d.fix.p)
+        s->answered[s->answered_count++] = d;
+}
+
+/* One line for each set of options that gives the same. */
+void answers_lines(const struct summary *s, struct buf *out)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < s->answered_count && shown < SUMMARY_LINES; i++) {
+        const struct summary_denial *d = &s->answered[i];
+        size_t before = 0, more = 0;
+        for (size_t j = 0; j < s->answered_count; j++) {
+            before += j < i && str_eq(s->answered[j].fix, d->fix);
+            more += j > i && str_eq(s->answered[j].fix, d->fix);
+        }
+        if (before)
+            continue;
+        shown++;
+        buf_add(out, STR("cordon: allowed when asked: "));
+        buf_add(out, summary_verb(d->op));
+        buf_char(out, ' ');
+        summary_plain(out, d->target);
+        if (more)
+            buf_fmt(out, " and %u more", (unsigned)more);
+        if (str_starts(d->fix, STR("--"))) {
+            buf_add(out, STR("; without asking: "));
+            summary_plain(out, d->fix);
+        }
+        buf_char(out, '\n');
+    }
+}
+
+void answers_summary(const struct summary *s, struct json_writer *w)
+{
+    if (s->answered_count == 0)
+        return;
+    json_key(w, STR("answered"));
+    json_open(w, '[');
+    for (size_t i = 0; i < s->answered_count; i++) {
+        const struct summary_denial *d = &s->answered[i];
+        json_open(w, '{');
+        json_put(w, STR("op"), str_of(audit_op_name(d->op)));
+        json_put(w, STR("target"), d->target);
+        json_put(w, STR("rule"), d->rule);
+        json_put(w, STR("fix"), d->fix);
+        json_put_number(w, STR("count"), (long long)d->count);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+}
+
+static struct str text_of(const struct json_value *event, struct str key)
+{
+    const struct json_value *v = json_get(event, key);
+    return v && v->type == JSON_STRING ? str_cut(v->text, REPORT_MAX_TEXT) : STR("");
+}
+
+/* Kept as "run folder, by terminal". */
+void answers_take(struct report *r, const struct json_value *e)
+{
+    auto_buf struct buf said = {0};
+    struct str scope = text_of(e, STR("scope"));
+    buf_add(&said, text_of(e, STR("choice")));
+    buf_add(&said, scope.n ? STR(" ") : STR_NONE);
+    buf_add(&said, scope);
+    buf_add(&said, STR(", by "));
+    buf_add(&said, text_of(e, STR("by")));
+    struct report_tally t = {.rule = buf_str(&said),
+                             .op = text_of(e, STR("op")),
+                             .target = text_of(e, STR("target")),
+                             .target2 = STR(""),
+                             .why = STR(""),
+                             .fix = STR(""),
+                             .image = STR(""),
+                             .count = 1};
+    if (!said.failed)
+        report_tally(r, &r->answers, &t);
+}
+
+void answers_text(const struct report *r, struct buf *out)
+{
+    if (r->answers.count)
+        buf_add(out, STR("\nAnswered while it ran\n"));
+    for (size_t i = 0; i < r->answers.count && i < SHOWN; i++) {
+        const struct report_tally *t = &r->answers.items[i];
+        buf_add(out, STR("    "));
+        report_clean(out, t->op);
+        buf_char(out, ' ');
+        report_clean(out, t->target);
+        buf_add(out, STR(": "));
+        report_clean(out, t->rule);
+        buf_char(out, '\n');
+    }
+}
+
+void answers_json(const struct report *r, struct json_writer *w)
+{
+    json_key(w, STR("answers"));
+    json_open(w, '[');
+    for (size_t i = 0; i < r->answers.count && i < SHOWN_JSON; i++) {
+        const struct report_tally *t = &r->answers.items[i];
+        json_open(w, '{');
+        json_put(w, STR("op"), t->op);
+        json_put(w, STR("target"), t->target);
+        json_put(w, STR("answer"), t->rule);
+        json_put_number(w, STR("count"), (long long)t->count);
+        json_close(w, '}');
+    }
+    json_close(w, ']');
+}
+
+void answers_html(const struct report *r, struct buf *out)
+{
+    if (r->answers.count == 0)
+        return;
+    html_add(out, "<section id=\"answers\" aria-labelledby=\"h-answers\"><h2 id=\"h-answers\">"
+                  "Answered while it ran</h2>\n<ul>\n");
+    for (size_t i = 0; i < r->answers.count && i < SHOWN_JSON; i++) {
+        html_add(out, "<li><span class=\"dim\">");
+        html_put(out, report_verb(r->answers.items[i].op));
+        html_add(out, "</span> <code>");
+        html_put(out, r->answers.items[i].target);
+        html_add(out, "</code> <span class=\"dim\">");
+        html_put(out, r->answers.items[i].rule);
+        html_add(out, "</span></li>\n");
+    }
+    html_add(out, "</ul></section>\n");
+}

@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --ask-fd, end to end: each kind of question answered in each way, what is never asked, callers and
+ * askers that die, and a tree that tries to answer itself. The same action is denied where nobody is
+ * asked and works with the option that the question names.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "harness.h"
+
+static char client[1200];
+static int port;
+
+struct talk {
+    pid_t pid;
+    int to, from;
+    char held[65536];
+    size_t n;
+};
+
+/* Runs a line of sh in ws, under cordon with these options; its output goes to out/log. */
+static bool begin(struct talk *t, const char *options, const char *script)
+{
+    int to[2], from[2];
+    char line[6144];
+    *t = (struct talk){.to = -1, .from = -1};
+    if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
+        return false;
+    snprintf(line, sizeof line,
+             "cd '%s/ws' && exec '%s' run --ask-fd 30,31 --audit ../out/audit --root . %s -- sh -c "
+             "\"$SCRIPT\" > ../out/log 2>&1",
+             top, cordon, options);
+    setenv("SCRIPT", script, 1);
+    t->pid = fork();
+    if (t->pid == 0) {
+        dup2(to[0], 30);
+        dup2(from[1], 31);
+        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    t->to = to[1];
+    t->from = from[0];
+    return t->pid > 0;
+}
+
+/* The next line, without its end; false: none came in so many seconds. */
+static bool next(struct talk *t, char *line, size_t capacity, int seconds)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    time_t until = now.tv_sec + seconds * box_slow();
+    for (;;) {
+        char *end = memchr(t->held, '\n', t->n);
+        if (end) {
+            size_t length = (size_t)(end - t->held);
+            snprintf(line, capacity, "%.*s", (int)length, t->held);
+            t->n -= length + 1;
+            memmove(t->held, end + 1, t->n);
+            return true;
+        }
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        struct pollfd watch = {t->from, POLLIN, 0};
+        if (now.tv_sec > until || t->n == sizeof t->held || poll(&watch, 1, 1000) < 0)
+            return false;
+        if (!watch.revents)
+            continue;
+        ssize_t n = read(t->from, t->held + t->n, sizeof t->held - t->n);
+        if (n <= 0)
+            return false;
+        t->n += (size_t)n;
+    }
+}
+
+static void say(struct talk *t, const char *text)
+{
+    if (write(t->to, text, strlen(text)) < 0)
+        note("cannot answer: %s", strerror(errno));
+}
+
+/* The number of a question; 0 if the line is none. */
+static unsigned long id_of(const char *line)
+{
+    unsigned long id;
+    return strstr(line, "\"choices\"") && sscanf(line, "{\"id\":%lu,", &id) == 1 ? id : 0;
+}
+
+static void reply(struct talk *t, unsigned long id, const char *answer)
+{
+    char text[200];
+    snprintf(text, sizeof text, "{\"id\":%lu,%s}\n", id, answer);
+    say(t, text);
+}
+
+/* Its exit code. */
+static int end(struct talk *t)
+{
+    int status;
+    if (t->to >= 0)
+        close(t->to);
+    if (t->from >= 0)
+        close(t->from);
+    waitpid(t->pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Answers everything with the first of these, and then with no; how many were asked. */
+static unsigned answer_all(struct talk *t, const char *first, char *question, size_t capacity)
+{
+    char line[16384];
+    unsigned asked = 0;
+    while (next(t, line, sizeof line, 30)) {
+        unsigned long id = id_of(line);
+        if (!id)
+            continue;
+        if (asked == 0)
+            snprintf(question, capacity, "%s", line);
+        reply(t, id, asked++ ? "\"answer\":\"no\"" : first);
+    }
+    return asked;
+}
+
+struct row {
+    const char *what, *options, *op, *target; /* what the question names */
+    const char *one, *two;                    /* the action, twice; $P is the port */
+    const char *run;                          /* the answer that covers both */
+    const char *fix;                          /* options that allow both without asking */
+    bool same;                                /* both touch the same thing */
+};
+
+static const struct row rows[] = {
+    {"write", "", "file.write", "/out/old", "echo x >> ../out/old", "echo y >> ../out/old", "path",
+     "--root ../out", true},
+    {"create", "", "file.create", "/out/new", "echo x > ../out/new", "echo y > ../out/new", "path",
+     "--root ../out", true},
+    {"delete", "", "file.delete", "/out/d1", "rm ../out/d1", "rm ../out/d2", "folder",
+     "--root ../out", false},
+    {"make a folder", "", "file.create", "/out/f1", "mkdir ../out/f1", "mkdir ../out/f2", "folder",
+     "--root ../out", false},
+    {"rename out of the root", "", "file.rename", "/out/r1", "mv r1 ../out/r1", "mv r2 ../out/r2",
+     "folder", "--root ../out", false},
+    {"change the mode", "", "file.attributes", "/out/old", "chmod 600 ../out/old",
+     "chmod 640 ../out/old", "path", "--root ../out", true},
+    {"a symbolic link", "", "file.create", "/out/s1", "ln -s a ../out/s1", "ln -s a ../out/s2",
+     "folder", "--root ../out", false},
+    {"truncate", "", "file.write", "/out/old", "truncate -s 1 ../out/old",
+     "truncate -s 0 ../out/old", "path", "--root ../out", true},
+    {"write in read-only mode", "--mode read-only", "file.create", "/ws/made", "echo x > made",
+     "echo y > made", "path", "--mode workspace-write", true},
+    {"read", "--deny-read ../out/closed", "file.read", "/out/closed/secret",
+     "cat ../out/closed/secret", "cat ../out/closed/secret", "path",
+     "--allow-read ../out/closed/secret", true},
+    {"connect to an address", "", "net.connect", "127.0.0.1:$P",
+     "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$P'", "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$P'",
+     "address", "--net=loopback", true},
+    {"connect to a host", "", "net.connect", "127.0.0.1:$P",
+     "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$P'", "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$P'", "host",
+     "--net=loopback", true},
+    {"connect to a local socket", "", "pipe.connect", "/out/sock", "$CLIENT connect ../out/sock",
+     "$CLIENT connect ../out/sock", "path", "--allow-socket ../out/sock", true},
+    {"start a tool", "", "process.start", "/out/bin/ssh", "../out/bin/ssh", "../out/bin/ssh",
+     "tool", "--allow-tool ssh", true},
+};
+
+static void fresh(void)
+{
+    sh(".", "rm -rf out/new out/f1 out/f2 out/r1 out/r2 out/older out/d3 out/s1 out/s2 ws/made; "
+            "mkdir -p out/bin out/closed ws; echo old > out/old; echo s > out/closed/secret; touch "
+            "out/d1 out/d2 "
+            "ws/r1 ws/r2; printf '#!/bin/sh\\nexit 0\\n' > out/bin/ssh; chmod 755 out/bin/ssh; "
+            "chmod 644 out/old; rm -f ws/result out/audit out/log");
+}
+
+/* Says 0 or 1 for each of the two. */
+static void script_of(const struct row *row, char *out, size_t capacity)
+{
+    snprintf(out, capacity,
+             "export P=%d CLIENT='%s'; (%s) && a=0 || a=1; (%s) && b=0 || b=1; echo $a$b", port,
+             client, row->one, row->two);
+}
+
+static bool result_is(const char *digits)
+{
+    return sh("out", "grep -qx %s log", digits) == 0;
+}
+
+static bool names(const char *question, const struct row *row)
+{
+    char op[100], target[200], spelled[100];
+    const char *p = strstr(row->target, "$P");
+    snprintf(spelled, sizeof spelled, p ? "%.*s%d" : "%.*s",
+             (int)(p ? p - row->target : (long)strlen(row->target)), row->target, port);
+    snprintf(op, sizeof op, "\"op\":\"%s\"", row->op);
+    snprintf(target, sizeof target, "%s\",\"", spelled);
+    return strstr(question, op) && strstr(question, target) && strstr(question, "\"rule\":") &&
+           strstr(question, "{\"answer\":\"once\",\"scope\":\"call\"}");
+}
+
+static void test_answers(const struct row *row)
+{
+    char script[2048], answer[100], question[16384] = "";
+    struct talk t;
+    script_of(row, script, sizeof script);
+    setenv("SCRIPT", script, 1);
+
+    fresh();
+    sh("ws", "'%s' run --quiet --root . %s -- sh -c \"$SCRIPT\" > ../out/log", cordon,
+       row->options);
+    ok(result_is("11"), "%s: denied where nobody is asked", row->what);
+    fresh();
+    sh("ws", "'%s' run --quiet --root . %s %s -- sh -c \"$SCRIPT\" > ../out/log", cordon,
+       str_starts(str_of(row->fix), STR("--mode")) ? "" : row->options, row->fix);
+    ok(result_is("00"), "%s: works with %s", row->what, row->fix);
+
+    fresh();
+    begin(&t, row->options, script);
+    unsigned asked = answer_all(&t, "\"answer\":\"once\"", question, sizeof question);
+    end(&t);
+    ok(result_is("01") && asked >= 2, "%s, once: this call and not the next", row->what);
+    ok(names(question, row), "the question names it");
+    if (!names(question, row))
+        note("%s", question);
+
+    fresh();
+    begin(&t, row->options, script);
+    snprintf(answer, sizeof answer, "\"answer\":\"run\",\"scope\":\"%s\"", row->run);
+    asked = answer_all(&t, answer, question, sizeof question);
+    end(&t);
+    if (!ok(result_is("00") && asked == 1, "%s, for the run (%s): asked once", row->what, row->run))
+        sh("out", "cat log >&2");
+
+    fresh();
+    begin(&t, row->options, script);
+    asked = answer_all(&t, "\"answer\":\"no\"", question, sizeof question);
+    end(&t);
+    ok(result_is("11") && asked >= 2, "%s, no: denied, and asked again", row->what);
+
+    fresh();
+    begin(&t, row->options, script);
+    asked = answer_all(&t, "\"answer\":\"never\"", question, sizeof question);
+    end(&t);
+    ok(result_is("11") && (row->same ? asked == 1 : asked >= 2), "%s, never: not asked again",
+       row->what);
+}
+
+/* Nothing of this is asked about; a file beside it is. */
+static void test_never_asked(void)
+{
+    static const char *const tried[] = {
+        "mkdir ../out/.git",
+        "echo x > ../out/repo/.git/config",
+        "echo x > ../out/repo/.git/hooks/pre-commit",
+        "echo x > ../out/.claude",
+        "mkdir ../out/.vscode",
+        "echo x > .git/config",
+        "echo x > .mcp.json",
+        "echo x >> ../out/audit",
+        "echo x > ../out/kept",
+        "echo x > ../out/linked",
+        "cp /bin/true t && chmod u+s t",
+        "rm -r ../ws",
+        "kill -TERM $PPID",
+        "../out/bin/denied",
+    };
+    char line[16384], script[2048];
+    struct talk t;
+    fresh();
+    sh(".",
+       "mkdir -p out/repo/.git/hooks ws/.git; echo k > out/kept; echo c > out/repo/.git/config; "
+       "echo l > out/linked; ln -f out/linked out/name; cp out/bin/ssh out/bin/denied");
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        snprintf(script, sizeof script, "(%s) && echo DONE; echo x > ../out/asked", tried[i]);
+        sh("out", "rm -f asked");
+        begin(&t, "--deny-write ../out/kept --deny-tool denied", script);
+        bool first = next(&t, line, sizeof line, 30);
+        /* The guard may ask about the text: its yes opens no file. */
+        for (; first && strstr(line, "\"op\":\"guard\""); first = next(&t, line, sizeof line, 30))
+            reply(&t, id_of(line), "\"answer\":\"once\"");
+        first = first && strstr(line, "/out/asked\"");
+        reply(&t, id_of(line), "\"answer\":\"run\",\"scope\":\"path\"");
+        bool more = next(&t, line, sizeof line, 30);
+        end(&t);
+        if (!ok(first && !more && sh("out", "test -f asked && ! grep -qx DONE log") == 0,
+                "never asked: %s", tried[i]))
+            note("%s", line);
+    }
+    ok(sh("out", "test ! -e .git && test ! -e .claude && grep -qx c repo/.git/config && grep -qx l "
+                 "linked && grep -qx k kept") == 0,
+       "and none of it happened");
+}
+
+static void test_first_program(void)
+{
+    char line[16384], log[100];
+    struct talk t;
+    fresh();
+    begin(&t, "", "eval \"$UNKNOWN\"; echo RAN");
+    bool asked = next(&t, line, sizeof line, 30) && strstr(line, "\"op\":\"guard\"");
+    reply(&t, id_of(line), "\"answer\":\"once\"");
+    bool more = next(&t, line, sizeof line, 30);
+    ok(end(&t) == 0 && asked && !more && sh("out", "grep -qx RAN log") == 0,
+       "the guard asks about a command once, and yes lets it start");
+    fresh();
+    begin(&t, "", "eval \"$UNKNOWN\"; echo RAN");
+    asked = next(&t, line, sizeof line, 30) && strstr(line, "\"op\":\"guard\"");
+    reply(&t, id_of(line), "\"answer\":\"no\"");
+    snprintf(log, sizeof log, "! grep -qx RAN log");
+    ok(end(&t) == 126 && asked && sh("out", "%s", log) == 0, "no refuses it");
+    ok(sh("ws", "'%s' run --root . -- sh -c 'eval \"$UNKNOWN\"; echo RAN' | grep -qx RAN",
+          cordon) == 0,
+       "without anybody to ask it starts, as ever");
+}
+
+static void test_wrong_lines(void)
+{
+    static const char *const wrong[] = {"yes\n", "{\"id\":1,\"answer\":\"sure\"}\n",
+                                        "{\"id\":7,\"answer\":\"once\"}\n", "\n",
+                                        "{\"id\":1,\"answer\":\"run\",\"scope\":\"host\"}\n"};
+    char line[16384];
+    static char longer[70000];
+    struct talk t;
+    fresh();
+    begin(&t, "", "echo x > ../out/new");
+    next(&t, line, sizeof line, 30);
+    ok(id_of(line) == 1, "asked");
+    bool errors = true;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        say(&t, wrong[i]);
+        errors = next(&t, line, sizeof line, 30) && strstr(line, "\"error\":") && errors;
+    }
+    ok(errors, "each wrong line gets an error");
+    memset(longer, 'x', sizeof longer - 2);
+    longer[sizeof longer - 2] = '\n';
+    say(&t, longer);
+    ok(next(&t, line, sizeof line, 30) && strstr(line, "longer than"), "and so does a long one");
+    reply(&t, 1, "\"answer\":\"once\"");
+    ok(end(&t) == 0 && sh("out", "test -f new") == 0,
+       "the question stayed open: the answer counts");
+    ok(sh("ws", "'%s' run --ask-fd 2,31 -- true", cordon) == 125 &&
+           sh("ws", "'%s' run --ask-fd 3 -- true", cordon) == 125 &&
+           sh("ws", "'%s' run --ask-fd 30,31 -- true", cordon) == 125 &&
+           sh("ws", "'%s' run --ask-fd 30,31 -- true 30<'%s' 31<'%s'", cordon, cordon, cordon) ==
+               125 &&
+           sh("ws", "'%s' run --ask-timeout 5 -- true", cordon) == 125,
+       "descriptors that cannot be used: 125");
+    ok(sh("ws", "'%s' run --ask-fd 3,4 -- true 3</dev/null 4>/dev/null", cordon) == 0,
+       "those that can are taken");
+}
+
+static long seconds_since(const struct timespec *begin_time)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long)(now.tv_sec - begin_time->tv_sec);
+}
+
+static void test_waiting(void)
+{
+    char line[16384];
+    struct timespec start;
+    struct talk t;
+    fresh();
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    begin(&t, "--ask-timeout 2", "echo x > ../out/new || echo DENIED");
+    next(&t, line, sizeof line, 30);
+    bool closed = next(&t, line, sizeof line, 30) && strstr(line, "\"closed\":\"time-out\"");
+    reply(&t, 1, "\"answer\":\"once\"");
+    bool error = next(&t, line, sizeof line, 30) && strstr(line, "no such question");
+    end(&t);
+    ok(closed && error && seconds_since(&start) >= 1 &&
+           sh("out", "test ! -e new && grep -q '\"by\":\"time-out\"' audit") == 0,
+       "nobody answers: no after --ask-timeout, and it is too late then");
+
+    fresh();
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    begin(&t, "--timeout 2", "echo x > ../out/new; echo LATER");
+    while (next(&t, line, sizeof line, 30))
+        ;
+    ok(end(&t) == 124 && seconds_since(&start) < 30 * box_slow() &&
+           sh("out", "test ! -e new && ! grep -q LATER log") == 0,
+       "--timeout ends a run that waits");
+
+    fresh();
+    begin(&t, "",
+          "(echo x > ../out/new) & echo $! > child; sleep 1; kill -9 $(cat child); wait; "
+          "echo y > ../out/d1 && echo WENT ON");
+    bool asked = false;
+    for (closed = false; (!closed || !asked) && next(&t, line, sizeof line, 30);) {
+        closed = closed || strstr(line, "\"closed\":\"not needed\"");
+        asked = asked || strstr(line, "/out/d1\"");
+    }
+    reply(&t, 2, "\"answer\":\"once\"");
+    while (next(&t, line, sizeof line, 30))
+        ;
+    end(&t);
+    ok(closed && asked && sh("out", "test ! -e new && grep -q 'WENT ON' log") == 0,
+       "a caller that is killed takes its question away");
+
+    fresh();
+    begin(&t, "", "echo x > ../out/new || echo FIRST; echo y > ../out/new || echo SECOND");
+    next(&t, line, sizeof line, 30);
+    close(t.to);
+    close(t.from);
+    t.to = t.from = -1;
+    end(&t);
+    ok(sh("out", "test ! -e new && grep -q FIRST log && grep -q SECOND log && grep -q "
+                 "'\"by\":\"closed\"' audit") == 0,
+       "an asker that is gone means no, now and from then on");
+}
+
+static void test_many(void)
+{
+    enum { MANY = 1000 };
+    char line[16384], script[2048];
+    unsigned asked = 0;
+    struct talk t;
+    fresh();
+    sh(".", "rm -rf out/many; mkdir out/many; rm -f ws/served");
+    snprintf(script, sizeof script, "'%s' many %d ../out/many", client, MANY);
+    begin(&t, "--ask-timeout 600", script);
+    while (asked < MANY && next(&t, line, sizeof line, 60))
+        asked += id_of(line) != 0;
+    for (int i = 0; i < 300 && sh("ws", "test -f served"); i++)
+        usleep(100000);
+    ok(asked == MANY && sh("ws", "test -f served") == 0,
+       "1,000 calls wait, and others are served meanwhile");
+    for (unsigned long id = 1; id <= MANY; id++)
+        reply(&t, id, id % 2 ? "\"answer\":\"once\"" : "\"answer\":\"no\"");
+    while (next(&t, line, sizeof line, 60))
+        ;
+    int code = end(&t);
+    if (!ok(code == 0 &&
+                sh("out", "grep -qx '500 of 1000' log && test $(ls many | wc -l) = 500") == 0,
+            "each gets its own answer"))
+        sh("out", "cat log >&2");
+    sh(".", "rm -rf out/many; mkdir out/many");
+    snprintf(script, sizeof script, "'%s' many %d ../out/many", client, MANY + 20);
+    begin(&t, "--ask-timeout 600", script);
+    for (asked = 0; asked < MANY && next(&t, line, sizeof line, 60);)
+        asked += id_of(line) != 0;
+    for (int i = 0; i < 300 && sh("out", "test $(grep -c '\"type\":\"deny\"' audit) = 20"); i++)
+        usleep(100000);
+    reply(&t, 1, "\"answer\":\"run\",\"scope\":\"folder\"");
+    while (next(&t, line, sizeof line, 60))
+        ;
+    code = end(&t);
+    ok(code == 0 && sh("out", "grep -qx '1000 of 1020' log") == 0,
+       "more than 1,000 are refused at once; one answer for the folder serves all that wait");
+}
+
+static void test_forged(void)
+{
+    char line[16384], script[2048];
+    struct talk t;
+    fresh();
+    snprintf(script, sizeof script, "'%s' forge ../out", client);
+    begin(&t, "--ask-timeout 3", script);
+    next(&t, line, sizeof line, 30);
+    bool asked = id_of(line) == 1;
+    bool silent = next(&t, line, sizeof line, 30) && strstr(line, "\"closed\":\"time-out\"");
+    while (next(&t, line, sizeof line, 30))
+        silent = false;
+    int code = end(&t);
+    if (!ok(asked && silent && code == 0 && sh("out", "grep -q 'said 0, made 0' log") == 0,
+            "the tree can say nothing to whoever asks"))
+        sh("out", "cat log >&2");
+}
+
+static void test_swapped(void)
+{
+    char line[16384];
+    struct talk t;
+    fresh();
+    sh(".", "ln -sfn ../out/old ws/way; echo 1 > out/d1");
+    begin(&t, "",
+          "(echo x > way; echo ended > ready) & sleep 1; ln -sfn ../out/d1 way; echo swapped "
+          "> ready; wait");
+    bool asked = next(&t, line, sizeof line, 30) && strstr(line, "/out/old\"");
+    for (int i = 0; i < 300 && sh("ws", "grep -q swapped ready"); i++)
+        usleep(100000);
+    reply(&t, 1, "\"answer\":\"once\"");
+    bool again = next(&t, line, sizeof line, 30) && strstr(line, "/out/d1\"");
+    reply(&t, id_of(line), "\"answer\":\"no\"");
+    next(&t, line, sizeof line, 30);
+    end(&t);
+    ok(asked && again && sh("out", "grep -qx old old && grep -qx 1 d1") == 0,
+       "a link that leads elsewhere by then is another question");
+
+    fresh();
+    begin(&t, "", "echo x > ../out/old");
+    asked = next(&t, line, sizeof line, 30);
+    sh("out", "echo other > other; mv other old");
+    reply(&t, 1, "\"answer\":\"once\"");
+    again = next(&t, line, sizeof line, 30) && id_of(line) == 2 && strstr(line, "/out/old\"");
+    reply(&t, 2, "\"answer\":\"no\"");
+    next(&t, line, sizeof line, 30);
+    end(&t);
+    ok(asked && again && sh("out", "grep -qx other old") == 0,
+       "and so is another file under the same name");
+}
+
+static void test_both_ends(void)
+{
+    char line[16384];
+    struct talk t;
+    fresh();
+    begin(&t, "", "mv ../out/old ../out/older && echo MOVED");
+    bool asked = next(&t, line, sizeof line, 30) && strstr(line, "/out/old\"");
+    reply(&t, 1, "\"answer\":\"once\"");
+    bool again = next(&t, line, sizeof line, 30) && strstr(line, "/out/older\"");
+    reply(&t, 2, "\"answer\":\"once\"");
+    next(&t, line, sizeof line, 30);
+    end(&t);
+    ok(asked && again &&
+           sh("out", "grep -qx MOVED log && grep -qx old older && test ! -e old") == 0,
+       "a rename outside is asked about at both ends");
+    fresh();
+    sh(".", "mkdir -p out/tree; echo x > out/tree/a");
+    begin(&t, "", "mv ../out/tree moved; cat moved/a");
+    unsigned asks = answer_all(&t, "\"answer\":\"run\",\"scope\":\"folder\"", line, sizeof line);
+    end(&t);
+    ok(asks == 1 && sh("ws", "grep -qx x moved/a && test ! -e ../out/tree") == 0,
+       "a folder that enters a root is copied, file by file");
+    sh(".", "rm -rf ws/moved");
+}
+
+static void test_told(void)
+{
+    char line[16384];
+    struct talk t;
+    fresh();
+    begin(&t, "--learn -o ../out/learned.json", "echo x > ../out/new; echo y > ../out/d1; true");
+    next(&t, line, sizeof line, 30);
+    reply(&t, 1, "\"answer\":\"run\",\"scope\":\"path\"");
+    next(&t, line, sizeof line, 30);
+    reply(&t, id_of(line), "\"answer\":\"no\"");
+    next(&t, line, sizeof line, 30);
+    end(&t);
+    ok(sh("out", "grep '\"type\":\"answer\"' audit | grep /out/new | grep '\"choice\":\"run\"' | "
+                 "grep '\"scope\":\"path\"' | grep -q '\"by\":\"fd\"'") == 0,
+       "an answer is an event");
+    ok(sh("out", "grep '\"type\":\"answer\"' audit | grep /out/d1 | grep -q '\"choice\":\"no\"' && "
+                 "grep '\"type\":\"deny\"' audit | grep -q /out/d1") == 0,
+       "a no is one, too, and a denial");
+    ok(sh("out",
+          "grep 'allowed when asked: create' log | grep '/out/new; without asking: --root' | "
+          "grep -q '/out$'") == 0,
+       "the summary names the options that give the same");
+    ok(sh("out",
+          "grep -q '/out\"' learned.json && cd ../ws && '%s' run --policy ../out/learned.json "
+          "-- sh -c 'echo z > ../out/new'",
+          cordon) == 0,
+       "and --learn writes them");
+    ok(sh("out",
+          "'%s' report --text audit | grep -A1 'Answered while it ran' | grep -q 'by fd' && "
+          "'%s' report --json audit | grep -q '\"answer\":\"run path, by fd\"'",
+          cordon, cordon) == 0,
+       "the report shows them");
+}
+
+static int serve_here(void)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    socklen_t length = sizeof here;
+    int net = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+        unix_one = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (chdir(top))
+        return -1;
+    mkdir("out", 0755);
+    snprintf(local.sun_path, sizeof local.sun_path, "out/sock");
+    if (bind(net, (struct sockaddr *)&here, sizeof here) || listen(net, 64) ||
+        getsockname(net, (struct sockaddr *)&here, &length) ||
+        bind(unix_one, (struct sockaddr *)&local, sizeof local) || listen(unix_one, 64) ||
+        chdir(project))
+        return -1;
+    return ntohs(here.sin_port);
+}
+
+int main(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    if (!box_make("ask"))
+        return box_done();
+    snprintf(client, sizeof client, "%s/%s", project, ASK_PROBE);
+    sh(".", "mkdir -p ws out");
+    port = serve_here();
+    ok(port > 0, "servers outside");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        test_answers(&rows[i]);
+    test_never_asked();
+    test_first_program();
+    test_wrong_lines();
+    test_waiting();
+    test_many();
+    test_forged();
+    test_swapped();
+    test_both_ends();
+    test_told();
+    return box_done();
+}

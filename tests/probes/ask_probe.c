@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs inside the sandbox while somebody is asked: many calls that wait at once, and attempts to
+ * answer a question of its own.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const char *folder;
+
+static void *make(void *context)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%ld", folder, (long)(size_t)context);
+    int fd = open(path, O_CREAT | O_WRONLY, 0644);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 ? context : NULL;
+}
+
+/* "many N FOLDER": N threads each make a file there; meanwhile the first writes here. Prints how many
+   files could be made. */
+static int many(size_t count)
+{
+    pthread_t *threads = calloc(count, sizeof *threads);
+    pthread_attr_t small;
+    size_t made = 0, started = 0;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    for (; threads && started < count; started++)
+        if (pthread_create(&threads[started], &small, make, (void *)(started + 1)))
+            break;
+    for (int i = 0; i < 100; i++) {
+        int fd = open("meanwhile", O_CREAT | O_WRONLY | O_TRUNC, 0644);
+        if (fd < 0)
+            return 2;
+        close(fd);
+    }
+    int served = open("served", O_CREAT | O_WRONLY, 0644);
+    if (served < 0)
+        return 2;
+    for (size_t i = 0; i < started; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        made += result != NULL;
+    }
+    free(threads);
+    printf("%zu of %zu\n", made, started);
+    return started == count ? 0 : 3;
+}
+
+static unsigned try_to_say(const char *path, const char *line)
+{
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return 0;
+    ssize_t n = write(fd, line, strlen(line));
+    close(fd);
+    return n > 0;
+}
+
+/* Every descriptor of every process that is not this one. */
+static unsigned try_all(const char *line)
+{
+    unsigned said = 0;
+    DIR *all = opendir("/proc");
+    for (struct dirent *e; all && (e = readdir(all));) {
+        int pid = atoi(e->d_name);
+        if (pid <= 1 || pid == (int)getpid())
+            continue;
+        for (int fd = 3; fd < 40; fd++) {
+            char path[64];
+            snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, fd);
+            said += try_to_say(path, line);
+        }
+    }
+    if (all)
+        closedir(all);
+    return said;
+}
+
+/* "forge PATH": while another thread waits for the answer about PATH, tries to give it. Exits with 0
+   if nothing could be said anywhere. */
+static int forge(void)
+{
+    static const char line[] = "{\"id\":1,\"answer\":\"run\",\"scope\":\"folder\"}\n";
+    pthread_t waiting;
+    void *made;
+    unsigned said = 0;
+    pthread_create(&waiting, NULL, make, (void *)7);
+    usleep(300000);
+    for (int fd = 3; fd < 1024; fd++)
+        said += write(fd, line, sizeof line - 1) > 0;
+    said += try_all(line);
+    said += try_to_say("/dev/tty", line);
+    for (const char *c = "o\n"; *c; c++)
+        said += ioctl(0, TIOCSTI, c) == 0;
+    pthread_join(waiting, &made);
+    printf("said %u, made %d\n", said, made != NULL);
+    return said || made ? 1 : 0;
+}
+
+/* "connect PATH" or "connect PORT": 0 if a server answered. */
+static int reach(const char *where)
+{
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    snprintf(local.sun_path, sizeof local.sun_path, "%s", where);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    return fd >= 0 && connect(fd, (struct sockaddr *)&local, sizeof local) == 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && strcmp(argv[1], "many") == 0) {
+        folder = argv[3];
+        return many(strtoul(argv[2], NULL, 10));
+    }
+    if (argc == 3 && strcmp(argv[1], "forge") == 0) {
+        folder = argv[2];
+        return forge();
+    }
+    if (argc == 3 && strcmp(argv[1], "connect") == 0)
+        return reach(argv[2]);
+    return 2;
+}
