@@ -67,6 +67,31 @@ async function confine() {
   ok(summary.denied > 0 && summary.denials.some((d) => d.rule === 'roots.outside'), 'run: denials', summary);
   ok(events.some((e) => e.type === 'start') && events.some((e) => e.type === 'deny') && events.some((e) => e.type === 'end'),
     'run: events', events);
+  if (process.platform === 'linux') {
+    const asked = [];
+    for (const name of ['a', 'b', 'c']) fs.rmSync(path.join(workspace, '..', `asked-${name}`), { force: true });
+    const write = `for (const name of ['a', 'b', 'c']) try { require('fs').writeFileSync('../asked-' + name, 'x') } catch {}`;
+    const answers = { a: 'once', b: { answer: 'run', scope: 'path' } };
+    const talk = cordon.run([process.execPath, '-e', write], {
+      cwd: workspace,
+      root: ['.'],
+      temp: 'private',
+      onAsk: async (question) => {
+        asked.push(question);
+        if (question.target.endsWith('c')) throw new Error('no answer');
+        return answers[question.target.slice(-1)];
+      },
+    });
+    const end = await talk.done;
+    const made = ['a', 'b', 'c'].map((name) => fs.existsSync(path.join(workspace, '..', `asked-${name}`)));
+    ok(asked.length === 3 && asked[0].op === 'file.create' && asked[0].choices.length > 2, 'the function is asked');
+    ok(made.join() === 'true,true,false' && end.denied === 1 && end.answered.length === 2,
+      'its answers count, and a rejection is a no');
+    const shut = await cordon.run([process.execPath, '-e', write.replace(/asked/g, 'shut')],
+      { cwd: workspace, root: ['.'], temp: 'private' }).done;
+    ok(shut.denied === 3 && !fs.existsSync(path.join(workspace, '..', 'shut-a')), 'without it all are denied');
+  }
+
   const refused = cordon.run(['explorer', 'https://example.com'], { cwd: workspace, root: ['.'] });
   const [, , end] = await Promise.all([collect(refused.stdout), collect(refused.stderr), refused.done]);
   ok(end.reason === 'refused' && end.exit === 126, 'run: refused', end);

@@ -164,6 +164,49 @@ static void test_names(void)
        "control: a name of this machine is found without a word");
 }
 
+/* With the network off and somebody to ask: the question goes to out/question. */
+static void ask_person(const char *answer, const char *how, const char *host)
+{
+    sh("ws", "rm -f in back ../out/question; mkfifo in back");
+    sh("ws",
+       "(exec 5>in; exec 6<back; read -r q <&6; echo \"$q\" > ../out/question; echo "
+       "'{\"id\":1,\"answer\":%s}' >&5; cat <&6) & rm -f got; CORDON_TEST_PORT=$(cat ../out/port) "
+       "'%s' run --quiet --ask-fd 3,4 --audit ../out/audit -- '%s' %s %s 443 got 3<in 4>back; wait",
+       answer, cordon, client, how, host);
+}
+
+static void test_asked(void)
+{
+    static const struct {
+        const char *what, *how, *host, *answer;
+        bool works;
+    } rows[] = {
+        {"a name, once", "connect", "good.test", "\"once\"", true},
+        {"a name by SOCKS, once", "socks", "good.test", "\"once\"", true},
+        {"a name, its host for the run", "plain", "good.test", "\"run\",\"scope\":\"host\"", true},
+        {"a name, no", "connect", "good.test", "\"no\"", false},
+        {"a name, never", "socks", "good.test", "\"never\"", false},
+        {"a name that leads to this machine, whatever is answered", "connect", "loop.test",
+         "\"run\",\"scope\":\"host\"", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ask_person(rows[i].answer, rows[i].how, rows[i].host);
+        bool asked = sh("out", "grep '\"op\":\"net.connect\"' question | grep '\"%s:' | grep -q "
+                               "'\"rule\":\"net.off\"'",
+                        rows[i].host) == 0;
+        ok(asked && answered() == rows[i].works, "asked about %s", rows[i].what);
+    }
+    ask("--net=off", "connect", "good.test", "443");
+    ok(!answered(), "where nobody is asked the network is off");
+    ok(sh("ws",
+          "'%s' run --ask-fd 3,4 -- sh -c 'test -n \"$https_proxy\" -a -z \"$PIP_NO_INDEX\"' "
+          "3</dev/null 4>/dev/null",
+          cordon) == 0 &&
+           sh("ws", "'%s' run -- sh -c 'test -z \"$https_proxy\" -a -n \"$PIP_NO_INDEX\"'", cordon) ==
+               0,
+       "tools are not told to stay offline when somebody can be asked");
+}
+
 int main(void)
 {
     if (!box_make("net-test"))
@@ -178,6 +221,7 @@ int main(void)
     test_only_way();
     test_environment();
     test_names();
+    test_asked();
     sh("out", "kill $(cat pid)");
     return box_done();
 }
