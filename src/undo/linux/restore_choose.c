@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decides for every object of a run whether it can be restored. Changes nothing. */
+#include <errno.h>
+
+#include "undo/linux/restore_inside.h"
+
+bool undoing_names_differ(const struct undo_model *m, uint32_t object)
+{
+    const struct undo_object *o = &m->objects[object];
+    for (uint32_t i = o->before; i; i = m->entries[i].next_before)
+        if (m->entries[i].after != object)
+            return true;
+    for (uint32_t i = o->after; i; i = m->entries[i].next_after)
+        if (m->entries[i].before != object)
+            return true;
+    return false;
+}
+
+/* An earlier undo of a part has put it back, and nothing changed it since. */
+static bool is_back(const struct undoing *u, uint32_t object)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    struct restore_spot spot = {.parent = -1};
+    if (o->made || o->folder || !o->before)
+        return false;
+    bool back = undoing_find(u, o->before, true, &spot) == 0 && spot.exists;
+    uint64_t inode = spot.st.st_ino;
+    struct undo_time time = {spot.st.st_ctim.tv_sec, (uint32_t)spot.st.st_ctim.tv_nsec};
+    const struct undo_ident *was = &o->ident;
+    back = back && undoing_step_back(u, spot.st.st_dev, &inode, &time) && inode == was->inode &&
+           undo_time_compare(time, was->changed) == 0;
+    restore_leave(&spot);
+    return back;
+}
+
+/* Looks at the object's names on the disk. */
+static void look_for_conflicts(struct undoing *u, uint32_t object)
+{
+    if (undoing_names_differ(u->m, object) && is_back(u, object)) {
+        u->tasks[object].wanted = false;
+        return;
+    }
+    const struct undo_object *o = &u->m->objects[object];
+    struct task *t = &u->tasks[object];
+    struct restore_spot spot;
+    for (uint32_t i = o->after; i && !t->left; i = u->m->entries[i].next_after) {
+        int rc = undoing_find(u, i, false, &spot);
+        bool there = rc == 0 && spot.exists;
+        if (rc == -ELOOP || rc == -EXDEV || rc == -ENOTDIR)
+            undoing_leave(u, object, "a folder on the way to it is something else now");
+        else if (!there && !o->made)
+            undoing_leave(u, object, "it is gone");
+        else if (there && S_ISDIR(spot.st.st_mode) != o->folder)
+            undoing_leave(u, object, "something else has its name");
+        else if (there && !undoing_is_untouched(u, &spot.st)) {
+            if (!o->folder && !u->o->force)
+                undoing_leave(u, object, "it was changed after the run");
+        } else if (there)
+            t->quiet = true;
+        restore_leave(&spot);
+    }
+    for (uint32_t i = o->before; i && !t->left && !o->folder; i = u->m->entries[i].next_before) {
+        const struct undo_object *f = &u->m->objects[u->m->entries[i].folder];
+        if (u->m->entries[i].after || (!f->root && !f->after))
+            continue;
+        bool there = undoing_find(u, i, false, &spot) == 0 && spot.exists;
+        if (there && (!u->o->force || S_ISDIR(spot.st.st_mode)))
+            undoing_leave(u, object, "something new has its name");
+        restore_leave(&spot);
+    }
+}
+
+/* What is needed to restore it must be in the journal. */
+static void look_for_content(struct undoing *u, uint32_t object)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    const struct undo_record *data = undo_model_record(u->m, o->data);
+    if (o->made || o->folder)
+        return;
+    if (data && data->how == UNDO_LOST) {
+        auto_buf struct buf why = {0};
+        buf_fmt(&why, "it was not kept: %.*s", STR_ARG(data->text));
+        const char *text = arena_copy(&u->m->arena, buf_str(&why)).p;
+        undoing_leave(u, object, text ? text : "it was not kept");
+    } else if (!o->after && !data && !o->handle)
+        undoing_leave(u, object, "it was not kept");
+}
+
+static bool is_below(const char *path, const struct restore_options *o)
+{
+    for (size_t i = 0; i < o->path_count; i++) {
+        size_t n = strlen(o->paths[i]);
+        if (strncmp(path, o->paths[i], n) == 0 && (path[n] == '/' || path[n] == '\0'))
+            return true;
+    }
+    return o->path_count == 0;
+}
+
+static bool is_asked_for(const struct undoing *u, uint32_t object)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    for (int before = 0; before < 2; before++)
+        for (uint32_t i = before ? o->before : o->after; i;
+             i = before ? u->m->entries[i].next_before : u->m->entries[i].next_after) {
+            auto_buf struct buf path = {0}, rest = {0};
+            int root = undo_model_path(u->m, i, before, &rest);
+            if (root < 0)
+                continue;
+            buf_fmt(&path, "%.*s/%s", STR_ARG(u->m->head.roots[root].path), buf_cstr(&rest));
+            if (is_below(buf_cstr(&path), u->o))
+                return true;
+        }
+    return u->o->path_count == 0;
+}
+
+/* A folder that is gone is needed again for what was in it. */
+static void want_parents(struct undoing *u, uint32_t object)
+{
+    for (uint32_t e = u->m->objects[object].before; e;) {
+        uint32_t folder = u->m->entries[e].folder;
+        if (u->m->objects[folder].root || u->tasks[folder].wanted)
+            return;
+        if (!u->m->objects[folder].after)
+            u->tasks[folder].wanted = true;
+        e = u->m->objects[folder].before;
+    }
+}
+
+/* The object that has the entry now gives it up. */
+static bool gives_up(const struct undoing *u, uint32_t entry)
+{
+    uint32_t now = u->m->entries[entry].after;
+    return !now || undoing_is_ready(u, now);
+}
+
+/* One round; true if something was found that is in the way of something else. */
+static bool find_blocked(struct undoing *u)
+{
+    bool found = false;
+    for (uint32_t i = 1; i < u->m->object_count; i++) {
+        const struct undo_object *o = &u->m->objects[i];
+        if (!undoing_is_ready(u, i) || o->made)
+            continue;
+        for (uint32_t e = o->before; e && !u->tasks[i].left; e = u->m->entries[e].next_before) {
+            uint32_t folder = u->m->entries[e].folder;
+            const struct undo_object *f = &u->m->objects[folder];
+            const struct task *now = &u->tasks[u->m->entries[e].after];
+            if (!f->root && !f->after && !undoing_is_ready(u, folder))
+                undoing_leave(u, i, "its folder cannot be restored");
+            else if (u->m->entries[e].after != i && !u->tasks[i].adopted && !gives_up(u, e))
+                undoing_leave(u, i,
+                              now->left && now->why ? now->why : "something else has its name");
+            found = found || u->tasks[i].left;
+        }
+    }
+    return found;
+}
+
+void undoing_decide(struct undoing *u)
+{
+    struct undo_model *m = u->m;
+    for (uint32_t i = 1; i < m->object_count; i++) {
+        const struct undo_object *o = &m->objects[i];
+        if (o->root || o->foreign)
+            continue;
+        bool changed = o->made ? o->after != 0 : o->meta || undoing_names_differ(m, i);
+        u->tasks[i].wanted = changed && is_asked_for(u, i);
+        if (u->tasks[i].wanted && !o->made)
+            want_parents(u, i);
+    }
+    for (uint32_t i = 1; i < m->object_count; i++) {
+        const struct undo_object *o = &m->objects[i];
+        /* A folder that was removed and made again stays. */
+        if (o->folder && !o->made && !o->after && o->before) {
+            uint32_t now = m->entries[o->before].after;
+            if (now && m->objects[now].made && m->objects[now].folder)
+                u->tasks[i].adopted = u->tasks[now].adopted = true;
+        }
+    }
+    for (uint32_t i = 1; i < m->object_count; i++)
+        if (u->tasks[i].wanted) {
+            look_for_content(u, i);
+            if (!u->tasks[i].left)
+                look_for_conflicts(u, i);
+        }
+    while (find_blocked(u))
+        ;
+}

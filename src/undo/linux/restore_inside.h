@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of an undo share. */
+#ifndef CORDON_UNDO_LINUX_RESTORE_INSIDE_H
+#define CORDON_UNDO_LINUX_RESTORE_INSIDE_H
+
+#include "undo/linux/restore.h"
+
+/* What is decided and done about one object. */
+struct task {
+    bool wanted;  /* it changed and was asked for */
+    bool left;    /* alone: why says why */
+    bool failed;  /* in the attempt */
+    bool staged;  /* it lies in the staging folder under its number */
+    bool adopted; /* a folder that the run made anew: it stays */
+    bool quiet;   /* a folder nobody else changed since: its times are restored too */
+    bool told;
+    uint32_t missing; /* names that it does not have again yet */
+    const char *why;
+};
+
+struct undoing {
+    int store;
+    struct store_journal *j;
+    struct undo_model *m;
+    const struct restore_options *o;
+    struct restore_counts *counts;
+    int roots[UNDO_MOST_ROOTS];
+    int staging[UNDO_MOST_ROOTS];        /* -1: none yet */
+    struct stat before[UNDO_MOST_ROOTS]; /* the root before staging changed its times */
+    char stage_name[STORE_LONGEST_ID + 16];
+    struct keep *keep;  /* the undo's own journal */
+    struct task *tasks; /* by object */
+    struct buf same;    /* what to add to the list of equal states */
+    const struct equal *equals;
+    size_t equal_count;
+    uint64_t spare; /* the next number of a further name in staging */
+};
+
+/* Two states of a file that are the same: an undo made the first out of the second. */
+struct equal {
+    uint64_t device, inode, seconds, nanoseconds;
+    uint64_t old_inode, old_seconds, old_nanoseconds;
+};
+
+/* ---- paths and words ---- */
+
+/* It is wanted, and nothing was found so far that is against it. */
+bool undoing_is_ready(const struct undoing *u, uint32_t object);
+
+/* Where an entry will be, or is, given which folders go back to their old names. */
+int undoing_final_path(const struct undoing *u, uint32_t entry, struct buf *out);
+
+/* Finds an entry on the disk: as the run left it, or as it will be. */
+int undoing_find(const struct undoing *u, uint32_t entry, bool final, struct restore_spot *spot);
+
+struct keep_place undoing_place(const struct restore_spot *spot);
+
+/* Says once what became of an object. */
+void undoing_say(struct undoing *u, uint32_t object, enum restore_result result, const char *why);
+void undoing_leave(struct undoing *u, uint32_t object, const char *why);
+void undoing_fail(struct undoing *u, uint32_t object, int error);
+
+/* ---- what can be restored ---- */
+
+bool undoing_names_differ(const struct undo_model *m, uint32_t object);
+
+/* Decides for every object. */
+void undoing_decide(struct undoing *u);
+
+/* ---- names ---- */
+
+/* Steps, each with its record. 0 or a negative errno. */
+int undoing_rename(struct undoing *u, struct restore_spot *from, struct restore_spot *to,
+                   bool over);
+int undoing_remove(struct undoing *u, struct restore_spot *spot);
+
+/* A place in the staging folder, which is made if there is none. */
+int undoing_stage(struct undoing *u, uint32_t root, uint64_t number, struct restore_spot *out);
+void undoing_remove_staging(struct undoing *u);
+
+/* The root that an object was in. */
+uint32_t undoing_root(const struct undoing *u, uint32_t object);
+
+/* The file that comes back to this name replaces the present one in one step. */
+bool undoing_is_overwritten(const struct undoing *u, uint32_t entry);
+
+/* Takes away what the run made, moves aside what it renamed, and puts every object back under its
+   old names. CORDON_E_NOMEM. */
+int undoing_restore_names(struct undoing *u);
+
+/* ---- content and attributes ---- */
+
+/* Makes a new object in staging out of what was kept. */
+int undoing_make_object(struct undoing *u, uint32_t object, struct restore_spot *spot);
+
+/* Objects whose content, mode or times changed, now that all are in their places. */
+void undoing_restore_present(struct undoing *u);
+
+/* Folders last: everything above changed their times. CORDON_E_NOMEM. */
+int undoing_restore_folders(struct undoing *u);
+
+/* ---- states that are equal ---- */
+
+/* The state that this one is equal to. */
+bool undoing_step_back(const struct undoing *u, uint64_t device, uint64_t *inode,
+                       struct undo_time *time);
+
+/* True if the object is as the run left it, or as an undo of a later run left it. */
+bool undoing_is_untouched(const struct undoing *u, const struct stat *st);
+
+/* Notes that the object is as it was before the run, and writes what was noted. */
+void undoing_note_equal(struct undoing *u, uint32_t object);
+void undoing_write_equals(struct undoing *u);
+
+/* All that are known; to be freed. */
+struct equal *undoing_read_equals(int store, size_t *count);
+
+/* ---- order ---- */
+
+struct order {
+    uint32_t entry;
+    unsigned depth;
+};
+
+int undoing_deepest_first(const void *a, const void *b);
+
+#endif
