@@ -23,12 +23,15 @@ static void print_summary(const struct run_options *o, const struct run_result *
     fwrite(out.p ? out.p : "", 1, out.n, stderr);
 }
 
-/* Those who watch a run: --learn, and --live, which says each different denial once. */
-enum { MOST_LIVE = 64 };
+/* Those who watch a run: --learn, --live, which says each different denial once, and --undo, which
+   says at once what it could not keep. */
+enum { MOST_LIVE = 64, MOST_LOST = 5 };
 
 struct watchers {
     struct learn *learn;
     bool live;
+    bool lost;
+    unsigned lost_said;
     uint64_t said[MOST_LIVE];
     size_t count;
 };
@@ -41,11 +44,24 @@ static uint64_t hash_of(const struct audit_event *e)
     return hash;
 }
 
+static void say_lost(struct watchers *w, const struct audit_event *e)
+{
+    auto_buf struct buf line = {0};
+    if (w->lost_said++ < MOST_LOST)
+        summary_lost_line(e, &line);
+    else if (w->lost_said == MOST_LOST + 1)
+        buf_add(&line, STR("cordon: and more that cannot be taken back\n"));
+    fwrite(line.p ? line.p : "", 1, line.n, stderr);
+    fflush(stderr);
+}
+
 static void watch(void *context, const struct audit_event *e)
 {
     struct watchers *w = context;
     if (w->learn)
         learn_add(w->learn, e);
+    if (w->lost && summary_is_lost(e))
+        say_lost(w, e);
     if (!w->live || e->type != AUDIT_DENY || e->quiet || e->minor || w->count == MOST_LIVE)
         return;
     uint64_t hash = hash_of(e);
@@ -196,7 +212,8 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (learn) {
         watchers.learn = lessons;
     }
-    if (learn || watchers.live) {
+    watchers.lost = undo && !quiet && !json;
+    if (learn || watchers.live || watchers.lost) {
         o.observe = watch;
         o.observe_context = &watchers;
     }

@@ -2,6 +2,8 @@
 /* The summary of a run: denials grouped by remedy, the most important first. */
 #include "report/summary.h"
 
+#include "base/json.h"
+#include "policy/rules.h"
 #include "report/answers.h"
 
 void summary_free(struct summary *s)
@@ -19,9 +21,14 @@ static void add_repository(struct summary *s, struct str path)
         s->repositories[s->repository_count++] = copy;
 }
 
+bool summary_is_lost(const struct audit_event *e)
+{
+    return e->notable && str_eq(e->rule, str_of(policy_rule_id(RULE_UNDO_LOST)));
+}
+
 void summary_add(struct summary *s, const struct audit_event *e)
 {
-    if (e->notable)
+    if (e->notable && !summary_is_lost(e))
         add_repository(s, e->target);
     if (e->type == AUDIT_ANSWER)
         answers_add(s, e);
@@ -178,6 +185,15 @@ void summary_lines(const struct summary *s, struct str audit, bool failed, struc
     add_rest(out, left, audit);
     answers_lines(s, out);
     repository_lines(s, audit, out);
+}
+
+void summary_lost_line(const struct audit_event *e, struct buf *out)
+{
+    buf_add(out, STR("cordon: cannot be taken back: "));
+    add_plain(out, e->target);
+    buf_add(out, STR(": "));
+    add_plain(out, e->why);
+    buf_char(out, '\n');
 }
 
 void summary_changes_lines(const struct summary_changes *c, struct buf *out)

@@ -45,6 +45,10 @@ void summary_line(const struct audit_event *event, struct buf *out);
    command failed. audit is the file that --audit named, or empty. */
 void summary_lines(const struct summary *s, struct str audit, bool failed, struct buf *out);
 
+/* The event and the line of an object that --undo could not keep. */
+bool summary_is_lost(const struct audit_event *event);
+void summary_lost_line(const struct audit_event *event, struct buf *out);
+
 /* What --undo can take back. */
 struct summary_changes {
     char run[48]; /* empty: nothing was changed, or there is no journal */

@@ -7,11 +7,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -259,14 +261,28 @@ static void step(unsigned kind)
 
 enum { KINDS = 55 };
 
+/* Nobody changes anything any more when the parent is dead. */
+static void die_with(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4)
         return 2;
+    pid_t parent = getpid();
+    signal(SIGPIPE, SIG_IGN); /* of a fifo */
+    die_with(getppid());
     int steps = atoi(argv[2]), processes = atoi(argv[3]);
     for (int p = 0; p < processes; p++) {
-        if (p + 1 < processes && fork() != 0)
+        pid_t child = p + 1 < processes ? fork() : -1;
+        if (child > 0)
             continue;
+        if (child == 0)
+            die_with(parent);
         state = (uint64_t)atoll(argv[1]) * 1000003u + (uint64_t)p * 7919u + 1;
         for (int i = 0; i < steps; i++) {
             step(pick(KINDS));

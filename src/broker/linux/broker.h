@@ -148,7 +148,8 @@ struct broker {
     bool granted_mixed; /* a link was placed in it */
     struct sockaddr_storage proxy; /* of the two proxy modes: all that can be reached */
     struct broker_asks asks;
-    struct keep *undo; /* the journal of --undo; NULL: none */
+    struct keep *undo;  /* the journal of --undo; NULL: none */
+    uint64_t undo_lost; /* objects that it could not keep */
 };
 
 void broker_free(struct broker *b);

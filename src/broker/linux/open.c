@@ -160,6 +160,10 @@ static int open_descriptor(struct broker *b, struct request *r, const struct res
     bool known = fstat(copy, &object.st) == 0;
     bool named = known && (S_ISREG(object.st.st_mode) || S_ISDIR(object.st.st_mode)) &&
                  object.st.st_nlink > 0 && resolve_path_of(copy, object.path, sizeof object.path);
+    /* The times of a fifo change with what is written to it. */
+    if (known && flags_write(flags) && S_ISFIFO(object.st.st_mode) &&
+        resolve_path_of(copy, object.path, sizeof object.path))
+        undo_write(b, r, &object);
     if (!named && may_continue(b, r, flags)) {
         request_continue(r); /* a pipe or a device: confined by Landlock */
         close(copy);
@@ -233,6 +237,9 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
         return -EACCES;
     if (b->judges_reads && flags_read(flags) && !read_allows(b, r, where))
         return -EACCES;
+    int kept = flags_write(flags) && !device ? undo_write(b, r, where) : 0;
+    if (kept)
+        return kept;
     open_special(b, r, where, flags);
     return 0;
 }

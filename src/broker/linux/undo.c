@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells the journal of --undo of each change before it is made. Without --undo nothing happens. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "broker/linux/broker.h"
@@ -12,14 +13,34 @@ static struct keep_place place_of(const struct resolved *where)
                                where->exists ? &where->st : NULL};
 }
 
-/* Passes on 0 and an errno. A change that --undo=strict refuses is reported. */
+/* Said at once: from here on it is too late to stop. */
+static void report_lost(struct broker *b, struct request *r, const char *path, const char *reason)
+{
+    char image[PATH_MAX];
+    b->event(b->context, &(struct audit_event){.type = AUDIT_ALLOW,
+                                               .op = AUDIT_FILE_WRITE,
+                                               .time = b->now(),
+                                               .pid = process_caller(b, r),
+                                               .image = broker_image(r, image, sizeof image),
+                                               .target = str_of(path),
+                                               .verdict = CORDON_ALLOW,
+                                               .rule = str_of(policy_rule_id(RULE_UNDO_LOST)),
+                                               .why = str_of(reason),
+                                               .notable = true});
+}
+
+/* Passes on 0 and an errno. What could not be kept is reported, and what --undo=strict refuses. */
 static int answer(struct broker *b, struct request *r, const char *path, int rc)
 {
     uint64_t count;
     char why[160];
+    const char *reason = keep_lost(b->undo, &count);
+    if (count != b->undo_lost) {
+        b->undo_lost = count;
+        report_lost(b, r, path, reason);
+    }
     if (rc != -ENOSPC)
         return rc;
-    const char *reason = keep_lost(b->undo, &count);
     snprintf(why, sizeof why, "it could not be taken back: %s", reason ? reason : "not kept");
     broker_report_text(b, r, AUDIT_FILE_WRITE, str_of(path), AUDIT_DENY,
                        str_of(policy_rule_id(RULE_UNDO_STRICT)), str_of(why),

@@ -5,14 +5,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
-#include "lib/linux/prepare.h"
+#include "lib/linux/changes.h"
 #include "lib/run.h"
-#include "undo/diff.h"
-#include "undo/linux/restore.h"
 
-enum { MOST_WORDS = 1024, LARGEST_DIFF = 8 << 20 };
+enum { MOST_WORDS = 1024 };
 
 struct words {
     const char *items[MOST_WORDS];
@@ -48,13 +45,7 @@ static void add_clean(struct buf *out, struct str text)
 static int open_store(int *code)
 {
     char why[512];
-    int outer = prepare_outer_policy(), store = -1;
-    if (outer >= 0) {
-        close(outer);
-        *code = print_failure("journals are out of reach inside a run");
-        return -1;
-    }
-    store = store_open(true, why, sizeof why);
+    int store = changes_open_store(why, sizeof why);
     if (store < 0)
         *code = print_failure("%s", why);
     return store;
@@ -77,39 +68,14 @@ static bool choose(int store, struct words *words, char id[STORE_LONGEST_ID], in
     return false;
 }
 
-/* Makes a word an absolute path, without looking at the disk: the file may be gone. */
-static bool absolute(const char *word, struct buf *out)
-{
-    char folder[PATH_MAX];
-    struct str parts[PATH_MAX / 2];
-    size_t count = 0;
-    auto_buf struct buf whole = {0};
-    if (word[0] != '/' && getcwd(folder, sizeof folder))
-        buf_fmt(&whole, "%s/", folder);
-    buf_add(&whole, str_of(word));
-    for (size_t at = 0; at < whole.n;) {
-        size_t end = str_find_char(buf_str(&whole), '/', at);
-        struct str part = str_slice(buf_str(&whole), at, end);
-        if (str_eq(part, STR("..")))
-            count -= count > 0;
-        else if (part.n && !str_eq(part, STR(".")) && count < sizeof parts / sizeof *parts)
-            parts[count++] = part;
-        at = end + 1;
-    }
-    for (size_t i = 0; i < count; i++) {
-        buf_char(out, '/');
-        buf_add(out, parts[i]);
-    }
-    if (!count)
-        buf_char(out, '/');
-    return !out->failed && !whole.failed;
-}
-
 static bool make_absolute(struct arena *arena, struct words *words)
 {
+    char folder[PATH_MAX];
+    if (!getcwd(folder, sizeof folder))
+        folder[0] = '\0';
     for (size_t i = 0; i < words->count; i++) {
         auto_buf struct buf path = {0};
-        if (!absolute(words->items[i], &path) ||
+        if (!changes_absolute(folder, words->items[i], &path) ||
             !(words->items[i] = arena_copy(arena, buf_str(&path)).p))
             return false;
     }
@@ -119,158 +85,116 @@ static bool make_absolute(struct arena *arena, struct words *words)
 /* ---- changes ---- */
 
 struct showing {
-    struct store_journal *j;
-    int roots[UNDO_MOST_ROOTS];
     bool diff, json;
-    const struct words *only;
-    struct json_writer *w;
-    struct buf *out;
-    uint64_t counts[UNDO_KINDS];
+    struct json_writer w;
+    struct buf out;
 };
 
-static bool is_wanted(const struct showing *s, const struct undo_change *c)
+static void add_side(struct buf *out, const char *mark, const char *folder, const char *missing,
+                     struct str path, bool there)
 {
-    auto_buf struct buf path = {0};
-    buf_fmt(&path, "%.*s/%.*s", STR_ARG(s->j->model.head.roots[c->root].path), STR_ARG(c->path));
-    for (size_t i = 0; i < s->only->count; i++)
-        if (store_below(str_of(s->only->items[i]), buf_str(&path)))
-            return true;
-    return s->only->count == 0;
+    buf_fmt(out, "%s %s", mark, there ? folder : missing);
+    if (there)
+        add_clean(out, path);
+    buf_char(out, '\n');
 }
 
-static const struct undo_record *record_of(const struct showing *s, uint32_t object, bool data)
+static void show_diff(const struct changes_item *item, struct buf *out)
 {
-    const struct undo_object *o = &s->j->model.objects[object];
-    return undo_model_record(&s->j->model, data ? o->data : o->meta);
+    const struct undo_change *c = item->change;
+    if (item->folder || c->kind == UNDO_RENAMED)
+        return;
+    add_side(out, "---", "a/", "/dev/null", c->path, c->kind != UNDO_CREATED);
+    add_side(out, "+++", "b/", "/dev/null", c->path, c->kind != UNDO_DELETED);
+    if (item->counted)
+        buf_add(out, item->diff);
+    else
+        buf_add(out, STR("(no text, too large, or not kept)\n"));
 }
 
-static void show_change(struct showing *s, const struct undo_change *c)
+static void show_line(const struct changes_item *item, struct buf *out)
 {
-    auto_buf struct buf before = {0}, after = {0}, lines = {0};
-    struct restore_spot spot = {.parent = -1};
-    struct diff_counts counts = {0};
-    const struct undo_record *meta = c->was ? record_of(s, c->was, false) : NULL;
-    const struct undo_record *data = c->was ? record_of(s, c->was, true) : NULL;
-    bool folder = s->j->model.objects[c->is ? c->is : c->was].folder;
-    bool there = c->after &&
-                 restore_find(&s->j->model.head, s->roots, c->root, c->path, &spot) == 0 &&
-                 spot.exists;
-    bool was = c->kind == UNDO_CREATED || restore_read_before(s->j, c->was, LARGEST_DIFF, &before);
-    bool is = c->kind == UNDO_DELETED || (there && restore_read_after(&spot, LARGEST_DIFF, &after));
-    bool counted =
-        !folder && was && is && c->kind != UNDO_RENAMED &&
-        diff_lines(buf_str(&before), buf_str(&after), &counts, s->diff ? &lines : NULL) &&
-        !counts.binary;
-    bool lost = data && data->how == UNDO_LOST;
-    if (s->json) {
-        struct json_writer *w = s->w;
-        json_open(w, '{');
-        json_put(w, STR("kind"), str_of(undo_kind_word(c->kind)));
-        json_put(w, STR("path"), c->path);
-        if (c->root)
-            json_put(w, STR("root"), s->j->model.head.roots[c->root].path);
-        if (c->kind == UNDO_RENAMED)
-            json_put(w, STR("from"), c->from);
-        json_put_bool(w, STR("folder"), folder);
-        if (!folder && meta)
-            json_put_number(w, STR("size_before"), (long long)(data ? data->size : meta->size));
-        if (!folder && there)
-            json_put_number(w, STR("size"), (long long)spot.st.st_size);
-        if (counted) {
-            json_put_number(w, STR("added"), (long long)counts.added);
-            json_put_number(w, STR("removed"), (long long)counts.removed);
-        }
-        if (s->diff && counted)
-            json_put(w, STR("diff"), buf_str(&lines));
-        if (lost)
-            json_put(w, STR("lost"), data->text);
-        json_close(w, '}');
-    } else if (s->diff) {
-        if (!folder && c->kind != UNDO_RENAMED) {
-            buf_add(s->out, c->kind == UNDO_CREATED ? STR("--- /dev/null\n") : STR("--- a/"));
-            if (c->kind != UNDO_CREATED) {
-                add_clean(s->out, c->path);
-                buf_char(s->out, '\n');
-            }
-            buf_add(s->out, c->kind == UNDO_DELETED ? STR("+++ /dev/null\n") : STR("+++ b/"));
-            if (c->kind != UNDO_DELETED) {
-                add_clean(s->out, c->path);
-                buf_char(s->out, '\n');
-            }
-            if (counted)
-                buf_add(s->out, buf_str(&lines));
-            else
-                buf_add(s->out, STR("(no text, too large, or not kept)\n"));
-        }
-    } else {
-        buf_fmt(s->out, "%-9s ", undo_kind_word(c->kind));
-        if (c->root)
-            buf_fmt(s->out, "%.*s/", STR_ARG(s->j->model.head.roots[c->root].path));
-        add_clean(s->out, c->path);
-        if (folder)
-            buf_char(s->out, '/');
-        if (c->kind == UNDO_RENAMED) {
-            buf_add(s->out, STR(" (was "));
-            add_clean(s->out, c->from);
-            buf_char(s->out, ')');
-        }
-        if (counted)
-            buf_fmt(s->out, " +%zu -%zu", counts.added, counts.removed);
-        else if (!folder && there && c->kind != UNDO_RENAMED && S_ISREG(spot.st.st_mode))
-            buf_fmt(s->out, " %llu bytes", (unsigned long long)spot.st.st_size);
-        if (lost)
-            buf_fmt(s->out, " (cannot be taken back: %.*s)", STR_ARG(data->text));
-        buf_char(s->out, '\n');
+    const struct undo_change *c = item->change;
+    buf_fmt(out, "%-9s ", undo_kind_word(c->kind));
+    if (c->root)
+        buf_fmt(out, "%.*s/", STR_ARG(item->root));
+    add_clean(out, c->path);
+    if (item->folder)
+        buf_char(out, '/');
+    if (c->kind == UNDO_RENAMED) {
+        buf_add(out, STR(" (was "));
+        add_clean(out, c->from);
+        buf_char(out, ')');
     }
-    restore_leave(&spot);
+    if (item->counted)
+        buf_fmt(out, " +%zu -%zu", item->added, item->removed);
+    else if (item->has_size && item->regular && c->kind != UNDO_RENAMED)
+        buf_fmt(out, " %llu bytes", (unsigned long long)item->size);
+    if (item->lost.n)
+        buf_fmt(out, " (cannot be taken back: %.*s)", STR_ARG(item->lost));
+    buf_char(out, '\n');
 }
 
-static int show_changes(struct showing *s, const char *id)
+static bool show_change(void *context, const struct changes_item *item)
 {
-    struct undo_change *changes;
-    size_t count;
-    auto_buf struct buf out = {0};
-    struct json_writer w = {.out = &out};
-    const struct undo_head *h = &s->j->model.head;
-    s->out = &out;
-    s->w = &w;
-    if (undo_model_changes(&s->j->model, &changes, &count))
+    struct showing *s = context;
+    if (s->json) {
+        changes_json(item, &s->w);
+        return true;
+    }
+    if (s->diff)
+        show_diff(item, &s->out);
+    else
+        show_line(item, &s->out);
+    bool good = !s->out.failed && print_out(buf_str(&s->out));
+    buf_reset(&s->out);
+    s->out.failed = !good;
+    return good;
+}
+
+static void begin_json(struct json_writer *w, const struct store_journal *j, const char *id)
+{
+    const struct undo_head *h = &j->model.head;
+    json_open(w, '{');
+    json_put(w, STR("run"), str_of(id));
+    json_put(w, STR("command"), h->command);
+    json_put_number(w, STR("time"), (long long)h->time);
+    json_put(w, STR("root"), h->roots[0].path);
+    json_put_bool(w, STR("ended"), j->model.ended);
+    json_key(w, STR("changes"));
+    json_open(w, '[');
+}
+
+static int show_changes(struct showing *s, struct store_journal *j, const int *roots,
+                        const struct words *only, const char *id)
+{
+    uint64_t counts[UNDO_KINDS] = {0};
+    struct changes_query q = {.only = only->items,
+                              .only_count = only->count,
+                              .diff = s->diff,
+                              .each = show_change,
+                              .context = s};
+    s->w.out = &s->out;
+    if (s->json)
+        begin_json(&s->w, j, id);
+    if (changes_each(j, roots, &q, counts))
         return print_failure("out of memory");
     if (s->json) {
-        json_open(&w, '{');
-        json_put(&w, STR("run"), str_of(id));
-        json_put(&w, STR("command"), h->command);
-        json_put_number(&w, STR("time"), (long long)h->time);
-        json_put(&w, STR("root"), h->roots[0].path);
-        json_put_bool(&w, STR("ended"), s->j->model.ended);
-        json_key(&w, STR("changes"));
-        json_open(&w, '[');
-    }
-    for (size_t i = 0; i < count; i++)
-        if (is_wanted(s, &changes[i]) && restore_differs(s->j, s->roots, &changes[i])) {
-            s->counts[changes[i].kind]++;
-            show_change(s, &changes[i]);
-            if (!s->json && (out.failed || !print_out(buf_str(&out))))
-                return print_failure("cannot write the answer");
-            if (!s->json)
-                buf_reset(&out);
-        }
-    if (s->json) {
-        json_close(&w, ']');
+        json_close(&s->w, ']');
         for (int k = UNDO_CREATED; k < UNDO_KINDS; k++)
-            json_put_number(&w, str_of(undo_kind_word(k)), (long long)s->counts[k]);
-        json_close(&w, '}');
-        buf_char(&out, '\n');
+            json_put_number(&s->w, str_of(undo_kind_word(k)), (long long)counts[k]);
+        json_close(&s->w, '}');
+        buf_char(&s->out, '\n');
     } else if (!s->diff) {
-        buf_fmt(&out, "%llu created, %llu modified, %llu deleted, %llu renamed by run %s: ",
-                (unsigned long long)s->counts[UNDO_CREATED],
-                (unsigned long long)s->counts[UNDO_MODIFIED],
-                (unsigned long long)s->counts[UNDO_DELETED],
-                (unsigned long long)s->counts[UNDO_RENAMED], id);
-        add_clean(&out, h->command);
-        buf_char(&out, '\n');
+        buf_fmt(&s->out, "%llu created, %llu modified, %llu deleted, %llu renamed by run %s: ",
+                (unsigned long long)counts[UNDO_CREATED], (unsigned long long)counts[UNDO_MODIFIED],
+                (unsigned long long)counts[UNDO_DELETED], (unsigned long long)counts[UNDO_RENAMED],
+                id);
+        add_clean(&s->out, j->model.head.command);
+        buf_char(&s->out, '\n');
     }
-    return !out.failed && print_out(buf_str(&out)) ? 0 : print_failure("cannot write the answer");
+    return !s->out.failed && print_out(buf_str(&s->out)) ? 0
+                                                         : print_failure("cannot write the answer");
 }
 
 int command_changes(struct arguments *args)
@@ -290,16 +214,18 @@ int command_changes(struct arguments *args)
         return code;
     auto_store_journal struct store_journal j = {
         .folder = -1, .pack = -1, .objects = -1, .lock = -1};
-    struct showing s = {.j = &j, .diff = diff, .json = json, .only = &words};
+    struct showing s = {.diff = diff, .json = json};
+    int roots[UNDO_MOST_ROOTS];
     if (choose(store, &words, id, &code)) {
         if (!make_absolute(&arena, &words))
             code = print_failure("out of memory");
         else if (store_read(store, id, &j, why, sizeof why) ||
-                 restore_open_roots(&j.model.head, s.roots, why, sizeof why))
+                 restore_open_roots(&j.model.head, roots, why, sizeof why))
             code = print_failure("%s", why);
         else {
-            code = show_changes(&s, id);
-            restore_close_roots(&j.model.head, s.roots);
+            code = show_changes(&s, &j, roots, &words, id);
+            restore_close_roots(&j.model.head, roots);
+            buf_free(&s.out);
         }
     }
     close(store);
@@ -315,11 +241,8 @@ struct telling {
 
 static void tell(void *context, const struct restore_item *item)
 {
-    static const char *const words[] = {[RESTORE_FAILED] = "failed",
-                                        [RESTORE_CONFLICT] = "conflict",
-                                        [RESTORE_REMOVED] = "removed",
-                                        [RESTORE_RESTORED] = "restored",
-                                        [RESTORE_MOVED] = "moved"};
+    static const char *const words[] = {
+        [RESTORE_REMOVED] = "removed", [RESTORE_RESTORED] = "restored", [RESTORE_MOVED] = "moved"};
     static const char *const would[] = {[RESTORE_FAILED] = "would fail",
                                         [RESTORE_CONFLICT] = "would leave alone",
                                         [RESTORE_REMOVED] = "would remove",
@@ -328,18 +251,16 @@ static void tell(void *context, const struct restore_item *item)
     struct telling *t = context;
     auto_buf struct buf line = {0};
     if (t->json) {
-        json_open(t->w, '{');
-        json_put(t->w, STR("result"), str_of(words[item->result]));
-        json_put(t->w, STR("path"), str_of(item->path));
-        if (item->from[0])
-            json_put(t->w, STR("from"), str_of(item->from));
-        if (item->why[0])
-            json_put(t->w, STR("why"), str_of(item->why));
-        json_close(t->w, '}');
+        changes_restored_json(item, t->w);
         return;
     }
     bool bad = item->result == RESTORE_CONFLICT || item->result == RESTORE_FAILED;
     add_clean(&line, str_of(item->path));
+    if (bad && item->from[0]) {
+        buf_add(&line, STR(" (now "));
+        add_clean(&line, str_of(item->from));
+        buf_char(&line, ')');
+    }
     if (bad) {
         print_error("%s: %s%s%s",
                     t->dry                             ? would[item->result]
@@ -399,6 +320,8 @@ static int undo_one(int store, const char *id, struct undo_request *q)
                         (unsigned long long)(counts.conflicts + counts.failed), counts.run);
         else
             print_error("run %s: nothing was restored", id);
+        if (counts.changed)
+            print_error("to restore over what was changed since: cordon undo --force %s", id);
     }
     return counts.conflicts + counts.failed ? 1 : 0;
 }
@@ -517,31 +440,15 @@ static void show_run(const struct store_run *r, struct buf *out)
         buf_add(out, r->other ? STR("(written by another version)") : STR("(damaged)"));
     else
         add_clean(out, str_slice(r->head.command, 0, 60));
+    if (r->head.root_count) {
+        buf_add(out, STR("  in "));
+        add_clean(out, r->head.roots[0].path);
+    }
     if (r->live)
         buf_add(out, STR("  (running)"));
     if (r->undone.n)
         buf_fmt(out, "  (taken back by %.*s)", STR_ARG(r->undone));
     buf_char(out, '\n');
-}
-
-static void run_json(struct json_writer *w, const struct store_run *r)
-{
-    json_open(w, '{');
-    json_put(w, STR("run"), str_of(r->id));
-    json_put_number(w, STR("time"), (long long)r->head.time);
-    json_put_number(w, STR("bytes"), (long long)r->bytes);
-    json_put(w, STR("command"), r->head.command);
-    json_put(w, STR("session"), r->head.session);
-    json_put(w, STR("undoes"), r->head.undoes);
-    json_put(w, STR("undone"), r->undone);
-    json_put_bool(w, STR("live"), r->live);
-    json_put_bool(w, STR("damaged"), r->damaged || r->other);
-    json_key(w, STR("roots"));
-    json_open(w, '[');
-    for (uint32_t i = 0; i < r->head.root_count; i++)
-        json_string(w, r->head.roots[i].path);
-    json_close(w, ']');
-    json_close(w, '}');
 }
 
 static int list_runs(int store, bool json)
@@ -560,7 +467,7 @@ static int list_runs(int store, bool json)
     }
     for (size_t i = 0; i < count; i++)
         if (json)
-            run_json(&w, &runs[i]);
+            changes_run_json(&runs[i], &w);
         else
             show_run(&runs[i], &out);
     if (json) {
@@ -568,6 +475,8 @@ static int list_runs(int store, bool json)
         json_close(&w, '}');
         buf_char(&out, '\n');
     }
+    if (!count && !json)
+        print_error("no runs with --undo are kept");
     return !out.failed && print_out(buf_str(&out)) ? 0 : print_failure("cannot write the answer");
 }
 

@@ -441,7 +441,7 @@ int system_run(struct run *run)
                               .cwd = cwd.p,
                               .unconfined = !confined || inside,
                               .timeout_ms = settings->limits.timeout_ms,
-                              .stamp = way.undo ? keep_stamp(way.undo) : 0,
+                              .stamp = way.undo ? keep_lock(way.undo) : 0,
                               .stubs = stubs,
                               .policy = p->policy,
                               .confine = {.landlock_abi = confine_landlock_abi(),

@@ -40,7 +40,10 @@ int keep_write(struct keep *k, const struct keep_place *place)
 {
     struct undo_path path;
     begin(k);
-    if (!S_ISREG(place->st->st_mode) || (keep_bits(k, place->st) & (KEEP_MADE | KEEP_DATA)) ||
+    /* What is written to a fifo is not in it, but its times are. */
+    if (!S_ISREG(place->st->st_mode))
+        return keep_attributes(k, place);
+    if ((keep_bits(k, place->st) & (KEEP_MADE | KEEP_DATA)) ||
         !keep_below_root(k, place->path, &path))
         return 0;
     return keep_copy(k, place, &path);
@@ -164,5 +167,5 @@ void keep_after(struct keep *k, int error, const struct keep_place *made)
 const char *keep_lost(const struct keep *k, uint64_t *count)
 {
     *count = k->lost;
-    return k->lost ? k->reason : NULL;
+    return k->reason[0] ? k->reason : NULL;
 }

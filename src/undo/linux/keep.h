@@ -30,12 +30,14 @@ struct keep_options {
 
 struct keep;
 
-/* Creates a run in the store. Returns a code and a sentence on failure. */
+/* Creates a run in the store. Returns a code and a sentence on failure: CORDON_E_CONFLICT while an undo
+   changes one of the roots, and for an undo while any run can. */
 int keep_open(const struct keep_options *options, struct keep **out, char *why, size_t capacity);
 
-/* The run's id, and a descriptor whose mtime says when the tree died if nothing else does. */
+/* The run's id, and the descriptor that keeps the journal locked. While a copy of it is open the run
+   counts as going on, and its mtime says when the tree died if nothing else does. */
 const char *keep_run(const struct keep *k);
-int keep_stamp(const struct keep *k);
+int keep_lock(const struct keep *k);
 
 /* Each returns 0, or a negative errno: then the change must not be made. -EAGAIN: the object at
    this name is another one by now. */
@@ -53,7 +55,7 @@ void keep_after(struct keep *k, int error, const struct keep_place *made);
 /* Names that the journal itself gave to this inode, which has others. */
 unsigned keep_handles(const struct keep *k, const struct stat *st);
 
-/* Why the last object was not kept; NULL: all were. And how many were not. */
+/* Why the last object could not be kept; NULL: all were. And how many were changed all the same. */
 const char *keep_lost(const struct keep *k, uint64_t *count);
 
 /* The tree is dead: writes the end. Returns false if the journal could not be written. */

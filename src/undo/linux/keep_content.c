@@ -14,9 +14,9 @@
 static int lose(struct keep *k, struct undo_record *record, const struct stat *st, const char *why)
 {
     snprintf(k->reason, sizeof k->reason, "%s", why);
-    k->lost++;
     if (k->strict)
         return -ENOSPC;
+    k->lost++;
     record->how = UNDO_LOST;
     record->text = str_of(why);
     int rc = keep_add(k, record);
@@ -24,19 +24,42 @@ static int lose(struct keep *k, struct undo_record *record, const struct stat *s
     return rc;
 }
 
-static int copy_content(int from, int to)
+/* Takes what lies at this place of the file. */
+static int copy_part(int from, int to, off_t at, off_t end)
 {
-    off_t at = 0;
-    if (ioctl(to, FICLONE, from) == 0)
-        return 0;
-    for (ssize_t n = 1; n > 0;) {
-        n = sendfile(to, from, &at, 1 << 26);
-        if (n < 0 && (errno == EINTR || errno == EAGAIN))
-            n = 1;
-        else if (n < 0)
+    while (at < end) {
+        size_t want = end - at > 1 << 26 ? 1 << 26 : (size_t)(end - at);
+        ssize_t n = sendfile(to, from, &at, want);
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
             return -errno;
+        if (n == 0)
+            return 0; /* it was cut off meanwhile */
     }
     return 0;
+}
+
+int keep_copy_content(int from, int to)
+{
+    struct stat st;
+    if (ioctl(to, FICLONE, from) == 0)
+        return 0;
+    if (fstat(from, &st))
+        return -errno;
+    /* Holes stay holes. */
+    for (off_t at = 0, hole; at < st.st_size; at = hole) {
+        at = lseek(from, at, SEEK_DATA);
+        if (at < 0 && errno == ENXIO)
+            break;
+        hole = at < 0 ? st.st_size : lseek(from, at, SEEK_HOLE);
+        if (at < 0)
+            at = 0; /* not known here: all of it is data */
+        if (hole < 0 || lseek(to, at, SEEK_SET) < 0)
+            return -errno;
+        int rc = copy_part(from, to, at, hole);
+        if (rc)
+            return rc;
+    }
+    return ftruncate(to, st.st_size) ? -errno : 0;
 }
 
 void keep_object_name(uint64_t number, char out[24])
@@ -51,7 +74,10 @@ static int keep_large(struct keep *k, int fd, struct undo_record *record)
     int to = openat(k->objects, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0);
     if (to < 0)
         return -errno;
-    int rc = copy_content(fd, to);
+    struct stat copy;
+    int rc = keep_copy_content(fd, to);
+    if (rc == 0 && fstat(to, &copy))
+        rc = -errno;
     close(to);
     if (rc) {
         unlinkat(k->objects, name, 0);
@@ -59,6 +85,7 @@ static int keep_large(struct keep *k, int fd, struct undo_record *record)
     }
     record->how = UNDO_COPY;
     record->place = k->objects_made++;
+    record->size = (uint64_t)copy.st_size;
     return 0;
 }
 
@@ -121,8 +148,9 @@ int keep_copy(struct keep *k, const struct keep_place *place, const struct undo_
     keep_take_attributes(fd, &attributes);
     record.attributes = buf_str(&attributes);
     uint64_t size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
+    uint64_t taken = size < UNDO_SMALL ? size : (uint64_t)st.st_blocks * 512;
     int rc;
-    if (k->used + size > k->limit)
+    if (k->used + taken > k->limit)
         rc = -EDQUOT;
     else if (size >= UNDO_SMALL || (rc = keep_small(k, fd, &record)) == -EFBIG)
         rc = keep_large(k, fd, &record);
@@ -132,7 +160,7 @@ int keep_copy(struct keep *k, const struct keep_place *place, const struct undo_
                     rc == -EDQUOT   ? "over --undo-limit"
                     : rc == -ENOSPC ? "the disk is full"
                                     : "it could not be copied");
-    k->used += size;
+    k->used += taken;
     rc = keep_add(k, &record);
     if (rc == 0)
         keep_set_bits(k, &st, KEEP_META | KEEP_DATA);
@@ -160,7 +188,9 @@ static int keep_inode(struct keep *k, const struct keep_place *place, const stru
     record.how = how;
     record.place = k->objects_made++;
     auto_buf struct buf attributes = {0};
-    int fd = how == UNDO_HANDLE ? openat(k->objects, name, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+    int fd = how == UNDO_HANDLE && !S_ISLNK(st.st_mode)
+                 ? openat(k->objects, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+                 : -1;
     if (fd >= 0) {
         keep_take_attributes(fd, &attributes);
         close(fd);
@@ -206,21 +236,19 @@ int keep_away(struct keep *k, const struct keep_place *place, const struct undo_
             close(fd);
         return rc;
     }
-    if (S_ISREG(st->st_mode)) {
-        if (st->st_nlink > 1 && (bits & KEEP_HANDLE))
-            return 0;
-        if (st->st_nlink > 1) {
-            int rc = keep_inode(k, place, path, UNDO_HANDLE);
-            if (rc <= 0)
-                return rc;
-        }
-        if (bits & KEEP_DATA)
-            return 0;
-        int rc = st->st_nlink > 1 ? 1 : keep_inode(k, place, path, UNDO_LINKED);
-        return rc <= 0 ? rc : keep_copy(k, place, path);
+    if (st->st_nlink > 1 && (bits & KEEP_HANDLE))
+        return 0;
+    if (st->st_nlink > 1) {
+        int rc = keep_inode(k, place, path, UNDO_HANDLE);
+        if (rc <= 0)
+            return rc;
     }
     if (bits & KEEP_DATA)
         return 0;
+    if (S_ISREG(st->st_mode)) {
+        int rc = st->st_nlink > 1 ? 1 : keep_inode(k, place, path, UNDO_LINKED);
+        return rc <= 0 ? rc : keep_copy(k, place, path);
+    }
     char target[UNDO_LONGEST_TEXT];
     struct undo_record record = keep_record(path, st);
     ssize_t n =

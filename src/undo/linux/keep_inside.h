@@ -17,7 +17,7 @@ struct known {
 enum { LONGEST_REASON = 96 };
 
 struct keep {
-    int store, folder, objects, log, pack, lock, stamp;
+    int store, folder, objects, log, pack, lock;
     char id[STORE_LONGEST_ID];
     struct undo_head head;
     char *paths[UNDO_MOST_ROOTS];
@@ -75,6 +75,10 @@ int keep_note_folder(struct keep *k, const struct keep_place *place, const struc
 
 /* The name of a file of the journal. */
 void keep_object_name(uint64_t number, char out[24]);
+
+/* Makes an empty file the same as another, its holes included: a clone where the file system can.
+   Both are read and written from their beginning. 0 or a negative errno. */
+int keep_copy_content(int from, int to);
 
 /* Keeps a copy of a regular file. */
 int keep_copy(struct keep *k, const struct keep_place *place, const struct undo_path *path);

@@ -20,9 +20,9 @@ const char *keep_run(const struct keep *k)
     return k->id;
 }
 
-int keep_stamp(const struct keep *k)
+int keep_lock(const struct keep *k)
 {
-    return k->stamp;
+    return k->lock;
 }
 
 static int make_folder(struct keep *k)
@@ -86,13 +86,56 @@ static int take_roots(struct keep *k, const struct keep_options *o, char *why, s
     return 0;
 }
 
+/* Nobody may change the roots while an undo does. The store is locked, so that two that begin at the
+   same time see each other. */
+static int refuse_others(const struct keep *k, const struct keep_options *o, char *why,
+                         size_t capacity)
+{
+    char live[STORE_LONGEST_ID];
+    bool undo = o->undoes[0] != '\0';
+    store_find_live(k->store, &k->head, !undo, live);
+    if (!live[0])
+        return 0;
+    snprintf(why, capacity,
+             undo ? "run %s, which has not ended, can change these folders; try again when it has"
+                  : "--undo: an undo changes these folders just now (run %s); try again when it "
+                    "has ended",
+             live);
+    return CORDON_E_CONFLICT;
+}
+
+/* Makes the files of the journal and writes its head. */
+static int make_journal(struct keep *k, const struct keep_options *o)
+{
+    static const struct timespec never[2] = {{0, 0}, {0, 0}};
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    k->folder = make_folder(k);
+    if (k->folder >= 0 && mkdirat(k->folder, "objects", 0700) == 0)
+        k->objects = openat(k->folder, "objects", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    k->lock = make_file(k, "lock", 0600);
+    k->pack = make_file(k, "pack", 0);
+    k->log = make_file(k, "log", 0);
+    k->head.run = str_of(k->id);
+    k->head.session = str_slice(str_of(o->session), 0, UNDO_LONGEST_NAME);
+    k->head.command = str_slice(str_of(o->command), 0, UNDO_LONGEST_TEXT);
+    k->head.undoes = str_of(o->undoes);
+    k->head.time = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    undo_put_head(&k->record, &k->head);
+    k->log_end = k->record.n;
+    bool made = k->objects >= 0 && k->lock >= 0 && k->pack >= 0 && k->log >= 0 &&
+                flock(k->lock, LOCK_EX) == 0 && futimens(k->lock, never) == 0 &&
+                !k->record.failed && keep_write_all(k->log, k->record.p, k->record.n);
+    return made ? 0 : CORDON_E_WRITE;
+}
+
 int keep_open(const struct keep_options *o, struct keep **out, char *why, size_t capacity)
 {
     struct keep *k = calloc(1, sizeof *k);
     snprintf(why, capacity, "out of memory");
     if (!k)
         return CORDON_E_NOMEM;
-    k->store = k->folder = k->objects = k->log = k->pack = k->lock = k->stamp = -1;
+    k->store = k->folder = k->objects = k->log = k->pack = k->lock = -1;
     k->limit = o->limit;
     k->strict = o->strict;
     k->known_size = 1024;
@@ -101,31 +144,12 @@ int keep_open(const struct keep_options *o, struct keep **out, char *why, size_t
     if (rc == 0 && (k->store = store_open(true, why, capacity)) < 0)
         rc = CORDON_E_OPEN;
     int guard = rc == 0 ? store_lock(k->store) : -1;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (rc == 0) {
-        static const struct timespec never[2] = {{0, 0}, {0, 0}};
-        k->folder = make_folder(k);
-        if (k->folder >= 0 && mkdirat(k->folder, "objects", 0700) == 0)
-            k->objects = openat(k->folder, "objects", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        k->lock = make_file(k, "lock", 0600);
-        k->stamp = make_file(k, "stamp", 0600);
-        k->pack = make_file(k, "pack", 0);
-        k->log = make_file(k, "log", 0);
-        k->head.run = str_of(k->id);
-        k->head.session = str_slice(str_of(o->session), 0, UNDO_LONGEST_NAME);
-        k->head.command = str_slice(str_of(o->command), 0, UNDO_LONGEST_TEXT);
-        k->head.undoes = str_of(o->undoes);
-        k->head.time = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-        undo_put_head(&k->record, &k->head);
-        k->log_end = k->record.n;
-        if (k->objects < 0 || k->lock < 0 || k->stamp < 0 || k->pack < 0 || k->log < 0 ||
-            flock(k->lock, LOCK_EX | LOCK_NB) || futimens(k->stamp, never) || k->record.failed ||
-            !keep_write_all(k->log, k->record.p, k->record.n)) {
-            snprintf(why, capacity, "--undo: cannot create the journal: %s", strerror(errno));
-            rc = CORDON_E_WRITE;
-        }
-    }
+    if (rc == 0)
+        rc = guard < 0 ? CORDON_E_WRITE : refuse_others(k, o, why, capacity);
+    if (rc == 0)
+        rc = make_journal(k, o);
+    if (rc == CORDON_E_WRITE)
+        snprintf(why, capacity, "--undo: cannot create the journal: %s", strerror(errno));
     if (guard >= 0)
         close(guard);
     if (rc) {
@@ -195,7 +219,8 @@ static void drop_handles(struct keep *k)
         keep_object_name(k->handles[i].object, name);
         if (fstatat(k->objects, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink > 1)
             continue;
-        fchmodat(k->objects, name, 0, 0); /* no other name is left: this is the content */
+        if (S_ISREG(k->handles[i].st.st_mode))
+            fchmodat(k->objects, name, 0, 0); /* no other name is left: this is the content */
         k->handles[i] = k->handles[--k->handle_count];
     }
     for (uint32_t i = 0; k->handle_count && i < k->head.root_count; i++) {
@@ -223,13 +248,13 @@ bool keep_end(struct keep *k)
              later.tv_sec >= now.tv_sec - 1); /* unless the clock was set */
     k->broken = false;
     keep_add(k, &(struct undo_record){.type = UNDO_END, .end = keep_time(now)});
-    futimens(k->stamp, (struct timespec[2]){now, now});
+    futimens(k->lock, (struct timespec[2]){now, now});
     return lossless && !k->broken;
 }
 
 void keep_close(struct keep *k, bool discard)
 {
-    int files[] = {k->log, k->pack, k->objects, k->stamp, k->lock, k->folder};
+    int files[] = {k->log, k->pack, k->objects, k->lock, k->folder};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i] >= 0)
             close(files[i]);

@@ -83,7 +83,7 @@ static int append(struct keep *k)
     }
     k->broken = ftruncate(k->log, (off_t)k->log_end) != 0 || !k->strict ||
                 lseek(k->log, (off_t)k->log_end, SEEK_SET) < 0;
-    k->lost++;
+    k->lost += !k->strict;
     snprintf(k->reason, sizeof k->reason, "%s",
              end >= STORE_LARGEST_LOG ? "too many changes for one journal"
                                       : "the journal cannot be written");

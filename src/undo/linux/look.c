@@ -92,9 +92,10 @@ static bool same_content(const struct store_journal *j, const struct undo_record
     char name[24], ours[PIECE], theirs[PIECE];
     off_t from = kept->how == UNDO_PACK ? (off_t)kept->place : 0, at = 0;
     snprintf(name, sizeof name, "%llu", (unsigned long long)kept->place);
-    int source = kept->how == UNDO_PACK   ? dup(j->pack)
-                 : kept->how == UNDO_COPY ? store_open_file(j->objects, name)
-                                          : -1;
+    int source = kept->how == UNDO_PACK ? dup(j->pack)
+                 : kept->how == UNDO_COPY || kept->how == UNDO_LINKED
+                     ? store_open_file(j->objects, name)
+                     : -1;
     int fd = openat(spot->parent, spot->leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     bool same = source >= 0 && fd >= 0 && (uint64_t)spot->st.st_size == kept->size;
     while (same && (uint64_t)at < kept->size) {
@@ -109,6 +110,17 @@ static bool same_content(const struct store_journal *j, const struct undo_record
     if (fd >= 0)
         close(fd);
     return same;
+}
+
+bool restore_is_as_before(const struct store_journal *j, uint32_t object,
+                          const struct restore_spot *spot)
+{
+    const struct undo_object *o = &j->model.objects[object];
+    const struct undo_record *meta = undo_model_record(&j->model, o->meta);
+    const struct undo_record *data = undo_model_record(&j->model, o->data);
+    return meta && data && spot->exists && S_ISREG(spot->st.st_mode) &&
+           spot->st.st_mode == meta->ident.mode && spot->st.st_uid == meta->user &&
+           spot->st.st_gid == meta->group && same_content(j, data, spot);
 }
 
 bool restore_differs(const struct store_journal *j, const int *roots,

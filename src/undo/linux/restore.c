@@ -73,23 +73,26 @@ struct keep_place undoing_place(const struct restore_spot *spot)
 
 void undoing_say(struct undoing *u, uint32_t object, enum restore_result result, const char *why)
 {
-    auto_buf struct buf path = {0}, from = {0};
+    auto_buf struct buf path = {0}, from = {0}, plain = {0};
     const struct undo_object *o = &u->m->objects[object];
     bool before = !o->made && o->before;
+    bool stays = result == RESTORE_CONFLICT || result == RESTORE_FAILED;
     if (u->tasks[object].told)
         return;
     u->tasks[object].told = true;
-    uint32_t entry = before ? o->before : o->after;
-    if (u->m->head.root_count > 1) {
-        auto_buf struct buf rest = {0};
-        int root = undo_model_path(u->m, entry, before, &rest);
-        if (root >= 0)
-            buf_fmt(&path, "%.*s/", STR_ARG(u->m->head.roots[root].path));
-        buf_add(&path, buf_str(&rest));
-    } else
-        undo_model_path(u->m, entry, before, &path);
+    int root = o->root ? (int)object - 1
+                       : undo_model_path(u->m, before ? o->before : o->after, before, &plain);
+    if (u->m->head.root_count > 1 && root >= 0)
+        buf_fmt(&path, "%.*s%s", STR_ARG(u->m->head.roots[root].path), o->root ? "" : "/");
+    else if (o->root)
+        buf_char(&path, '.');
+    buf_add(&path, buf_str(&plain));
     if (result == RESTORE_MOVED)
         undo_model_path(u->m, o->after, false, &from);
+    /* Where it stays, if a folder on the way went back to its old name, or it did not itself. */
+    if (stays && o->after && undoing_final_path(u, o->after, &from) >= 0 &&
+        str_eq(buf_str(&from), buf_str(&plain)))
+        buf_reset(&from);
     if (o->folder)
         buf_char(&path, '/');
     switch (result) {
@@ -141,9 +144,12 @@ static void tell_left(struct undoing *u)
     for (uint32_t i = 1; i < u->m->object_count; i++) {
         const struct undo_object *o = &u->m->objects[i];
         /* The file that it replaced is said to be left. */
-        bool replacing = o->made && o->after && u->tasks[u->m->entries[o->after].before].left;
-        if (u->tasks[i].wanted && u->tasks[i].left && !replacing)
+        uint32_t was = o->made && o->after ? u->m->entries[o->after].before : 0;
+        bool replacing = was && u->tasks[was].left && u->m->objects[was].before == o->after;
+        if (u->tasks[i].wanted && u->tasks[i].left && !replacing) {
+            u->counts->changed += u->tasks[i].forceable;
             undoing_say(u, i, RESTORE_CONFLICT, u->tasks[i].why);
+        }
     }
 }
 
@@ -243,16 +249,9 @@ int restore_run(int store, const char *id, const struct restore_options *options
             struct stat st;
             u.tasks[i + 1].quiet = fstat(u.roots[i], &st) == 0 && undoing_is_untouched(&u, &st);
         }
-        char live[STORE_LONGEST_ID] = "";
-        if (!options->dry)
-            store_find_live(store, &u.m->head, live);
         if (options->dry)
             tell_plan(&u);
-        else if (live[0]) {
-            snprintf(why, capacity, "run %.40s, which has not ended, can change these folders",
-                     live);
-            rc = CORDON_E_CONFLICT;
-        } else
+        else
             rc = open_own_journal(&u, id, why, capacity);
     }
     if (rc == 0 && !options->dry) {
@@ -269,7 +268,8 @@ int restore_run(int store, const char *id, const struct restore_options *options
         bool kept = counts->done || clean;
         if (kept)
             snprintf(counts->run, sizeof counts->run, "%s", keep_run(u.keep));
-        if (kept && options->path_count == 0)
+        /* What was left alone can be tried again, with --force or when there is room. */
+        if (clean && options->path_count == 0)
             mark_undone(&u);
         keep_close(u.keep, !kept);
     }

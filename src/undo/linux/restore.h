@@ -33,6 +33,10 @@ void restore_leave(struct restore_spot *spot);
 bool restore_differs(const struct store_journal *j, const int *roots,
                      const struct undo_change *change);
 
+/* True if a regular file there holds what the object held before the run, with its mode and owner. */
+bool restore_is_as_before(const struct store_journal *j, uint32_t object,
+                          const struct restore_spot *spot);
+
 /* True if anything that the run recorded is not exactly as it was, times of folders included. */
 bool restore_any(const struct store_journal *j, const int *roots);
 
@@ -52,7 +56,7 @@ enum restore_result {
 struct restore_item {
     enum restore_result result;
     const char *path; /* below the root, or whole if there are several roots */
-    const char *from; /* of RESTORE_MOVED; else "" */
+    const char *from; /* what a renamed object is called now; else "" */
     const char *why;  /* of a conflict or failure; else "" */
 };
 
@@ -68,6 +72,7 @@ struct restore_options {
 
 struct restore_counts {
     uint64_t done, conflicts, failed;
+    uint64_t changed;           /* of the conflicts: --force would restore them */
     char run[STORE_LONGEST_ID]; /* that takes the undo back; "": nothing was changed */
 };
 

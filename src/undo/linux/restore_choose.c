@@ -33,6 +33,27 @@ static bool is_back(const struct undoing *u, uint32_t object)
     return back;
 }
 
+/* Somebody has put back what was there before the run, by other means: nothing is left to do. */
+static bool was_put_back(struct undoing *u, uint32_t object, uint32_t entry,
+                         const struct restore_spot *spot)
+{
+    uint32_t was = u->m->objects[object].made ? u->m->entries[entry].before : object;
+    if (!was || (was == object && u->m->objects[was].after && undoing_names_differ(u->m, was)) ||
+        !restore_is_as_before(u->j, was, spot))
+        return false;
+    u->tasks[object].wanted = u->tasks[was].wanted = false;
+    return true;
+}
+
+/* Left alone unless --force is given. */
+static void leave_unless_forced(struct undoing *u, uint32_t object, const char *why)
+{
+    if (u->o->force)
+        return;
+    undoing_leave(u, object, why);
+    u->tasks[object].forceable = true;
+}
+
 /* Looks at the object's names on the disk. */
 static void look_for_conflicts(struct undoing *u, uint32_t object)
 {
@@ -53,8 +74,8 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
         else if (there && S_ISDIR(spot.st.st_mode) != o->folder)
             undoing_leave(u, object, "something else has its name");
         else if (there && !undoing_is_untouched(u, &spot.st)) {
-            if (!o->folder && !u->o->force)
-                undoing_leave(u, object, "it was changed after the run");
+            if (!o->folder && !was_put_back(u, object, i, &spot))
+                leave_unless_forced(u, object, "it was changed after the run");
         } else if (there)
             t->quiet = true;
         restore_leave(&spot);
@@ -64,8 +85,10 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
         if (u->m->entries[i].after || (!f->root && !f->after))
             continue;
         bool there = undoing_find(u, i, false, &spot) == 0 && spot.exists;
-        if (there && (!u->o->force || S_ISDIR(spot.st.st_mode)))
+        if (there && S_ISDIR(spot.st.st_mode))
             undoing_leave(u, object, "something new has its name");
+        else if (there && !was_put_back(u, object, i, &spot))
+            leave_unless_forced(u, object, "something new has its name");
         restore_leave(&spot);
     }
 }

@@ -2,30 +2,15 @@
 /* Contents, modes, owners, attributes and times, once every object has its names again. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "cordon.h"
+#include "undo/linux/keep_inside.h"
 #include "undo/linux/restore_inside.h"
-
-static int copy_range(int from, off_t at, uint64_t size, int to)
-{
-    while (size) {
-        ssize_t n = sendfile(to, from, &at, size > 1 << 26 ? 1 << 26 : (size_t)size);
-        if (n < 0 && (errno == EINTR || errno == EAGAIN))
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : -EIO; /* the journal is cut off */
-        size -= (uint64_t)n;
-    }
-    return 0;
-}
 
 /* Writes the kept content to an empty file. */
 static int write_content(const struct undoing *u, const struct undo_record *data, int to)
@@ -44,9 +29,10 @@ static int write_content(const struct undoing *u, const struct undo_record *data
     if (from < 0)
         return -errno;
     struct stat st;
-    int rc = fstat(from, &st) ? -errno : 0;
-    if (rc == 0 && ioctl(to, FICLONE, from))
-        rc = copy_range(from, 0, (uint64_t)st.st_size, to);
+    int rc = fstat(from, &st) ? -errno
+             : data->how == UNDO_COPY && (uint64_t)st.st_size != data->size
+                 ? -EIO
+                 : keep_copy_content(from, to);
     close(from);
     return rc;
 }
@@ -280,8 +266,15 @@ int undoing_restore_folders(struct undoing *u)
                          : undoing_find(u, o->before, true, &spot);
         if (rc == 0 && spot.exists && S_ISDIR(spot.st.st_mode)) {
             struct keep_place place = undoing_place(&spot);
+            bool times = t->quiet || !o->after;
             if (keep_attributes(u->keep, &place) == 0)
-                set_meta(meta, &spot, t->quiet || !o->after, true);
+                set_meta(meta, &spot, times, true);
+            /* Usually somebody put something into it since, and that is no conflict. */
+            if (!times && !u->j->known_end) {
+                u->tasks[object].told = false;
+                undoing_say(u, object, RESTORE_CONFLICT,
+                            "its times: when the run ended is not known");
+            }
         }
         restore_leave(&spot);
     }

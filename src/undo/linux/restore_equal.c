@@ -79,12 +79,13 @@ void undoing_write_equals(struct undoing *u)
     struct stat st;
     if (fd < 0)
         return;
-    if (fstat(fd, &st) == 0 &&
-        (uint64_t)st.st_size > (uint64_t)MOST_EQUALS * sizeof(struct equal) && ftruncate(fd, 0)) {
-        close(fd);
-        return;
-    }
-    if (!u->same.failed && u->same.n)
+    /* A piece that an undo wrote before it was killed would shift all that come after it. */
+    bool whole = fstat(fd, &st) == 0;
+    off_t end = whole ? st.st_size - st.st_size % (off_t)sizeof(struct equal) : 0;
+    if (end > (off_t)(MOST_EQUALS * sizeof(struct equal)))
+        end = 0;
+    whole = whole && (end == st.st_size || ftruncate(fd, end) == 0);
+    if (whole && !u->same.failed && u->same.n)
         (void)!write(fd, u->same.p, u->same.n);
     close(fd);
 }

@@ -7,12 +7,13 @@
 
 /* What is decided and done about one object. */
 struct task {
-    bool wanted;  /* it changed and was asked for */
-    bool left;    /* alone: why says why */
-    bool failed;  /* in the attempt */
-    bool staged;  /* it lies in the staging folder under its number */
-    bool adopted; /* a folder that the run made anew: it stays */
-    bool quiet;   /* a folder nobody else changed since: its times are restored too */
+    bool wanted;    /* it changed and was asked for */
+    bool left;      /* alone: why says why */
+    bool forceable; /* with --force it would not be left */
+    bool failed;    /* in the attempt */
+    bool staged;    /* it lies in the staging folder under its number */
+    bool adopted;   /* a folder that the run made anew: it stays */
+    bool quiet;     /* a folder nobody else changed since: its times are restored too */
     bool told;
     uint32_t missing; /* names that it does not have again yet */
     const char *why;

@@ -268,7 +268,9 @@ int undoing_restore_names(struct undoing *u)
     for (uint32_t i = 1; i < m->entry_count; i++) {
         const struct undo_entry *e = &m->entries[i];
         if (e->before && e->after != e->before && undoing_is_ready(u, e->before)) {
-            list[back++] = (struct order){i, undo_model_depth(m, i, true)};
+            /* Folders first: a file may get a further name from one that lies in them. */
+            unsigned later = m->objects[e->before].folder ? 0 : UNDO_LONGEST_PATH;
+            list[back++] = (struct order){i, undo_model_depth(m, i, true) + later};
             u->tasks[e->before].missing++;
         }
     }

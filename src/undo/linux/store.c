@@ -102,7 +102,7 @@ static bool is_id(const char *id)
     return id[0] && id[0] != '.' && strlen(id) < STORE_LONGEST_ID && !strchr(id, '/');
 }
 
-static int open_run(int store, const char *id)
+int store_open_run(int store, const char *id)
 {
     if (!is_id(id)) {
         errno = ENOENT;
@@ -111,11 +111,10 @@ static int open_run(int store, const char *id)
     return openat(store, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Held by the run itself while it lasts. */
-static int take_lock(int folder, bool *live)
+int store_take_lock(int folder, int how, bool *live)
 {
     int fd = openat(folder, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    *live = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    *live = fd >= 0 && flock(fd, how | LOCK_NB) && errno == EWOULDBLOCK;
     if (*live) {
         close(fd);
         fd = -1;
@@ -189,7 +188,7 @@ static struct str read_undone(int folder, struct arena *arena)
 static void look_at(int folder, struct arena *arena, struct store_run *run)
 {
     auto_arena struct arena scratch = {0};
-    int lock = take_lock(folder, &run->live);
+    int lock = store_take_lock(folder, LOCK_SH, &run->live);
     if (lock >= 0)
         close(lock);
     struct undo_head *h = &run->head;
@@ -223,7 +222,7 @@ int store_list(int store, struct arena *arena, struct store_run **out, size_t *c
     }
     int rc = 0;
     for (struct dirent *entry; rc == 0 && n < STORE_MOST_RUNS && (entry = readdir(names));) {
-        int folder = entry->d_name[0] == '.' ? -1 : open_run(store, entry->d_name);
+        int folder = entry->d_name[0] == '.' ? -1 : store_open_run(store, entry->d_name);
         if (folder < 0)
             continue;
         if (n == capacity) {
@@ -265,11 +264,11 @@ static void empty_folder(int folder)
 
 bool store_drop(int store, const char *id)
 {
-    int folder = open_run(store, id);
+    int folder = store_open_run(store, id);
     bool live;
     if (folder < 0)
         return false;
-    int lock = take_lock(folder, &live);
+    int lock = store_take_lock(folder, LOCK_EX, &live);
     if (!live) {
         int objects = openat(folder, "objects", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (objects >= 0) {
@@ -338,12 +337,20 @@ bool store_is_forward(const struct store_run *runs, size_t count, const struct s
     return forward;
 }
 
-static bool concerns(const struct undo_head *head, struct str folder)
+/* The newest run that may be taken back in or, if below is set, beneath a folder. */
+static const struct store_run *newest(const struct store_run *runs, size_t count, struct str folder,
+                                      bool below)
 {
-    for (uint32_t i = 0; i < head->root_count; i++)
-        if (store_below(head->roots[i].path, folder) || store_below(folder, head->roots[i].path))
-            return true;
-    return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct store_run *r = &runs[i];
+        bool fits = false;
+        for (uint32_t k = 0; k < r->head.root_count; k++)
+            fits = fits || (below ? store_below(folder, r->head.roots[k].path)
+                                  : store_below(r->head.roots[k].path, folder));
+        if (fits && !r->undone.n && !r->damaged && !r->other && store_is_forward(runs, count, r))
+            return r;
+    }
+    return NULL;
 }
 
 bool store_choose(int store, const char *wanted, const char *folder, char id[STORE_LONGEST_ID],
@@ -353,7 +360,7 @@ bool store_choose(int store, const char *wanted, const char *folder, char id[STO
     struct store_run *runs;
     size_t count;
     if (wanted) {
-        int fd = open_run(store, wanted);
+        int fd = store_open_run(store, wanted);
         if (fd < 0) {
             snprintf(why, capacity, "no run %.60s; cordon runs lists them", wanted);
             return false;
@@ -366,144 +373,62 @@ bool store_choose(int store, const char *wanted, const char *folder, char id[STO
         snprintf(why, capacity, "cannot read the folder of journals");
         return false;
     }
-    for (size_t i = 0; i < count; i++)
-        if (!runs[i].undone.n && !runs[i].damaged && !runs[i].other &&
-            concerns(&runs[i].head, str_of(folder)) && store_is_forward(runs, count, &runs[i])) {
-            snprintf(id, STORE_LONGEST_ID, "%s", runs[i].id);
-            return true;
-        }
-    snprintf(why, capacity,
-             "no run with --undo that changed this folder is left to take back; cordon runs lists "
-             "all");
+    const struct store_run *found = newest(runs, count, str_of(folder), false);
+    if (found) {
+        snprintf(id, STORE_LONGEST_ID, "%s", found->id);
+        return true;
+    }
+    found = newest(runs, count, str_of(folder), true);
+    if (found)
+        snprintf(why, capacity,
+                 "no run with --undo had this folder as its root; the newest below it is %s in "
+                 "%.200s: name it, or go there",
+                 found->id, found->head.roots[0].path.p);
+    else
+        snprintf(why, capacity,
+                 "no run with --undo that changed this folder is left to take back; cordon runs "
+                 "lists all");
     return false;
 }
 
-void store_find_live(int store, const struct undo_head *head, char id[STORE_LONGEST_ID])
+/* True if a run can change what lies in one of the roots. */
+static bool concerns(const struct undo_head *head, const struct undo_head *other)
+{
+    for (uint32_t i = 0; i < head->root_count; i++)
+        for (uint32_t k = 0; k < other->root_count; k++) {
+            struct str one = head->roots[i].path, two = other->roots[k].path;
+            if (store_below(one, two) || store_below(two, one))
+                return true;
+        }
+    return false;
+}
+
+void store_find_live(int store, const struct undo_head *head, bool undos, char id[STORE_LONGEST_ID])
 {
     auto_arena struct arena arena = {0};
-    struct store_run *runs;
-    size_t count;
     id[0] = '\0';
-    if (store_list(store, &arena, &runs, &count))
-        return;
-    for (size_t i = 0; i < count && !id[0]; i++)
-        for (uint32_t k = 0; k < head->root_count && runs[i].live; k++)
-            if (concerns(&runs[i].head, head->roots[k].path) &&
-                !str_eq(str_of(runs[i].id), head->run))
-                snprintf(id, STORE_LONGEST_ID, "%s", runs[i].id);
-}
-
-/* ---- reading one ---- */
-
-void store_close(struct store_journal *j)
-{
-    int files[] = {j->folder, j->pack, j->objects, j->lock};
-    undo_model_free(&j->model);
-    if (j->log)
-        munmap(j->log, j->size);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i] >= 0)
-            close(files[i]);
-    *j = (struct store_journal){.folder = -1, .pack = -1, .objects = -1, .lock = -1};
-}
-
-/* Whether the last change took place, if the run died before it could say so. */
-static bool happened(const struct undo_model *m)
-{
-    const struct undo_record *r = undo_model_record(m, m->last);
-    char path[UNDO_LONGEST_PATH * 2 + 2];
-    struct stat st;
-    if (r->type == UNDO_CREATE)
-        return true; /* to remove what is not there does no harm */
-    const struct undo_path *where = r->type == UNDO_LINK ? &r->to : &r->path;
-    struct str root = m->head.roots[where->root].path;
-    if (snprintf(path, sizeof path, "%.*s/%.*s", STR_ARG(root), STR_ARG(where->text)) >=
-        (int)sizeof path)
-        return true;
-    bool there =
-        lstat(path, &st) == 0 && st.st_ino == r->ident.inode && st.st_dev == r->ident.device;
-    return r->type == UNDO_LINK ? there : !there;
-}
-
-static struct undo_time time_of(struct timespec t)
-{
-    return (struct undo_time){t.tv_sec, (uint32_t)t.tv_nsec};
-}
-
-/* When the tree died: as the run wrote it, as the reaper did, or when the last record was
-   written. */
-static void find_end(struct store_journal *j, const struct stat *log)
-{
-    struct stat st;
-    j->known_end = j->model.ended;
-    j->end = j->model.end;
-    if (j->known_end)
-        return;
-    j->end = time_of(log->st_mtim);
-    j->known_end = fstatat(j->folder, "stamp", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtim.tv_sec;
-    if (j->known_end)
-        j->end = time_of(st.st_mtim);
-}
-
-/* An inode that was kept for a change that did not happen would have one name too many. */
-static void drop_unused(struct store_journal *j)
-{
-    char name[24];
-    const struct undo_record *kept = undo_model_record(&j->model, j->model.last - 1);
-    if (!kept || kept->type != UNDO_KEEP || kept->how != UNDO_LINKED)
-        return;
-    snprintf(name, sizeof name, "%llu", (unsigned long long)kept->place);
-    unlinkat(j->objects, name, 0);
-}
-
-int store_read(int store, const char *id, struct store_journal *out, char *why, size_t capacity)
-{
-    auto_store_journal struct store_journal j = {
-        .folder = open_run(store, id), .pack = -1, .objects = -1, .lock = -1};
-    struct stat st;
-    bool live;
-    if (j.folder < 0) {
-        snprintf(why, capacity, "no run %.60s; cordon runs lists them", id);
-        return CORDON_E_UNKNOWN;
+    int copy = openat(store, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = copy < 0 ? NULL : fdopendir(copy);
+    if (!names && copy >= 0)
+        close(copy);
+    for (struct dirent *entry; names && !id[0] && (entry = readdir(names));) {
+        struct undo_head other = {0};
+        bool live;
+        int folder = store_open_run(store, entry->d_name);
+        if (folder < 0 || str_eq(str_of(entry->d_name), head->run)) {
+            if (folder >= 0)
+                close(folder);
+            continue;
+        }
+        int lock = store_take_lock(folder, LOCK_SH, &live);
+        if (lock >= 0)
+            close(lock);
+        /* One whose head cannot be read may be any. */
+        if (live && (read_head(folder, &arena, &other) ||
+                     (concerns(&other, head) && (!undos || other.undoes.n))))
+            snprintf(id, STORE_LONGEST_ID, "%.39s", entry->d_name);
+        close(folder);
     }
-    j.lock = take_lock(j.folder, &live);
-    if (live) {
-        snprintf(why, capacity, "run %.60s has not ended", id);
-        return CORDON_E_CONFLICT;
-    }
-    int log = store_open_file(j.folder, "log");
-    j.pack = store_open_file(j.folder, "pack");
-    j.objects = openat(j.folder, "objects", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    void *bytes = MAP_FAILED;
-    if (log >= 0 && fstat(log, &st) == 0 && st.st_size > 0 && st.st_size <= STORE_LARGEST_LOG) {
-        j.size = (size_t)st.st_size;
-        bytes = mmap(NULL, j.size, PROT_READ, MAP_PRIVATE, log, 0);
-    }
-    if (log >= 0)
-        close(log);
-    int rc = bytes == MAP_FAILED || j.pack < 0 || j.objects < 0 ? CORDON_E_SYNTAX : 0;
-    if (bytes != MAP_FAILED)
-        j.log = bytes;
-    if (rc == 0)
-        rc = undo_model_read(&j.model, (struct str){j.log, j.size});
-    if (rc == 0 && !j.model.ended && j.model.last && !happened(&j.model)) {
-        drop_unused(&j);
-        undo_model_drop_last(&j.model);
-    }
-    if (rc == 0)
-        rc = undo_model_replay(&j.model);
-    if (rc) {
-        snprintf(why, capacity,
-                 rc == CORDON_E_UNKNOWN ? "the journal of run %.60s was written by another version "
-                                          "of cordon"
-                 : rc == CORDON_E_NOMEM ? "out of memory for the journal of run %.60s"
-                                        : "the journal of run %.60s is damaged; nothing was "
-                                          "changed",
-                 id);
-        return rc;
-    }
-    find_end(&j, &st);
-    *out = j;
-    j = (struct store_journal){.folder = -1, .pack = -1, .objects = -1, .lock = -1};
-    return 0;
+    if (names)
+        closedir(names);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The folder of journals: $XDG_STATE_HOME/cordon/runs, one folder per run. A run's folder holds
- * `log` (the records), `pack` (small files), `objects` (a folder of larger ones), `lock`, `stamp`
- * and, once it was taken back, `undone`. Files that hold content have mode 0: nobody of the same
+ * `log` (the records), `pack` (small files), `objects` (a folder of larger ones), `lock`
+ * and, once it was taken back, `undone`. The lock is held by the run until its tree is dead, and its
+ * mtime says when that was, if nobody lived to write it. Files that hold content have mode 0: nobody of the same
  * user can open them without changing that, and a confined tree cannot change it.
  */
 #ifndef CORDON_UNDO_LINUX_STORE_H
@@ -58,8 +59,8 @@ int store_read(int store, const char *id, struct store_journal *out, char *why, 
 void store_close(struct store_journal *j);
 #define auto_store_journal __attribute__((cleanup(store_close)))
 
-/* Which run is meant: the one named, or the newest that changed this folder and was not taken back.
-   False with a sentence. */
+/* Which run is meant: the one named, or the newest whose roots hold this folder and that was not taken
+   back.   False with a sentence. */
 bool store_choose(int store, const char *wanted, const char *folder, char id[STORE_LONGEST_ID],
                   char *why, size_t capacity);
 
@@ -69,8 +70,17 @@ bool store_is_id(const char *word);
 /* True if a path is a folder or lies below it. */
 bool store_below(struct str folder, struct str path);
 
-/* Another run that has not ended and shares a root with this one; "" if there is none. */
-void store_find_live(int store, const struct undo_head *head, char id[STORE_LONGEST_ID]);
+/* Another run that has not ended and can change what lies in these roots; undos: only one that takes
+   a run back. "" if there is none. */
+void store_find_live(int store, const struct undo_head *head, bool undos,
+                     char id[STORE_LONGEST_ID]);
+
+/* The folder of a run; -1 and errno. */
+int store_open_run(int store, const char *id);
+
+/* Locks a run's folder as flock does, without waiting: to read (LOCK_SH) or to drop it (LOCK_EX).
+   -1: failed, and *live if the run has not ended or, for LOCK_EX, somebody reads it. */
+int store_take_lock(int folder, int how, bool *live);
 
 /* True if a run may be taken back: an ordinary one, or one that redid it. */
 bool store_is_forward(const struct store_run *runs, size_t count, const struct store_run *run);

@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 
 #include "snapshot.h"
 
@@ -286,6 +287,22 @@ static void test_bad(void)
           cordon) == 0 &&
            sh("ws", "'%s' run --undo=strict --undo-limit 1M -- sh -c 'echo x >> a'", cordon) == 0,
        "--undo=strict refuses it, and only it");
+    ok(sh("ws",
+          "'%s' run --undo=strict --undo-limit 1M -- sh -c 'echo x >> big; echo x >> a' 2>&1 | "
+          "grep "
+          "'cannot be taken back'",
+          cordon) == 1,
+       "what was refused is not counted as lost");
+    ok(sh("ws",
+          "'%s' run --undo --undo-limit 1M -- sh -c 'echo x >> big; cp ../live seen' 2> ../live; "
+          "grep -q 'cannot be taken back: .*/ws/big: over --undo-limit' seen",
+          cordon) == 0,
+       "what cannot be kept is said while the command runs");
+    ok(sh("ws",
+          "'%s' run --undo --undo-limit 1M --audit ../audit -- sh -c 'echo x >> big; echo x >> a'; "
+          "grep -q '\"rule\":\"undo.lost\"' ../audit && ! grep -q '/ws/a\"' ../audit",
+          cordon) == 0,
+       "and in the audit");
     ok(sh("ws", "'%s' run --undo=never -- true", cordon) == 125, "another word after --undo=");
     ok(sh("ws", "'%s' run --mode full-access --undo -- true", cordon) == 125,
        "--undo without a sandbox");
@@ -307,32 +324,227 @@ static void test_sessions(void)
     sh(".", "'%s' runs --drop all", cordon);
 }
 
-/* The supervisor is killed at any moment. */
+/* One of the two is the other or lies in it. */
+static bool is_around(const char *name, const char *path)
+{
+    size_t n = strlen(name), m = strlen(path), least;
+    n -= n && name[n - 1] == '/';
+    least = n < m ? n : m;
+    return strncmp(name, path, least) == 0 && (n == m || (n < m ? path[n] : name[m]) == '/');
+}
+
+/* True if a line of what undo said names this path, something in it, or a folder that it is in. */
+static bool is_named(const char *said, const char *path)
+{
+    char name[512], now[512], line[1024];
+    FILE *f = fopen(said, "r");
+    bool found = false;
+    while (f && !found && fgets(line, sizeof line, f)) {
+        now[0] = '\0';
+        if (sscanf(line, "cordon: left alone: %500[^: \n] (now %500[^)])", name, now) >= 1 ||
+            sscanf(line, "cordon: not restored: %500[^: \n] (now %500[^)])", name, now) >= 1)
+            found = is_around(name, path) || (now[0] && is_around(now, path));
+    }
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* Every line that only one of the folders has is about a path that undo named. */
+static bool are_named(const char *wanted, const char *now)
+{
+    char said[1200], path[512];
+    bool good = true;
+    snprintf(said, sizeof said, "%s/said", top);
+    for (int side = 0; side < 2; side++)
+        for (const char *line = side ? now : wanted; *line; line += strcspn(line, "\n") + 1) {
+            size_t n = strcspn(line, "\n");
+            const char *found = side ? wanted : now;
+            while ((found = strstr(found, "./")) && strncmp(found, line, n + 1) != 0)
+                found++;
+            if (found || sscanf(line, "./%500s", path) != 1)
+                continue;
+            /* Of a file with several names one is said. */
+            const char *links = strstr(line, " links ");
+            if (links && links < line + n && atoi(links + 7) > 1)
+                continue;
+            if (!is_named(said, path)) {
+                note("not named: %.*s", (int)n, line);
+                good = false;
+            }
+            if (!line[n])
+                break;
+        }
+    return good;
+}
+
+/* A command is cut off: whose processes die, and after how many hundredths of a second. */
+static void cut_off(unsigned seed, const char *who, unsigned when)
+{
+    sh("ws",
+       "'%s' run --undo --quiet -- '%s' %u 100000 2 & pid=$!; sleep 0.%02u; "
+       "reaper=$(cat /proc/$pid/task/$pid/children); kill -9 %s; wait; sleep 0.2; "
+       "for i in 1 2 3 4 5 6 7 8 9 10; do '%s' runs | grep -q running || break; sleep 0.1; done",
+       cordon, undo_probe, seed, when, who, cordon);
+}
+
+/* Killed before the first change, there is nothing to take back. */
+static bool is_nothing(int code)
+{
+    return code == 125 && sh(".", "grep -q 'is left to take back' said") == 0;
+}
+
+/* The supervisor, which is the broker, is killed at any moment: everything is taken back. Without the
+   reaper, which ends the tree, nobody knows when the last change was: undo names what it leaves. */
 static void test_kill(void)
 {
-    unsigned bad = 0, rounds = getenv("CORDON_SOAK") ? 300 : 12;
-    for (unsigned i = 0; i < rounds && bad < 3; i++) {
-        fill_folder(3000 + i);
-        char *before = snapshot_of("ws");
-        int code = sh("ws",
-                      "'%s' run --undo --quiet -- '%s' %u 100000 2 & pid=$!; sleep 0.%02u; kill -9 "
-                      "$pid; wait; sleep 0.3",
-                      cordon, undo_probe, i, 5 + (i * 7) % 40);
-        (void)code;
-        code = sh("ws", "'%s' undo 2> ../said", cordon);
-        /* Killed before the first change, there is nothing to take back. */
-        bool good =
-            (code == 0 || (code == 125 && sh(".", "grep -q 'is left to take back' said") == 0)) &&
-            is_same(before, "ws");
-        if (!good) {
-            note("round %u: %d", i, code);
-            sh(".", "cp said said.%u", i);
+    static const struct {
+        const char *who, *what;
+        bool whole;
+    } kills[] = {{"$pid", "the supervisor", true},
+                 {"$reaper", "the reaper", false},
+                 {"$pid $reaper", "both", false}};
+    unsigned rounds = getenv("CORDON_SOAK") ? 300 : 12;
+    for (size_t kind = 0; kind < sizeof kills / sizeof *kills; kind++) {
+        unsigned bad = 0;
+        for (unsigned i = 0; i < rounds && bad < 3; i++) {
+            fill_folder(3000 + i);
+            char *before = snapshot_of("ws"), *after;
+            cut_off(i, kills[kind].who, 5 + (i * 7) % 40);
+            int code = sh("ws", "'%s' undo 2> ../said", cordon);
+            after = snapshot_of("ws");
+            bool good = before && after &&
+                        (code == 0 || is_nothing(code)
+                             ? strcmp(before, after) == 0
+                             : !kills[kind].whole && code == 1 && are_named(before, after));
+            if (!good) {
+                note("%s, round %u: %d", kills[kind].what, i, code);
+                if (before && after)
+                    snapshot_differ(before, after);
+                sh(".", "cp said said.%u", i);
+            }
+            bad += !good;
+            free(before);
+            free(after);
+            sh(".", "'%s' runs --drop all", cordon);
         }
-        bad += !good;
-        free(before);
-        sh(".", "'%s' runs --drop all", cordon);
+        ok(bad == 0, "killed at %u moments: %s; %s", rounds, kills[kind].what,
+           kills[kind].whole ? "everything is taken back" : "taken back, or named");
     }
-    ok(bad == 0, "the supervisor is killed at %u moments: everything is taken back", rounds);
+}
+
+/* Holds the lock of the newest run, as a cordon that still works on it does. */
+static int hold_newest(void)
+{
+    char path[1400] = "", id[64] = "";
+    sh(".", "'%s' runs | head -1 | cut -d' ' -f1 > newest", cordon);
+    snprintf(path, sizeof path, "%s/newest", top);
+    FILE *f = fopen(path, "r");
+    if (f && fscanf(f, "%60s", id) != 1)
+        id[0] = '\0';
+    if (f)
+        fclose(f);
+    snprintf(path, sizeof path, "%s/state/cordon/runs/%s/lock", top, id);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? fd : -1;
+}
+
+static void test_at_the_same_time(void)
+{
+    start_simple();
+    sh("ws", "'%s' run --undo -- sh -c 'echo more >> a'; '%s' run --undo -- sh -c 'echo more >> c'",
+       cordon, cordon);
+    int fd = hold_newest();
+    ok(fd >= 0 && sh("ws", "'%s' undo 2>&1 | grep -q 'has not ended'", cordon) == 0 &&
+           sh("ws",
+              "'%s' undo $('%s' runs | tail -1 | cut -d' ' -f1) 2>&1 | grep -q 'which has not "
+              "ended, can change these folders'",
+              cordon, cordon) == 0 &&
+           sh("ws", "grep -qx more a && grep -qx more c") == 0,
+       "no undo while a run can change the folders");
+    ok(sh("ws", "'%s' run --undo -- true", cordon) == 0, "control: another run can");
+    close(fd);
+    ok(sh("ws", "'%s' undo", cordon) == 0 && sh("ws", "grep -qx more c") == 1,
+       "control: when the run has ended, it is taken back");
+    fd = hold_newest();
+    ok(fd >= 0 &&
+           sh("ws", "'%s' run --undo -- touch made 2>&1 | grep -q 'an undo changes these folders'",
+              cordon) == 0 &&
+           sh("ws", "test -e made") == 1,
+       "no run with --undo while an undo changes the folders");
+    fresh("other");
+    ok(sh("other", "'%s' run --undo -- touch made && test -e made", cordon) == 0,
+       "control: in another folder");
+    close(fd);
+    ok(sh("ws", "'%s' run --undo -- touch made && test -e made", cordon) == 0,
+       "control: when the undo has ended");
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
+/* What a person types next. */
+static void test_next(void)
+{
+    start_simple();
+    sh("ws", "'%s' run --undo -- sh -c 'echo more >> a'", cordon);
+    sh("ws", "'%s' run --undo -- sh -c 'echo more >> c; echo more >> src/b'", cordon);
+    sh("ws", "echo mine > c");
+    ok(sh("ws", "'%s' undo 2> ../said", cordon) == 1 &&
+           sh(".", "grep -q 'to restore over what was changed since: cordon undo --force 2' "
+                   "said") == 0,
+       "a conflict names the way on");
+    ok(sh("ws", "'%s' undo", cordon) == 1 && sh("ws", "grep -qx more a") == 0,
+       "and the next undo is of the same run, not of an earlier one");
+    ok(sh("ws", "'%s' undo --force", cordon) == 0 && sh("ws", "test \"$(cat c)\" = three") == 0 &&
+           sh("ws", "grep -qx more a") == 0,
+       "also with --force");
+    ok(sh("ws", "'%s' undo", cordon) == 0 && sh("ws", "test \"$(cat a)\" = one") == 0,
+       "then the earlier one");
+    sh(".", "'%s' runs --drop all", cordon);
+
+    start_simple();
+    sh("ws", "cp -p a ../a; cp -p c ../c; cp -p src/b ../b");
+    sh("ws",
+       "'%s' run --undo -- sh -c 'echo more >> a; rm c; sed s/two/2/ src/b > t; mv t src/b; "
+       "touch n'",
+       cordon);
+    sh("ws", "cat ../a > a; cp ../c c; rm src/b; cp ../b src/b");
+    ok(sh("ws", "'%s' undo 2> ../said", cordon) == 0 && sh("ws", "test -e n") == 1,
+       "what was put back by other means is no conflict");
+    sh(".", "'%s' runs --drop all", cordon);
+    sh("ws",
+       "'%s' run --undo -- sh -c 'echo more >> a; rm c'; echo one, nearly > a; echo 3 > c; '%s' "
+       "undo 2> ../said",
+       cordon, cordon);
+    ok(sh(".", "grep -q 'left alone: a: it was changed' said && grep -q 'left alone: c: something "
+               "new' said") == 0,
+       "control: what is only similar is one");
+    sh(".", "'%s' runs --drop all", cordon);
+
+    start_simple();
+    sh("ws", "'%s' run --undo -- sh -c 'echo more >> a'", cordon);
+    ok(sh(".", "'%s' undo 2>&1 | grep -q 'the newest below it is 2.* in .*/ws'", cordon) == 0 &&
+           sh("ws", "grep -qx more a") == 0,
+       "undo in the folder above takes nothing back and says where");
+    ok(sh("ws/src", "'%s' undo", cordon) == 0 && sh("ws", "test \"$(cat a)\" = one") == 0,
+       "control: in a folder below, it does");
+    sh(".", "'%s' runs --drop all", cordon);
+    ok(sh(".", "'%s' runs 2>&1 | grep -q 'no runs with --undo are kept'", cordon) == 0,
+       "no runs: said");
+}
+
+static void test_holes(void)
+{
+    fresh("ws");
+    sh("ws", "truncate -s 64M sparse; echo end >> sparse; head -c 200000 /dev/urandom > solid; "
+             "truncate -s 1M solid");
+    char *before = snapshot_of("ws");
+    sh("ws", "'%s' run --undo --undo-limit 4M -- sh -c 'echo x >> sparse; echo x >> solid'",
+       cordon);
+    ok(sh("ws", "'%s' undo", cordon) == 0 && is_same(before, "ws") &&
+           sh("ws", "test $(du -k sparse | cut -f1) -lt 1024") == 0,
+       "holes of a file are neither counted nor filled");
+    free(before);
+    sh(".", "'%s' runs --drop all", cordon);
 }
 
 static void test_programs(void)
@@ -398,6 +610,9 @@ int main(void)
     test_bad();
     test_sessions();
     test_programs();
+    test_next();
+    test_at_the_same_time();
+    test_holes();
     test_in_order();
     test_kill();
     test_model();

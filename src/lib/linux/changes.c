@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/linux/changes.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cordon.h"
+#include "lib/linux/prepare.h"
+#include "undo/diff.h"
+
+enum { LARGEST_DIFF = 8 << 20 };
+
+int changes_open_store(char *why, size_t capacity)
+{
+    int outer = prepare_outer_policy();
+    if (outer < 0)
+        return store_open(true, why, capacity);
+    close(outer);
+    snprintf(why, capacity, "journals are out of reach inside a run");
+    return -1;
+}
+
+bool changes_absolute(const char *folder, const char *word, struct buf *out)
+{
+    struct str parts[PATH_MAX / 2];
+    size_t count = 0;
+    auto_buf struct buf whole = {0};
+    if (word[0] != '/')
+        buf_fmt(&whole, "%s/", folder);
+    buf_add(&whole, str_of(word));
+    for (size_t at = 0; at < whole.n;) {
+        size_t end = str_find_char(buf_str(&whole), '/', at);
+        struct str part = str_slice(buf_str(&whole), at, end);
+        if (str_eq(part, STR("..")))
+            count -= count > 0;
+        else if (part.n && !str_eq(part, STR(".")) && count < sizeof parts / sizeof *parts)
+            parts[count++] = part;
+        at = end + 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        buf_char(out, '/');
+        buf_add(out, parts[i]);
+    }
+    if (!count)
+        buf_char(out, '/');
+    return !out->failed && !whole.failed;
+}
+
+/* ---- changes ---- */
+
+static bool is_wanted(const struct changes_query *q, struct str root, struct str path)
+{
+    auto_buf struct buf whole = {0};
+    buf_fmt(&whole, "%.*s/%.*s", STR_ARG(root), STR_ARG(path));
+    for (size_t i = 0; i < q->only_count; i++)
+        if (store_below(str_of(q->only[i]), buf_str(&whole)))
+            return true;
+    return q->only_count == 0;
+}
+
+/* Looks at one change; false: stop. */
+static bool look(const struct store_journal *j, const int *roots, const struct changes_query *q,
+                 const struct undo_change *c)
+{
+    auto_buf struct buf before = {0}, after = {0}, lines = {0};
+    struct restore_spot spot = {.parent = -1};
+    struct diff_counts counts = {0};
+    const struct undo_model *m = &j->model;
+    const struct undo_object *was = &m->objects[c->was];
+    const struct undo_record *meta = c->was ? undo_model_record(m, was->meta) : NULL;
+    const struct undo_record *data = c->was ? undo_model_record(m, was->data) : NULL;
+    struct changes_item item = {.change = c,
+                                .root = m->head.roots[c->root].path,
+                                .folder = m->objects[c->is ? c->is : c->was].folder};
+    bool there =
+        c->after && restore_find(&m->head, roots, c->root, c->path, &spot) == 0 && spot.exists;
+    bool had = c->kind == UNDO_CREATED || restore_read_before(j, c->was, LARGEST_DIFF, &before);
+    bool has =
+        c->kind == UNDO_DELETED || (there && restore_read_after(&spot, LARGEST_DIFF, &after));
+    item.counted =
+        !item.folder && had && has && c->kind != UNDO_RENAMED &&
+        diff_lines(buf_str(&before), buf_str(&after), &counts, q->diff ? &lines : NULL) &&
+        !counts.binary;
+    item.had_size = !item.folder && meta;
+    item.size_before = data ? data->size : meta ? meta->size : 0;
+    item.has_size = !item.folder && there;
+    item.size = there ? (uint64_t)spot.st.st_size : 0;
+    item.regular = there && S_ISREG(spot.st.st_mode);
+    item.added = counts.added;
+    item.removed = counts.removed;
+    item.diff = buf_str(&lines);
+    item.lost = data && data->how == UNDO_LOST ? data->text : STR_NONE;
+    restore_leave(&spot);
+    return q->each(q->context, &item);
+}
+
+int changes_each(struct store_journal *j, const int *roots, const struct changes_query *q,
+                 uint64_t counts[UNDO_KINDS])
+{
+    struct undo_change *changes;
+    size_t count;
+    int rc = undo_model_changes(&j->model, &changes, &count);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const struct undo_change *c = &changes[i];
+        if (!is_wanted(q, j->model.head.roots[c->root].path, c->path) ||
+            !restore_differs(j, roots, c))
+            continue;
+        counts[c->kind]++;
+        if (!look(j, roots, q, c))
+            break;
+    }
+    return rc;
+}
+
+/* ---- JSON ---- */
+
+void changes_json(const struct changes_item *item, struct json_writer *w)
+{
+    const struct undo_change *c = item->change;
+    json_open(w, '{');
+    json_put(w, STR("kind"), str_of(undo_kind_word(c->kind)));
+    json_put(w, STR("path"), c->path);
+    if (c->root)
+        json_put(w, STR("root"), item->root);
+    if (c->kind == UNDO_RENAMED)
+        json_put(w, STR("from"), c->from);
+    json_put_bool(w, STR("folder"), item->folder);
+    if (item->had_size)
+        json_put_number(w, STR("size_before"), (long long)item->size_before);
+    if (item->has_size)
+        json_put_number(w, STR("size"), (long long)item->size);
+    if (item->counted) {
+        json_put_number(w, STR("added"), (long long)item->added);
+        json_put_number(w, STR("removed"), (long long)item->removed);
+        if (item->diff.n)
+            json_put(w, STR("diff"), item->diff);
+    }
+    if (item->lost.n)
+        json_put(w, STR("lost"), item->lost);
+    json_close(w, '}');
+}
+
+void changes_restored_json(const struct restore_item *item, struct json_writer *w)
+{
+    static const char *const words[] = {[RESTORE_FAILED] = "failed",
+                                        [RESTORE_CONFLICT] = "conflict",
+                                        [RESTORE_REMOVED] = "removed",
+                                        [RESTORE_RESTORED] = "restored",
+                                        [RESTORE_MOVED] = "moved"};
+    json_open(w, '{');
+    json_put(w, STR("result"), str_of(words[item->result]));
+    json_put(w, STR("path"), str_of(item->path));
+    if (item->from[0])
+        json_put(w, STR("from"), str_of(item->from));
+    if (item->why[0])
+        json_put(w, STR("why"), str_of(item->why));
+    json_close(w, '}');
+}
+
+void changes_run_json(const struct store_run *r, struct json_writer *w)
+{
+    json_open(w, '{');
+    json_put(w, STR("run"), str_of(r->id));
+    json_put_number(w, STR("time"), (long long)r->head.time);
+    json_put_number(w, STR("bytes"), (long long)r->bytes);
+    json_put(w, STR("command"), r->head.command);
+    json_put(w, STR("session"), r->head.session);
+    json_put(w, STR("undoes"), r->head.undoes);
+    json_put(w, STR("undone"), r->undone);
+    json_put_bool(w, STR("live"), r->live);
+    json_put_bool(w, STR("damaged"), r->damaged || r->other);
+    json_key(w, STR("roots"));
+    json_open(w, '[');
+    for (uint32_t i = 0; i < r->head.root_count; i++)
+        json_string(w, r->head.roots[i].path);
+    json_close(w, ']');
+    json_close(w, '}');
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What runs with --undo changed, as `cordon changes`, `undo` and `runs` and cordon.h show it. */
+#ifndef CORDON_LIB_LINUX_CHANGES_H
+#define CORDON_LIB_LINUX_CHANGES_H
+
+#include "base/json.h"
+#include "undo/linux/restore.h"
+
+/* The folder of journals; -1 and a sentence, also inside a run. */
+int changes_open_store(char *why, size_t capacity);
+
+/* Makes a word an absolute path, without looking at the disk: the file may be gone. */
+bool changes_absolute(const char *folder, const char *word, struct buf *out);
+
+/* One change with what the disk says about it. Lasts for the call. */
+struct changes_item {
+    const struct undo_change *change;
+    struct str root; /* the change's, whole */
+    bool folder;
+    bool had_size, has_size; /* of a file, before and now */
+    uint64_t size_before, size;
+    bool regular; /* now */
+    bool counted; /* a text, before and now */
+    size_t added, removed;
+    struct str diff; /* if it was asked for */
+    struct str lost; /* why it cannot be taken back; empty: it can */
+};
+
+struct changes_query {
+    const char *const *only; /* absolute; only these and what lies below them */
+    size_t only_count;       /* 0: all */
+    bool diff;
+    bool (*each)(void *context, const struct changes_item *item); /* false: stop */
+    void *context;
+};
+
+/* Every change that made a difference, in order of path. CORDON_E_NOMEM. */
+int changes_each(struct store_journal *j, const int *roots, const struct changes_query *q,
+                 uint64_t counts[UNDO_KINDS]);
+
+/* One object each, as in the answers of --json. */
+void changes_json(const struct changes_item *item, struct json_writer *w);
+void changes_restored_json(const struct restore_item *item, struct json_writer *w);
+void changes_run_json(const struct store_run *run, struct json_writer *w);
+
+#endif
