@@ -234,6 +234,46 @@ CORDON_API const char *cordon_result_json(const struct cordon_result *result);
 CORDON_API int cordon_run(struct cordon_policy *policy, const struct cordon_run_options *options,
                           size_t argc, const char *const *argv, struct cordon_result **out);
 
+/*
+ * Runs with the option "undo": what they changed, and taking them back, as `cordon changes`, `undo`
+ * and `runs` do (docs/undo.md). Linux only: on Windows each returns CORDON_E_REFUSED.
+ *
+ * run is an id, as cordon_runs() and the result's JSON ("undo": {"run"}) give it; NULL is the newest
+ * run whose root holds folder and that was not taken back. folder NULL is the current directory;
+ * relative paths are relative to folder. each gets one JSON object per item, in the calling thread,
+ * before the function returns; the string lasts for the call; NULL is fine. It must not call these
+ * functions for the same run. A failure leaves a sentence in why, cut to capacity bytes with its
+ * NUL; NULL is fine. Any thread, several at a time; two that change the same folder exclude each
+ * other (CORDON_E_CONFLICT).
+ *
+ * Errors: CORDON_E_UNKNOWN for a run that there is not, or of another version; CORDON_E_OPEN for a
+ * root that is gone, a store that cannot be opened, or inside a run of Cordon; CORDON_E_SYNTAX for a
+ * damaged journal; CORDON_E_CONFLICT while a run can change the same folders; CORDON_E_WRITE if the
+ * undo's own journal cannot be written; CORDON_E_NOMEM. After any of them nothing was changed.
+ */
+
+/* {"kind", "path", "folder", "size_before", "size", "added", "removed", …} for every name that was
+   created, modified, deleted or renamed, in order of path. CORDON_DIFF adds the lines that differ as
+   "diff". */
+enum { CORDON_DIFF = 2, CORDON_DRY_RUN = 4, CORDON_FORCE = 8 };
+CORDON_API int cordon_changes(const char *run, const char *folder, unsigned flags,
+                              cordon_event *each, void *context, char *why, size_t capacity);
+
+/* Takes the run back, or of it only these paths and what lies below them: {"result", "path", "from",
+   "why"} for every object, result "restored", "removed", "moved", "conflict" or "failed".
+   CORDON_DRY_RUN changes nothing; CORDON_FORCE restores over what was changed since. Returns 0, or 1
+   if something was left alone, which each was told. */
+CORDON_API int cordon_undo(const char *run, const char *folder, size_t count,
+                           const char *const *paths, unsigned flags, cordon_event *each,
+                           void *context, char *why, size_t capacity);
+
+/* {"run", "time", "bytes", "command", "session", "undone", "live", "roots", …} for every run that is
+   kept, newest first. */
+CORDON_API int cordon_runs(cordon_event *each, void *context, char *why, size_t capacity);
+
+/* Removes the journal of a run. CORDON_E_UNKNOWN also if the run has not ended. */
+CORDON_API int cordon_runs_drop(const char *run, char *why, size_t capacity);
+
 #ifdef __cplusplus
 }
 #endif

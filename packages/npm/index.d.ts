@@ -83,6 +83,69 @@ export interface Summary {
   answered?: Denial[];
   /** What the run made under the name .git: git and editors run what its config says. */
   repositories: string[];
+  /** With `undo`. `run` is empty if nothing was changed. */
+  undo?: { run: string; created: number; modified: number; deleted: number; renamed: number; lost: number; why?: string };
+}
+
+export interface Change {
+  kind: 'created' | 'modified' | 'deleted' | 'renamed';
+  path: string;
+  /** If it is not the first root. */
+  root?: string;
+  /** What a renamed file or folder was called. */
+  from?: string;
+  folder: boolean;
+  size_before?: number;
+  size?: number;
+  added?: number;
+  removed?: number;
+  diff?: string;
+  /** Why it cannot be taken back. */
+  lost?: string;
+}
+
+export interface Changes {
+  run: string;
+  command: string;
+  time: number;
+  root: string;
+  ended: boolean;
+  changes: Change[];
+  created: number;
+  modified: number;
+  deleted: number;
+  renamed: number;
+}
+
+export interface Restored {
+  result: 'restored' | 'removed' | 'moved' | 'conflict' | 'failed';
+  path: string;
+  /** What a renamed file or folder is called now. */
+  from?: string;
+  why?: string;
+}
+
+export interface UndoneRun {
+  run: string;
+  items: Restored[];
+  error?: string;
+  done: number;
+  conflicts: number;
+  /** The run that takes the undo back. */
+  undo?: string;
+}
+
+export interface KeptRun {
+  run: string;
+  time: number;
+  bytes: number;
+  command: string;
+  session: string;
+  undoes: string;
+  undone: string;
+  live: boolean;
+  damaged: boolean;
+  roots: string[];
 }
 
 export interface AuditEvent {
@@ -161,6 +224,16 @@ export function check(command: string[] | { shell: 'powershell' | 'cmd' | 'bash'
 export function why(action: 'read' | 'write' | 'create' | 'delete' | 'rename' | 'link' | 'run' | 'connect',
                     what: string | string[], options?: WhyOptions): Promise<WhyAnswer>;
 export function run(argv: string[], options?: RunOptions): Run;
+
+/** Linux: what a run with `undo` changed; without `run`, the newest in `cwd` that was not taken back. */
+export function changes(options?: { run?: string; cwd?: string; diff?: boolean; paths?: string[] }): Promise<Changes>;
+/** Linux: takes a run back. What was changed since is left alone and told; `exit` is 1 then. */
+export function undo(options?: { run?: string; session?: string; to?: string; cwd?: string; dryRun?: boolean; force?: boolean;
+                                 paths?: string[] }): Promise<{ runs: UndoneRun[]; exit: number }>;
+/** Linux: the runs that are kept, newest first. */
+export function runs(): Promise<KeptRun[]>;
+/** Linux: removes the journal of a run, or of 'all'. */
+export function drop(run: string): Promise<void>;
 
 /** The path of the program. */
 export const program: string;

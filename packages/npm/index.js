@@ -35,16 +35,16 @@ function optionWords(options = {}, more = []) {
 }
 
 /** The object that a question is answered with; exit codes 0, 3 and 126 are answers. */
-function ask(words) {
+function ask(words, { cwd, answers = [0, 3, 126] } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
+    const child = spawn(program, words, { cwd, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
     const parts = { out: [], err: [] };
     child.stdout.on('data', (data) => parts.out.push(data));
     child.stderr.on('data', (data) => parts.err.push(data));
     child.on('error', reject);
     child.on('close', (code) => {
       const said = Buffer.concat(parts.err).toString().replace(/^cordon: /, '').trim();
-      if (code !== 0 && code !== 3 && code !== 126) return reject(new Error(said || `cordon ended with ${code}`));
+      if (!answers.includes(code)) return reject(new Error(said || `cordon ended with ${code}`));
       try {
         resolve(JSON.parse(Buffer.concat(parts.out).toString()));
       } catch (error) {
@@ -204,4 +204,40 @@ function run(argv, options = {}) {
   return result;
 }
 
-module.exports = { check, why, run, program };
+const runWords = (id) => (id === undefined ? [] : [String(id)]);
+
+/** What a run with `undo` changed; without `run`, the newest in `cwd` that was not taken back. */
+async function changes({ run: id, cwd, diff, paths = [] } = {}) {
+  return ask(['changes', '--json', ...(diff ? ['--diff'] : []), '--', ...runWords(id), ...paths], { cwd });
+}
+
+/** Takes a run back, or all runs of a session, newest first. What was changed since is left alone and told. */
+async function undo({ run: id, session, to, cwd, dryRun, force, paths = [] } = {}) {
+  const words = ['undo', '--json'];
+  if (dryRun) words.push('--dry-run');
+  if (force) words.push('--force');
+  if (session !== undefined) words.push(`--session=${session}`);
+  if (to !== undefined) words.push(`--to=${to}`);
+  return ask([...words, '--', ...runWords(id), ...paths], { cwd, answers: [0, 1] });
+}
+
+/** The runs that are kept, newest first. */
+async function runs() {
+  return (await ask(['runs', '--json'])).runs;
+}
+
+/** Removes the journal of a run, or of all. */
+function drop(id) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, ['runs', `--drop=${id}`], { stdio: ['ignore', 'ignore', 'pipe'], windowsHide: true });
+    const said = [];
+    child.stderr.on('data', (data) => said.push(data));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(Buffer.concat(said).toString().replace(/^cordon: /, '').trim() || `cordon ended with ${code}`));
+    });
+  });
+}
+
+module.exports = { check, why, run, changes, undo, runs, drop, program };

@@ -1,6 +1,7 @@
 // The npm package as it is installed: node test.js FOLDER-OF-THE-PACKAGE WORKSPACE. TAP.
 'use strict';
 const fs = require('fs');
+const os = require('os');
 const path = require('path');
 const { spawnSync } = require('child_process');
 
@@ -107,6 +108,35 @@ async function confine() {
   ok(wrong instanceof TypeError && wrong.message.includes('"rot"'), 'run: a wrong option is an error', wrong);
 }
 
+async function takeBack() {
+  if (process.platform !== 'linux') return skip('undo', 'it is not built for this system yet');
+  const kept = path.join(workspace, 'kept.txt');
+  const made = path.join(workspace, 'made.txt');
+  process.env.XDG_STATE_HOME = fs.mkdtempSync(path.join(os.tmpdir(), 'cordon-state-'));
+  fs.writeFileSync(kept, 'one\n');
+  const job = cordon.run(['sh', '-c', 'echo two >> kept.txt; echo > made.txt'], { cwd: workspace, root: ['.'], undo: true });
+  const summary = await job.done;
+  if (summary.reason === 'failed') return skip('undo', 'this machine cannot confine');
+  ok(summary.undo.created === 1 && summary.undo.modified === 1, 'undo: the summary counts', summary);
+  const told = await cordon.changes({ cwd: workspace, diff: true });
+  ok(told.run === summary.undo.run && told.changes.some((c) => c.path === 'kept.txt' && c.diff.includes('+two')),
+    'undo: changes', told);
+  const plan = await cordon.undo({ cwd: workspace, dryRun: true });
+  ok(plan.exit === 0 && plan.runs[0].done === 2 && fs.existsSync(made), 'undo: a dry run does nothing', plan);
+  fs.appendFileSync(kept, 'mine\n');
+  const part = await cordon.undo({ run: told.run });
+  ok(part.exit === 1 && part.runs[0].items.some((i) => i.result === 'conflict' && i.path === 'kept.txt') && !fs.existsSync(made),
+    'undo: a conflict is told and the rest restored', part);
+  const all = await cordon.undo({ run: told.run, force: true });
+  ok(all.exit === 0 && fs.readFileSync(kept, 'utf8') === 'one\n', 'undo: forced', all);
+  ok((await cordon.runs()).some((r) => r.run === told.run && r.undone), 'undo: runs');
+  await cordon.drop('all');
+  ok((await cordon.runs()).length === 0, 'undo: dropped');
+  const wrong = await cordon.undo({ run: told.run }).catch((error) => error);
+  ok(wrong instanceof Error && wrong.message.includes('no run'), 'undo: an unknown run is an error', wrong);
+  fs.rmSync(process.env.XDG_STATE_HOME, { recursive: true, force: true });
+}
+
 function command() {
   const run = (...words) => spawnSync(process.execPath, [path.join(folder, 'cordon.js'), ...words]);
   const version = run('--version');
@@ -119,6 +149,7 @@ function command() {
 (async () => {
   await judge();
   await confine();
+  await takeBack();
   command();
   console.log(`1..${number}`);
   process.exitCode = failed ? 1 : 0;

@@ -196,6 +196,83 @@ static void test_options(void)
     cordon_run_options_free(o);
 }
 
+/* ---- journals ---- */
+
+static char why[256];
+
+/* A run with the option undo; its id. */
+static void run_kept(const char *script, char id[64])
+{
+    struct cordon_policy *p = NULL;
+    struct cordon_run_options *o = NULL;
+    struct cordon_result *r = NULL;
+    const char *argv[] = {"sh", "-c", script};
+    id[0] = '\0';
+    if (cordon_policy_new(&p) || cordon_run_options_new(&o))
+        return;
+    cordon_policy_set(p, "root", ".");
+    cordon_policy_set(p, "cwd", "build/embed/ws");
+    cordon_run_options_set(o, "undo", NULL);
+    if (cordon_run(p, o, 3, argv, &r) == 0) {
+        const char *undo = strstr(cordon_result_json(r), "\"undo\":{\"run\":\"");
+        if (undo)
+            sscanf(undo, "\"undo\":{\"run\":\"%60[^\"]", id);
+    }
+    cordon_result_free(r);
+    cordon_run_options_free(o);
+    cordon_policy_free(p);
+}
+
+static void test_journals(void)
+{
+    static const char *const one[] = {"b"};
+    struct seen seen = {0};
+    char id[64], other[64];
+    char folder[4096];
+    if (realpath("build/embed", folder))
+        setenv("XDG_STATE_HOME", folder, 1);
+    ok(system("echo one > build/embed/ws/a; echo two > build/embed/ws/b") == 0, "two files");
+    run_kept("echo more >> a; rm b; echo x > c", id);
+    ok(id[0] != '\0', "a run with the option undo has an id: %s", id);
+    int rc = cordon_changes(id, NULL, CORDON_DIFF, on_event, &seen, why, sizeof why);
+    ok(rc == 0 && seen.event_count == 3 &&
+           has(&seen.events, "\"kind\":\"deleted\",\"path\":\"b\"") && has(&seen.events, "+more"),
+       "cordon_changes tells each, with the lines (%d, %s)", rc, why);
+    drop(&seen);
+    seen = (struct seen){0};
+    rc = cordon_undo(NULL, "build/embed/ws", 0, NULL, CORDON_DRY_RUN, on_event, &seen, why,
+                     sizeof why);
+    ok(rc == 0 && seen.event_count == 3 && access("build/embed/ws/b", F_OK) != 0,
+       "a dry run tells what it would do and does nothing (%d, %s)", rc, why);
+    rc = cordon_undo(id, "build/embed/ws", 1, one, 0, NULL, NULL, NULL, 0);
+    ok(rc == 0 && access("build/embed/ws/b", F_OK) == 0 && access("build/embed/ws/c", F_OK) == 0,
+       "one path is restored alone (%d)", rc);
+    ok(system("echo mine > build/embed/ws/a") == 0, "a person changes a file");
+    drop(&seen);
+    seen = (struct seen){0};
+    rc = cordon_undo(id, NULL, 0, NULL, 0, on_event, &seen, why, sizeof why);
+    ok(rc == 1 && has(&seen.events, "\"result\":\"conflict\",\"path\":\"a\"") &&
+           access("build/embed/ws/c", F_OK) != 0 && system("grep -qx mine build/embed/ws/a") == 0,
+       "what was changed since is left alone and told (%d)", rc);
+    rc = cordon_undo(id, NULL, 0, NULL, CORDON_FORCE, NULL, NULL, why, sizeof why);
+    ok(rc == 0 && system("grep -qx one build/embed/ws/a") == 0, "unless forced (%d, %s)", rc, why);
+    drop(&seen);
+    seen = (struct seen){0};
+    rc = cordon_runs(on_event, &seen, why, sizeof why);
+    ok(rc == 0 && seen.event_count >= 2 && has(&seen.events, id), "cordon_runs tells of them (%u)",
+       seen.event_count);
+    ok(cordon_runs_drop(id, why, sizeof why) == 0 &&
+           cordon_undo(id, NULL, 0, NULL, 0, NULL, NULL, why, sizeof why) == CORDON_E_UNKNOWN &&
+           strstr(why, "no run"),
+       "a dropped run is unknown: %s", why);
+    ok(cordon_changes("../x", NULL, 0, NULL, NULL, why, sizeof why) == CORDON_E_UNKNOWN &&
+           cordon_runs_drop("all", why, 4) == CORDON_E_UNKNOWN && strcmp(why, "run") == 0,
+       "an id that is none; the sentence is cut");
+    run_kept("true", other);
+    ok(other[0] == '\0', "control: a run that changes nothing has none");
+    drop(&seen);
+}
+
 int main(void)
 {
     struct cordon_policy *p;
@@ -219,5 +296,6 @@ int main(void)
     test_ends();
     test_mistakes();
     test_options();
+    test_journals();
     return system("rm -rf build/embed") || tap_done();
 }

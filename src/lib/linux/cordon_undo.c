@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cordon_changes, cordon_undo, cordon_runs: the journals of runs, for other programs. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/linux/changes.h"
+#include "lib/run.h"
+
+enum { LONGEST_WHY = 512 };
+
+/* What a call works with. */
+struct task {
+    char why[LONGEST_WHY];
+    int store;
+    char id[STORE_LONGEST_ID];
+    char folder[PATH_MAX];
+    struct arena arena;
+    cordon_event *each;
+    void *context;
+    bool failed; /* out of memory for a line */
+};
+
+static int begin(struct task *t, cordon_event *each, void *context)
+{
+    *t = (struct task){.store = -1, .each = each, .context = context};
+    t->store = changes_open_store(t->why, sizeof t->why);
+    return t->store < 0 ? CORDON_E_OPEN : 0;
+}
+
+/* The run that is meant, and the folder that paths are relative to. */
+static int choose(struct task *t, const char *run, const char *folder)
+{
+    if (folder ? !realpath(folder, t->folder) : !getcwd(t->folder, sizeof t->folder)) {
+        snprintf(t->why, sizeof t->why, "%.200s: %s", folder ? folder : ".", strerror(errno));
+        return CORDON_E_OPEN;
+    }
+    return store_choose(t->store, run, t->folder, t->id, t->why, sizeof t->why) ? 0
+                                                                                : CORDON_E_UNKNOWN;
+}
+
+static int end(struct task *t, int rc, char *why, size_t capacity)
+{
+    if (rc == 0 && t->failed)
+        rc = CORDON_E_NOMEM;
+    if (rc == CORDON_E_NOMEM)
+        snprintf(t->why, sizeof t->why, "out of memory");
+    if (why && capacity)
+        snprintf(why, capacity, "%s", rc < 0 ? t->why : "");
+    if (t->store >= 0)
+        close(t->store);
+    arena_free(&t->arena);
+    return rc;
+}
+
+static bool pass_on(struct task *t, struct buf *line)
+{
+    const char *text = buf_cstr(line);
+    t->failed = t->failed || line->failed || !text[0];
+    if (!t->failed && t->each)
+        t->each(t->context, text);
+    return !t->failed;
+}
+
+/* ---- changes ---- */
+
+static bool each_change(void *context, const struct changes_item *item)
+{
+    auto_buf struct buf line = {0};
+    struct json_writer w = {.out = &line};
+    changes_json(item, &w);
+    return pass_on(context, &line);
+}
+
+int cordon_changes(const char *run, const char *folder, unsigned flags, cordon_event *each,
+                   void *context, char *why, size_t capacity)
+{
+    auto_store_journal struct store_journal j = {
+        .folder = -1, .pack = -1, .objects = -1, .lock = -1};
+    int roots[UNDO_MOST_ROOTS];
+    uint64_t counts[UNDO_KINDS] = {0};
+    struct task t;
+    int rc = begin(&t, each, context);
+    struct changes_query q = {
+        .diff = (flags & CORDON_DIFF) != 0, .each = each_change, .context = &t};
+    if (rc == 0)
+        rc = choose(&t, run, folder);
+    if (rc == 0)
+        rc = store_read(t.store, t.id, &j, t.why, sizeof t.why);
+    if (rc == 0)
+        rc = restore_open_roots(&j.model.head, roots, t.why, sizeof t.why);
+    if (rc == 0) {
+        rc = changes_each(&j, roots, &q, counts);
+        restore_close_roots(&j.model.head, roots);
+    }
+    return end(&t, rc, why, capacity);
+}
+
+/* ---- undo ---- */
+
+static void each_restored(void *context, const struct restore_item *item)
+{
+    auto_buf struct buf line = {0};
+    struct json_writer w = {.out = &line};
+    changes_restored_json(item, &w);
+    pass_on(context, &line);
+}
+
+static int take_paths(struct task *t, size_t count, const char *const *paths, const char ***out)
+{
+    const char **list = ARENA_ARRAY(&t->arena, count + 1, const char *);
+    for (size_t i = 0; list && i < count; i++) {
+        auto_buf struct buf path = {0};
+        if (!changes_absolute(t->folder, paths[i], &path) ||
+            !(list[i] = arena_copy(&t->arena, buf_str(&path)).p))
+            list = NULL;
+    }
+    *out = list;
+    return list ? 0 : CORDON_E_NOMEM;
+}
+
+int cordon_undo(const char *run, const char *folder, size_t count, const char *const *paths,
+                unsigned flags, cordon_event *each, void *context, char *why, size_t capacity)
+{
+    struct restore_counts counts = {0};
+    const char **list = NULL;
+    struct task t;
+    int rc = begin(&t, each, context);
+    if (rc == 0)
+        rc = choose(&t, run, folder);
+    if (rc == 0)
+        rc = take_paths(&t, count, paths, &list);
+    struct restore_options o = {.paths = list,
+                                .path_count = count,
+                                .force = (flags & CORDON_FORCE) != 0,
+                                .dry = (flags & CORDON_DRY_RUN) != 0,
+                                .said = each_restored,
+                                .context = &t};
+    if (rc == 0)
+        rc = restore_run(t.store, t.id, &o, &counts, t.why, sizeof t.why);
+    if (rc == 0 && !o.dry)
+        store_prune(t.store, (uint64_t)RUN_UNDO_LIMIT_GIB << 30, NULL);
+    if (rc == 0 && counts.conflicts + counts.failed)
+        rc = 1;
+    return end(&t, rc, why, capacity);
+}
+
+/* ---- runs ---- */
+
+int cordon_runs(cordon_event *each, void *context, char *why, size_t capacity)
+{
+    struct store_run *runs;
+    size_t count = 0;
+    struct task t;
+    int rc = begin(&t, each, context);
+    if (rc == 0 && (rc = store_list(t.store, &t.arena, &runs, &count)))
+        snprintf(t.why, sizeof t.why, "cannot read the folder of journals");
+    for (size_t i = 0; rc == 0 && i < count && !t.failed; i++) {
+        auto_buf struct buf line = {0};
+        struct json_writer w = {.out = &line};
+        changes_run_json(&runs[i], &w);
+        pass_on(&t, &line);
+    }
+    return end(&t, rc, why, capacity);
+}
+
+int cordon_runs_drop(const char *run, char *why, size_t capacity)
+{
+    struct task t;
+    int rc = begin(&t, NULL, NULL);
+    if (rc == 0 && !(store_is_id(run) && store_drop(t.store, run))) {
+        rc = CORDON_E_UNKNOWN;
+        snprintf(t.why, sizeof t.why,
+                 "run %.60s was not dropped: there is no such run, or it has not ended", run);
+    }
+    return end(&t, rc, why, capacity);
+}
