@@ -190,9 +190,9 @@ void summary_lines(const struct summary *s, struct str audit, bool failed, struc
 void summary_lost_line(const struct audit_event *e, struct buf *out)
 {
     buf_add(out, STR("cordon: cannot be taken back: "));
-    add_plain(out, e->target);
+    summary_plain(out, e->target);
     buf_add(out, STR(": "));
-    add_plain(out, e->why);
+    summary_plain(out, e->why);
     buf_char(out, '\n');
 }
 
