@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "count.h"
 
 extern char **environ;
 
@@ -131,6 +132,18 @@ static void add_open(struct bench *bench)
               "an existing file opened for writing again and closed, 10,000 times, 9 runs");
 }
 
+/* Calls of the supervisor for each of 2,000 operations: what more of them cost than none. */
+static void add_calls(struct bench *bench, const char *name, const char *how, const char *work)
+{
+    enum { OPERATIONS = 2000 };
+    long none = count_calls(WORK(work, "0")), many = count_calls(WORK(work, "2000"));
+    double each = (double)(many - none) / OPERATIONS;
+    if (none < 0 || many < 0)
+        fprintf(stderr, "bench: %s: the supervisor cannot be traced\n", name);
+    else
+        bench_add(bench, name, each, each, "calls", how);
+}
+
 #define UNDO(...) \
     ARGV(cordon, "run", "--quiet", "--undo", "--root", "build/bench-ws", "--", __VA_ARGS__)
 
@@ -199,6 +212,12 @@ void bench_system(struct bench *bench)
              "temp-files", "5000"));
     unsetenv("TMPDIR");
     add_open(bench);
+    add_calls(bench, "linux.calls_new",
+              "system calls of the supervisor for each new file, on one CPU", "files");
+    add_calls(bench, "linux.calls_open", "the same for an existing file opened for writing",
+              "opens");
+    add_calls(bench, "linux.calls_rewrite", "the same for an existing file written anew",
+              "rewrite");
     add_undo(bench);
     add_ratio(bench, "linux.gcc_ratio", "gcc of one source, 10 runs", 10, SHELL(compile),
               SHELL_CONFINED(compile));

@@ -302,6 +302,12 @@ int open_object(struct broker *b, struct request *r, struct resolved *where, int
 int straight_open(struct broker *b, struct request *r, int dirfd, const char *path, int flags,
                   mode_t mode);
 
+/* The same as resolve and resolve_argument for calls that do not follow a final link. */
+int straight_find_path(struct broker *b, const struct request *r, int dirfd, const char *path,
+                       struct resolved *out);
+int straight_find(struct broker *b, const struct request *r, int dirfd, uint64_t address,
+                  struct resolved *out);
+
 /* A folder was renamed or removed, or some time has passed. */
 void straight_forget(struct broker *b);
 

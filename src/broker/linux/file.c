@@ -16,7 +16,7 @@ static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t pa
         request_continue(r);
         return;
     }
-    int rc = resolve_argument(r, dirfd, path, false, &where);
+    int rc = straight_find(b, r, dirfd, path, &where);
     if (rc == 0 && where.exists)
         rc = -EEXIST;
     if (rc) {
@@ -49,7 +49,7 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
         request_continue(r);
         return;
     }
-    int rc = flags & ~AT_REMOVEDIR ? -EINVAL : resolve_argument(r, dirfd, path, false, &where);
+    int rc = flags & ~AT_REMOVEDIR ? -EINVAL : straight_find(b, r, dirfd, path, &where);
     if (rc == 0 && !where.exists && nested_ended(b, &where)) {
         request_succeed(r, 0);
         return;
@@ -120,14 +120,15 @@ static bool allows_pair(struct broker *b, struct request *r, const struct resolv
 enum { NO_REPLACE = 1, EXCHANGE = 2 }; /* RENAME_NOREPLACE, RENAME_EXCHANGE */
 
 /* Resolves both ends of a rename; 0 or a negative errno. */
-static int find_both(struct request *r, int from_dir, uint64_t from_path, int to_dir,
-                     uint64_t to_path, unsigned flags, struct resolved *from, struct resolved *to)
+static int find_both(struct broker *b, struct request *r, int from_dir, uint64_t from_path,
+                     int to_dir, uint64_t to_path, unsigned flags, struct resolved *from,
+                     struct resolved *to)
 {
     if (flags & ~(unsigned)(NO_REPLACE | EXCHANGE))
         return -EINVAL;
-    int rc = resolve_argument(r, from_dir, from_path, false, from);
+    int rc = straight_find(b, r, from_dir, from_path, from);
     if (rc == 0)
-        rc = resolve_argument(r, to_dir, to_path, false, to);
+        rc = straight_find(b, r, to_dir, to_path, to);
     if (rc)
         return rc;
     if (!from->exists || ((flags & EXCHANGE) && !to->exists))
@@ -161,7 +162,7 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
         request_continue(r);
         return;
     }
-    int rc = find_both(r, from_dir, from_path, to_dir, to_path, flags, &from, &to);
+    int rc = find_both(b, r, from_dir, from_path, to_dir, to_path, flags, &from, &to);
     if (rc) {
         request_fail(r, -rc);
         return;
@@ -234,8 +235,8 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
 {
     auto_resolved struct resolved from = {.parent = -1}, to = {.parent = -1};
     char path[PATH_MAX];
-    ssize_t n = request_read_string(r, from_path, path, sizeof path);
-    int rc = n < 0 ? (int)n : resolve_argument(r, to_dir, to_path, false, &to);
+    ssize_t n = request_peek_string(r, from_path, path, sizeof path);
+    int rc = n < 0 ? (int)n : straight_find(b, r, to_dir, to_path, &to);
     if (rc == 0 && to.exists)
         rc = -EEXIST;
     if (rc == 0 && n == 0 && (flags & AT_EMPTY_PATH)) {
@@ -243,7 +244,8 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
         return;
     }
     if (rc == 0)
-        rc = resolve(r, from_dir, path, flags & AT_SYMLINK_FOLLOW, &from);
+        rc = flags & AT_SYMLINK_FOLLOW ? resolve(r, from_dir, path, true, &from)
+                                       : straight_find_path(b, r, from_dir, path, &from);
     if (rc == 0 && from.descriptor && (flags & AT_SYMLINK_FOLLOW)) {
         link_descriptor(b, r, resolved_descriptor(r, &from), &to);
         return;
@@ -287,8 +289,8 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
 {
     auto_resolved struct resolved where = {.parent = -1};
     char text[PATH_MAX];
-    ssize_t n = request_read_string(r, target, text, sizeof text);
-    int rc = n < 0 ? (int)n : resolve_argument(r, dirfd, path, false, &where);
+    ssize_t n = request_peek_string(r, target, text, sizeof text);
+    int rc = n < 0 ? (int)n : straight_find(b, r, dirfd, path, &where);
     if (rc == 0 && where.exists)
         rc = -EEXIST;
     if (rc) {
@@ -318,8 +320,7 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
 static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t path, mode_t mode)
 {
     auto_resolved struct resolved where = {.parent = -1};
-    int rc =
-        S_ISCHR(mode) || S_ISBLK(mode) ? -EPERM : resolve_argument(r, dirfd, path, false, &where);
+    int rc = S_ISCHR(mode) || S_ISBLK(mode) ? -EPERM : straight_find(b, r, dirfd, path, &where);
     if (rc == 0 && where.exists)
         rc = -EEXIST;
     if (rc) {

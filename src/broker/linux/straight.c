@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The short way of an open, for paths whose text alone says where they lead.
+ * The short way, for paths whose text alone says where they lead.
  *
  * The text is judged, and then the kernel opens exactly that text and fails if anything on it is a
  * link. So the object that is opened lies where it was judged to lie, whatever is renamed or
  * exchanged meanwhile, and no folder has to be held in between. An existing file is compared with
- * the one that was judged, because another may have taken its name.
+ * the one that was judged, because another may have taken its name. Other calls than opens need the
+ * folder itself; it is opened the same way and held for the call.
  *
  * Whatever is not plainly allowed here, fails or looks unusual takes the long way (resolve.c),
  * which decides, reports and answers. Nothing is remembered but the texts of folders that have no
@@ -68,7 +69,7 @@ static bool find_text(const struct request *r, int dirfd, const char *path, char
     if (n + more > PATH_MAX)
         return false;
     memcpy(out + n, path, more);
-    return strncmp(out, "/proc/", 6) != 0 && strncmp(out, "/dev/", 5) != 0;
+    return !resolve_in_proc(out);
 }
 
 /* ---- folders whose text is the only one they have ---- */
@@ -79,34 +80,82 @@ void straight_forget(struct broker *b)
         b->folders[i][0] = '\0';
 }
 
-/* Where file systems ignore case a folder has many spellings, and rules know one of them. */
-static bool is_spelled_so(const char *folder)
+static char *slot_of(struct broker *b, const char *folder)
 {
-    char spelling[PATH_MAX];
-    int fd = open_text(folder, O_PATH | O_DIRECTORY, 0);
-    bool same =
-        fd >= 0 && resolve_path_of(fd, spelling, sizeof spelling) && strcmp(spelling, folder) == 0;
-    if (fd >= 0)
-        close(fd);
-    return same;
+    uint32_t hash = 2166136261u;
+    for (const char *p = folder; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 16777619u;
+    return b->folders[hash % BROKER_MOST_FOLDERS];
 }
 
-static bool knows_folder(struct broker *b, const char *path, size_t n)
+/* Where file systems ignore case a folder has many spellings, and rules know one of them: -1 if
+   this is another one. */
+static int open_folder(struct broker *b, const char *folder)
 {
-    char folder[PATH_MAX];
-    uint32_t hash = 2166136261u;
+    char spelling[PATH_MAX], *slot = slot_of(b, folder);
+    int fd = open_text(folder, O_PATH | O_DIRECTORY, 0);
+    if (fd < 0 || strcmp(slot, folder) == 0)
+        return fd;
+    if (!resolve_path_of(fd, spelling, sizeof spelling) || strcmp(spelling, folder) != 0) {
+        close(fd);
+        return -1;
+    }
+    if (strlen(folder) < BROKER_LONGEST_FOLDER)
+        strcpy(slot, folder);
+    return fd;
+}
+
+static bool knows_folder(struct broker *b, const char *folder)
+{
+    if (strcmp(slot_of(b, folder), folder) == 0)
+        return true;
+    int fd = open_folder(b, folder);
+    return fd >= 0 && close(fd) == 0;
+}
+
+/* ---- names in a folder ---- */
+
+/* Splits the text; false for what lies directly in the root folder. */
+static bool split(const char *path, char folder[PATH_MAX], const char **leaf)
+{
+    size_t n = (size_t)(strrchr(path, '/') - path);
     memcpy(folder, path, n);
     folder[n] = '\0';
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ (unsigned char)folder[i]) * 16777619u;
-    char *known = b->folders[hash % BROKER_MOST_FOLDERS];
-    if (strcmp(known, folder) == 0)
-        return true;
-    if (!is_spelled_so(folder))
+    *leaf = path + n + 1;
+    return n > 0;
+}
+
+static bool find_place(struct broker *b, const struct request *r, int dirfd, const char *path,
+                       struct resolved *out)
+{
+    char folder[PATH_MAX];
+    const char *leaf;
+    if (b->server.shares_umask || !find_text(r, dirfd, path, out->path) ||
+        !split(out->path, folder, &leaf))
         return false;
-    if (n < BROKER_LONGEST_FOLDER)
-        memcpy(known, folder, n + 1);
-    return true;
+    out->parent = open_folder(b, folder);
+    if (out->parent < 0)
+        return false;
+    strcpy(out->leaf, leaf);
+    out->exists = fstatat(out->parent, leaf, &out->st, AT_SYMLINK_NOFOLLOW) == 0;
+    if ((out->exists || errno == ENOENT) && request_alive(r))
+        return true;
+    resolved_close(out);
+    return false;
+}
+
+int straight_find_path(struct broker *b, const struct request *r, int dirfd, const char *path,
+                       struct resolved *out)
+{
+    return find_place(b, r, dirfd, path, out) ? 0 : resolve(r, dirfd, path, false, out);
+}
+
+int straight_find(struct broker *b, const struct request *r, int dirfd, uint64_t address,
+                  struct resolved *out)
+{
+    char path[PATH_MAX];
+    ssize_t n = request_peek_string(r, address, path, sizeof path);
+    return n < 0 ? (int)n : straight_find_path(b, r, dirfd, path, out);
 }
 
 /* ---- opening ---- */
@@ -172,15 +221,17 @@ int straight_open(struct broker *b, struct request *r, int dirfd, const char *pa
                   mode_t mode)
 {
     struct resolved where = {.parent = -1};
+    char folder[PATH_MAX];
+    const char *leaf;
     if (!(flags & O_CREAT))
         mode = 0;
     if (!is_usual(b, flags, mode) || !find_text(r, dirfd, path, where.path))
         return -1;
-    size_t n = (size_t)(strrchr(where.path, '/') - where.path);
+    if (!split(where.path, folder, &leaf))
+        return -1;
     /* What appears under these names is recorded. */
-    bool recorded = str_eqi(str_of(where.path + n + 1), STR(".git")) ||
-                    str_eq((struct str){where.path, n}, b->temp.folder);
-    if (n == 0 || recorded || grant_holds(b, where.path) || !knows_folder(b, where.path, n))
+    bool recorded = str_eqi(str_of(leaf), STR(".git")) || str_eq(str_of(folder), b->temp.folder);
+    if (recorded || grant_holds(b, where.path) || !knows_folder(b, folder))
         return -1;
     int fd = -1;
     if (flags & O_CREAT)
