@@ -175,6 +175,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         {.name = "wine-prefix", .value = &o.wine_prefix},
         {.name = "undo", .value = &strict, .flag = &undo},
         {.name = "undo-limit", .value = &limit},
+        {.name = "ask", .flag = &o.ask_terminal},
         {.name = "ask-fd", .value = &ask_fd},
         {.name = "ask-timeout", .value = &ask_timeout},
         {.name = "unset", .value = unset, .count = &o.unset_count, .most = MOST_UNSET}};
@@ -201,7 +202,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (limit && (!undo || policy_read_memory(str_of(limit), &o.undo_limit)))
         return print_failure(undo ? "--undo-limit takes a size like 512M or 4G"
                                   : "--undo-limit belongs to --undo; add --undo");
-    if ((ask_fd || ask_timeout) && (rc = cli_ask(&o, ask_fd, ask_timeout)))
+    if ((o.ask_terminal || ask_fd || ask_timeout) && (rc = cli_ask(&o, ask_fd, ask_timeout)))
         return rc;
     if (learned && !learn)
         return print_failure("-o names the policy file that --learn writes; add --learn");

@@ -193,6 +193,8 @@ int cordon_run(struct cordon_policy *p, const struct cordon_run_options *options
     if (p->policy)
         return api_fail(p, CORDON_E_CONFLICT,
                         "this policy was used already; make a new one for each run");
+    if ((o.ask || o.ask_fds) && !question_supported())
+        return api_fail(p, CORDON_E_VALUE, "--ask is not built for Windows yet");
     if (argc == 0)
         return api_fail(p, CORDON_E_VALUE, "no command given");
     struct cordon_result *r = calloc(1, sizeof *r);

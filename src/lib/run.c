@@ -286,9 +286,8 @@ static void explain_offline(struct run *run)
     struct run_result *result = run->result;
     struct str host;
     char fix[64];
-    if (!tool || run->options->ask || run->options->ask_fds || result->exit == 0 ||
-        s->mode == POLICY_FULL_ACCESS || s->net != POLICY_NET_OFF ||
-        strcmp(result->reason, "exited") != 0)
+    if (!tool || run->asks || result->exit == 0 || s->mode == POLICY_FULL_ACCESS ||
+        s->net != POLICY_NET_OFF || strcmp(result->reason, "exited") != 0)
         return;
     snprintf(fix, sizeof fix, "--for %s", tool->name);
     snprintf(result->summary.hint, sizeof result->summary.hint,

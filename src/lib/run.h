@@ -32,6 +32,7 @@ struct run_options {
     cordon_ask *ask; /* Linux: answers while the command runs; NULL: none */
     void *ask_context;
     const int *ask_fds;      /* Linux: IN and OUT of --ask-fd; NULL: none */
+    bool ask_terminal;       /* Linux: a person is asked on the terminal of this process */
     uint64_t ask_timeout_ms; /* 0: the default */
     void (*observe)(void *context, const struct audit_event *event); /* gets each event; or NULL */
     void *observe_context;
@@ -52,6 +53,9 @@ struct run_result {
 };
 
 enum { RUN_UNDO_LIMIT_GIB = 2 };
+
+/* Whether a host can be asked on this system. */
+bool question_supported(void);
 
 /* "5,6": two descriptors, none below 3. Seconds, at least 1. CORDON_E_VALUE. */
 int run_read_ask_fds(const char *text, int out[2]);

@@ -17,6 +17,7 @@ struct run {
     unsigned rung;                /* of system_choose */
     const struct preset *tool;    /* a known tool that was started last; NULL: none was */
     const struct preset *offline; /* one that gives up without the network */
+    bool asks;                    /* somebody is asked while it runs */
     void *system;                 /* of system_apart, for the other functions of the system */
 };
 

@@ -148,6 +148,7 @@ struct broker {
     bool granted_mixed; /* a link was placed in it */
     struct sockaddr_storage proxy; /* of the two proxy modes: all that can be reached */
     struct broker_asks asks;
+    dev_t terminal;     /* the only one that the command was given; 0: those of this process */
     struct keep *undo;  /* the journal of --undo; NULL: none */
     uint64_t undo_lost; /* objects that it could not keep */
 };
@@ -293,7 +294,7 @@ bool read_refuses(struct broker *b, const struct request *r, const struct resolv
 bool terminal_is_own(struct broker *b, const struct request *r, const char *path);
 
 /* True for the terminals on which this process, and so the command, was started. */
-bool terminal_is_given(dev_t device);
+bool terminal_is_given(const struct broker *b, dev_t device);
 
 /* Judges and opens a resolved file or folder. -EAGAIN if it has been replaced meanwhile. */
 int open_object(struct broker *b, struct request *r, struct resolved *where, int flags);

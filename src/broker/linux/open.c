@@ -223,7 +223,7 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
         return 0;
     }
     if (is_device(where) && is_foreign_device(where->path) &&
-        !terminal_is_given(where->st.st_rdev)) {
+        !terminal_is_given(b, where->st.st_rdev)) {
         broker_report_text(b, r, AUDIT_DEVICE_OPEN, str_of(where->path), AUDIT_DENY,
                            str_of(policy_rule_id(RULE_PATH_DEVICE)),
                            STR("it is another terminal of yours, or another device"),
@@ -231,7 +231,7 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
         return -EACCES;
     }
     bool device = is_device(where) &&
-                  (confine_allows_device(where->path) || terminal_is_given(where->st.st_rdev));
+                  (confine_allows_device(where->path) || terminal_is_given(b, where->st.st_rdev));
     if (flags_write(flags) && !device &&
         !broker_allows(b, r, where, POLICY_WRITE, AUDIT_FILE_WRITE))
         return -EACCES;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -73,6 +74,17 @@ static int receive_report(int socket, struct report *report, int *fd)
     return 0;
 }
 
+/* A session of its own around that terminal, in place of the caller's on its standard descriptors. */
+static int take_terminal(int slave)
+{
+    if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0))
+        return -1;
+    for (int i = 0; i < 3; i++)
+        if (isatty(i) && dup2(slave, i) < 0)
+            return -1;
+    return 0;
+}
+
 /* The command's own process: confined, then exec. Does not return. */
 __attribute__((noreturn)) static void become_command(const struct spawn_plan *plan, int socket)
 {
@@ -82,7 +94,9 @@ __attribute__((noreturn)) static void become_command(const struct spawn_plan *pl
     if (plan->stdio && (dup2((int)plan->stdio[0], 1) < 0 || dup2((int)plan->stdio[1], 2) < 0))
         _exit(125);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (plan->cwd && chdir(plan->cwd))
+    if (plan->terminal > 0 && (step = "terminal", take_terminal(plan->terminal)))
+        report.error = errno ? errno : EINVAL;
+    else if (step = "working directory", plan->cwd && chdir(plan->cwd))
         report.error = errno ? errno : EINVAL;
     else if (plan->limits && (step = "control group", limits_join(plan->limits)))
         report.error = errno ? errno : EINVAL;
@@ -262,10 +276,12 @@ static void keep_descriptors(int *kept, size_t count)
 
 static void keep_own(const struct spawn_plan *plan, int control, int socket)
 {
-    int kept[5 + LIMITS_MOST_GROUPS];
+    int kept[6 + LIMITS_MOST_GROUPS];
     size_t count = 0;
     if (plan->stamp > 0)
         kept[count++] = plan->stamp;
+    if (plan->terminal > 0)
+        kept[count++] = plan->terminal;
     kept[count++] = control;
     kept[count++] = socket;
     for (int i = 0; plan->stdio && i < 2; i++)
@@ -304,6 +320,8 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
         become_command(plan, socket);
     }
     close(socket);
+    if (plan->terminal > 0)
+        close(plan->terminal);
     struct spawn_end end = {.status = 125 << 8};
     for (bool running = command > 0, more = false; running;) {
         struct pollfd watch[] = {{control, POLLIN, 0}, {ended, POLLIN, 0}};

@@ -23,6 +23,7 @@ struct spawn_plan {
     const struct limits *limits;
     const struct signals_given *signals; /* of the run's caller */
     int stamp;                           /* gets the time of the tree's end as its own; 0: none */
+    int terminal;                        /* the command's own; 0: the caller's */
     const char *stubs;                   /* removed at the end, whoever dies first; NULL: none */
     const struct policy *policy;         /* for the stubs */
     struct confine_plan confine;

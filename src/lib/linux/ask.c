@@ -16,11 +16,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/linux/terminal.h"
+
 enum { LONGEST_LINE = 65536, PIECE = 4096 /* what fits into a pipe that has room */ };
 
 struct asker {
     struct desk *desk;
-    cordon_ask *function; /* NULL: descriptors */
+    struct terminal *terminal; /* NULL: another way */
+    cordon_ask *function;      /* NULL: descriptors */
     void *context;
     int in, out; /* the caller's; -1: none, or closed */
     int stop;
@@ -142,6 +145,10 @@ static int wait_ms(struct asker *a)
 static void *serve(void *context)
 {
     struct asker *a = context;
+    if (a->terminal) {
+        terminal_serve(a->terminal, a->desk, a->stop);
+        return NULL;
+    }
     for (;;) {
         while (a->function && call_function(a))
             ;
@@ -178,7 +185,7 @@ int asker_open(struct run *run, struct asker **out)
     const struct run_options *o = run->options;
     char text[128];
     *out = NULL;
-    if (!o->ask && !o->ask_fds)
+    if (!o->ask && !o->ask_fds && !o->ask_terminal)
         return 0;
     if (o->ask_fds &&
         (!is_usable(o->ask_fds[0], O_WRONLY) || !is_usable(o->ask_fds[1], O_RDONLY))) {
@@ -194,8 +201,13 @@ int asker_open(struct run *run, struct asker **out)
     a->context = o->ask_context;
     a->in = o->ask_fds ? o->ask_fds[0] : -1;
     a->out = o->ask_fds ? o->ask_fds[1] : -1;
+    a->terminal = o->ask_terminal ? terminal_open() : NULL;
+    if (o->ask_terminal && !a->terminal) {
+        free(a);
+        return 0;
+    }
     a->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    a->desk = desk_new(run->policy->policy, false,
+    a->desk = desk_new(run->policy->policy, o->ask_terminal,
                        o->ask_timeout_ms ? o->ask_timeout_ms : ASK_DEFAULT_TIMEOUT_S * 1000);
     if (a->stop < 0 || !a->desk) {
         asker_close(a);
@@ -205,10 +217,21 @@ int asker_open(struct run *run, struct asker **out)
     return 0;
 }
 
-int asker_start(struct asker *a, void (*event)(void *context, const struct audit_event *event),
-                void *context, uint64_t (*now)(void))
+int asker_slave(const struct asker *a, dev_t *device)
+{
+    if (!a || !a->terminal)
+        return 0;
+    *device = terminal_device(a->terminal);
+    return terminal_slave(a->terminal);
+}
+
+int asker_start(struct asker *a, pid_t command,
+                void (*event)(void *context, const struct audit_event *event), void *context,
+                uint64_t (*now)(void))
 {
     sigset_t all, old;
+    if (a->terminal)
+        terminal_begin(a->terminal, command);
     a->desk->event = event;
     a->desk->context = context;
     a->desk->now = now;
@@ -231,6 +254,7 @@ void asker_close(struct asker *a)
     }
     if (a->stop >= 0)
         close(a->stop);
+    terminal_close(a->terminal);
     desk_drop(a->desk);
     buf_free(&a->output);
     free(a);

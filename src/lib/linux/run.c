@@ -183,6 +183,7 @@ struct way_out {
     int record;                  /* what the session created in temp; -1: there is none */
     struct keep *undo;           /* the journal of --undo; NULL: none */
     struct asker *asker;         /* whoever is asked; NULL: nobody */
+    dev_t terminal;              /* of the command, if it has one of its own; 0: it has not */
 };
 
 static int open_way_out(struct run *run, struct way_out *out)
@@ -251,6 +252,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     broker->proxy = way->address;
     broker->undo = way->undo;
     broker->asks.desk = asker_desk(way->asker);
+    broker->terminal = way->terminal;
     const struct policy_settings *settings = policy_settings_of(p->policy);
     if (settings->temp == POLICY_TEMP_OWN)
         broker->temp.folder = settings->temp_path;
@@ -261,7 +263,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
                   !run->options->own_process ? SIGNALS_HOST
                   : plan->timeout_ms         ? SIGNALS_OWN_TIMED
                                              : SIGNALS_OWN);
-    int rc = way->asker ? asker_start(way->asker, event, run, machine_now_ms) : 0;
+    int rc = way->asker ? asker_start(way->asker, s->command, event, run, machine_now_ms) : 0;
     if (rc == 0 && way->server)
         rc = proxy_start(way->server, asker_desk(way->asker), event, run, machine_now_ms);
     confine_lower_supervisor();
@@ -411,13 +413,14 @@ int system_run(struct run *run)
         return run_not_found(run, command[0]);
     bool confined = settings->mode != POLICY_FULL_ACCESS;
     /* Whoever can be asked is asked when the program starts. */
-    bool asks = o->ask || o->ask_fds;
+    bool asks = o->ask || o->ask_fds || o->ask_terminal;
     if (confined && !asks && tool_refused(run, program))
         return 0;
     bool inside = false;
     int rc = confined ? look_around(run, &inside) : 0;
     if (rc == 0 && confined && !inside)
         rc = asker_open(run, &way.asker);
+    run->asks = way.asker != NULL;
     if (rc == 0 && o->undo)
         rc = undo_begin(run, confined, inside, &secrets, &arena, &way.undo);
     if (rc == 0 && confined && !inside)
@@ -443,6 +446,7 @@ int system_run(struct run *run)
                               .timeout_ms = settings->limits.timeout_ms,
                               .stamp = way.undo ? keep_lock(way.undo) : 0,
                               .stubs = stubs,
+                              .terminal = asker_slave(way.asker, &way.terminal),
                               .policy = p->policy,
                               .confine = {.landlock_abi = confine_landlock_abi(),
                                           .secrets = &secrets,

@@ -29,3 +29,8 @@ int run_read_ask_timeout(const char *text, uint64_t *out_ms)
     (void)out_ms;
     return CORDON_E_VALUE;
 }
+
+bool question_supported(void)
+{
+    return false;
+}

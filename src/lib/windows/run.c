@@ -14,8 +14,6 @@
 
 int system_prepare(struct cordon_policy *p, const struct run_options *o)
 {
-    if (o->ask || o->ask_fds)
-        return api_fail(p, CORDON_E_VALUE, "--ask is not built for Windows yet");
     return o->undo ? api_fail(p, CORDON_E_VALUE, "--undo is not built for Windows yet") : 0;
 }
 

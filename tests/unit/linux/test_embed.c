@@ -162,7 +162,8 @@ static void test_mistakes(void)
 /* Every option of `cordon run` but those that say what it prints. */
 static void test_options(void)
 {
-    static const char *const printed[] = {"learn", "output", "json", "quiet", "verbose", "live"};
+    static const char *const printed[] = {"learn",   "output", "json", "quiet",
+                                          "verbose", "live",   "ask"};
     static const struct {
         const char *command, *name, *value;
     } all[] = {

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --ask on a terminal: a pseudo-terminal plays the person's. Questions and keys, what is typed ahead,
+ * Ctrl-C and Ctrl-Z, a window that closes, no terminal, and a tree that tries to answer itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <termios.h>
+#include <time.h>
+
+#include "harness.h"
+
+static char client[1200];
+
+struct person {
+    pid_t pid;
+    int fd;
+    char seen[65536];
+    size_t n, at;
+    struct termios before;
+};
+
+/* cordon run --ask with these options and a line of sh in ws, on a terminal of its own. */
+static void begin(struct person *p, const char *options, const char *script)
+{
+    struct winsize size = {.ws_row = 24, .ws_col = 80};
+    char line[6144];
+    *p = (struct person){.fd = -1};
+    snprintf(
+        line, sizeof line,
+        "cd '%s/ws' && exec '%s' run --ask --audit ../out/audit --root . %s -- sh -c \"$SCRIPT\"",
+        top, cordon, options);
+    setenv("SCRIPT", script, 1);
+    p->pid = forkpty(&p->fd, NULL, NULL, &size);
+    if (p->pid == 0) {
+        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(127);
+    }
+    tcgetattr(p->fd, &p->before);
+}
+
+/* Waits until this stands on the screen, behind what was seen before. */
+static bool sees(struct person *p, const char *words)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    time_t until = now.tv_sec + 20 * box_slow();
+    for (;;) {
+        p->seen[p->n] = '\0';
+        char *found = strstr(p->seen + p->at, words);
+        if (found) {
+            p->at = (size_t)(found - p->seen) + strlen(words);
+            return true;
+        }
+        struct pollfd watch = {p->fd, POLLIN, 0};
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec > until || p->n + 4096 > sizeof p->seen)
+            return false;
+        if (poll(&watch, 1, 500) != 1)
+            continue;
+        ssize_t n = read(p->fd, p->seen + p->n, 4096);
+        if (n <= 0)
+            return false;
+        p->n += (size_t)n;
+    }
+}
+
+static void press(struct person *p, const char *keys)
+{
+    if (write(p->fd, keys, strlen(keys)) < 0)
+        note("cannot type: %s", strerror(errno));
+}
+
+/* A key that arrives with the question's last byte was pressed before anybody could read it. */
+static bool asked(struct person *p)
+{
+    bool shown = sees(p, "s: no) > ");
+    usleep(300000);
+    return shown;
+}
+
+static int end(struct person *p)
+{
+    int status;
+    while (sees(p, "\x01 never"))
+        ;
+    if (p->fd >= 0)
+        close(p->fd);
+    waitpid(p->pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void fresh(void)
+{
+    sh(".", "rm -rf out/*; mkdir -p ws out/sub; rm -f ws/*");
+}
+
+static void test_keys(void)
+{
+    static const struct {
+        const char *what, *keys, *word, *expect;
+        bool again; /* the second one is asked about, and answered with n */
+    } rows[] = {
+        {"o", "o", "once", "01", true},
+        {"r", "r", "run", "01", true},
+        {"f", "f", "run", "00", false},
+        {"n", "n", "no", "11", true},
+        {"N", "N", "never", "11", true},
+        {"a key that is not offered, then o", "hqo", "once", "01", true},
+    };
+    struct person p;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fresh();
+        begin(&p, "",
+              "(echo x > ../out/sub/one) && a=0 || a=1; (echo x > ../out/sub/two) && b=0 || "
+              "b=1; echo result=$a$b");
+        char result[32];
+        bool first = sees(&p, "wants to create") && sees(&p, "/out/sub/one   rule roots.outside") &&
+                     asked(&p);
+        for (const char *k = rows[i].keys; *k; k++) {
+            press(&p, (char[]){*k, '\0'});
+            usleep(100000);
+        }
+        first = first && sees(&p, rows[i].word);
+        if (rows[i].again) {
+            first = first && sees(&p, "/out/sub/two") && asked(&p);
+            press(&p, "n");
+        }
+        snprintf(result, sizeof result, "result=%s", rows[i].expect);
+        bool same = sees(&p, result);
+        end(&p);
+        if (!ok(first && same, "%s", rows[i].what))
+            note("%s", p.seen);
+    }
+    ok(sh("out", "grep '\"type\":\"answer\"' audit | grep -q '\"by\":\"terminal\"'") == 0,
+       "the event says that it was the terminal");
+}
+
+static void test_typed_ahead(void)
+{
+    struct person p;
+    fresh();
+    begin(&p, "",
+          "echo ready; sleep 1; (echo x > ../out/a) && echo MADE; read line; echo got=$line=");
+    sees(&p, "ready");
+    press(&p, "oo");
+    bool shown = asked(&p);
+    usleep(500000);
+    bool waited = sh("out", "test ! -e a") == 0;
+    press(&p, "n");
+    press(&p, "r\r");
+    bool got = sees(&p, "got=oor=");
+    end(&p);
+    if (!ok(shown && waited && got && sh("out", "test ! -e a") == 0,
+            "what was typed before the question is for the command, and so is what comes after the "
+            "answer"))
+        note("%s", p.seen);
+}
+
+static void test_signals(void)
+{
+    struct person p;
+    fresh();
+    begin(&p, "", "trap 'echo interrupted; exit 3' INT; echo x > ../out/a; sleep 20; echo LATE");
+    bool shown = asked(&p);
+    press(&p, "\x03");
+    bool heard = sees(&p, "interrupted");
+    int code = end(&p);
+    ok(shown && heard && code == 3 && sh("out", "test ! -e a") == 0,
+       "Ctrl-C is a no, and reaches the command");
+
+    fresh();
+    begin(&p, "", "trap 'echo interrupted; exit 4' INT; echo ready; sleep 20; echo LATE");
+    sees(&p, "ready");
+    press(&p, "\x03");
+    heard = sees(&p, "interrupted");
+    ok(end(&p) == 4 && heard, "Ctrl-C without a question reaches the command");
+
+    /* A shell that controls jobs around cordon, as people have it. */
+    fresh();
+    begin(&p, "", "echo ready; sleep 2; echo went on");
+    sees(&p, "ready");
+    press(&p, "\x1a");
+    int status = 0;
+    pid_t stopped = 0;
+    for (int i = 0; i < 100 && stopped == 0; i++) {
+        stopped = waitpid(p.pid, &status, WUNTRACED | WNOHANG);
+        usleep(50000);
+    }
+    struct termios now;
+    tcgetattr(p.fd, &now);
+    ok(stopped == p.pid && WIFSTOPPED(status) && (now.c_lflag & ICANON),
+       "Ctrl-Z stops it, with the "
+       "terminal as it was");
+    kill(p.pid, SIGCONT);
+    bool on = sees(&p, "went on");
+    ok(end(&p) == 0 && on, "and it goes on");
+}
+
+static void test_nobody(void)
+{
+    struct person p;
+    fresh();
+    begin(&p, "--ask-timeout 1", "(echo x > ../out/a) & (echo x > ../out/b) & wait; echo over");
+    bool first = asked(&p) && sees(&p, "no answer: no");
+    bool over = sees(&p, "over");
+    int shown = 0;
+    for (const char *at = p.seen; (at = strstr(at, "wants to")); at++)
+        shown++;
+    end(&p);
+    ok(first && over && shown == 1 && sh("out", "test ! -e a && test ! -e b") == 0,
+       "one that nobody answers is a no for those behind it");
+
+    fresh();
+    begin(&p, "", "echo x > ../out/a; echo x > ../out/late");
+    bool shown_now = asked(&p);
+    close(p.fd);
+    p.fd = -1;
+    int status;
+    waitpid(p.pid, &status, 0);
+    ok(shown_now && sh("out", "test ! -e a && test ! -e late") == 0,
+       "a window that closes is a no");
+
+    fresh();
+    ok(sh("ws",
+          "setsid -w '%s' run --ask --root . -- sh -c 'echo x > ../out/a' < /dev/null > "
+          "../out/log 2>&1; test ! -e ../out/a && test $(grep -c 'no terminal' ../out/log) = 1 && "
+          "grep -q 'sandbox denied: create' ../out/log",
+          cordon) == 0,
+       "no terminal: denied as ever, and said once");
+    ok(sh("ws", "'%s' run --ask --ask-fd 3,4 -- true 3</dev/null 4>/dev/null", cordon) == 125,
+       "one who answers, not two");
+}
+
+static void test_own_terminal(void)
+{
+    struct person p;
+    char script[3000], name[64] = "";
+    fresh();
+    begin(&p, "", "tty; stty size; echo x > /dev/tty && echo wrote; cat < /dev/null");
+    bool other = sees(&p, "/dev/pts/") && sees(&p, "24 80") && sees(&p, "wrote");
+    ok(end(&p) == 0 && other, "the command has a terminal of its own, of the same size");
+
+    fresh();
+    begin(&p, "",
+          "while ! test -s name; do sleep 0.1; done; echo x | tee \"$(cat name)\" > log "
+          "&& echo DONE || echo FAILED");
+    ptsname_r(p.fd, name, sizeof name);
+    sh("ws", "echo '%s' > name", name);
+    bool failed = sees(&p, "FAILED");
+    int code = end(&p);
+    if (!ok(code == 0 && failed && str_starts(str_of(name), STR("/dev/pts/")),
+            "it cannot write to the person's terminal"))
+        note("%d %s %s", code, name, p.seen);
+
+    fresh();
+    snprintf(script, sizeof script, "'%s' forge ../out; echo code=$?", client);
+    begin(&p, "--ask-timeout 3", script);
+    bool shown = asked(&p), silent = sees(&p, "no answer: no") && sees(&p, "code=");
+    end(&p);
+    /* It may write to its own terminal: that is no answer. */
+    if (!ok(shown && silent && sh("out", "test ! -e 7") == 0,
+            "the tree cannot answer: neither by its terminal nor by TIOCSTI"))
+        note("%s", p.seen);
+
+    fresh();
+    begin(&p, "",
+          "printf '\\033]0;hidden'; (echo x > \"../out/$(printf 'a\\033[2J\\nb')\") && echo MADE");
+    shown = sees(&p, "\x18\x1b\\") && sees(&p, "wants to create") && asked(&p);
+    press(&p, "o");
+    bool made = sees(&p, "MADE");
+    end(&p);
+    const char *at = strstr(p.seen, "wants to create");
+    const char *stop = at ? strstr(at, "rule roots") : NULL;
+    bool plain = stop != NULL;
+    for (; plain && at < stop; at++)
+        plain = (unsigned char)*at >= 0x20;
+    ok(shown && made && plain,
+       "a name with escapes is spelled out, and a sequence begun before ends");
+
+    fresh();
+    struct termios now;
+    begin(&p, "", "echo ready; sleep 0.5");
+    sees(&p, "ready");
+    tcgetattr(p.fd, &now);
+    bool raw = !(now.c_lflag & ICANON);
+    while (sees(&p, "\x01 never"))
+        ;
+    tcgetattr(p.fd, &now);
+    ok(raw && now.c_lflag == p.before.c_lflag && now.c_iflag == p.before.c_iflag,
+       "raw while it runs, "
+       "and put back");
+    end(&p);
+}
+
+int main(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    if (!box_make("ask-terminal"))
+        return box_done();
+    snprintf(client, sizeof client, "%s/%s", project, ASK_PROBE);
+    sh(".", "mkdir -p ws out");
+    test_keys();
+    test_typed_ahead();
+    test_signals();
+    test_nobody();
+    test_own_terminal();
+    return box_done();
+}
