@@ -191,8 +191,9 @@ static void test_asked(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ask_person(rows[i].answer, rows[i].how, rows[i].host);
-        bool asked = sh("out", "grep '\"op\":\"net.connect\"' question | grep '\"%s:' | grep -q "
-                               "'\"rule\":\"net.off\"'",
+        bool asked = sh("out",
+                        "grep '\"op\":\"net.connect\"' question | grep '\"%s:' | grep -q "
+                        "'\"rule\":\"net.off\"'",
                         rows[i].host) == 0;
         ok(asked && answered() == rows[i].works, "asked about %s", rows[i].what);
     }
@@ -202,8 +203,8 @@ static void test_asked(void)
           "'%s' run --ask-fd 3,4 -- sh -c 'test -n \"$https_proxy\" -a -z \"$PIP_NO_INDEX\"' "
           "3</dev/null 4>/dev/null",
           cordon) == 0 &&
-           sh("ws", "'%s' run -- sh -c 'test -z \"$https_proxy\" -a -n \"$PIP_NO_INDEX\"'", cordon) ==
-               0,
+           sh("ws", "'%s' run -- sh -c 'test -z \"$https_proxy\" -a -n \"$PIP_NO_INDEX\"'",
+              cordon) == 0,
        "tools are not told to stay offline when somebody can be asked");
 }
 
