@@ -14,7 +14,7 @@
 enum { EXIT_BLOCK = 2, MOST_WORDS = 256 };
 
 struct hook_request {
-    bool wrap, approve, project, help;
+    bool wrap, approve, undo, project, help;
     const char *shell, *print, *install, *remove;
     const char *words[MOST_WORDS]; /* options of the policy, as given */
     size_t word_count;
@@ -472,10 +472,11 @@ static int hook(struct cordon_policy *p, struct arguments *args)
     struct hook_request r = {0};
     struct hook_options o = {0};
     const struct option own[] = {
-        {.name = "wrap", .flag = &r.wrap},        {.name = "approve", .flag = &r.approve},
-        {.name = "project", .flag = &r.project},  {.name = "help", .flag = &r.help},
-        {.name = "shell", .value = &r.shell},     {.name = "print", .value = &r.print},
-        {.name = "install", .value = &r.install}, {.name = "remove", .value = &r.remove}};
+        {.name = "wrap", .flag = &r.wrap},       {.name = "approve", .flag = &r.approve},
+        {.name = "project", .flag = &r.project}, {.name = "help", .flag = &r.help},
+        {.name = "undo", .flag = &r.undo},       {.name = "shell", .value = &r.shell},
+        {.name = "print", .value = &r.print},    {.name = "install", .value = &r.install},
+        {.name = "remove", .value = &r.remove}};
     size_t from = args->next;
     int rc = options_take(args, own, sizeof own / sizeof *own, p, NULL);
     keep_words(&r, args, from, args->next);
@@ -489,6 +490,14 @@ static int hook(struct cordon_policy *p, struct arguments *args)
         return settings ? rc : EXIT_BLOCK;
     if (r.help)
         return cli_help("hook");
+    if (r.undo && (!r.wrap || disk_dialect() == PATH_WINDOWS)) {
+        print_error(r.wrap ? "--undo is not built for Windows yet"
+                           : "--undo belongs to --wrap; add --wrap");
+        return settings ? EXIT_FAILED : EXIT_BLOCK;
+    }
+    /* The run takes it, like a word of the policy. */
+    if (r.undo && r.word_count < MOST_WORDS)
+        r.words[r.word_count++] = "--undo";
     const char *agent = r.print ? r.print : r.install ? r.install : r.remove ? r.remove : name;
     if (r.shell && !check_shell(str_of(r.shell), &o.shell)) {
         print_error("--shell takes powershell, cmd or bash, not %s", r.shell);

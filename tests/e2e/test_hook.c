@@ -37,6 +37,11 @@ static void test_events(void)
     expect("nor installed so", "hook --install qwen --wrap", NULL, 125, "leave out --wrap");
     expect("rewritten for gemini", "hook gemini --wrap --net=loopback",
            EVENT("run_shell_command", "command", "echo hi"), 0, "\"tool_input\":{\"command\":\"");
+    expect("--undo without --wrap", "hook gemini --undo", "{}", 2, "--undo belongs to --wrap");
+#ifndef _WIN32
+    expect("--undo is passed on", "hook gemini --wrap --undo",
+           EVENT("run_shell_command", "command", "echo hi"), 0, " run '--undo' ");
+#endif
     expect("codex: a relative root would start from the model's folder", "hook codex --root .",
            EVENT("Bash", "command", "ls"), 2, "give an absolute one");
     char *big = malloc(5 * 1024 * 1024 + 1);
@@ -150,6 +155,39 @@ static void test_own_folders(void)
         return;
 }
 
+/* What an agent's commands changed is taken back by the session that the agent names. */
+static void test_taken_back(void)
+{
+    auto_buf struct buf text = {0}, out = {0};
+    char chunk[512];
+    setenv("CORDON_EXE", CORDON_EXE, 0);
+    if (program_run("run --quiet -- true", NULL, &out) != 0) {
+        skip("a session is taken back", "this machine cannot confine");
+        return;
+    }
+    FILE *run =
+        popen("rm -rf build/e2e-undo && mkdir -p build/e2e-undo/ws && C=$(realpath "
+              "\"$CORDON_EXE\") && cd "
+              "build/e2e-undo/ws && export XDG_STATE_HOME=$(realpath ..) && echo one > a && "
+              "SHELL=/bin/bash \"$C\" hook --install claude --project --wrap --undo >/dev/null && "
+              "{ export "
+              "CLAUDE_CODE_SESSION_ID=talk; bash -c '.claude/cordon/bash -c \"echo two >> a\"; "
+              ".claude/cordon/bash -c \"echo x > b\"; true'; wc -l < a; ls b; \"$C\" undo "
+              "--session talk; "
+              "cat a; ls b; } 2>&1",
+              "r");
+    for (size_t n; run && (n = fread(chunk, 1, sizeof chunk, run)) > 0;)
+        buf_add(&text, (struct str){chunk, n});
+    if (run)
+        pclose(run);
+    if (!ok(says(&text, "2\nb\n") && says(&text, "restored a\n") && says(&text, "removed b\n") &&
+                says(&text, "one\n") && says(&text, "cannot access 'b'"),
+            "cordon undo --session takes back what the wrapped commands changed"))
+        note("%s", buf_cstr(&text));
+    if (system("rm -rf build/e2e-undo"))
+        return;
+}
+
 /* What --install --wrap writes for Claude Code: a shell that is confined, in a private file. */
 static void test_shell(void)
 {
@@ -240,6 +278,7 @@ int main(void)
     test_wrapped();
     test_own_folders();
     test_shell();
+    test_taken_back();
 #endif
     return tap_done();
 }
