@@ -87,13 +87,16 @@ void undo_finish(struct run *run, struct keep *journal)
              : whole ? ""
                      : "the journal could not be written");
     int store = store_open(false, why, sizeof why);
-    keep_close(journal, false);
-    if (store < 0)
+    keep_release(journal);
+    if (store < 0) {
+        keep_close(journal, false);
         return;
+    }
     bool any = true;
     int rc = count_changes(store, c->run, c, &any);
     if (rc == 0 && whole && !c->lost && !any && store_drop(store, c->run))
         c->run[0] = '\0';
     store_prune(store, limit_of(run->options), c->run);
     close(store);
+    keep_close(journal, false);
 }

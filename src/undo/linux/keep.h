@@ -61,7 +61,10 @@ const char *keep_lost(const struct keep *k, uint64_t *count);
 /* The tree is dead: writes the end. Returns false if the journal could not be written. */
 bool keep_end(struct keep *k);
 
-/* Closes the journal; discard removes it. */
+/* Stops writing and lets go of the lock, so that the journal can be read. */
+void keep_release(struct keep *k);
+
+/* Closes the journal; discard removes it. After this, changes get a later time than the end. */
 void keep_close(struct keep *k, bool discard);
 
 #endif

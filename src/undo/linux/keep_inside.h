@@ -28,6 +28,7 @@ struct keep {
     bool broken; /* the log cannot be written any more: nothing after this is covered */
     char reason[LONGEST_REASON];
     struct buf record;
+    struct timespec end;   /* of the tree; 0: not yet */
     bool pending;          /* a change is recorded and not yet made */
     uint64_t linked;       /* object that the pending change relies on, counted from 1 */
     struct stat gone;      /* whose last name goes with the pending change; st_nlink 0: none */

@@ -235,29 +235,42 @@ static void drop_handles(struct keep *k)
 
 bool keep_end(struct keep *k)
 {
-    struct timespec now, later;
     bool lossless = !k->broken;
     drop_handles(k);
-    clock_gettime(CLOCK_REALTIME, &now);
-    /* File systems take times from a clock that moves in steps, or from the exact one: what is
-       changed after this run must get a later time from either. */
-    do {
-        nanosleep(&(struct timespec){0, 500000}, NULL);
-        clock_gettime(CLOCK_REALTIME_COARSE, &later);
-    } while (undo_time_compare(keep_time(later), keep_time(now)) <= 0 &&
-             later.tv_sec >= now.tv_sec - 1); /* unless the clock was set */
+    clock_gettime(CLOCK_REALTIME, &k->end);
     k->broken = false;
-    keep_add(k, &(struct undo_record){.type = UNDO_END, .end = keep_time(now)});
-    futimens(k->lock, (struct timespec[2]){now, now});
+    keep_add(k, &(struct undo_record){.type = UNDO_END, .end = keep_time(k->end)});
+    futimens(k->lock, (struct timespec[2]){k->end, k->end});
     return lossless && !k->broken;
+}
+
+/* File systems take times from a clock that moves in steps, or from the exact one: what is changed
+   after this run must get a later time from either. */
+static void wait_past(struct timespec end)
+{
+    struct timespec later;
+    for (;;) {
+        clock_gettime(CLOCK_REALTIME_COARSE, &later);
+        if (undo_time_compare(keep_time(later), keep_time(end)) > 0 ||
+            later.tv_sec < end.tv_sec - 1) /* the clock was set */
+            return;
+        nanosleep(&(struct timespec){0, 500000}, NULL);
+    }
+}
+
+void keep_release(struct keep *k)
+{
+    int *const files[] = {&k->log, &k->pack, &k->objects, &k->lock, &k->folder};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (*files[i] >= 0)
+            close(*files[i]);
+        *files[i] = -1;
+    }
 }
 
 void keep_close(struct keep *k, bool discard)
 {
-    int files[] = {k->log, k->pack, k->objects, k->lock, k->folder};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i] >= 0)
-            close(files[i]);
+    keep_release(k);
     if (k->store >= 0 && discard && k->id[0])
         store_drop(k->store, k->id);
     if (k->store >= 0)
@@ -267,5 +280,7 @@ void keep_close(struct keep *k, bool discard)
     free(k->known);
     free(k->handles);
     buf_free(&k->record);
+    if (k->end.tv_sec)
+        wait_past(k->end);
     free(k);
 }

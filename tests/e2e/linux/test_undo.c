@@ -383,7 +383,8 @@ static void cut_off(unsigned seed, const char *who, unsigned when)
 {
     sh("ws",
        "'%s' run --undo --quiet -- '%s' %u 100000 2 & pid=$!; sleep 0.%02u; "
-       "reaper=$(cat /proc/$pid/task/$pid/children); kill -9 %s; wait; sleep 0.2; "
+       "reaper=$(cat /proc/$pid/task/$pid/children); kill -9 %s; wait; "
+       "for i in $(seq 50); do grep -qs ^undo_probe /proc/[0-9]*/comm || break; sleep 0.1; done; "
        "for i in 1 2 3 4 5 6 7 8 9 10; do '%s' runs | grep -q running || break; sleep 0.1; done",
        cordon, undo_probe, seed, when, who, cordon);
 }
