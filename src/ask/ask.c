@@ -171,6 +171,8 @@ static uint64_t hash_of(const struct ask_subject *s)
 static bool is_equal(const struct ask_subject *a, const struct ask_subject *b)
 {
     return a->kind == b->kind && a->op == b->op && str_eq(a->name, b->name) &&
+           str_eq(a->command, b->command) && str_eq(a->other, b->other) &&
+           str_eq(a->image, b->image) && str_eq(a->cmdline, b->cmdline) &&
            (a->kind == ASK_COMMAND || str_eq(a->target, b->target));
 }
 
@@ -186,7 +188,8 @@ static bool copy_subject(struct ask_question *q, const struct ask_subject *s)
 {
     struct str *parts[] = {&q->subject.target, &q->subject.folder, &q->subject.host,
                            &q->subject.name,   &q->subject.rule,   &q->subject.why,
-                           &q->subject.fix,    &q->subject.image,  &q->subject.cmdline};
+                           &q->subject.fix,    &q->subject.image,  &q->subject.cmdline,
+                           &q->subject.other,  &q->subject.command};
     q->subject = *s;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i] = arena_copy(&q->arena, *parts[i]);

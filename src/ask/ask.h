@@ -61,10 +61,13 @@ const char *ask_by_name(enum ask_by by);
 struct ask_subject {
     enum ask_kind kind;
     enum audit_op op;
-    struct str target; /* a final path, HOST:PORT, the tool's path, or the command */
-    struct str folder; /* of ASK_CHANGE: can be allowed as a whole; empty: cannot */
-    struct str host;   /* of ASK_CONNECT */
-    struct str name;   /* of ASK_TOOL: its rule; of ASK_COMMAND: what tells it from every other */
+    struct str target;  /* a final path, HOST:PORT, the tool's path, or the command */
+    struct str other;   /* of a rename or link: its other end */
+    bool arrives;       /* the target is where it goes, other where it comes from */
+    struct str command; /* of ASK_TOOL and ASK_COMMAND: the words that would be started */
+    struct str folder;  /* of ASK_CHANGE: can be allowed as a whole; empty: cannot */
+    struct str host;    /* of ASK_CONNECT */
+    struct str name;    /* of ASK_TOOL: its rule; of ASK_COMMAND: what tells it from every other */
     struct str rule, why, fix, image, cmdline;
     uint32_t pid;
 };
@@ -79,6 +82,9 @@ bool ask_can_lift(enum ask_kind kind, enum policy_rule rule);
  */
 bool ask_can_change(const struct policy *wide, enum policy_rule denied,
                     const struct policy_request *request);
+
+/* True for a folder that is a root or holds one: rules go by names, so it keeps its own. */
+bool ask_holds_root(const struct policy *policy, struct str path);
 
 /* The policy with the whole file system as its root and all other rules as they are. The caller
    frees it with policy_free(). */
@@ -102,6 +108,7 @@ struct ask_decision {
     enum ask_scope scope;
     enum ask_by by;
     bool allowed;
+    bool again; /* it was for one call, and another one took it: ask again */
 };
 
 struct ask_question {

@@ -37,6 +37,8 @@ void ask_spell(const struct ask_question *q, struct buf *out)
     json_put_number(&w, STR("id"), (long long)q->id);
     json_put(&w, STR("op"), str_of(audit_op_name(s->op)));
     json_put(&w, STR("target"), s->target);
+    put(&w, s->arrives ? STR("from") : STR("to"), s->other);
+    put(&w, STR("command"), s->command);
     put(&w, STR("rule"), s->rule);
     put(&w, STR("why"), s->why);
     put(&w, STR("fix"), s->fix);

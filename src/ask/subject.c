@@ -36,6 +36,17 @@ static bool is_of_system(struct str path)
     return false;
 }
 
+bool ask_holds_root(const struct policy *policy, struct str path)
+{
+    const struct policy_list *roots = &policy_settings_of(policy)->roots;
+    for (size_t i = 0; i < roots->count; i++) {
+        struct str root = roots->items[i].path;
+        if (str_starts(root, path) && (root.n == path.n || root.p[path.n] == '/'))
+            return true;
+    }
+    return false;
+}
+
 bool ask_can_change(const struct policy *wide, enum policy_rule denied,
                     const struct policy_request *request)
 {

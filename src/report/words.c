@@ -3,13 +3,18 @@
 #include "base/utf.h"
 #include "report/collect.h"
 
-/* Characters that move the cursor, end a line or change the direction of what follows. */
+/* Characters that move the cursor, end a line, change the direction of what follows, or look like a blank
+   or like nothing. */
 static bool is_unseen(int32_t code)
 {
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0xAD ||
-           (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0xA0 ||
+           code == 0xAD || code == 0x34F || code == 0x115F || code == 0x1160 || code == 0x1680 ||
+           (code >= 0x180B && code <= 0x180F) || (code >= 0x2000 && code <= 0x200F) ||
+           (code >= 0x2028 && code <= 0x202F) || code == 0x205F ||
            (code >= 0x2060 && code <= 0x206F) || (code >= 0xD800 && code <= 0xDFFF) ||
-           code == 0xFEFF || (code >= 0xE0000 && code <= 0xE0FFF) || (code & 0xFFFE) == 0xFFFE ||
+           code == 0x2800 || code == 0x3000 || code == 0x3164 ||
+           (code >= 0xFE00 && code <= 0xFE0F) || code == 0xFEFF || code == 0xFFA0 ||
+           (code >= 0xE0000 && code <= 0xE0FFF) || (code & 0xFFFE) == 0xFFFE ||
            (code >= 0xFDD0 && code <= 0xFDEF);
 }
 

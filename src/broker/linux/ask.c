@@ -44,6 +44,9 @@ static void spell_key(const struct ask_subject *s, char out[65])
     struct str target = s->kind == ASK_COMMAND ? STR_NONE : s->target;
     buf_fmt(&text, "%d %d %zu ", (int)s->kind, (int)s->op, target.n);
     buf_add(&text, target);
+    buf_fmt(&text, "%zu %zu ", s->other.n, s->command.n);
+    buf_add(&text, s->other);
+    buf_add(&text, s->command);
     buf_add(&text, s->name);
     sha256_hex(&hex, buf_str(&text));
     snprintf(out, 65, "%s", text.failed ? "" : buf_cstr(&hex));
@@ -76,6 +79,15 @@ static void hold(struct place *p, const struct resolved *where)
     const char *leaf = where->exists && where->leaf[0] ? where->leaf : NULL;
     p->held = leaf ? openat(where->parent, leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC)
                    : fcntl(where->parent, F_DUPFD_CLOEXEC, 3);
+}
+
+/* As if it had not been asked about yet. */
+static void take_back(struct broker_parked *p)
+{
+    int held = p->said[--p->answers].place.held;
+    if (held >= 0)
+        close(held);
+    p->rounds--;
 }
 
 static void forget(struct broker_parked *p)
@@ -189,7 +201,10 @@ void ask_resume(struct broker *b, void (*serve)(struct broker *b, struct request
             continue;
         }
         p->waits = false;
-        p->said[p->answers - 1].allowed = decision.allowed;
+        if (decision.again)
+            take_back(p);
+        else
+            p->said[p->answers - 1].allowed = decision.allowed;
         asks->ready[ready++] = p;
     }
     asks->count = left;
@@ -221,25 +236,37 @@ void ask_look(struct broker *b, bool all)
     asks->count = left;
 }
 
-enum broker_ruling ask_change(struct broker *b, struct request *r, const struct resolved *where,
-                              const struct policy_request *question,
-                              const struct policy_answer *answer, enum audit_op op)
+/* other: the other end, if there is one. */
+static enum broker_ruling ask_end(struct broker *b, struct request *r, const struct resolved *where,
+                                  const struct policy_request *question,
+                                  const struct policy_answer *answer, enum audit_op op,
+                                  struct str other, bool arrives)
 {
     auto_buf struct buf why = {0}, fix = {0};
     if (where->exists && (S_ISCHR(where->st.st_mode) || S_ISBLK(where->st.st_mode)))
         return BROKER_DENIES;
-    if (!b->asks.desk || !ask_can_change(b->asks.desk->wide, answer->rule, question))
+    if (!b->asks.desk || !ask_can_change(b->asks.desk->wide, answer->rule, question) ||
+        ask_holds_root(b->policy, question->path.text))
         return BROKER_DENIES;
     policy_explain(b->policy, question, answer, &why, &fix);
     return ask_rule(b, r,
                     &(struct ask_subject){.kind = ASK_CHANGE,
                                           .op = op,
                                           .target = question->path.text,
+                                          .other = other,
+                                          .arrives = arrives,
                                           .folder = ask_folder_of(b->policy, question->path.text),
                                           .rule = str_of(policy_rule_id(answer->rule)),
                                           .why = buf_str(&why),
                                           .fix = buf_str(&fix)},
                     where);
+}
+
+enum broker_ruling ask_change(struct broker *b, struct request *r, const struct resolved *where,
+                              const struct policy_request *question,
+                              const struct policy_answer *answer, enum audit_op op)
+{
+    return ask_end(b, r, where, question, answer, op, STR_NONE, false);
 }
 
 enum broker_ruling ask_pair(struct broker *b, struct request *r,
@@ -255,7 +282,11 @@ enum broker_ruling ask_pair(struct broker *b, struct request *r,
         policy_decide(b->policy, &questions[i], &one);
         if (one.verdict == CORDON_ALLOW)
             continue;
-        enum broker_ruling ruling = ask_change(b, r, ends[i], &questions[i], &one, op);
+        /* A second name inside would open the file for good. */
+        bool opens = i == 0 && op == AUDIT_FILE_LINK;
+        enum broker_ruling ruling = opens ? BROKER_DENIES
+                                          : ask_end(b, r, ends[i], &questions[i], &one, op,
+                                                    questions[1 - i].path.text, i == 1);
         if (ruling != BROKER_GRANTS) {
             *answer = one;
             answer->target = i == 1;

@@ -259,6 +259,9 @@ void grant_mix(struct broker *b, const char *path);
 /* Starts reporting process starts and ends; p is zero-initialized. */
 void processes_open(struct broker_processes *p);
 
+/* Words as `check` spells them; whole ones only, so that no secret is cut before it is masked. */
+void process_spell(struct buf *out, const struct str *words, size_t count);
+
 /* A program starts in this process; parent 0: the parent is not in the tree. */
 void process_began(struct broker *b, pid_t pid, pid_t parent, struct str image,
                    const struct str *words, size_t count);

@@ -71,6 +71,8 @@ bool desk_take(struct desk *d, uint64_t id, struct ask_decision *out)
     if (first)
         tell(d, q);
     *out = q->decision;
+    out->again = !first && q->decision.answer == ASK_ONCE;
+    out->allowed = out->allowed && !out->again;
     desk_leave(d, id);
     return true;
 }
@@ -183,17 +185,19 @@ static void wait_for_decision(struct desk *d, uint64_t id)
 
 bool desk_ask(struct desk *d, const struct ask_subject *subject, int peer)
 {
-    struct ask_decision decision = {0};
-    uint64_t id;
-    enum ask_answer said = desk_join(d, subject, &id);
-    if (said != ASK_NO)
-        return said == ASK_RUN;
-    while (!desk_take(d, id, &decision)) {
-        if (has_closed(peer)) {
-            desk_leave(d, id);
-            return false;
+    struct ask_decision decision;
+    do {
+        uint64_t id;
+        enum ask_answer said = desk_join(d, subject, &id);
+        if (said != ASK_NO)
+            return said == ASK_RUN;
+        while (!desk_take(d, id, &decision)) {
+            if (has_closed(peer)) {
+                desk_leave(d, id);
+                return false;
+            }
+            wait_for_decision(d, id);
         }
-        wait_for_decision(d, id);
-    }
+    } while (decision.again);
     return decision.allowed;
 }

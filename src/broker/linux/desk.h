@@ -41,7 +41,8 @@ enum ask_answer desk_join(struct desk *d, const struct ask_subject *subject, uin
 /* True if an earlier answer allows it for the whole run. */
 bool desk_allows(struct desk *d, const struct ask_subject *subject);
 
-/* The decision, if there is one: it is reported, and the call no longer waits. */
+/* The decision, if there is one: it is reported, and the call no longer waits. One for this call only
+   goes to the first that takes it. */
 bool desk_take(struct desk *d, uint64_t id, struct ask_decision *out);
 
 /* The caller is gone. */

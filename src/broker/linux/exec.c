@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "audit/jsonl.h"
 #include "base/sha256.h"
 #include "broker/linux/broker.h"
 #include "guard/told.h"
@@ -108,7 +109,13 @@ static enum broker_ruling ask_command(struct broker *b, struct request *r,
                                       const struct str *argv, size_t count, struct str target,
                                       struct str fix)
 {
-    auto_buf struct buf words = {0}, name = {0};
+    auto_buf struct buf words = {0}, name = {0}, spelled = {0}, command = {0};
+    process_spell(&spelled, &program, 1);
+    if (count > 1) {
+        buf_char(&spelled, ' ');
+        process_spell(&spelled, argv + 1, count - 1);
+    }
+    audit_mask(&command, buf_str(&spelled));
     buf_fmt(&words, "%zu %.*s", program.n, STR_ARG(program));
     for (size_t i = 1; i < count; i++)
         buf_fmt(&words, "%zu %.*s", argv[i].n, STR_ARG(argv[i]));
@@ -120,6 +127,7 @@ static enum broker_ruling ask_command(struct broker *b, struct request *r,
                     &(struct ask_subject){.kind = ASK_COMMAND,
                                           .op = AUDIT_GUARD,
                                           .target = target,
+                                          .command = buf_str(&command),
                                           .name = buf_str(&name),
                                           .rule = f->id,
                                           .why = f->why,
@@ -166,7 +174,7 @@ static bool guard_refuses(struct broker *b, struct request *r, struct str progra
 }
 
 static bool tool_refused(struct broker *b, struct request *r, struct str path, struct str name,
-                         struct str original)
+                         struct str original, const struct str *words, size_t count)
 {
     struct policy_program program = {.name = name,
                                      .original = original,
@@ -176,11 +184,16 @@ static bool tool_refused(struct broker *b, struct request *r, struct str path, s
     policy_tool_decide(b->policy, &program, &answer);
     if (answer.verdict == CORDON_ALLOW)
         return false;
-    auto_buf struct buf why = {0}, fix = {0};
+    auto_buf struct buf why = {0}, fix = {0}, spelled = {0}, command = {0};
     policy_tool_explain(b->policy, &program, &answer, &why, &fix);
+    if (b->asks.desk) {
+        process_spell(&spelled, words, count);
+        audit_mask(&command, buf_str(&spelled));
+    }
     struct ask_subject subject = {.kind = ASK_TOOL,
                                   .op = AUDIT_PROCESS_START,
                                   .target = path,
+                                  .command = buf_str(&command),
                                   .name = str_of(policy_rule_id(answer.rule)),
                                   .rule = str_of(policy_rule_id(answer.rule)),
                                   .why = buf_str(&why),
@@ -259,7 +272,7 @@ static bool refused(struct broker *b, struct request *r, struct str path, struct
     }
     /* The file decides, not the name given by the caller; but many files have two names. */
     words[0] = path;
-    bool no = tool_refused(b, r, path, called, is_loader ? STR_NONE : original) ||
+    bool no = tool_refused(b, r, path, called, is_loader ? STR_NONE : original, words, count) ||
               guard_refuses(b, r, path, words, count);
     words[0] = called;
     if (!no && !str_eq(base_name(called), base_name(path)))
@@ -528,7 +541,8 @@ static bool allowed(struct broker *b, struct request *r, int program, struct str
         return false;
     /* A stub runs in place of a tool and prints the reason; it may run, and is reported. */
     if (is_stub(b, str_of(path)))
-        tool_refused(b, r, base_name(str_of(path)), base_name(str_of(path)), STR_NONE);
+        tool_refused(b, r, base_name(str_of(path)), base_name(str_of(path)), STR_NONE, words,
+                     count);
     else if (refused(b, r, str_of(path), words, count)) {
         request_fail(r, EACCES);
         return false;

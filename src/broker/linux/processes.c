@@ -95,9 +95,7 @@ static struct broker_process *add(struct broker_processes *p, pid_t pid)
     return process;
 }
 
-/* Spelled as `check` spells arguments; whole words only, so that no secret is cut before it is
-   masked. */
-static void spell(struct buf *out, const struct str *words, size_t count)
+void process_spell(struct buf *out, const struct str *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (out->n + words[i].n > LONGEST_CMDLINE) {
@@ -121,7 +119,7 @@ void process_began(struct broker *b, pid_t pid, pid_t parent, struct str image,
     if (!process)
         process = add(p, pid);
     pid_t from = ancestor(b, parent);
-    spell(&cmdline, words, count);
+    process_spell(&cmdline, words, count);
     b->event(b->context, &(struct audit_event){.type = AUDIT_SPAWN,
                                                .op = AUDIT_PROCESS_START,
                                                .time = b->now(),

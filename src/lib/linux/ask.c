@@ -180,10 +180,20 @@ static bool is_usable(int fd, int without)
     return fd > 2 && flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != without;
 }
 
+/* A pipe or socket without a name: whatever has one, the command may open, too. */
+static bool is_private(int fd)
+{
+    char link[64], to[16];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, to, sizeof to);
+    struct str kind = {to, n > 0 ? (size_t)n : 0};
+    return str_starts(kind, STR("pipe:[")) || str_starts(kind, STR("socket:["));
+}
+
 int asker_open(struct run *run, struct asker **out)
 {
     const struct run_options *o = run->options;
-    char text[128];
+    char text[192];
     *out = NULL;
     if (!o->ask && !o->ask_fds && !o->ask_terminal)
         return 0;
@@ -191,6 +201,13 @@ int asker_open(struct run *run, struct asker **out)
         (!is_usable(o->ask_fds[0], O_WRONLY) || !is_usable(o->ask_fds[1], O_RDONLY))) {
         snprintf(text, sizeof text,
                  "--ask-fd %d,%d: the first must be open for reading, the second for writing",
+                 o->ask_fds[0], o->ask_fds[1]);
+        return api_fail(run->policy, CORDON_E_VALUE, text);
+    }
+    if (o->ask_fds && (!is_private(o->ask_fds[0]) || !is_private(o->ask_fds[1]))) {
+        snprintf(text, sizeof text,
+                 "--ask-fd %d,%d: both must be pipes or sockets without a name, which nothing else "
+                 "can open",
                  o->ask_fds[0], o->ask_fds[1]);
         return api_fail(run->policy, CORDON_E_VALUE, text);
     }

@@ -3,6 +3,11 @@
  * The relay. Keys go to the command unless a question is shown; what was typed before it was shown
  * goes to the command, too. Output waits meanwhile, so nothing can paint over a question, and a
  * sequence that was left unfinished before it is cut off.
+ *
+ * The command can make a terminal type: it answers queries, with text of the command's choice. And a
+ * person may be typing to the command when a question appears. So keys are for the command until none
+ * has come for a while, a sequence is the command's from its first byte on, and an answer is a
+ * letter and Enter, which no terminal sends by itself.
  */
 #include "lib/linux/terminal.h"
 
@@ -20,7 +25,16 @@
 
 #include "report/collect.h"
 
-enum { PIECE = 4096, MOST_TYPED = 65536, LOOK_MS = 250, SHOWN_TEXT = 300, CTRL_C = 3 };
+enum {
+    PIECE = 4096,
+    MOST_TYPED = 65536,
+    LOOK_MS = 250,
+    QUIET_MS = 500,
+    SHOWN_HEAD = 400,
+    SHOWN_TAIL = 200,
+    CTRL_C = 3,
+    ERASE = 0x7F
+};
 
 struct terminal {
     int tty, master, slave;
@@ -31,6 +45,8 @@ struct terminal {
     struct buf typed; /* for the command */
     bool closed;      /* the window is gone */
     uint64_t shown;   /* the question on the screen; 0: none */
+    uint64_t last;    /* when it was shown, or a key for the command came after it */
+    char letter;      /* that is waiting for Enter; 0: none */
     struct ask_choice keys[128];
     bool offered[128];
 };
@@ -159,12 +175,40 @@ static bool read_keys(struct terminal *t, char *out, size_t capacity, size_t *n)
     return got > 0;
 }
 
+/* In quotes and without what cannot be seen; the middle of a long text is left out. */
 static void add_text(struct buf *out, struct str text)
 {
-    struct str shown = str_cut(text, SHOWN_TEXT);
-    report_clean(out, shown);
-    if (shown.n < text.n)
-        buf_add(out, STR("\xE2\x80\xA6"));
+    auto_buf struct buf clean = {0};
+    struct str head = text, tail = STR_NONE;
+    if (text.n > SHOWN_HEAD + SHOWN_TAIL) {
+        head = str_cut(text, SHOWN_HEAD);
+        size_t from = text.n - SHOWN_TAIL;
+        while (from < text.n && ((unsigned char)text.p[from] & 0xC0) == 0x80)
+            from++;
+        tail = str_from(text, from);
+    }
+    report_clean(&clean, head);
+    if (tail.n)
+        buf_fmt(&clean, "[... %zu more bytes ...]", text.n - head.n - tail.n);
+    report_clean(&clean, tail);
+    buf_char(out, '"');
+    for (size_t i = 0; i < clean.n; i++) {
+        if (clean.p[i] == '"')
+            buf_char(out, '\\');
+        buf_char(out, clean.p[i]);
+    }
+    buf_char(out, '"');
+}
+
+/* A program of the system by its name alone, any other by its whole path. */
+static struct str program_name(struct str image)
+{
+    static const struct str folders[] = {
+        {"/usr/bin/", 9}, {"/bin/", 5}, {"/usr/sbin/", 10}, {"/sbin/", 6}};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (str_starts(image, folders[i]) && !str_has_char(str_from(image, folders[i].n), '/'))
+            return str_from(image, folders[i].n);
+    return image;
 }
 
 static void add_choice(struct terminal *t, const struct ask_question *q, const struct ask_choice *c,
@@ -192,6 +236,13 @@ static void add_choice(struct terminal *t, const struct ask_question *q, const s
     }
 }
 
+/* Ends whatever sequence was begun, takes back what could hide or move text (margins, no wrapping,
+   insertion, colours, other characters, a held screen), and begins a line at the bottom. */
+#define CLEAR                                                                    \
+    "\x18\x1b\\\x1b[!p\x1b[?2026l\x1b[?6l\x1b[r\x1b[?7h\x1b[4l\x1b(B\x0f\x1b[0m" \
+    "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b[999;1H\r\n\x1b[J"
+#define END_OF_LINE "\x1b[K\r\n"
+
 static void show(struct terminal *t, const struct ask_question *q, uint64_t seconds)
 {
     static const struct str verbs[][2] = {
@@ -201,37 +252,40 @@ static void show(struct terminal *t, const struct ask_question *q, uint64_t seco
         {{"net.connect", 11}, {"connect to", 10}}, {{"pipe.connect", 12}, {"connect to", 10}},
         {{"process.start", 13}, {"start", 5}},     {{"guard", 5}, {"run", 3}}};
     const struct ask_subject *s = &q->subject;
-    struct str op = str_of(audit_op_name(s->op)), verb = STR("change"), image = s->image;
+    struct str op = str_of(audit_op_name(s->op)), verb = STR("change");
     auto_buf struct buf out = {0};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (str_eq(op, verbs[i][0]))
             verb = verbs[i][1];
-    for (size_t i = image.n; i > 0; i--)
-        if (image.p[i - 1] == '/') {
-            image = str_from(image, i);
-            break;
-        }
-    /* CAN and ST end whatever sequence was begun; a soft reset makes text visible again. */
-    buf_add(&out, STR("\x18\x1b\\\x1b[!p\x1b[0m\r\ncordon: "));
-    add_text(&out, image.n ? image : STR("a program"));
+    buf_add(&out, STR(CLEAR "cordon: "));
+    if (s->image.n)
+        add_text(&out, program_name(s->image));
+    else
+        buf_add(&out, STR("a program"));
     buf_add(&out, STR(" wants to "));
     buf_add(&out, verb);
     buf_char(&out, ' ');
-    add_text(&out, s->target);
+    add_text(&out, s->other.n && s->arrives ? s->other : s->target);
+    if (s->other.n) {
+        buf_add(&out, STR(" to "));
+        add_text(&out, s->arrives ? s->target : s->other);
+    }
     buf_add(&out, STR("   rule "));
-    add_text(&out, s->rule);
-    buf_add(&out, STR("\r\n"));
+    buf_add(&out, s->rule);
+    if (s->command.n) {
+        buf_add(&out, STR(END_OF_LINE "  as "));
+        add_text(&out, s->command);
+    }
+    buf_add(&out, STR(END_OF_LINE));
     memset(t->offered, 0, sizeof t->offered);
     for (size_t i = 0; i < q->choice_count; i++)
         add_choice(t, q, &q->choices[i], &out);
-    buf_fmt(&out, "  (%llu s: no) > ", (unsigned long long)seconds);
+    buf_fmt(&out, END_OF_LINE "  a letter and Enter (%llu s: no) > \x1b[J",
+            (unsigned long long)seconds);
     put(t, buf_str(&out));
     t->shown = q->id;
-    /* Typed before anybody could read it. */
-    char keys[PIECE];
-    size_t n;
-    while (!t->closed && t->typed.n < MOST_TYPED && read_keys(t, keys, sizeof keys, &n))
-        buf_add(&t->typed, (struct str){keys, n});
+    t->last = desk_clock();
+    t->letter = 0;
 }
 
 static void end_question(struct terminal *t, const char *words)
@@ -241,22 +295,35 @@ static void end_question(struct terminal *t, const char *words)
     t->shown = 0;
 }
 
-/* A key pressed while a question is shown. */
-static void answer(struct terminal *t, struct desk *desk, char key)
+static void answer(struct terminal *t, struct desk *desk, struct ask_choice choice)
 {
-    bool interrupt = key == CTRL_C;
-    struct ask_choice choice =
-        interrupt ? (struct ask_choice){ASK_NO, ASK_CALL} : t->keys[(unsigned char)key & 127];
-    if (!interrupt && ((unsigned char)key > 127 || !t->offered[(int)key])) {
-        put(t, STR("\a"));
-        return;
-    }
     pthread_mutex_lock(&desk->lock);
     ask_answer(desk->ask, t->shown, choice.answer, choice.scope, ASK_BY_TERMINAL);
     pthread_mutex_unlock(&desk->lock);
-    if (interrupt)
-        buf_char(&t->typed, key);
+    put(t, STR(" "));
     end_question(t, ask_answer_name(choice.answer));
+}
+
+/* A key while a question is shown. */
+static void take_key(struct terminal *t, struct desk *desk, char key, uint64_t now)
+{
+    bool plain = key >= ' ' && key < ERASE, enter = key == '\r' || key == '\n';
+    if (key == CTRL_C) {
+        answer(t, desk, (struct ask_choice){ASK_NO, ASK_CALL});
+        buf_char(&t->typed, key);
+    } else if (now - t->last < QUIET_MS || !(plain || enter || key == ERASE || key == '\b')) {
+        t->last = now;
+        t->letter = 0;
+        buf_char(&t->typed, key);
+    } else if (enter && t->letter) {
+        answer(t, desk, t->keys[(int)t->letter]);
+    } else if (plain && !t->letter && t->offered[(int)key]) {
+        t->letter = key;
+        put(t, (struct str){&key, 1});
+    } else {
+        put(t, t->letter ? STR("\b \b\a") : STR("\a"));
+        t->letter = 0;
+    }
 }
 
 /* Shows the next question if there is one, and takes away one that is over; the time that is left. */
@@ -285,13 +352,12 @@ static void take_keys(struct terminal *t, struct desk *desk)
 {
     char keys[PIECE];
     size_t n, at = 0;
+    uint64_t now = desk_clock();
     if (!read_keys(t, keys, sizeof keys, &n))
         return;
-    if (t->shown)
-        answer(t, desk, keys[at++]);
-    /* One key, one answer: the rest is for the command, or for nobody while the question stays. */
-    if (!t->shown)
-        type(t, (struct str){keys + at, n - at});
+    while (t->shown && at < n)
+        take_key(t, desk, keys[at++], now);
+    type(t, (struct str){keys + at, n - at});
 }
 
 /* Passes on what the command said; false if there is nothing now. */

@@ -269,6 +269,8 @@ static void test_never_asked(void)
         "echo x > ../out/linked",
         "cp /bin/true t && chmod u+s t",
         "rm -r ../ws",
+        "ln ../out/single second",
+        "mv \"$(cd .. && pwd)\" \"$(cd ../.. && pwd)/moved\"",
         "kill -TERM $PPID",
         "../out/bin/denied",
     };
@@ -277,7 +279,8 @@ static void test_never_asked(void)
     fresh();
     sh(".",
        "mkdir -p out/repo/.git/hooks ws/.git; echo k > out/kept; echo c > out/repo/.git/config; "
-       "echo l > out/linked; ln -f out/linked out/name; cp out/bin/ssh out/bin/denied");
+       "echo s > out/single; echo l > out/linked; ln -f out/linked out/name; cp out/bin/ssh "
+       "out/bin/denied");
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
         snprintf(script, sizeof script, "(%s) && echo DONE; echo x > ../out/asked", tried[i]);
         sh("out", "rm -f asked");
@@ -353,8 +356,16 @@ static void test_wrong_lines(void)
                125 &&
            sh("ws", "'%s' run --ask-timeout 5 -- true", cordon) == 125,
        "descriptors that cannot be used: 125");
-    ok(sh("ws", "'%s' run --ask-fd 3,4 -- true 3</dev/null 4>/dev/null", cordon) == 0,
+    ok(sh("ws",
+          "true | { '%s' run --ask-fd 3,4 -- true 3<&0 4>&1; echo $? > ../out/code; } | cat; test "
+          "$(cat ../out/code) = 0",
+          cordon) == 0,
        "those that can are taken");
+    ok(sh("ws",
+          "mkfifo ../out/fifo; '%s' run --ask-fd 3,4 -- true 3<>../out/fifo 4<>../out/fifo; test "
+          "$? = 125 && '%s' run --ask-fd 3,4 -- true 3</dev/null 4>/dev/null; test $? = 125",
+          cordon, cordon) == 0,
+       "what has a name is not: the command could answer by it");
 }
 
 static long seconds_since(const struct timespec *begin_time)
@@ -587,6 +598,25 @@ static int serve_here(void)
     return ntohs(here.sin_port);
 }
 
+/* "once" is for one call, whoever else waits with the same question. */
+static void test_once(void)
+{
+    struct talk t;
+    char question[16384];
+    sh(".", "rm -rf out/*; mkdir -p ws");
+    begin(&t, "", "for i in 1 2 3 4; do (echo x >> ../out/a) & done; wait; echo over");
+    unsigned asked = answer_all(&t, "\"answer\":\"once\"", question, sizeof question);
+    end(&t);
+    if (!ok(asked >= 2 && sh("out", "test $(wc -l < a) = 1 && grep -q over log") == 0,
+            "once frees one of several"))
+        note("%u asked", asked);
+    sh(".", "rm -rf out/*");
+    begin(&t, "", "for i in 1 2 3 4; do (echo x >> ../out/a) & done; wait; echo over");
+    answer_all(&t, "\"answer\":\"run\"", question, sizeof question);
+    end(&t);
+    ok(sh("out", "test $(wc -l < a) = 4") == 0, "run frees them all");
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -601,6 +631,7 @@ int main(void)
     test_never_asked();
     test_first_program();
     test_wrong_lines();
+    test_once();
     test_waiting();
     test_many();
     test_forged();

@@ -74,11 +74,11 @@ static void press(struct person *p, const char *keys)
         note("cannot type: %s", strerror(errno));
 }
 
-/* A key that arrives with the question's last byte was pressed before anybody could read it. */
+/* A key that arrives right behind the question was pressed before anybody could read it. */
 static bool asked(struct person *p)
 {
     bool shown = sees(p, "s: no) > ");
-    usleep(300000);
+    usleep(700000);
     return shown;
 }
 
@@ -110,6 +110,8 @@ static void test_keys(void)
         {"n", "n", "no", "11", true},
         {"N", "N", "never", "11", true},
         {"a key that is not offered, then o", "hqo", "once", "01", true},
+        {"n, taken back, then o", "n\x7Fo", "once", "01", true},
+        {"two letters are none, then n", "oon", "no", "11", true},
     };
     struct person p;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -118,16 +120,17 @@ static void test_keys(void)
               "(echo x > ../out/sub/one) && a=0 || a=1; (echo x > ../out/sub/two) && b=0 || "
               "b=1; echo result=$a$b");
         char result[32];
-        bool first = sees(&p, "wants to create") && sees(&p, "/out/sub/one   rule roots.outside") &&
-                     asked(&p);
+        bool first = sees(&p, "wants to create") &&
+                     sees(&p, "/out/sub/one\"   rule roots.outside") && asked(&p);
         for (const char *k = rows[i].keys; *k; k++) {
             press(&p, (char[]){*k, '\0'});
             usleep(100000);
         }
+        press(&p, "\r");
         first = first && sees(&p, rows[i].word);
         if (rows[i].again) {
             first = first && sees(&p, "/out/sub/two") && asked(&p);
-            press(&p, "n");
+            press(&p, "n\r");
         }
         snprintf(result, sizeof result, "result=%s", rows[i].expect);
         bool same = sees(&p, result);
@@ -150,7 +153,7 @@ static void test_typed_ahead(void)
     bool shown = asked(&p);
     usleep(500000);
     bool waited = sh("out", "test ! -e a") == 0;
-    press(&p, "n");
+    press(&p, "n\r");
     press(&p, "r\r");
     bool got = sees(&p, "got=oor=");
     end(&p);
@@ -160,11 +163,88 @@ static void test_typed_ahead(void)
         note("%s", p.seen);
 }
 
+/* What a terminal sends by itself, and what a person types to the command, answers nothing. */
+static void test_not_meant(void)
+{
+    static const struct {
+        const char *what, *pieces[6];
+        const char *got;
+    } rows[] = {
+        {"a letter without Enter", {"o"}, "="},
+        {"a terminal's reply", {"\x1b]11;rgb:ffff/ffff/ffff\x07"}, NULL},
+        {"a reply in pieces", {"\x1b]11;rgb:ff", "r", "gb:ff", "o"}, NULL},
+        {"a reply in pieces that come late", {"\x1b]l", "*", "o", "*", "\x1b\\"}, NULL},
+        {"a mouse", {"\x1b[M", "oor"}, NULL},
+        {"a line for the command", {"-", "r", "oceed\r"}, "=roceed="},
+        {"a short line for the command", {"-", "o\r"}, "=o="},
+    };
+    struct person p;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fresh();
+        begin(&p, "--ask-timeout 4",
+              "(echo x > ../out/a) 2>&-; stty -icanon -echo min 0 time 3; IFS= read -r line; echo "
+              "\"got=$line=\"");
+        bool early = strcmp(rows[i].pieces[0], "-") == 0;
+        bool shown = early ? sees(&p, "s: no) > ") : asked(&p);
+        for (size_t k = early; k < 6 && rows[i].pieces[k]; k++) {
+            if (strcmp(rows[i].pieces[k], "*") == 0)
+                usleep(800000);
+            else
+                press(&p, rows[i].pieces[k]);
+            usleep(50000);
+        }
+        bool closed = sees(&p, "no answer: no");
+        bool got = sees(&p, "got=") && (!rows[i].got || sees(&p, rows[i].got + 1));
+        end(&p);
+        if (!ok(shown && closed && got && sh("out", "test ! -e a") == 0, "no answer: %s",
+                rows[i].what))
+            note("%s", p.seen);
+    }
+}
+
+/* What is done is what a person reads. */
+static void test_shown(void)
+{
+    struct person p;
+    char script[2000];
+    static const struct {
+        const char *what, *script, *sees[3];
+    } rows[] = {
+        {"both ends of a rename",
+         "echo x > own; mv own ../out/sub/there",
+         {"wants to rename \"", "/ws/own\" to \"", "/out/sub/there\""}},
+        {"the words of a tool",
+         "ssh -G evil.example 'rm -rf /'",
+         {"wants to start \"", "/ssh\"", "ssh -G evil.example \\\"rm -rf /\\\"\""}},
+        {"a program of the workspace by its path",
+         "cp /bin/dash git; ./git -c 'echo x > ../out/a'",
+         {"cordon: \"/", "/ws/git\"", "wants to create \""}},
+        {"the end of a long command",
+         "true%600s; eval \"$X\"; echo THEEND",
+         {"wants to run \"", "more bytes", "THEEND"}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fresh();
+        const char *blanks = strstr(rows[i].script, "%600s");
+        snprintf(script, sizeof script, "%.*s%*s%s",
+                 (int)(blanks ? blanks - rows[i].script : (long)strlen(rows[i].script)),
+                 rows[i].script, blanks ? 600 : 0, "", blanks ? blanks + 5 : "");
+        begin(&p, "--ask-timeout 1", script);
+        bool seen = true;
+        for (size_t k = 0; k < 3 && seen; k++)
+            seen = sees(&p, rows[i].sees[k]);
+        end(&p);
+        if (!ok(seen, "%s", rows[i].what))
+            note("%s", p.seen);
+    }
+}
+
 static void test_signals(void)
 {
     struct person p;
     fresh();
-    begin(&p, "", "trap 'echo interrupted; exit 3' INT; echo x > ../out/a; sleep 20; echo LATE");
+    begin(&p, "",
+          "trap 'echo interrupted; exit 3' INT; echo x > ../out/a; while :; do sleep 0.1; done");
     bool shown = asked(&p);
     press(&p, "\x03");
     bool heard = sees(&p, "interrupted");
@@ -173,7 +253,7 @@ static void test_signals(void)
        "Ctrl-C is a no, and reaches the command");
 
     fresh();
-    begin(&p, "", "trap 'echo interrupted; exit 4' INT; echo ready; sleep 20; echo LATE");
+    begin(&p, "", "trap 'echo interrupted; exit 4' INT; echo ready; while :; do sleep 0.1; done");
     sees(&p, "ready");
     press(&p, "\x03");
     heard = sees(&p, "interrupted");
@@ -270,7 +350,7 @@ static void test_own_terminal(void)
     begin(&p, "",
           "printf '\\033]0;hidden'; (echo x > \"../out/$(printf 'a\\033[2J\\nb')\") && echo MADE");
     shown = sees(&p, "\x18\x1b\\") && sees(&p, "wants to create") && asked(&p);
-    press(&p, "o");
+    press(&p, "o\r");
     bool made = sees(&p, "MADE");
     end(&p);
     const char *at = strstr(p.seen, "wants to create");
@@ -305,6 +385,8 @@ int main(void)
     sh(".", "mkdir -p ws out");
     test_keys();
     test_typed_ahead();
+    test_not_meant();
+    test_shown();
     test_signals();
     test_nobody();
     test_own_terminal();
