@@ -170,8 +170,11 @@ static void ask_person(const char *answer, const char *how, const char *host)
     sh("ws", "rm -f in back ../out/question; mkfifo in back");
     sh("ws",
        "(exec 5>in; exec 6<back; read -r q <&6; echo \"$q\" > ../out/question; echo "
-       "'{\"id\":1,\"answer\":%s}' >&5; cat <&6) & rm -f got; CORDON_TEST_PORT=$(cat ../out/port) "
-       "'%s' run --quiet --ask-fd 3,4 --audit ../out/audit -- '%s' %s %s 443 got 3<in 4>back; wait",
+       "'{\"id\":1,\"answer\":%s}' >&5; cat <&6) & rm -f got; cat in | CORDON_TEST_PORT=$(cat "
+       "../out/port) "
+       "'%s' run --quiet --ask-fd 3,4 --audit ../out/audit -- '%s' %s %s 443 got 3<&0 4>&1 "
+       "</dev/null "
+       ">/dev/null | cat > back; wait",
        answer, cordon, client, how, host);
 }
 
@@ -200,8 +203,9 @@ static void test_asked(void)
     ask("--net=off", "connect", "good.test", "443");
     ok(!answered(), "where nobody is asked the network is off");
     ok(sh("ws",
-          "'%s' run --ask-fd 3,4 -- sh -c 'test -n \"$https_proxy\" -a -z \"$PIP_NO_INDEX\"' "
-          "3</dev/null 4>/dev/null",
+          "true | { '%s' run --ask-fd 3,4 -- sh -c 'test -n \"$https_proxy\" -a -z "
+          "\"$PIP_NO_INDEX\"' "
+          "3<&0 4>&1 </dev/null; echo $? > ../out/code; } | cat; test $(cat ../out/code) = 0",
           cordon) == 0 &&
            sh("ws", "'%s' run -- sh -c 'test -z \"$https_proxy\" -a -n \"$PIP_NO_INDEX\"'",
               cordon) == 0,
