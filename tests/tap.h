@@ -25,7 +25,7 @@ __attribute__((unused)) PRINTF_LIKE(2, 3) static bool ok(bool passed, const char
     return passed;
 }
 
-/* Details of a failure, behind it. */
+/* Details of a failure, after it. */
 __attribute__((unused)) PRINTF_LIKE(1, 2) static void note(const char *format, ...)
 {
     va_list args;

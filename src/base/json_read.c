@@ -112,7 +112,7 @@ static int32_t hex4(struct str text, size_t pos)
     return unit;
 }
 
-/* Decodes \uXXXX behind the 'u'; a pair of escapes becomes one code point. */
+/* Decodes \uXXXX after the 'u'; a pair of escapes becomes one code point. */
 static int read_unicode(struct reader *r, uint32_t *code)
 {
     int32_t unit = hex4(r->text, r->pos);

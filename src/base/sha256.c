@@ -11,7 +11,7 @@ static uint32_t rotated(uint32_t x, unsigned by)
     return x >> by | x << (32 - by);
 }
 
-/* The first 32 bits behind the point of the cube roots of the first 64 primes. */
+/* The first 32 bits after the point of the cube roots of the first 64 primes. */
 static const uint32_t rounds[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,

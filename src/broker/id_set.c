@@ -54,7 +54,7 @@ bool id_set_add(struct id_set *set, struct file_id file)
     return true;
 }
 
-/* Frees a slot and moves up the entries behind it whose probe sequence would now end there. */
+/* Frees a slot and moves up the entries after it whose probe sequence would now end there. */
 static void remove_entry(struct id_set *set, struct id_entry *entry)
 {
     size_t mask = set->capacity - 1, gap = (size_t)(entry - set->entries);

@@ -133,10 +133,10 @@ static void print_plan(const struct cordon_policy *p)
                                : "closed");
 }
 
-/* What stands behind "--", as it was typed: cmd has quotes of its own. */
+/* What follows "--", as it was typed: cmd has quotes of its own. */
 static const char *typed_command(struct arena *arena, const struct arguments *args)
 {
-    /* The line begins with our own name; what stands behind "--" is at the end of both. */
+    /* The line begins with our own name; what follows "--" is at the end of both. */
     size_t count, behind = args->count - args->next;
     struct str line = str_of(args->raw);
     const struct word *words = line.n ? winargv_split(arena, line, &count) : NULL;

@@ -58,7 +58,7 @@ static void print_answer(const struct cordon_answer *a)
         printf("%s\n", verdict_name(a->verdict));
 }
 
-/* Options may stand before, between and behind the words; behind `run PROGRAM` they are its own. */
+/* Options may stand before, between and after the words; after `run PROGRAM` they are its own. */
 static int take_words(struct arguments *args, const struct option *own, size_t own_count,
                       struct cordon_policy *p, const char **words, size_t most, size_t *count)
 {

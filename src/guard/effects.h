@@ -63,7 +63,7 @@ struct guard_call {
     enum guard_shell from;    /* the shell that calls it, GUARD_NO_SHELL for argv */
     const struct word *words; /* decoded, redirections removed */
     size_t count;             /* at least 1 */
-    struct str raw;           /* the undecoded rest of the command line behind the program, if the
+    struct str raw;           /* the undecoded rest of the command line after the program, if the
                                  caller passes it verbatim (cmd, CreateProcess); "" otherwise */
     struct word input;        /* text on its standard input, if something is piped or redirected in;
                                  text.p NULL: nothing is; holes: not known */
@@ -77,7 +77,7 @@ void guard_program(struct guard *g, const struct guard_call *call);
 void guard_open(struct guard *g, struct str who, struct word target, const struct word *args,
                 size_t count, enum guard_shell from);
 
-/* True if ShellExecute would take text (holes allowed behind the scheme) as a URL, URI or host. */
+/* True if ShellExecute would take text (holes allowed after the scheme) as a URL, URI or host. */
 bool guard_is_url(struct str text);
 
 /* A deletion. Only forced or recursive ones are judged; target may be a wildcard. */
@@ -116,7 +116,7 @@ bool guard_script_as(struct guard *g, struct word path, enum guard_shell shell);
 
 /*
  * The folder that relative paths start from, as the text has changed it: p NULL where it was
- * started, a hole where nobody knows. Readers set it at cd and put it back behind what runs on its
+ * started, a hole where nobody knows. Readers set it at cd and put it back after what runs on its
  * own.
  */
 struct str guard_folder(const struct guard *g);

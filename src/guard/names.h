@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-/* What stands behind the last slash or backslash. */
+/* What follows the last slash or backslash. */
 struct str name_leaf(struct str path);
 
 /* Behind the last dot of the leaf, without it; "" if there is none. */

@@ -136,7 +136,7 @@ static struct layout layout_of(struct str text)
 
 /* ---- insert ---- */
 
-/* Puts a value or member behind the last one of the container that begins at start. */
+/* Puts a value or member after the last one of the container that begins at start. */
 static void insert(struct str text, size_t start, struct str piece, struct buf *out)
 {
     struct layout l = layout_of(text);

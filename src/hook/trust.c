@@ -8,7 +8,7 @@
 #include "base/sha256.h"
 #include "hook/hook.h"
 
-/* The text behind the header of a table, up to the next header; empty if it is not there. */
+/* The text after the header of a table, up to the next header; empty if it is not there. */
 static struct str find_table(struct str config, struct str key)
 {
     static const struct str quotes[] = {STR("\""), STR("'")};

@@ -24,7 +24,7 @@ uint16_t fold_unit(uint16_t unit, enum fold fold)
     return (uint16_t)(unit + fold_pages[fold_index[unit >> 8]][unit & 0xFF]);
 }
 
-/* Folds the character at *pos into out, moves *pos behind it and returns the length. Characters
+/* Folds the character at *pos into out, moves *pos past it and returns the length. Characters
    beyond the first plane are two units, which fold to themselves. */
 static size_t fold_next(enum fold fold, struct str s, size_t *pos, char out[4])
 {

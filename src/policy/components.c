@@ -211,7 +211,7 @@ static enum path_class inspect(struct spelling *j, size_t start, enum path_class
                     j->full = true;
                     return PATH_MALFORMED;
                 }
-                /* The name is in the buffer being written: move it behind the prefix first. */
+                /* The name is in the buffer being written: move it after the prefix first. */
                 memmove(j->out + 4, c.p, c.n);
                 memcpy(j->out, "\\\\.\\", 4);
                 for (size_t i = 4; i < 4 + c.n; i++)

@@ -93,7 +93,7 @@ static bool nothing_planted(enum path_dialect dialect, struct str rest)
     return true;
 }
 
-/* Folders of which only some files are written; those behind rest. */
+/* Folders of which only some files are written; those after rest. */
 static bool writes_part(enum path_dialect dialect, struct str rest, const char *const *list,
                         size_t count)
 {

@@ -26,7 +26,7 @@ bool net_is_pattern(struct str pattern);
 bool net_covers(struct str pattern, const struct net_host *host);
 
 /*
- * An entry of the list of --net=allow: PATTERN, "*" for every name, with :PORT behind it for that
+ * An entry of the list of --net=allow: PATTERN, "*" for every name, with :PORT after it for that
  * port alone, @RANGE for a name that leads into a private network, "!" in front to refuse it.
  */
 struct net_rule {

@@ -2,7 +2,7 @@
 /* Taking normal paths apart. No libc: the agent links this. */
 #include "policy/path.h"
 
-/* The next separator at or behind from, or the end. */
+/* The next separator at or after from, or the end. */
 static size_t component_end(struct str path, char separator, size_t from)
 {
     while (from < path.n && path.p[from] != separator)

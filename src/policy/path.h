@@ -85,7 +85,7 @@ static inline char path_separator(enum path_dialect dialect)
 struct path_cursor {
     enum path_dialect dialect;
     struct str path;
-    size_t pos;   /* behind the component returned last */
+    size_t pos;   /* after the component returned last */
     bool started; /* the root was returned */
 };
 

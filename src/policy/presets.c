@@ -38,7 +38,7 @@ bool preset_word(const char *list, size_t *at, struct str *word)
     return word->n > 0;
 }
 
-/* 0: it is not in the list; 1: it is; 2: with a "!" behind it. */
+/* 0: it is not in the list; 1: it is; 2: with a "!" after it. */
 static int find_word(const char *list, struct str wanted)
 {
     struct str word;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TOML values as they stand behind `-c key=`: strings, booleans, integers and lists of strings. */
+/* TOML values as they follow `-c key=`: strings, booleans, integers and lists of strings. */
 #ifndef CORDON_POLICY_TOML_H
 #define CORDON_POLICY_TOML_H
 

@@ -92,7 +92,7 @@ struct report {
 int report_new(struct report **out);
 void report_free(struct report *r);
 
-/* One line without its newline; last: there is nothing behind it, so it may be cut. */
+/* One line without its newline; last: there is nothing after it, so it may be cut. */
 void report_line(struct report *r, struct str line, bool last);
 
 /* "write" of "file.write", as the summary of a run says it. */
@@ -102,7 +102,7 @@ struct str report_verb(struct str op);
 size_t report_of_rule(const struct report *r, const struct report_tally *rule, size_t *out,
                       size_t most);
 
-/* Sorts rules and files by count; call it once, behind the last line. */
+/* Sorts rules and files by count; call it once, after the last line. */
 void report_finish(struct report *r);
 
 /* ---- page.c, text.c ---- */

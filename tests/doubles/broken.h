@@ -5,7 +5,7 @@
  * sources hold no switch.
  *
  * CORDON_TEST_RUN=open, or nothing: the command simply runs. No sandbox, no time-out, its tree is
- * not ended, links look like folders, the workspace is read before the start, and behind a program
+ * not ended, links look like folders, the workspace is read before the start, and after a program
  * that copies goes one byte too many. CORDON_TEST_RUN=shut: nothing runs, everything is refused
  * with 1.
  *

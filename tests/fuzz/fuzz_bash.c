@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bash reader: any text, and any text that parses with a command behind it that must be
+/* The bash reader: any text, and any text that parses with a command after it that must be
    seen. */
 #include "guard_fuzz.h"
 

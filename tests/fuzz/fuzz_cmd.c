@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cmd reader, on the command line and as a batch file; a command behind any text must be
+/* The cmd reader, on the command line and as a batch file; a command after any text must be
    seen. */
 #include "guard_fuzz.h"
 

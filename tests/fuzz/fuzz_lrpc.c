@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of local RPC: nothing behind the size is read, and what was read stands in the
+/* Messages of local RPC: nothing after the size is read, and what was read stands in the
    message. */
 #include <stddef.h>
 #include <stdint.h>

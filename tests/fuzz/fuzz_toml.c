@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The TOML reader, alone and behind a key. */
+/* The TOML reader, alone and after a key. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -645,7 +645,7 @@ static void token_members(struct buf *out, struct str script, struct random *r)
 
 /* ---- the syntax tree ---- */
 
-/* A line break behind the script, so that a comment at its end does not take what follows. */
+/* A line break after the script, so that a comment at its end does not take what follows. */
 WRAPPED_LINES(tree_block, "& {\1}", ".{\1}", "&{param($x)\1} 1", "$b={\1};& $b", "{\1}.Invoke()",
               "({\1}).InvokeReturnAsIs()")
 WRAPPED_LINES(tree_branch, "if($true){\1}", "if($x){1}else{\1}", "switch(1){1{\1}}",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs tests/cases/guard. A question is `cmd| text`, `powershell| text`, `bash| text`,
- * `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; behind the
+ * `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; after the
  * kind may stand @ws, @d or @posix, for C:\ws, C:\d or /srv/ws as the only root. The answer is
  * `allow`, or `deny RULE`, or `ask RULE`.
  */

@@ -193,7 +193,7 @@ static void ps_variable(struct buf *before, struct buf *out, struct str w)
     buf_fmt(out, "$%c", name);
 }
 
-/* The same as a command's name, behind the call operator. */
+/* The same as a command's name, after the call operator. */
 #define CALLED(name, spell)                                             \
     static void name(struct buf *before, struct buf *out, struct str w) \
     {                                                                   \

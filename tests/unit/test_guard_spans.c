@@ -28,7 +28,7 @@ static const struct {
     {GUARD_BASH, "dd if=/dev/zero of=/dev/sda bs=1M", "of=/dev/sda"},
 };
 
-/* A word ends where its length says, whatever stands behind it. */
+/* A word ends where its length says, whatever follows it. */
 static void test_counted(struct guard *guard)
 {
     struct str argv[] = {STR("env"), STR("-iS"), STR("xdg-open www.page.test")};

@@ -92,7 +92,7 @@ static void test_nodes(void)
     ok(!opens(&p, IMAGE_MAX_BYTES + 4), "a larger one");
 }
 
-/* A text ends where its length says, whatever stands behind it. */
+/* A text ends where its length says, whatever follows it. */
 static void test_counted(void)
 {
     struct path path = {.class = PATH_DEVICE, .text = STR("\\Device\\Harddisk")};

@@ -340,7 +340,7 @@ static void test_tool_names(void)
     }
 }
 
-/* A name ends where its length says, whatever stands behind it. */
+/* A name ends where its length says, whatever follows it. */
 static void test_counted(void)
 {
     auto_arena struct arena arena = {0};

@@ -91,7 +91,7 @@ static void check_most(struct guard *g)
     }
     memset(text, 'a', sizeof text);
     for (size_t more = 0; more < 2; more++) {
-        /* Each word counts with one byte behind it. */
+        /* Each word counts with one byte after it. */
         const struct str argv[] = {{"a", 1}, {text, GUARD_MAX_INPUT - 3 + more}};
         int rc = guard_check(g, &(struct guard_question){.argv = argv, .argc = 2}, &a);
         ok(rc == 0 && is_limit(&a) == (more == 1), "argv of %u bytes",

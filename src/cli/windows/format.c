@@ -54,7 +54,7 @@ static void fill(struct sink *s, char c, int count)
         put(s, c);
 }
 
-/* text with a sign before it, or none; a number is padded with zeros behind the sign. */
+/* text with a sign before it, or none; a number is padded with zeros after the sign. */
 static void put_padded(struct sink *s, const struct spec *spec, char sign, const char *text,
                        size_t n)
 {

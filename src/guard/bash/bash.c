@@ -34,7 +34,7 @@ static bool takes_value(struct str option)
     return false;
 }
 
-/* The code with set -- in front, where it uses arguments that stand behind it. */
+/* The code with set -- in front, where it uses arguments that follow it. */
 static struct str with_arguments(struct guard *g, struct str code, const struct word *words,
                                  size_t count)
 {

@@ -63,7 +63,7 @@ struct bash_word {
     uint32_t start, end;
     bool quoted;
     bool braces;     /* an unquoted { stands in it */
-    bool assignment; /* x=y behind declare: it stands among the assignments too */
+    bool assignment; /* x=y after declare: it stands among the assignments too */
 };
 
 struct bash_assign {
@@ -198,7 +198,7 @@ uint32_t bash_end_place(const struct bash_parser *p, size_t pos);
 /* bash_redirect.c: takes a redirection if one stands at pos; all that stand there. */
 bool bash_parse_redirect(struct bash_parser *p, struct bash_redirect ***tail);
 void bash_parse_redirects(struct bash_parser *p, struct bash_node *node);
-/* bash_escape.c: ansi for $'…', otherwise echo -e and printf; *stop is set behind \c. */
+/* bash_escape.c: ansi for $'…', otherwise echo -e and printf; *stop is set after \c. */
 struct str bash_unescape(struct arena *arena, struct str s, bool ansi, bool *stop);
 
 /* ---- the reader ---- */

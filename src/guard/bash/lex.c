@@ -108,7 +108,7 @@ static void add_literal(struct builder *b, struct str text, bool quoted)
         part->text = text;
 }
 
-/* $'…' at pos: behind the opening quote. */
+/* $'…' at pos: after the opening quote. */
 static void parse_ansi(struct builder *b)
 {
     struct bash_parser *p = b->p;
@@ -185,7 +185,7 @@ static void parse_backticks(struct builder *b, bool quoted)
         p->pos = end + 1;
 }
 
-/* The end of (( … )) that starts at pos, which is behind the two parentheses; end if there is
+/* The end of (( … )) that starts at pos, which is after the two parentheses; end if there is
    none. */
 static size_t arithmetic_end(struct bash_parser *p)
 {
@@ -230,7 +230,7 @@ bool bash_parse_arithmetic(struct bash_parser *p, struct bash_word **out)
     return true;
 }
 
-/* $(…), <(…) and >(…): behind the opening parenthesis. */
+/* $(…), <(…) and >(…): after the opening parenthesis. */
 static void parse_substitution(struct builder *b, enum bash_part_kind kind, bool quoted)
 {
     struct bash_parser *p = b->p;
@@ -265,7 +265,7 @@ static void read_operator(struct bash_parser *p, struct bash_param *param)
         param->op[0] = p->src.p[p->pos++];
 }
 
-/* ${…}: behind the opening brace. */
+/* ${…}: after the opening brace. */
 static void parse_braced(struct builder *b, bool quoted)
 {
     struct bash_parser *p = b->p;

@@ -57,7 +57,7 @@ static bool ends_list(const struct bash_parser *p)
 
 /* ---- simple commands ---- */
 
-/* Elements of an array: behind the opening parenthesis. */
+/* Elements of an array: after the opening parenthesis. */
 static struct bash_word *parse_elements(struct bash_parser *p)
 {
     struct bash_word *first = NULL, **tail = &first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Redirections of bash, and the bodies of here-documents, which stand behind the line. */
+/* Redirections of bash, and the bodies of here-documents, which follow the line. */
 #include "guard/bash/bash.h"
 
 /* The length of a redirection operator at pos, with a handle before it; 0 if there is none. */

@@ -218,7 +218,7 @@ static void run_cd(struct cmd_reader *r, const struct cmd_text *t)
 static void run_delete(struct cmd_reader *r, const struct cmd_text *t, struct str who, bool folder)
 {
     unsigned flags = 0;
-    for (int pass = 0; pass < 2; pass++) { /* switches may stand behind the names */
+    for (int pass = 0; pass < 2; pass++) { /* switches may follow the names */
         size_t i = 0;
         for (;;) {
             i = cmd_skip_blanks(t, i);

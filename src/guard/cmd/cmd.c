@@ -113,7 +113,7 @@ struct str cmd_strip_quotes(struct guard *g, struct str text, bool always)
     return (struct str){p, n};
 }
 
-/* The words behind the program as one text, quoted where a blank would tear them apart. */
+/* The words after the program as one text, quoted where a blank would tear them apart. */
 static struct str join_words(struct guard *g, const struct word *words, size_t count, bool *failed)
 {
     size_t size = 1;
@@ -182,7 +182,7 @@ void cmd_program(struct guard *g, const struct guard_call *call)
             if (at >= count) { /* the switch hides inside another word */
                 code.text = sticking;
             } else if (sticking.n == 0 &&
-                       at + 2 == count) { /* one word behind /c is taken as it is */
+                       at + 2 == count) { /* one word after /c is taken as it is */
                 code.text = words[at + 1].text;
             } else {
                 struct word *all = ARENA_ARRAY(guard_arena(g), count - at, struct word);

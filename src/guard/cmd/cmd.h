@@ -41,7 +41,7 @@ struct cmd_node {
     bool input_file;        /* < file */
     bool append;            /* >> */
     uint32_t start, end;    /* in the source */
-    struct cmd_text output; /* the file behind > */
+    struct cmd_text output; /* the file after > */
     struct cmd_text text;   /* CMD_SIMPLE: carets and redirections removed; CMD_FOR: the set */
     struct cmd_text left;   /* CMD_IF: the operands; CMD_FOR: the options */
     struct cmd_text right;
@@ -107,7 +107,7 @@ struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, 
 struct cmd_node *cmd_parse_unit(struct cmd_reader *r);
 
 /* ---- cmd.c ---- */
-/* The text behind cmd /c without the quotes that cmd takes away; always: /s was given. */
+/* The text after cmd /c without the quotes that cmd takes away; always: /s was given. */
 struct str cmd_strip_quotes(struct guard *g, struct str text, bool always);
 
 /* ---- cmd_run.c ---- */

@@ -245,7 +245,7 @@ static bool is_name(struct str s)
     return true;
 }
 
-/* The end of %~dpnx1 or %1 or %* of a batch file at i (behind the %), or 0. */
+/* The end of %~dpnx1 or %1 or %* of a batch file at i (after the %), or 0. */
 static size_t argument_end(struct str s, size_t i)
 {
     if (i < s.n && (ascii_is_digit(s.p[i]) || s.p[i] == '*'))
@@ -477,7 +477,7 @@ struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, 
         size_t close = s.p[i] == '%' ? str_find_char(s, '%', i + 1) : s.n;
         struct str inside = str_slice(s, i + 1, close);
         if (close < s.n && is_name(str_slice(inside, 0, str_find_char(inside, ':', 1)))) {
-            /* behind the command word a cmd /c may stand that inherits what was set here */
+            /* after the command word a cmd /c may stand that inherits what was set here */
             struct str value = i >= command_end ? value_of(r, inside) : STR_NONE;
             if (!value.p && keep && i >= command_end)
                 value = str_slice(s, i, close + 1);

@@ -262,7 +262,7 @@ static struct cmd_node *parse_if(struct cmd_reader *r, struct cmd_node *node, bo
             memcpy(node->op, "==", 3);
         } else {
             static const char *const binary[] = {"equ", "neq", "lss", "leq", "gtr", "geq"};
-            /* == may stand behind blanks: they, and it, are blanks themselves */
+            /* == may follow blanks: they, and it, are blanks themselves */
             size_t look = r->pos;
             while (look < r->unit.n && (r->unit.p[look] == ' ' || r->unit.p[look] == '\t'))
                 look++;

@@ -29,7 +29,7 @@ static struct word command_word(struct cmd_reader *r, const struct cmd_text *t, 
     return cmd_word(r, t, *from, *to);
 }
 
-/* How many bytes of t behind from make up length bytes without quotes. */
+/* How many bytes of t after from make up length bytes without quotes. */
 static size_t length_with_quotes(const struct cmd_text *t, size_t from, size_t length)
 {
     size_t i = from;
@@ -67,7 +67,7 @@ struct str cmd_output(struct cmd_reader *r, struct cmd_node *node)
 
 /* ---- one command ---- */
 
-/* The words behind the program by the C runtime's rules, with their places in the source. */
+/* The words after the program by the C runtime's rules, with their places in the source. */
 static struct word *split_words(struct cmd_reader *r, const struct cmd_text *t, size_t *count)
 {
     struct word *words = winargv_split(r->arena, cmd_str(t), count);
@@ -100,7 +100,7 @@ static size_t name_length(const struct cmd_text *t, size_t from, size_t to)
             continue;
         if (!path)
             return i - from;
-        /* a path: the slash ends it behind the name of a program */
+        /* a path: the slash ends it after the name of a program */
         struct str before = str_slice(cmd_str(t), from, t->p[i - 1] == '"' ? i - 1 : i);
         if (str_endsi(before, STR(".exe")) || str_endsi(before, STR(".com")) ||
             str_endsi(before, STR(".bat")) || str_endsi(before, STR(".cmd")))

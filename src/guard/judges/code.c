@@ -318,7 +318,7 @@ void guard_embedded(struct guard *g, struct str who, struct word text)
     guard_code(g, who, text);
 }
 
-/* True behind a single quoted text that is the whole argument. */
+/* True after a single quoted text that is the whole argument. */
 static bool is_literal(struct str code, size_t at)
 {
     while (at < code.n && (code.p[at] == ' ' || code.p[at] == '\\'))

@@ -80,7 +80,7 @@ static bool any_url(const struct word *args, size_t count)
     return false;
 }
 
-/* The next positional argument at or behind *next is one of these; moves *next behind it. */
+/* The next positional argument at or after *next is one of these; moves *next past it. */
 static bool positional_is(const struct word *args, size_t count, size_t *next,
                           struct str alternatives)
 {

@@ -5,7 +5,7 @@
 
 #include "guard/effects.h"
 
-/* Index of the program in a wrapper's arguments: behind its options and their values. */
+/* Index of the program in a wrapper's arguments: after its options and their values. */
 size_t wrapped_program(const struct guard_call *call, size_t from, struct str value_options);
 
 /* lolbas.c: programs that run what they are given. */

@@ -46,7 +46,7 @@ static const struct lolbas {
 #undef LOADS
 };
 
-/* The command line inside an argument, with the arguments behind it. */
+/* The command line inside an argument, with the arguments after it. */
 static void judge_inner(struct guard *g, const struct guard_call *call, size_t at, struct str text)
 {
     size_t count = 0, rest = call->count - at - 1;
@@ -66,7 +66,7 @@ static void judge_inner(struct guard *g, const struct guard_call *call, size_t a
         guard_program(g, &(struct guard_call){.words = words, .count = count + rest});
 }
 
-/* Which argument names the program differs: each may, also behind the sign in -x:y and -x=y. */
+/* Which argument names the program differs: each may, also after the sign in -x:y and -x=y. */
 static void judge_arguments(struct guard *g, const struct guard_call *call)
 {
     enum { MOST = 12 };

@@ -448,7 +448,7 @@ struct value cmdlet_set_location(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
-/* The last one pushed is known; behind it, nothing is. */
+/* The last one pushed is known; after it, nothing is. */
 struct value cmdlet_pop_location(struct ps_bound *b)
 {
     struct ps_run *r = b->r;

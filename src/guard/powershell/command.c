@@ -114,7 +114,7 @@ static void parse_redirection(struct ps_parser *p, struct ps_token t, struct ps_
     ps_append(list, target);
 }
 
-/* --% and everything behind it. */
+/* --% and everything after it. */
 static bool parse_verbatim(struct ps_parser *p, struct ps_node *word, struct ps_list *elements)
 {
     if (!word || word->kind != PS_STRING || (word->flags & PS_QUOTED) ||

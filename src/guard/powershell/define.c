@@ -2,7 +2,7 @@
 /* The parser's definitions: parameters, script blocks, functions, classes. */
 #include "guard/powershell/parse.h"
 
-/* ( [type]$name = default, … ), pos behind the bracket. */
+/* ( [type]$name = default, … ), pos after the bracket. */
 struct ps_node *ps_parse_params(struct ps_parser *p)
 {
     struct ps_list params = {0};

@@ -296,7 +296,7 @@ static struct ps_node *parse_atom(struct ps_parser *p)
     }
 }
 
-/* The name behind '.' or '::'. */
+/* The name after '.' or '::'. */
 static struct ps_node *parse_member_name(struct ps_parser *p)
 {
     uint32_t start = p->pos, pos = start;

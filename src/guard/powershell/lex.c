@@ -208,7 +208,7 @@ static struct ps_token scan_variable(struct ps_parser *p, uint32_t start, uint8_
 
 static struct ps_token scan_redirect(struct ps_parser *p, uint32_t start, uint32_t pos)
 {
-    /* pos is behind the first '>' */
+    /* pos is after the first '>' */
     if (byte_at(p, pos) == '>')
         return token(p, T_REDIRECT, start, pos + 1);
     if (byte_at(p, pos) == '&' && (byte_at(p, pos + 1) == '1' || byte_at(p, pos + 1) == '2')) {
@@ -361,7 +361,7 @@ static bool skip_to_token(struct ps_parser *p)
     }
 }
 
-/* An operator, or with "=" behind it an assignment. */
+/* An operator, or with "=" after it an assignment. */
 static struct ps_token scan_arithmetic(struct ps_parser *p, uint8_t operator, uint32_t start,
                                        uint32_t pos)
 {

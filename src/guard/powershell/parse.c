@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parser's statements: keywords and the blocks behind them. */
+/* The parser's statements: keywords and the blocks after them. */
 #include "guard/powershell/parse.h"
 
 static const char *const keywords[] = {
@@ -69,7 +69,7 @@ struct ps_node *ps_parse_body(struct ps_parser *p)
     return body;
 }
 
-/* ( pipeline ) behind a keyword; NULL after an error. */
+/* ( pipeline ) after a keyword; NULL after an error. */
 static struct ps_node *parse_condition(struct ps_parser *p)
 {
     ps_skip_newlines(p);
@@ -411,7 +411,7 @@ struct ps_node *ps_parse_statement(struct ps_parser *p)
             p->pos = pos;
     }
     enum keyword keyword = t.kind == T_IDENTIFIER ? ps_keyword(ps_source(p, t)) : K_NONE;
-    /* In classes and named blocks the word behind decides; `clean` is new in PowerShell 7. */
+    /* In classes and named blocks the word after decides; `clean` is new in PowerShell 7. */
     if (keyword == K_CLEAN) {
         p->differs = true;
         if (p->version < 7)

@@ -37,7 +37,7 @@ extern const uint8_t ps_ascii[128];
 uint32_t ps_char_beyond_ascii(struct str text, uint32_t *pos);
 unsigned ps_class_beyond_ascii(uint32_t c);
 
-/* Reads the character at pos and moves pos behind it; 0 at the end. */
+/* Reads the character at pos and moves pos past it; 0 at the end. */
 static inline uint32_t ps_char(struct str text, uint32_t *pos)
 {
     if (*pos >= text.n)
@@ -94,7 +94,7 @@ enum ps_kind {
     PS_INDEX,       /* a[b] */
     PS_TERNARY,     /* a ? b : c */
     PS_PAIR,        /* a: key or pattern, b: value or body */
-    PS_PARAMETER,   /* of a command: text: name, a: value behind a colon */
+    PS_PARAMETER,   /* of a command: text: name, a: value after a colon */
     PS_PARAM,       /* of a script block: text: name, a: default, b: attributes */
     /* statements */
     PS_PIPELINE, /* a: list of commands, the first may be an expression */
@@ -119,7 +119,7 @@ enum {
     PS_QUOTED = 2,   /* string that began with a quote */
     PS_POST = 4,     /* do … while, $x++ */
     PS_SAFE = 8,     /* ?. and ?[ */
-    PS_CHAINED = 16, /* pipeline behind && or || */
+    PS_CHAINED = 16, /* pipeline after && or || */
     PS_BACKGROUND = 32,
     PS_APPEND = 1,       /* op of a redirection's target: >> */
     PS_OTHER_STREAM = 2, /* the same: not the output */
@@ -225,12 +225,12 @@ struct ps_token ps_next(struct ps_parser *p);
 void ps_skip_newlines(struct ps_parser *p);       /* and comments */
 void ps_skip_separators(struct ps_parser *p);     /* newlines and semicolons */
 void ps_skip_block_comments(struct ps_parser *p); /* that stand directly at pos */
-uint32_t ps_verbatim_end(struct ps_parser *p);    /* behind --% */
+uint32_t ps_verbatim_end(struct ps_parser *p);    /* after --% */
 
 /* The value of a number as written. */
 bool ps_number(struct str text, double *value, bool *real);
 
-/* Positions behind a construct whose opening was read; *closed tells if its end was there. */
+/* Positions after a construct whose opening was read; *closed tells if its end was there. */
 uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed);
 uint32_t ps_skip_double(struct str text, uint32_t pos, bool *closed);
 uint32_t ps_skip_here(struct str text, uint32_t pos, bool expandable, bool *closed, uint32_t *body,
@@ -258,13 +258,13 @@ void ps_append(struct ps_list *list, struct ps_node *node);
 struct ps_node *ps_parse_script(struct ps_parser *p);                  /* a PS_SCRIPTBLOCK */
 struct ps_node *ps_parse_statements(struct ps_parser *p, uint8_t end); /* up to that token */
 struct ps_node *ps_parse_statement(struct ps_parser *p);
-struct ps_node *ps_parse_block(struct ps_parser *p, uint32_t start); /* behind { */
+struct ps_node *ps_parse_block(struct ps_parser *p, uint32_t start); /* after { */
 struct ps_node *ps_parse_pipeline(struct ps_parser *p);
 struct ps_node *ps_parse_expression(struct ps_parser *p); /* NULL if none begins here */
 struct ps_node *ps_parse_unary(struct ps_parser *p);
 struct ps_node *ps_parse_primary(struct ps_parser *p, bool members);
 struct ps_node *ps_parse_attributes(struct ps_parser *p); /* [..] in front of a parameter */
-struct ps_node *ps_parse_type(struct ps_parser *p);       /* behind [ ; PS_TYPE */
+struct ps_node *ps_parse_type(struct ps_parser *p);       /* after [ ; PS_TYPE */
 struct ps_node *ps_parse_hash(struct ps_parser *p, uint32_t start);
 
 /* The node of a string or word token. bare: a word as a command's name, never expanded. */

@@ -82,7 +82,7 @@ uint32_t ps_skip_braced(struct str text, uint32_t pos, bool in_string, bool *clo
     return pos;
 }
 
-/* The name of an unbraced variable, behind the dollar. */
+/* The name of an unbraced variable, after the dollar. */
 uint32_t ps_skip_name(struct str text, uint32_t pos)
 {
     uint32_t first = ps_char(text, &pos);
@@ -140,7 +140,7 @@ uint32_t ps_skip_double(struct str text, uint32_t pos, bool *closed)
     return pos;
 }
 
-/* At the start of a line in a here-string: behind the footer, or 0. */
+/* At the start of a line in a here-string: after the footer, or 0. */
 static uint32_t here_footer(struct str text, uint32_t pos, bool expandable)
 {
     uint32_t c = ps_char(text, &pos);

@@ -34,7 +34,7 @@ static void end_piece(struct build *b, uint32_t end)
     b->from = b->n;
 }
 
-/* `x, pos behind the backtick. Returns the character that is meant. */
+/* `x, pos after the backtick. Returns the character that is meant. */
 static uint32_t escape(struct ps_parser *p, struct str text, uint32_t *pos, uint32_t *start)
 {
     *start = *pos;
@@ -186,7 +186,7 @@ static struct ps_node *subexpression(struct ps_parser *p, uint32_t start, uint32
     return node;
 }
 
-/* $x, ${x} or $( … ) at pos (behind the dollar); false if the dollar is only a dollar. */
+/* $x, ${x} or $( … ) at pos (after the dollar); false if the dollar is only a dollar. */
 static bool add_dollar(struct build *b, uint32_t *pos, bool here)
 {
     struct ps_parser *p = b->p;
@@ -213,7 +213,7 @@ static bool add_dollar(struct build *b, uint32_t *pos, bool here)
     return true;
 }
 
-/* The inside of "…": pos behind the quote; returns behind the closing one. */
+/* The inside of "…": pos after the quote; returns after the closing one. */
 static uint32_t add_double(struct build *b, uint32_t pos, uint32_t end)
 {
     struct str text = b->p->text;

@@ -119,7 +119,7 @@ static void if_one_of(struct program *p, const uint32_t *values, size_t count, u
         if_equal(p, values[i], verdict);
 }
 
-/* If an argument and the one behind it have these values. */
+/* If an argument and the one after it have these values. */
 static void if_both(struct program *p, int argument, uint32_t value, uint32_t next,
                     uint32_t verdict)
 {

@@ -242,7 +242,7 @@ int limits_join(const struct limits *l)
     return 0;
 }
 
-/* The number behind a word of a small file. */
+/* The number after a word of a small file. */
 static bool has_counted(const char *folder, const char *name, const char *word)
 {
     char text[512];

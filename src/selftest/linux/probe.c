@@ -30,7 +30,7 @@ enum { MOST_WORDS = 8 };
 
 struct command {
     const char *words[MOST_WORDS]; /* "" where there is none */
-    const char *rest;              /* the script behind this command */
+    const char *rest;              /* the script after this command */
 };
 
 static bool put(int fd, const char *text)

@@ -24,7 +24,7 @@ enum { MOST_WORDS = 6, LONGEST = 1024, SHARE_ALL = 7 };
 
 struct command {
     char words[MOST_WORDS][LONGEST]; /* "" where there is none */
-    const char *rest;                /* the script behind this command */
+    const char *rest;                /* the script after this command */
 };
 
 /* ---- files ---- */
@@ -204,7 +204,7 @@ static bool do_watch(const struct command *c)
     return true;
 }
 
-/* By its name, or by a copy: run ssh.exe … The words behind it are a script for it. */
+/* By its name, or by a copy: run ssh.exe … The words after it are a script for it. */
 static bool do_run(const struct command *c)
 {
     char line[4 * LONGEST];

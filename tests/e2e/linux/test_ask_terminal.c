@@ -42,7 +42,7 @@ static void begin(struct person *p, const char *options, const char *script)
     tcgetattr(p->fd, &p->before);
 }
 
-/* Waits until this stands on the screen, behind what was seen before. */
+/* Waits until this stands on the screen, after what was seen before. */
 static bool sees(struct person *p, const char *words)
 {
     struct timespec now;
@@ -74,7 +74,7 @@ static void press(struct person *p, const char *keys)
         note("cannot type: %s", strerror(errno));
 }
 
-/* A key that arrives right behind the question was pressed before anybody could read it. */
+/* A key that arrives right after the question was pressed before anybody could read it. */
 static bool asked(struct person *p)
 {
     bool shown = sees(p, "s: no) > ");

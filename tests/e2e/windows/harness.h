@@ -168,7 +168,7 @@ HARNESS bool is_text(const char *name, const char *text)
     return n == strlen(text) && memcmp(found, text, n) == 0;
 }
 
-/* An effect: + it exists, - it does not, = it holds the text behind |, ! it is read-only, < it is
+/* An effect: + it exists, - it does not, = it holds the text after |, ! it is read-only, < it is
    from before 2010, K the key below HKCU exists. */
 HARNESS bool holds(const char *effect)
 {

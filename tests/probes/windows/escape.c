@@ -341,7 +341,7 @@ int do_syscall(void)
                      FILE_OVERWRITE_IF);
 }
 
-/* The agent's own copy of NtCreateFile's stub, found behind the jump to its hook; NULL: none. */
+/* The agent's own copy of NtCreateFile's stub, found after the jump to its hook; NULL: none. */
 static const unsigned char *find_trampoline(unsigned char **hook)
 {
     const unsigned char *stub = (const unsigned char *)(void *)GetProcAddress(

@@ -10,7 +10,7 @@
  *   hostile replay N               old messages again, states turned around, the semaphore flooded
  *   hostile unasked HOW OUT        a child without the agent's knowledge, that would write OUT
  * late; HOW: asked (START, then never STARTED), silent (not even that), resumed (made suspended and
- * let go), behind (one that stands still first, to keep the broker waiting) hostile family KINDS
+ * let go), after (one that stands still first, to keep the broker waiting) hostile family KINDS
  * OUT       starts one child per kind of broken message and works meanwhile
  */
 #include "wire/windows/nt.h"

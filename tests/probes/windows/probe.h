@@ -9,7 +9,7 @@
 #include <wchar.h>
 #include <windows.h>
 
-/* The i-th word behind the action; empty if there is none. */
+/* The i-th word after the action; empty if there is none. */
 const wchar_t *word(int i);
 
 /* Print what went wrong and return the exit code. */
