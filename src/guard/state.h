@@ -65,6 +65,9 @@ bool guard_is_share(struct str path);
 /* A browser by its program's name. */
 bool guard_is_browser(struct str name);
 
+/* The name of a program that opens things or runs others, where such a name begins a command. */
+bool guard_is_opener(struct str word);
+
 /* An interpreter's one-line program (node -e, python -c): judged by what its strings say. */
 void guard_code(struct guard *g, struct str who, struct word code);
 

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code inside an argument, in a language that no reader knows: judged by its words and strings. */
+#include "guard/names.h"
+#include "guard/state.h"
+
+bool guard_is_opener(struct str word)
+{
+    struct str name = name_program(word);
+    if (name.n < 2 || name.n > 32)
+        return false;
+    return guard_is_browser(name) ||
+           name_is_one_of(name, STR("cmd|start|powershell|pwsh|explorer|xdg-open|open|rundll32|sh|"
+                                    "bash|wslview|mshta|sensible-browser|x-www-browser|gio|"
+                                    "schtasks|systemd-run|rm|env|sudo|nohup|setsid"));
+}
+
+/* The characters that end a word in a language that nobody reads here. */
+static bool ends_word(char c)
+{
+    return str_has_char(STR(" \t\n'\"`()[]{},;|&!=<>"), c);
+}
+
+/* Where a quoted text that starts at i ends; i itself if none starts there. Perl's and Ruby's qx{…}
+   and %x{…} are quotes as well. */
+static size_t quoted_end(struct str code, size_t *i)
+{
+    char quote = code.p[*i];
+    if ((str_starts(str_from(code, *i), STR("qx")) || str_starts(str_from(code, *i), STR("%x"))) &&
+        *i + 2 < code.n && str_has_char(STR("{([</|!"), code.p[*i + 2])) {
+        *i += 2;
+        quote = code.p[*i];
+        quote = quote == '{' ? '}' : quote == '(' ? ')' : quote == '[' ? ']' : quote;
+    } else if (quote != '\'' && quote != '"' && quote != '`') {
+        return *i;
+    }
+    size_t end = *i + 1;
+    while (end < code.n && code.p[end] != quote)
+        end += code.p[end] == '\\' ? 2 : 1;
+    return end < code.n ? end : code.n;
+}
+
+/* The strings of a one-line program from the first that begins with an opener, joined by blanks:
+   spawn('cmd', ['/c', 'start', url]). */
+static struct str joined_strings(struct guard *g, struct str code)
+{
+    char *out = arena_alloc(guard_arena(g), code.n + 1);
+    size_t n = 0;
+    bool found = false;
+    if (!out)
+        return STR_NONE;
+    for (size_t i = 0; i < code.n; i++) {
+        size_t end = quoted_end(code, &i);
+        if (end == i)
+            continue;
+        size_t from = n;
+        if (n)
+            out[n++] = ' ';
+        for (size_t j = i + 1; j < end; j++)
+            if (code.p[j] != '\\' || (j + 1 < end && code.p[j + 1] == '\\'))
+                out[n++] = code.p[j];
+        struct str own = str_trim((struct str){out + from, n - from});
+        if (!found && guard_is_opener(str_slice(own, 0, str_find_char(own, ' ', 0)))) {
+            found = true;
+            memmove(out, own.p, own.n);
+            n = own.n;
+        } else if (!found) {
+            n = 0;
+        }
+        i = end;
+    }
+    return found ? (struct str){out, n} : STR_NONE;
+}
+
+/* A text with the characters that it has: for most words that says already that they are not in it. */
+struct searched {
+    struct str text;
+    bool has[256];
+};
+
+static void search_in(struct searched *s, struct str text)
+{
+    *s = (struct searched){.text = text};
+    for (size_t i = 0; i < text.n; i++)
+        s->has[(unsigned char)ascii_lower(text.p[i])] = true;
+}
+
+/* As str_findi. */
+static size_t find_word(const struct searched *s, struct str word, size_t from)
+{
+    for (size_t i = 0; i < word.n; i++)
+        if (!s->has[(unsigned char)ascii_lower(word.p[i])])
+            return s->text.n;
+    return str_findi(s->text, word, from);
+}
+
+static bool starts_programs(struct str who, const struct searched *code)
+{
+    static const struct str words[] = {
+        STR("exec"),         STR("spawn"),         STR("system"),   STR("popen"),
+        STR("subprocess"),   STR("child_process"), STR("passthru"), STR("do shell script"),
+        STR("Deno.Command"), STR("execa"),         STR("open3"),    STR("qx"),
+        STR("%x"),           STR("getline"),       STR("| \""),     STR("|\"")};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (find_word(code, words[i], 0) < code->text.n)
+            return true;
+    return code->has['`'] && name_is_one_of(who, STR("perl|ruby|php"));
+}
+
+void guard_embedded(struct guard *g, struct str who, struct word text)
+{
+    struct str code = text.text;
+    if (str_eq(code, STR("\xFF")))
+        return;
+    for (size_t i = 0, end; i < code.n && !guard_stopped(g); i = end + 1) {
+        for (end = i; end < code.n && !ends_word(code.p[end]) && code.p[end] != ':'; end++)
+            ;
+        /* alone it may be anything: a file, a word of a sentence */
+        bool alone = end == code.n || (code.p[end] != ' ' && code.p[end] != ',');
+        if (alone || end == i || !guard_is_opener(str_slice(code, i, end)))
+            continue;
+        struct word command = text;
+        command.text = str_from(code, i);
+        size_t stop = 0;
+        while (stop < command.text.n && !str_has_char(STR("'\"`)\n"), command.text.p[stop]))
+            stop++;
+        command.text = str_slice(command.text, 0, stop);
+        /* these are ordinary words, too: only with an address, or where a command begins */
+        if (name_is_one_of(name_program(str_slice(code, i, end)),
+                           STR("open|start|env|rm|sh|bash|sudo|cmd|gio")) &&
+            str_find(command.text, STR("://"), 0) == command.text.n &&
+            !(i && (code.p[i - 1] == '!' || code.p[i - 1] == '=')))
+            continue;
+        guard_nested(g, GUARD_BASH, command);
+        return;
+    }
+    guard_code(g, who, text);
+}
+
+/* True after a single quoted text that is the whole argument. */
+static bool is_literal(struct str code, size_t at)
+{
+    while (at < code.n && (code.p[at] == ' ' || code.p[at] == '\\'))
+        at++;
+    char quote = at < code.n ? code.p[at] : 0;
+    if (quote != '"' && quote != '\'' && quote != '`')
+        return false;
+    size_t end = str_find_char(code, quote, at + 1) + 1;
+    while (end < code.n && code.p[end] == ' ')
+        end++;
+    return end >= code.n || code.p[end] == ')' || code.p[end] == ',';
+}
+
+/* Code, a class or a module whose name is computed: eval(…), CreateObject("a" & "b"). */
+static bool computes_code(const struct searched *searched)
+{
+    static const struct str calls[] = {
+        STR("eval("),          STR("execute("),   STR("executeglobal("), STR("createobject("),
+        STR("activexobject("), STR("getobject("), STR("__import__("),    STR("import_module("),
+        STR("require("),       STR("exec("),      STR("system("),        STR("popen("),
+        STR("execsync("),      STR("system $")};
+    struct str code = searched->text;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct str call = calls[i];
+        for (size_t at = find_word(searched, call, 0); at < code.n;
+             at = find_word(searched, call, at + 1)) {
+            char before = at ? code.p[at - 1] : ' ';
+            /* expression.exec(text) is a pattern's */
+            bool part = ascii_is_alnum(before) || before == '_' ||
+                        (before == '.' && str_eq(call, STR("exec(")));
+            if (!part && !is_literal(code, at + call.n))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* shutil.rmtree("…"), fs.rmSync('…'), open(".git/hooks/x", "w"): what a string names. */
+static void judge_code_files(struct guard *g, struct str who, struct word code)
+{
+    static const struct str calls[] = {STR("rmtree("), STR("os.remove("), STR("os.unlink("),
+                                       STR("rmSync("), STR("rmdirSync("), STR("unlinkSync("),
+                                       STR("rm_rf("),  STR("rm_r("),      STR("unlink glob "),
+                                       STR("rm_rf "),  STR("unlink "),    STR("rmtree "),
+                                       STR("unlink(")};
+    struct str text = code.text;
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+        size_t at = str_find(text, calls[k], 0);
+        size_t i = at + calls[k].n, end = i < text.n ? quoted_end(text, &i) : i;
+        if (at == text.n || end == i)
+            continue;
+        struct word target = code;
+        target.text = str_slice(text, i + 1, end);
+        guard_delete(g, who, target, GUARD_RECURSE);
+    }
+    if (str_findi(text, STR("write"), 0) == text.n && str_findi(text, STR("append"), 0) == text.n)
+        return;
+    for (size_t i = 0; i < text.n; i++) {
+        size_t end = quoted_end(text, &i);
+        if (end == i)
+            continue;
+        struct word target = code;
+        target.text = str_slice(text, i + 1, end);
+        if (str_has_char(target.text, '/') && !str_has_char(target.text, '\n'))
+            guard_write(g, who, target, false);
+        i = end;
+    }
+}
+
+void guard_code(struct guard *g, struct str who, struct word code)
+{
+    static const struct {
+        struct str word;
+        const char *why;
+    } words[] = {
+#define CODE(word, why) {{word, sizeof(word) - 1}, why},
+#include "guard/tables/code.def"
+#undef CODE
+    };
+    struct searched searched;
+    search_in(&searched, code.text);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (find_word(&searched, words[i].word, 0) < code.text.n) {
+            guard_find(g, GUARD_LAUNCH_URL, code, who, words[i].why, NULL);
+            return;
+        }
+    if (computes_code(&searched) || str_eq(code.text, STR("\xFF")))
+        guard_opaque_text(g, code, who);
+    judge_code_files(g, who, code);
+    if (!starts_programs(who, &searched))
+        return;
+    struct str command = joined_strings(g, code.text);
+    if (command.n) {
+        code.text = command;
+        guard_nested(g, GUARD_CMD, code);
+    } else if (find_word(&searched, STR("base64"), 0) < code.text.n) {
+        guard_opaque_text(g, code, who);
+    }
+}
