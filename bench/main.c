@@ -93,18 +93,26 @@ static int write_json(const struct bench *bench, const char *path)
     return written ? 0 : 1;
 }
 
+static const struct {
+    const char *name;
+    void (*measure)(struct bench *bench);
+} groups[] = {
+    {"policy", bench_policy},
+    {"guard", bench_guard},
+    {"hook", bench_hook},
+    {"system", bench_system},
+};
+
+/* cordon-bench [OUT.json [GROUP]] */
 int main(int argc, char **argv)
 {
     static struct bench bench;
     if (argc == 4 && strcmp(argv[1], "--work") == 0)
         return bench_work(argv[2], argv[3]);
-    bool only_system = argc > 2 && strcmp(argv[2], "system") == 0;
-    if (!only_system) {
-        bench_policy(&bench);
-        bench_guard(&bench);
-        bench_hook(&bench);
-    }
-    bench_system(&bench);
+    const char *only = argc > 2 ? argv[2] : NULL;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (!only || strcmp(only, groups[i].name) == 0)
+            groups[i].measure(&bench);
     print_table(&bench);
     return write_json(&bench, argc > 1 ? argv[1] : "build/bench.json");
 }
