@@ -32,11 +32,21 @@ struct str name_program(struct str path)
     return leaf;
 }
 
-static struct str name_of_row(const void *pool, const void *rows, size_t size, size_t i)
+/* As str_cmpi of the row's name with the other; a row's name is not measured first. */
+static int compare_row(const void *pool, const void *rows, size_t size, size_t i, struct str name)
 {
     uint16_t place;
     memcpy(&place, (const char *)rows + i * size, sizeof place);
-    return name_at(pool, place);
+    const char *row = (const char *)pool + place;
+    for (size_t k = 0; k < name.n; k++) {
+        unsigned char x = (unsigned char)ascii_lower(row[k]);
+        unsigned char y = (unsigned char)ascii_lower(name.p[k]);
+        if (x == '\0' || x < y)
+            return -1; /* a row that ends here is the shorter one */
+        if (x > y)
+            return 1;
+    }
+    return row[name.n] != '\0';
 }
 
 size_t name_row(const void *pool, const void *rows, size_t count, size_t size, struct str name)
@@ -44,12 +54,12 @@ size_t name_row(const void *pool, const void *rows, size_t count, size_t size, s
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (str_cmpi(name_of_row(pool, rows, size, middle), name) < 0)
+        if (compare_row(pool, rows, size, middle, name) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < count && str_eqi(name_of_row(pool, rows, size, low), name) ? low : count;
+    return low < count && compare_row(pool, rows, size, low, name) == 0 ? low : count;
 }
 
 bool name_is_one_of(struct str text, struct str alternatives)

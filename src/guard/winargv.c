@@ -4,7 +4,7 @@
 
 /*
  * The program's name: up to a blank, quotes toggle and are dropped, backslashes are ordinary.
- * Behind it: n backslashes before a quote are n/2 backslashes and, if n is odd, a plain quote; two
+ * After it: n backslashes before a quote are n/2 backslashes and, if n is odd, a plain quote; two
  * quotes inside quotes are one quote and the quoted part goes on; blanks and tabs end an argument.
  */
 static bool is_blank(char c)
@@ -35,6 +35,10 @@ static size_t split_argument(struct str line, size_t i, char *out, struct word *
     bool quoted = false;
     w->start = (uint32_t)i;
     while (i < line.n && (quoted || !is_blank(line.p[i]))) {
+        if (line.p[i] != '\\' && line.p[i] != '"') {
+            out[n++] = line.p[i++];
+            continue;
+        }
         size_t slashes = 0;
         while (i < line.n && line.p[i] == '\\') {
             slashes++;
@@ -43,8 +47,6 @@ static size_t split_argument(struct str line, size_t i, char *out, struct word *
         if (i >= line.n || line.p[i] != '"') {
             memset(out + n, '\\', slashes);
             n += slashes;
-            if (slashes == 0)
-                out[n++] = line.p[i++];
             continue;
         }
         memset(out + n, '\\', slashes / 2);

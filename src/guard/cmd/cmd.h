@@ -73,7 +73,20 @@ struct cmd_reader {
 };
 
 /* ---- cmd_text ---- */
-bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at);
+/* Room for more characters; false, and told to the guard, if there is none. */
+bool cmd_reserve(struct cmd_reader *r, struct cmd_text *t, size_t more, uint32_t at);
+static inline bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at)
+{
+    if (t->n == t->capacity && !cmd_reserve(r, t, 1, at))
+        return false;
+    t->p[t->n] = c;
+    t->at[t->n++] = at;
+    return true;
+}
+/* The part [begin, end) of another text. */
+bool cmd_put_part(struct cmd_reader *r, struct cmd_text *t, const struct cmd_text *from,
+                  size_t begin, size_t end);
+/* A text that stands at one place of the source. */
 bool cmd_put_str(struct cmd_reader *r, struct cmd_text *t, struct str s, uint32_t at);
 static inline struct str cmd_str(const struct cmd_text *t)
 {

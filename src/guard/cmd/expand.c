@@ -2,7 +2,7 @@
 /* Variables of cmd: %NAME% before a line is parsed, loop variables and !NAME! before it runs. */
 #include "guard/cmd/cmd.h"
 
-static bool reserve(struct cmd_reader *r, struct cmd_text *t, size_t more, uint32_t at)
+bool cmd_reserve(struct cmd_reader *r, struct cmd_text *t, size_t more, uint32_t at)
 {
     if (t->n + more > t->capacity) {
         size_t capacity = t->capacity ? t->capacity * 2 : 16;
@@ -25,20 +25,28 @@ static bool reserve(struct cmd_reader *r, struct cmd_text *t, size_t more, uint3
     return true;
 }
 
-bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at)
+bool cmd_put_part(struct cmd_reader *r, struct cmd_text *t, const struct cmd_text *from,
+                  size_t begin, size_t end)
 {
-    if (!reserve(r, t, 1, at))
+    size_t n = end - begin;
+    if (n == 0)
+        return true;
+    if (!cmd_reserve(r, t, n, from->at[begin]))
         return false;
-    t->p[t->n] = c;
-    t->at[t->n++] = at;
+    memcpy(t->p + t->n, from->p + begin, n);
+    memcpy(t->at + t->n, from->at + begin, n * sizeof *t->at);
+    t->n += n;
     return true;
 }
 
 bool cmd_put_str(struct cmd_reader *r, struct cmd_text *t, struct str s, uint32_t at)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if (!cmd_put(r, t, s.p[i], at))
-            return false;
+    if (!cmd_reserve(r, t, s.n, at))
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        t->p[t->n] = s.p[i];
+        t->at[t->n++] = at;
+    }
     return true;
 }
 
@@ -97,7 +105,7 @@ static bool start_copy(struct cmd_reader *r, struct cmd_text *out, struct str s)
 {
     if ((r->loops || r->retries) && !guard_spend(r->g, s.n))
         return false;
-    return reserve(r, out, s.n + 16, 0);
+    return cmd_reserve(r, out, s.n + 16, 0);
 }
 
 /* ---- values ---- */
@@ -332,7 +340,7 @@ static void expand(struct cmd_reader *r, struct cmd_text *out, struct str s, con
 void cmd_expand_line(struct cmd_reader *r, struct cmd_text *out, size_t from, size_t to)
 {
     struct str line = str_slice(r->source, from, to);
-    if (!reserve(r, out, line.n + 1, (uint32_t)from))
+    if (!cmd_reserve(r, out, line.n + 1, (uint32_t)from))
         return;
     if (str_has_char(line, '%')) {
         expand(r, out, line, NULL, (uint32_t)from);
@@ -449,17 +457,19 @@ static struct cmd_text expand_loops(struct cmd_reader *r, const struct cmd_text 
     struct cmd_text out = {0};
     if (!start_copy(r, &out, s))
         return out;
-    for (size_t i = 0; i < s.n; i++) {
+    for (size_t i = 0; i < s.n;) {
         struct str value;
         size_t length = s.p[i] == '%' ? expand_loop(r, s, i, &value) : 0;
         if (!length) {
-            if (!cmd_put(r, &out, s.p[i], t->at[i]))
+            size_t next = str_find_char(s, '%', i + 1);
+            if (!cmd_put_part(r, &out, t, i, next))
                 break;
+            i = next;
             continue;
         }
         if (!guard_spend(r->g, value.n) || !cmd_put_str(r, &out, value, t->at[i]))
             break;
-        i += length - 1;
+        i += length;
     }
     return out;
 }
@@ -473,8 +483,8 @@ struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, 
     if (!start_copy(r, &out, s))
         return out;
     size_t command_end = cmd_token_end(t, cmd_skip_blanks(t, 0));
-    for (size_t i = 0; i < s.n; i++) {
-        size_t close = s.p[i] == '%' ? str_find_char(s, '%', i + 1) : s.n;
+    for (size_t i = 0; i < s.n;) {
+        size_t next = str_find_char(s, '%', i + 1), close = s.p[i] == '%' ? next : s.n;
         struct str inside = str_slice(s, i + 1, close);
         if (close < s.n && is_name(str_slice(inside, 0, str_find_char(inside, ':', 1)))) {
             /* after the command word a cmd /c may stand that inherits what was set here */
@@ -485,9 +495,11 @@ struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, 
                 value = STR("\xFF");
             if (!guard_spend(r->g, value.n) || !cmd_put_str(r, &out, value, t->at[i]))
                 break;
-            i = close;
-        } else if (!cmd_put(r, &out, s.p[i], t->at[i])) {
-            break;
+            i = close + 1;
+        } else {
+            if (!cmd_put_part(r, &out, t, i, next))
+                break;
+            i = next;
         }
     }
     return out;
@@ -503,6 +515,11 @@ struct cmd_text cmd_expand_late(struct cmd_reader *r, const struct cmd_text *t)
     if (!start_copy(r, &out, s))
         return out;
     for (size_t i = 0; i < s.n; i++) {
+        size_t plain = i;
+        while (i < s.n && s.p[i] != '^' && s.p[i] != '!')
+            i++;
+        if (!cmd_put_part(r, &out, &text, plain, i) || i == s.n)
+            break;
         if (s.p[i] == '^' && i + 1 < s.n) {
             i++; /* with a ! in the text, carets are read a second time */
         } else if (s.p[i] == '!') {

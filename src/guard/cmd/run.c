@@ -120,9 +120,8 @@ static bool judge_without_holes(struct cmd_reader *r, const struct cmd_text *res
             return true;
     if (text.n == 0 || r->nesting >= CMD_MAX_NESTING)
         return false;
-    for (size_t i = 0; i < rest->n; i++)
-        if (!cmd_put(r, &text, rest->p[i], rest->at[i]))
-            return true;
+    if (!cmd_put_part(r, &text, rest, 0, rest->n))
+        return true;
     bool silent = r->silent;
     r->silent = true;
     r->nesting++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Code inside an argument, in a language that no reader knows: judged by its words and strings. */
 #include "guard/names.h"
+#include "guard/searched.h"
 #include "guard/state.h"
 
 bool guard_is_opener(struct str word)
@@ -71,28 +72,6 @@ static struct str joined_strings(struct guard *g, struct str code)
     return found ? (struct str){out, n} : STR_NONE;
 }
 
-/* A text with the characters that it has: for most words that says already that they are not in it. */
-struct searched {
-    struct str text;
-    bool has[256];
-};
-
-static void search_in(struct searched *s, struct str text)
-{
-    *s = (struct searched){.text = text};
-    for (size_t i = 0; i < text.n; i++)
-        s->has[(unsigned char)ascii_lower(text.p[i])] = true;
-}
-
-/* As str_findi. */
-static size_t find_word(const struct searched *s, struct str word, size_t from)
-{
-    for (size_t i = 0; i < word.n; i++)
-        if (!s->has[(unsigned char)ascii_lower(word.p[i])])
-            return s->text.n;
-    return str_findi(s->text, word, from);
-}
-
 static bool starts_programs(struct str who, const struct searched *code)
 {
     static const struct str words[] = {
@@ -101,7 +80,7 @@ static bool starts_programs(struct str who, const struct searched *code)
         STR("Deno.Command"), STR("execa"),         STR("open3"),    STR("qx"),
         STR("%x"),           STR("getline"),       STR("| \""),     STR("|\"")};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (find_word(code, words[i], 0) < code->text.n)
+        if (searched_find(code, words[i], 0) < code->text.n)
             return true;
     return code->has['`'] && name_is_one_of(who, STR("perl|ruby|php"));
 }
@@ -161,8 +140,8 @@ static bool computes_code(const struct searched *searched)
     struct str code = searched->text;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         struct str call = calls[i];
-        for (size_t at = find_word(searched, call, 0); at < code.n;
-             at = find_word(searched, call, at + 1)) {
+        for (size_t at = searched_find(searched, call, 0); at < code.n;
+             at = searched_find(searched, call, at + 1)) {
             char before = at ? code.p[at - 1] : ' ';
             /* expression.exec(text) is a pattern's */
             bool part = ascii_is_alnum(before) || before == '_' ||
@@ -217,9 +196,9 @@ void guard_code(struct guard *g, struct str who, struct word code)
 #undef CODE
     };
     struct searched searched;
-    search_in(&searched, code.text);
+    searched_set(&searched, code.text);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (find_word(&searched, words[i].word, 0) < code.text.n) {
+        if (searched_find(&searched, words[i].word, 0) < code.text.n) {
             guard_find(g, GUARD_LAUNCH_URL, code, who, words[i].why, NULL);
             return;
         }
@@ -232,7 +211,7 @@ void guard_code(struct guard *g, struct str who, struct word code)
     if (command.n) {
         code.text = command;
         guard_nested(g, GUARD_CMD, code);
-    } else if (find_word(&searched, STR("base64"), 0) < code.text.n) {
+    } else if (searched_find(&searched, STR("base64"), 0) < code.text.n) {
         guard_opaque_text(g, code, who);
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a path lies, by the policy; and what a forced or recursive deletion of it means. */
+#include "guard/searched.h"
 #include "guard/state.h"
 #include "policy/rules.h"
 
@@ -180,10 +181,12 @@ static bool is_plant(struct str path, struct str slashed)
     if (!names_git(path) && !is_separator(path.p[0]) && path.p[0] != '~' &&
         path.p[0] != GUARD_HOLE && !str_has_char(path, ':') && !str_startsi(path, STR("hk")))
         return false;
-    struct str rest = str_of(plants);
+    struct searched searched;
+    searched_set(&searched, slashed);
+    struct str rest = STR(plants);
     for (size_t end; rest.n; rest = str_from(rest, end + 1)) {
         end = str_find_char(rest, '|', 0);
-        if (str_findi(slashed, str_slice(rest, 0, end), 0) < slashed.n)
+        if (searched_find(&searched, str_slice(rest, 0, end), 0) < slashed.n)
             return true;
     }
     return false;
