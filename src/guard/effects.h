@@ -129,6 +129,8 @@ void guard_write(struct guard *g, struct str who, struct word target, bool repla
 
 /* The text writes a file; if it runs it later, guard_script reads this instead of the disk. */
 void guard_wrote(struct guard *g, struct str path, struct str content, bool append);
+/* What the text wrote into that file; p NULL if it did not. */
+struct str guard_written(const struct guard *g, struct str path);
 /* The same for a file whose content nobody knows before the run, for example a download. */
 void guard_wrote_unknown(struct guard *g, struct str path);
 /* The same file under another name; it may also be a program that is run by the new one. */

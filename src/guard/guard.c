@@ -369,8 +369,7 @@ void guard_wrote_unknown(struct guard *g, struct str path)
         guard_wrote(g, path, STR("\xFF"), false);
 }
 
-/* Content of a script that the text wrote; p NULL if it did not. */
-static struct str written(const struct guard *g, struct str path)
+struct str guard_written(const struct guard *g, struct str path)
 {
     const struct guard_file *file = g->files ? find_file(g, path) : NULL;
     return file ? file->content : STR_NONE;
@@ -421,13 +420,15 @@ static bool other_language(struct str text)
 
 bool guard_script_as(struct guard *g, struct word path, enum guard_shell shell)
 {
-    struct str text = written(g, path.text);
+    struct str text = guard_written(g, path.text);
     if (!text.p)
         return guard_script(g, path);
     struct word code = path;
     code.text = text;
     if (shell == GUARD_NO_SHELL || other_language(text))
-        guard_code(g, name_leaf(path.text), code);
+        guard_code(
+            g, str_starts(path.text, STR("/dev/fd/")) ? STR("this script") : name_leaf(path.text),
+            code);
     else
         read_deeper(g, shell, path, text, READ_BATCH_FILE);
     return true;
@@ -435,7 +436,7 @@ bool guard_script_as(struct guard *g, struct word path, enum guard_shell shell)
 
 void guard_copied(struct guard *g, struct str from, struct str to)
 {
-    struct str text = written(g, from);
+    struct str text = guard_written(g, from);
     if (text.p) {
         guard_wrote(g, to, text, false);
         return;
@@ -502,12 +503,15 @@ bool guard_script(struct guard *g, struct word path)
     }
     if (row == NAME_ROWS(scripts))
         return false;
-    struct str text = written(g, path.text);
+    struct str text = guard_written(g, path.text);
     if (scripts[row].shell == GUARD_NO_SHELL) {
         struct word code = path;
         code.text = text;
         if (text.p)
-            guard_code(g, name_leaf(path.text), code);
+            guard_code(g,
+                       str_starts(path.text, STR("/dev/fd/")) ? STR("this script")
+                                                              : name_leaf(path.text),
+                       code);
         return text.p != NULL;
     }
     if (!text.p && !on_disk(g, path, &text)) {

@@ -47,7 +47,7 @@ struct bash_param {
 
 struct bash_part {
     struct bash_part *next;
-    struct str text; /* of a literal, or the name in $name */
+    struct str text; /* of a literal, the name in $name, or the file that <(…) stands for */
     enum bash_part_kind kind;
     bool quoted;
     union {

@@ -107,6 +107,15 @@ static void put_param(struct splitter *s, const struct bash_part *part)
     }
 }
 
+/* What <(…) prints stands in a file, which the command may run. */
+static struct str process_file(struct bash_reader *b, const struct bash_part *part)
+{
+    if (!part->text.n)
+        return STR("\xFF"); /* >(…) */
+    guard_wrote(b->g, part->text, bash_output(b, part->list), false);
+    return part->text;
+}
+
 static void put_parts(struct splitter *s, const struct bash_part *parts)
 {
     for (const struct bash_part *part = parts; part && !guard_stopped(s->b->g); part = part->next) {
@@ -120,8 +129,8 @@ static void put_parts(struct splitter *s, const struct bash_part *parts)
         case BASH_COMMAND:
             put_value(s, trim_newlines(bash_output(s->b, part->list)), part->quoted);
             break;
-        case BASH_ARITHMETIC:
-        case BASH_PROCESS: put_value(s, STR("\xFF"), true); break;
+        case BASH_PROCESS: put_value(s, process_file(s->b, part), true); break;
+        case BASH_ARITHMETIC: put_value(s, STR("\xFF"), true); break;
         }
     }
 }

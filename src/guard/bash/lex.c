@@ -514,6 +514,23 @@ static void parse_escape(struct builder *b, enum bash_context context, bool quot
     p->pos += 2;
 }
 
+/* The file through which <(…) is read has a name of its own, by its place in the text. */
+static void parse_process(struct builder *b, bool reads)
+{
+    enum { ROOM = 32 };
+    static const struct str folder = STR("/dev/fd/");
+    struct bash_parser *p = b->p;
+    char digits[STR_NUMBER_ROOM], *name = reads ? bash_new(p, ROOM) : NULL;
+    struct str number = str_of_number((long long)bash_place(p, p->pos), digits);
+    struct bash_part **part = b->tail;
+    parse_substitution(b, BASH_PROCESS, false);
+    if (!name || !*part)
+        return;
+    memcpy(name, folder.p, folder.n);
+    memcpy(name + folder.n, number.p, number.n);
+    (*part)->text = (struct str){name, folder.n + number.n};
+}
+
 static void parse_parts(struct builder *b, enum bash_context context)
 {
     struct bash_parser *p = b->p;
@@ -523,7 +540,7 @@ static void parse_parts(struct builder *b, enum bash_context context)
         if (ends_parts(p, c, context)) {
             if (context == BASH_IN_WORD && (c == '<' || c == '>') && bash_at(p, 1) == '(') {
                 p->pos += 2;
-                parse_substitution(b, BASH_PROCESS, false);
+                parse_process(b, c == '<');
                 continue;
             }
             if (context == BASH_IN_WORD && c == '(' && p->pos > 0 && p->src.p[p->pos - 1] != '\\' &&

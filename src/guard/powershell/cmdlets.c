@@ -369,9 +369,11 @@ struct value cmdlet_set_item(struct ps_bound *b)
     struct word path = bound_word(b, 0);
     struct str name;
     bool made = str_eq(b->who, STR("New-Item"));
-    if (word_known(path) && provider_path(path.text, &name))
+    if (word_known(path) && provider_path(path.text, &name)) {
+        if (b->present[1])
+            variable_judge(b->r, name, bound_word(b, 1));
         variable_set(b->r, name, b->present[1] ? b->values[1] : value_kind(VALUE_NULL));
-    else if (b->present[1] && str_eq(path.text, STR("\xFF")) && !made)
+    } else if (b->present[1] && str_eq(path.text, STR("\xFF")) && !made)
         ps_run_opaque_command(b->r, path); /* it may name a function or an alias */
     else if (b->present[1])
         ps_run_write(b->r, path, b->values[1], false);

@@ -249,7 +249,10 @@ static void assign_list(struct ps_run *r, struct ps_node *targets, struct value 
 void eval_assign(struct ps_run *r, struct ps_node *target, struct value v)
 {
     switch (target->kind) {
-    case PS_VARIABLE: variable_set(r, target->text, v); return;
+    case PS_VARIABLE:
+        variable_judge(r, target->text, eval_word(r, target, v));
+        variable_set(r, target->text, v);
+        return;
     case PS_CAST:
         if (target->a)
             eval_assign(r, target->a, target->b ? v : fold_cast(&r->f, target->text, v));

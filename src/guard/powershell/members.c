@@ -405,8 +405,12 @@ static struct value copy_stream(struct ps_call *c)
 
 static struct value environment_set(struct ps_call *c)
 {
-    if (c->count > 1)
-        scope_set(c->r, SPACE_ENV, value_text(&c->r->f, c->args[0]), c->args[1]);
+    if (c->count > 1) {
+        struct str name = value_text(&c->r->f, c->args[0]);
+        if (!c->r->quiet)
+            guard_variable(c->r->g, name, call_word(c, 1));
+        scope_set(c->r, SPACE_ENV, name, c->args[1]);
+    }
     return value_kind(VALUE_VOID);
 }
 

@@ -78,6 +78,8 @@ void scope_set_any(struct ps_run *r, enum ps_space space, struct str name,
 /* The variable behind a name as written: global:x, env:x, function:x. */
 struct value variable_get(struct ps_run *r, struct str name, bool *set);
 void variable_set(struct ps_run *r, struct str name, struct value v);
+/* $env:PAGER = …: some variables of the environment hold commands, which are judged. */
+void variable_judge(struct ps_run *r, struct str name, struct word value);
 enum ps_space variable_space(struct str *name);
 
 struct ps_branches {

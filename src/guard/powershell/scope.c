@@ -227,6 +227,12 @@ void variable_set(struct ps_run *r, struct str name, struct value v)
     scope_set(r, space, name, v);
 }
 
+void variable_judge(struct ps_run *r, struct str name, struct word value)
+{
+    if (!r->quiet && variable_space(&name) == SPACE_ENV)
+        guard_variable(r->g, name, value);
+}
+
 void scope_undo(struct ps_run *r, size_t mark)
 {
     while (r->log_count > mark) {
