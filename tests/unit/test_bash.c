@@ -44,7 +44,7 @@ static const struct reads_test table[] = {
     {"a $(echo cb | rev)", "a|bc;echo|cb;rev"},
     {"a $(echo bc | tr b-c x-y)", "a|xy;echo|bc;tr|b-c|x-y"},
     {"a $((1+1))", "a|?"},
-    {"a <(b) >(c)", "a|?|?;b;c"},
+    {"a <(b) >(c)", "a|/dev/fd/4|?;b;c"},
     {"x=1", ""},
     {"x=b; a $x \"$x\" '$x'", "a|b|b|$x"},
     {"x=b a", "a"},
