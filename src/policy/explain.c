@@ -173,133 +173,119 @@ static void explain_allowed(const struct policy_request *r, const struct policy_
     buf_fmt(why, " (%.*s)", STR_ARG(r->path.text));
 }
 
-static void explain_denied(const struct policy *policy, const struct policy_request *r,
-                           const struct policy_answer *answer, struct buf *why, struct buf *fix)
+/* Why a rule denies; what stands in rest follows the name that the rule found. */
+struct reason {
+    enum policy_rule rule;
+    const char *text, *rest;
+};
+
+static const struct reason *reason_of(enum policy_rule rule)
+{
+    static const struct reason reasons[] = {
+        {RULE_ROOTS_OUTSIDE, "it lies outside the folders that can be changed", NULL},
+        {RULE_ROOTS_ITSELF, "the root itself cannot be moved or deleted", NULL},
+        {RULE_TEMP_FOREIGN, "neither this run nor its session made it", NULL},
+        {RULE_TEMP_TRUSTED, "other programs trust the name ", " in the temp folder"},
+        {RULE_MODE_READ_ONLY, "in read-only mode nothing can be changed", NULL},
+        {RULE_PROTECTED_GIT, "git runs what this folder says, so it is protected", NULL},
+        {RULE_PROTECTED_NAME, "other programs obey ", ", so it is protected"},
+        {RULE_PROTECTED_SELF, "it belongs to Cordon itself", NULL},
+        {RULE_WRITE_DENIED, "a deny-write rule covers it", NULL},
+        {RULE_READ_DENIED, "a deny-read rule covers it", NULL},
+        {RULE_PATH_STREAM, "it is an alternate data stream, hidden inside another file", NULL},
+        {RULE_PATH_TRAILING, "a name that ends in a dot or a space is not what it seems", NULL},
+        {RULE_PATH_RESERVED, "it is a reserved DOS device name", NULL},
+        {RULE_PATH_UNC, "it lies on the network", NULL},
+        {RULE_PATH_WSL, "it belongs to a WSL distribution", NULL},
+        {RULE_PATH_DEVICE, "it is a device or a raw volume", NULL},
+        {RULE_PATH_MAILSLOT, "it is a mailslot", NULL},
+        {RULE_PATH_UNIX, "it is a way around Windows paths", NULL},
+        {RULE_PIPE_OUTSIDE, "its server runs outside the sandbox", NULL},
+        {RULE_LINK_HARD, "the same file has another name where nothing can be changed", NULL},
+        {RULE_LINK_REPARSE,
+         "the link leads out of the folders that can be changed, or is of an unknown kind", NULL},
+        {RULE_LINK_PLACE, "other rules hold there, so a folder is not moved in one step", NULL},
+    };
+    static const struct reason unknown = {RULE_NONE, "this is not a path that can be judged", NULL};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].rule == rule)
+            return &reasons[i];
+    return &unknown;
+}
+
+static void explain_denied(const struct policy_request *r, const struct policy_answer *answer,
+                           struct buf *why)
+{
+    const struct reason *reason = reason_of(answer->rule);
+    const char *action = answer->rule == RULE_PIPE_OUTSIDE ? "connect to" : actions[r->access];
+    buf_fmt(why, "cannot %s %.*s: %s", action, STR_ARG(r->path.text), reason->text);
+    if (reason->rest)
+        buf_fmt(why, "%s%s", answer->name, reason->rest);
+}
+
+static void fix_git(const struct policy *policy, const struct policy_request *r, struct buf *fix)
 {
     const struct policy_settings *s = &policy->settings;
-    struct str path = r->path.text;
-    const char *action = actions[r->access];
+    for (int git = (int)s->git + 1; git <= POLICY_GIT_FULL; git++)
+        if (git_helps(policy, r, (enum policy_git)git)) {
+            add_mode(s, fix);
+            add_option(fix, git == POLICY_GIT_FULL ? "--git=full" : "--git=commit", STR_NONE);
+            return;
+        }
+    buf_add(fix, str_of(no_option));
+}
+
+static void fix_read(const struct policy_settings *s, const struct policy_request *r,
+                     uint32_t entry, struct buf *fix)
+{
+    size_t closed = entry ? s->deny_read.items[entry - 1].path.n : 0;
+    if (r->access == POLICY_READ && r->path.class == PATH_FILE && r->path.text.n > closed)
+        add_option(fix, "--allow-read", r->path.text);
+    else
+        fix_own_rule(&s->deny_read, entry, "--deny-read", fix);
+}
+
+static void fix_denied(const struct policy *policy, const struct policy_request *r,
+                       const struct policy_answer *answer, struct buf *fix)
+{
+    const struct policy_settings *s = &policy->settings;
     switch (answer->rule) {
-    case RULE_ROOTS_OUTSIDE:
-        buf_fmt(why, "cannot %s %.*s: it lies outside the folders that can be changed", action,
-                STR_ARG(path));
-        fix_outside(policy, r, fix);
-        return;
-    case RULE_ROOTS_ITSELF:
-        buf_fmt(why, "cannot %s %.*s: a root stays where it is, only what is inside can go", action,
-                STR_ARG(path));
-        break;
+    case RULE_ROOTS_OUTSIDE: fix_outside(policy, r, fix); return;
     case RULE_TEMP_FOREIGN:
-        buf_fmt(why, "cannot %s %.*s: neither this run nor its session made it", action,
-                STR_ARG(path));
-        add_option(fix, "--temp=shared", STR_NONE);
-        return;
-    case RULE_TEMP_TRUSTED:
-        buf_fmt(why, "cannot %s %.*s: other programs trust the name %s in the temp folder", action,
-                STR_ARG(path), answer->name);
-        add_option(fix, "--temp=shared", STR_NONE);
-        return;
-    case RULE_MODE_READ_ONLY:
-        buf_fmt(why, "cannot %s %.*s: in read-only mode nothing can be changed", action,
-                STR_ARG(path));
-        add_roots(s, fix);
-        return;
-    case RULE_PROTECTED_GIT:
-        buf_fmt(why, "cannot %s %.*s: git runs what this folder says, so it is protected", action,
-                STR_ARG(path));
-        for (int git = (int)s->git + 1; git <= POLICY_GIT_FULL; git++)
-            if (git_helps(policy, r, (enum policy_git)git)) {
-                add_mode(s, fix);
-                add_option(fix, git == POLICY_GIT_FULL ? "--git=full" : "--git=commit", STR_NONE);
-                return;
-            }
-        break;
+    case RULE_TEMP_TRUSTED: add_option(fix, "--temp=shared", STR_NONE); return;
+    case RULE_MODE_READ_ONLY: add_roots(s, fix); return;
+    case RULE_PROTECTED_GIT: fix_git(policy, r, fix); return;
     case RULE_PROTECTED_NAME:
-        buf_fmt(why, "cannot %s %.*s: other programs obey %s, so it is protected", action,
-                STR_ARG(path), answer->name);
         add_mode(s, fix);
         add_option(fix, "--unprotect", str_of(answer->name));
         return;
-    case RULE_PROTECTED_SELF:
-        buf_fmt(why, "cannot %s %.*s: it belongs to Cordon itself", action, STR_ARG(path));
-        break;
     case RULE_WRITE_DENIED:
-        buf_fmt(why, "cannot %s %.*s: a deny-write rule covers it", action, STR_ARG(path));
         fix_own_rule(&s->deny_write, answer->entry, "--deny-write", fix);
         return;
-    case RULE_READ_DENIED:
-        buf_fmt(why, "cannot %s %.*s: a deny-read rule covers it", action, STR_ARG(path));
-        if (r->access == POLICY_READ && r->path.class == PATH_FILE &&
-            r->path.text.n > (answer->entry ? s->deny_read.items[answer->entry - 1].path.n : 0)) {
-            add_option(fix, "--allow-read", path);
-            return;
-        }
-        fix_own_rule(&s->deny_read, answer->entry, "--deny-read", fix);
-        return;
-    case RULE_PATH_STREAM:
-        buf_fmt(why, "cannot %s %.*s: it is an alternate data stream, hidden inside another file",
-                action, STR_ARG(path));
-        break;
-    case RULE_PATH_TRAILING:
-        buf_fmt(why, "cannot %s %.*s: a name that ends in a dot or a space is not what it seems",
-                action, STR_ARG(path));
-        break;
-    case RULE_PATH_RESERVED:
-        buf_fmt(why, "cannot %s %.*s: it is a reserved DOS device name", action, STR_ARG(path));
-        break;
+    case RULE_READ_DENIED: fix_read(s, r, answer->entry, fix); return;
     case RULE_PATH_UNC:
-        buf_fmt(why, "cannot %s %.*s: it lies on the network", action, STR_ARG(path));
         if (r->access == POLICY_READ)
             add_option(fix, "--net=on", STR_NONE);
         else
             fix_outside(policy, r, fix);
         return;
-    case RULE_PATH_WSL:
-        buf_fmt(why, "cannot %s %.*s: it belongs to a WSL distribution", action, STR_ARG(path));
-        break;
-    case RULE_PATH_DEVICE:
-        buf_fmt(why, "cannot %s %.*s: it is a device or a raw volume", action, STR_ARG(path));
-        break;
-    case RULE_PATH_MAILSLOT:
-        buf_fmt(why, "cannot %s %.*s: it is a mailslot", action, STR_ARG(path));
-        break;
-    case RULE_PATH_UNIX:
-        buf_fmt(why, "cannot %s %.*s: it is a way around Windows paths", action, STR_ARG(path));
-        break;
-    case RULE_PIPE_OUTSIDE:
-        buf_fmt(why, "cannot connect to %.*s: its server runs outside the sandbox", STR_ARG(path));
-        break;
-    case RULE_LINK_HARD:
-        buf_fmt(why, "cannot %s %.*s: the same file has another name where nothing can be changed",
-                action, STR_ARG(path));
-        buf_fmt(fix, "%s; copy the file and change the copy", no_option);
-        return;
-    case RULE_LINK_REPARSE:
-        buf_fmt(why,
-                "cannot %s %.*s: the link leads out of the folders that can be changed, or is "
-                "of an unknown kind",
-                action, STR_ARG(path));
-        break;
+    case RULE_LINK_HARD: buf_fmt(fix, "%s; copy the file and change the copy", no_option); return;
     case RULE_LINK_PLACE:
-        buf_fmt(why, "cannot move the folder to %.*s in one step: other rules hold there",
-                STR_ARG(path));
         buf_fmt(fix, "%s; copy the folder, then delete the old one", no_option);
         return;
-    default:
-        buf_fmt(why, "cannot %s %.*s: this is not a path that can be judged", action,
-                STR_ARG(path));
-        break;
+    default: buf_add(fix, str_of(no_option)); return;
     }
-    buf_add(fix, str_of(no_option));
 }
 
 void policy_explain(const struct policy *policy, const struct policy_request *request,
                     const struct policy_answer *answer, struct buf *why, struct buf *fix)
 {
-    if (answer->verdict == CORDON_ALLOW)
+    if (answer->verdict == CORDON_ALLOW) {
         explain_allowed(request, answer, why);
-    else
-        explain_denied(policy, request, answer, why, fix);
+    } else {
+        explain_denied(request, answer, why);
+        fix_denied(policy, request, answer, fix);
+    }
 }
 
 /* The whole list with one more name, and the private network that it leads to. */
