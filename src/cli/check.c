@@ -6,9 +6,14 @@
 #include "launch/disk.h"
 #include "lib/check.h"
 
+enum { MOST_ROOTS = 256 };
+
 struct check_options {
     bool json, jsonl, show, rules, help;
     const char *shell, *file, *explain;
+    const char *roots[MOST_ROOTS];
+    size_t root_count;
+    bool rootless; /* --root none */
 };
 
 static int exit_code(enum cordon_verdict verdict)
@@ -53,26 +58,73 @@ static void print_answer(const struct guard_answer *a, bool show)
     }
 }
 
-/* Prints a message or the answer and returns the exit code. */
-static int ask(struct cordon_policy *p, const struct check_options *o, struct guard_question *q)
+/* ---- the root that run would have ---- */
+
+static bool is_of_windows(struct str text)
 {
-    struct guard_answer a;
-    q->show = o->show;
-    if (check_ask(p, q, &a))
-        return print_failure("%s", cordon_policy_error(p));
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] == '\\' || (i && text.p[i] == ':' && ascii_is_alpha(text.p[i - 1]) &&
+                                  (i == 1 || !ascii_is_alnum(text.p[i - 2]))))
+            return true;
+    return false;
+}
+
+/* Paths of another system mean nothing in a folder of this one. */
+static bool is_foreign(const struct guard_question *q)
+{
+    if (disk_dialect() != PATH_POSIX)
+        return false;
+    bool foreign = (q->shell != GUARD_NO_SHELL && q->shell != GUARD_BASH) ||
+                   is_of_windows(q->text) || (!q->argv && is_of_windows(q->cmdline));
+    for (size_t i = 0; i < q->argc && !foreign; i++)
+        foreign = is_of_windows(q->argv[i]);
+    return foreign;
+}
+
+/* As for run, the current directory is a root if none is named: a policy with it, or NULL where it
+   cannot be one. */
+static struct cordon_policy *with_current_root(const struct cordon_policy *p,
+                                               const struct check_options *o)
+{
+    struct cordon_policy *own = NULL;
+    if (p->has_roots || o->rootless || cordon_policy_new(&own))
+        return NULL;
+    if (settings_copy(&p->settings, &own->settings, NULL, 0) == 0 &&
+        cordon_policy_set(own, "root", ".") == 0 && api_prepare(own, STR_NONE) == 0)
+        return own;
+    cordon_policy_free(own);
+    return NULL;
+}
+
+static int print_verdict(const struct check_options *o, const struct guard_question *q,
+                         const struct guard_answer *a)
+{
     if (!o->json) {
-        print_answer(&a, o->show);
-        return exit_code(a.verdict);
+        print_answer(a, o->show);
+        return exit_code(a->verdict);
     }
     auto_buf struct buf out = {0};
     struct json_writer w = {.out = &out};
     json_open(&w, '{');
-    check_write(&w, &a, q->argv != NULL, o->show);
+    check_write(&w, a, q->argv != NULL, o->show);
     json_close(&w, '}');
     buf_char(&out, '\n');
     if (out.failed || !print_out(buf_str(&out)))
         return print_failure("cannot write the answer");
-    return exit_code(a.verdict);
+    return exit_code(a->verdict);
+}
+
+/* Prints a message or the answer and returns the exit code. */
+static int ask(struct cordon_policy *p, const struct check_options *o, struct guard_question *q)
+{
+    struct guard_answer a;
+    struct cordon_policy *here = is_foreign(q) ? NULL : with_current_root(p, o);
+    q->show = o->show;
+    int code = check_ask(here ? here : p, q, &a)
+                   ? print_failure("%s", cordon_policy_error(here ? here : p))
+                   : print_verdict(o, q, &a);
+    cordon_policy_free(here);
+    return code;
 }
 
 static int check_file(struct cordon_policy *p, const struct check_options *o)
@@ -198,18 +250,37 @@ static const char *take_row(struct arena *arena, const struct json_value *object
     return NULL;
 }
 
-/* The policy of a row that brings its own roots or cwd; rebuilt when they change. */
-struct row_policy {
-    struct cordon_policy *policy;
+/* The policies of a stream. The one of a row that brings its own roots or cwd is rebuilt when they
+   change. A row that does not say where it comes from has no root: the folder of this process tells
+   nothing about it. */
+struct row_policies {
+    struct cordon_policy *common;
+    struct cordon_policy *here; /* the same with --cwd as a root; NULL: it was not given */
+    struct cordon_policy *own;
     struct buf key;
+    bool defaults; /* a row with a cwd and without roots has the one that run would have */
 };
 
-static const char *choose_policy(struct row_policy *own, const struct json_value *object,
-                                 struct cordon_policy *common, struct cordon_policy **out)
+/* A row that names a folder and no roots has this folder as its root. */
+static int set_row(struct cordon_policy *p, const struct json_value *roots,
+                   const struct json_value *cwd, bool foreign)
+{
+    auto_arena struct arena arena = {0};
+    int rc = cwd ? cordon_policy_set(p, "cwd", arena_copy(&arena, cwd->text).p) : 0;
+    for (size_t i = 0; roots && i < roots->count && rc == 0; i++)
+        rc = cordon_policy_set(p, "root", arena_copy(&arena, roots->items[i].text).p);
+    if (!roots && !foreign && rc == 0)
+        rc = cordon_policy_set(p, "root", ".");
+    return rc;
+}
+
+static const char *choose_policy(struct row_policies *all, const struct json_value *object,
+                                 const struct row *row, struct cordon_policy **out)
 {
     const struct json_value *roots = json_get(object, STR("roots"));
     const struct json_value *cwd = json_get(object, STR("cwd"));
-    *out = common;
+    bool foreign = is_foreign(&row->question);
+    *out = all->here && !foreign ? all->here : all->common;
     if (!roots && !cwd)
         return NULL;
     auto_buf struct buf key = {0};
@@ -217,6 +288,7 @@ static const char *choose_policy(struct row_policy *own, const struct json_value
         return "cwd must be a string";
     if (roots && roots->type != JSON_ARRAY)
         return "roots must be an array of strings";
+    buf_char(&key, roots || foreign || !all->defaults ? 'n' : 'r');
     if (cwd)
         buf_add(&key, cwd->text);
     for (size_t i = 0; roots && i < roots->count; i++) {
@@ -225,23 +297,19 @@ static const char *choose_policy(struct row_policy *own, const struct json_value
         buf_char(&key, '\0');
         buf_add(&key, roots->items[i].text);
     }
-    if (!own->policy || !str_eq(buf_str(&own->key), buf_str(&key))) {
-        cordon_policy_free(own->policy);
-        own->policy = NULL;
-        if (cordon_policy_new(&own->policy))
+    if (!all->own || !str_eq(buf_str(&all->key), buf_str(&key))) {
+        cordon_policy_free(all->own);
+        all->own = NULL;
+        if (cordon_policy_new(&all->own))
             return "out of memory";
-        buf_reset(&own->key);
-        buf_add(&own->key, buf_str(&key));
-        auto_arena struct arena arena = {0};
-        int rc = 0;
-        if (cwd)
-            rc = cordon_policy_set(own->policy, "cwd", arena_copy(&arena, cwd->text).p);
-        for (size_t i = 0; roots && i < roots->count && rc == 0; i++)
-            rc = cordon_policy_set(own->policy, "root", arena_copy(&arena, roots->items[i].text).p);
-        if (rc)
+        buf_reset(&all->key);
+        buf_add(&all->key, buf_str(&key));
+        if (set_row(all->own, roots, cwd, foreign || !all->defaults)) {
+            buf_reset(&all->key);
             return "roots or cwd cannot be used";
+        }
     }
-    *out = own->policy;
+    *out = all->own;
     return NULL;
 }
 
@@ -269,11 +337,13 @@ static void write_row(struct buf *out, const struct row *row, const struct guard
     buf_char(out, '\n');
 }
 
-static int check_stream(struct cordon_policy *common, const struct check_options *o)
+static int check_stream(struct cordon_policy *p, const struct check_options *o)
 {
     auto_buf struct buf line = {0}, out = {0};
     auto_arena struct arena arena = {0};
-    struct row_policy own = {0};
+    struct row_policies all = {.common = p,
+                               .here = api_has(p, "cwd") ? with_current_root(p, o) : NULL,
+                               .defaults = !p->has_roots && !o->rootless};
     bool too_long, malformed = false, written = true;
     for (unsigned number = 1; written && read_line(&line, &too_long); number++) {
         struct str text = str_trim(buf_str(&line));
@@ -284,7 +354,7 @@ static int check_stream(struct cordon_policy *common, const struct check_options
         struct json_value object = {0};
         struct json_error error;
         struct guard_answer answer = {0};
-        struct cordon_policy *policy = common;
+        struct cordon_policy *policy = p;
         if (!row.error && json_read(&arena, text, &object, &error))
             row.error = error.what;
         if (!row.error && object.type != JSON_OBJECT)
@@ -292,7 +362,7 @@ static int check_stream(struct cordon_policy *common, const struct check_options
         if (!row.error)
             row.error = take_row(&arena, &object, &row);
         if (!row.error)
-            row.error = choose_policy(&own, &object, common, &policy);
+            row.error = choose_policy(&all, &object, &row, &policy);
         row.question.show = o->show;
         if (!row.error && check_ask_alone(policy, &row.question, &answer))
             row.error = cordon_policy_error(policy);
@@ -301,45 +371,43 @@ static int check_stream(struct cordon_policy *common, const struct check_options
         write_row(&out, &row, &answer, o->show, number);
         written = !out.failed && print_out(buf_str(&out)) && fflush(stdout) == 0;
     }
-    cordon_policy_free(own.policy);
-    buf_free(&own.key);
+    cordon_policy_free(all.here);
+    cordon_policy_free(all.own);
+    buf_free(&all.key);
     if (!written)
         return print_failure("cannot write the answers");
     return malformed ? EXIT_FAILED : 0;
 }
 
-/* Paths of another system mean nothing in a folder of this one. */
-static bool is_of_windows(const char *text)
+/* The roots of the command line; "none" alone stands for no root at all. */
+static int take_roots(struct cordon_policy *p, struct check_options *o)
 {
-    for (const char *c = text; *c; c++)
-        if (*c == '\\' || (c[0] == ':' && c > text && ascii_is_alpha(c[-1]) &&
-                           (c == text + 1 || !ascii_is_alnum(c[-2]))))
-            return true;
-    return false;
-}
-
-/* As for run, the current directory is a root if none is named: a policy with it, or NULL where it
-   cannot be one. */
-static struct cordon_policy *with_current_root(const struct cordon_policy *p)
-{
-    struct cordon_policy *own = NULL;
-    if (p->has_roots || cordon_policy_new(&own))
-        return NULL;
-    if (settings_copy(&p->settings, &own->settings, NULL, 0) == 0 &&
-        cordon_policy_set(own, "root", ".") == 0 && api_prepare(own, STR_NONE) == 0)
-        return own;
-    cordon_policy_free(own);
-    return NULL;
+    for (size_t i = 0; i < o->root_count; i++) {
+        if (strcmp(o->roots[i], "none") != 0) {
+            if (cordon_policy_set(p, "root", o->roots[i]))
+                return print_failure("%s", cordon_policy_error(p));
+            continue;
+        }
+        if (o->root_count > 1)
+            return print_failure("--root none stands alone; a folder of this name is ./none");
+        o->rootless = true;
+    }
+    return 0;
 }
 
 static int check(struct cordon_policy *p, struct arguments *args)
 {
     struct check_options o = {0};
     const struct option own[] = {
-        {.name = "json", .flag = &o.json},  {.name = "jsonl", .flag = &o.jsonl},
-        {.name = "show", .flag = &o.show},  {.name = "rules", .flag = &o.rules},
-        {.name = "help", .flag = &o.help},  {.name = "shell", .value = &o.shell},
-        {.name = "file", .value = &o.file}, {.name = "explain", .value = &o.explain}};
+        {.name = "json", .flag = &o.json},
+        {.name = "jsonl", .flag = &o.jsonl},
+        {.name = "show", .flag = &o.show},
+        {.name = "rules", .flag = &o.rules},
+        {.name = "help", .flag = &o.help},
+        {.name = "shell", .value = &o.shell},
+        {.name = "file", .value = &o.file},
+        {.name = "explain", .value = &o.explain},
+        {.name = "root", .value = o.roots, .count = &o.root_count, .most = MOST_ROOTS}};
     bool dashes = false;
     int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
     if (rc)
@@ -359,28 +427,19 @@ static int check(struct cordon_policy *p, struct arguments *args)
             return print_failure("--shell takes one text; put it in quotes: "
                                  "cordon check --shell %s \"TEXT\"",
                                  o.shell);
-        bool foreign =
-            disk_dialect() == PATH_POSIX && (strcmp(o.shell, "bash") != 0 || is_of_windows(text));
-        struct cordon_policy *here = foreign ? NULL : with_current_root(p);
-        rc = check_text(here ? here : p, &o, text);
-        cordon_policy_free(here);
-        return rc;
+        return (rc = take_roots(p, &o)) ? rc : check_text(p, &o, text);
     }
     bool words = args->next < args->count;
     if ((o.jsonl || o.file) && words)
         return print_failure("%s takes no command; leave out %s", o.jsonl ? "--jsonl" : "--file",
                              args->items[args->next]);
+    if ((rc = take_roots(p, &o)))
+        return rc;
     if (o.jsonl)
         return check_stream(p, &o);
     if (o.file)
         return check_file(p, &o);
-    bool foreign = false;
-    for (size_t i = args->next; i < args->count && disk_dialect() == PATH_POSIX; i++)
-        foreign = foreign || is_of_windows(args->items[i]);
-    struct cordon_policy *here = foreign ? NULL : with_current_root(p);
-    rc = check_words(here ? here : p, &o, args, dashes);
-    cordon_policy_free(here);
-    return rc;
+    return check_words(p, &o, args, dashes);
 }
 
 int command_check(struct arguments *args)

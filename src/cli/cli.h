@@ -131,6 +131,9 @@ void system_restore_signals(void);
    works; child: only that it was started. */
 int system_start_probe(bool child);
 
+/* Inside a run on Linux: questions to this policy are then about the one in force. */
+void system_use_policy_in_force(struct cordon_policy *p);
+
 /* fopen for a name in WTF-8. */
 FILE *system_fopen(const char *path, const char *mode);
 

@@ -76,15 +76,12 @@ static void watch(void *context, const struct audit_event *e)
     fflush(stderr);
 }
 
-/* Nothing has run: the sentence, and the object of --json. */
-static int fail_early(const struct run_options *o, bool json, const char *message)
+/* Nothing has run: the sentence was said, and the object of --json repeats it. */
+static void tell_failure(void)
 {
+    struct run_options o = {0};
     struct run_result result = {.reason = "failed", .exit = EXIT_FAILED, .boundary = "none"};
-    if (message[0])
-        print_error("%s", message);
-    if (json)
-        print_summary(o, &result, true, message[0] ? message : print_last());
-    return EXIT_FAILED;
+    print_summary(&o, &result, true, print_last());
 }
 
 static void print_plan(const struct cordon_policy *p)
@@ -145,7 +142,8 @@ static const char *typed_command(struct arena *arena, const struct arguments *ar
 
 enum { MOST_UNSET = 256 };
 
-int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
+/* *json: whether --json was given and its object is still to be printed. */
+static int run(struct cordon_policy *p, struct arguments *args, const char *name, bool *json)
 {
     auto_arena struct arena arena = {0};
     struct run_options o = {0};
@@ -157,9 +155,9 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     const char *integrity = "low", *learned = NULL, *strict = "", *limit = NULL;
     const char *ask_fd = NULL, *ask_timeout = NULL;
     bool undo = false;
-    bool json = false, quiet = false, verbose = false, help = false, dashes = false, learn = false;
+    bool quiet = false, verbose = false, help = false, dashes = false, learn = false;
     const struct option own[] = {
-        {.name = "json", .flag = &json},
+        {.name = "json", .flag = json},
         {.name = "quiet", .flag = &quiet},
         {.name = "verbose", .flag = &verbose},
         {.name = "live", .flag = &watchers.live},
@@ -181,11 +179,13 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
         {.name = "unset", .value = unset, .count = &o.unset_count, .most = MOST_UNSET}};
     int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
     for (size_t i = 0; rc && i < args->count && strcmp(args->items[i], "--") != 0; i++)
-        json = json || strcmp(args->items[i], "--json") == 0;
+        *json = *json || strcmp(args->items[i], "--json") == 0;
     if (rc)
-        return json ? fail_early(&o, true, "") : rc;
-    if (help)
+        return rc;
+    if (help) {
+        *json = false;
         return cli_help(name);
+    }
     if (args->next >= args->count)
         return print_failure("no command given; type: cordon %s -- PROGRAM ARG…", name);
     if (!dashes && !p->settings.codex)
@@ -213,7 +213,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (learn) {
         watchers.learn = lessons;
     }
-    watchers.lost = undo && !quiet && !json;
+    watchers.lost = undo && !quiet && !*json;
     if (learn || watchers.live || watchers.lost) {
         o.observe = watch;
         o.observe_context = &watchers;
@@ -223,7 +223,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (run_prepare(p, &o)) {
         run_finish(p, &result);
         learn_free(lessons);
-        return fail_early(&o, json, cordon_policy_error(p));
+        return print_failure("%s", cordon_policy_error(p));
     }
     bool full = policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS;
     if (full && o.require_kernel) {
@@ -247,15 +247,15 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (rc == 0 && strcmp(result.reason, "timeout") == 0 && !quiet) {
         buf_fmt(&message, "the run was ended after %llu seconds (--timeout)",
                 (unsigned long long)(policy_settings_of(p->policy)->limits.timeout_ms / 1000));
-        if (!json)
+        if (!*json)
             print_error("%s; take a higher --timeout if it needs longer", buf_cstr(&message));
     }
     run_finish(p, &result);
-    if (result.note && !quiet && !json)
+    if (result.note && !quiet && !*json)
         print_error("%s", result.note);
     if (result.lost && verbose && !quiet)
         print_error("without %s", result.lost);
-    if (result.temp_had_files && !quiet && !json)
+    if (result.temp_had_files && !quiet && !*json)
         print_error("the private temp folder was removed with the files in it");
     if (result.audit_failure)
         print_error("--audit %s: %s: events are missing", o.audit,
@@ -263,10 +263,20 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
     if (learn && rc == 0)
         cli_learned(p, lessons, learned, quiet);
     learn_free(lessons);
-    if (json || !quiet)
-        print_summary(&o, &result, json, buf_cstr(&message));
+    if (*json || !quiet)
+        print_summary(&o, &result, *json, buf_cstr(&message));
+    *json = false;
     summary_free(&result.summary);
     return (int)result.exit;
+}
+
+int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
+{
+    bool json = false;
+    int code = run(p, args, name, &json);
+    if (json)
+        tell_failure();
+    return code;
 }
 
 int command_run(struct arguments *args)

@@ -79,6 +79,12 @@ static int take_words(struct arguments *args, const struct option *own, size_t o
     return 0;
 }
 
+/* Options make a policy of their own; only the directory of a question is none. */
+static bool has_own_policy(const struct cordon_policy *p)
+{
+    return p->settings.count > (settings_has(&p->settings, STR("cwd")) ? 1 : 0);
+}
+
 static int why(struct cordon_policy *p, struct arguments *args)
 {
     enum { MOST = 4096 };
@@ -93,6 +99,8 @@ static int why(struct cordon_policy *p, struct arguments *args)
         return rc;
     if (help)
         return cli_help("why");
+    if (!has_own_policy(p))
+        system_use_policy_in_force(p);
     if (list && count == 0)
         return print_list(p, json);
     if (list)

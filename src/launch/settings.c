@@ -581,8 +581,23 @@ int settings_map_roots(struct settings *s,
     return 0;
 }
 
+/* The paths of the policy in force are final and were accepted before. */
+static int compile_in_force(struct settings *s, struct policy **out)
+{
+    s->policy.paths.dialect = disk_dialect();
+    int rc = choose_cwd(s);
+    disk_machine(&s->arena, &s->policy.machine);
+    s->policy.allow_broad_root = true;
+    if (rc == 0 && (rc = s->in_force(s)))
+        return fail(s, rc, "the policy of this run is not understood");
+    buf_reset(&s->error);
+    return rc ? rc : policy_compile(&s->policy, out, &s->error);
+}
+
 int settings_compile(struct settings *s, struct str hint, struct policy **out)
 {
+    if (s->in_force && !looks_like_windows(hint))
+        return compile_in_force(s, out);
     int rc = choose_dialect(s, hint);
     /* Only a run creates a folder; a question may be about another system. */
     if (rc == 0 && s->foreign && s->make_temp)

@@ -24,6 +24,10 @@ struct settings {
     int (*make_temp)(struct settings *s, struct str shared, struct str *out);
     intptr_t temp_hold; /* of make_temp: keeps other runs from removing it; 0: nothing is held */
 
+    /* Inside a run: fills the policy with the one in force, and no option counts; NULL: none. */
+    int (*in_force)(struct settings *s);
+    struct str outline; /* of in_force */
+
     bool codex;        /* read-only unless a pair says more; the current directory is a root too */
     struct str *pairs; /* KEY=VALUE of Codex */
     size_t pair_count, pair_capacity;

@@ -14,7 +14,8 @@ enum key {
     KEY_PROXY,
     KEY_STRICT,
     KEY_TEMP,
-    KEY_TEMP_OWN, /* what this run or its session created */
+    KEY_TEMP_OWN,     /* what this run or its session created */
+    KEY_TEMP_PRIVATE, /* a folder of this run or its session */
     KEY_ROOT,
     KEY_GIT_DIR,
     KEY_DENY_WRITE,
@@ -37,6 +38,7 @@ static const char *const keys[KEY_COUNT] = {
     [KEY_STRICT] = "strict",
     [KEY_TEMP] = "temp",
     [KEY_TEMP_OWN] = "temp-own",
+    [KEY_TEMP_PRIVATE] = "temp-private",
     [KEY_ROOT] = "root",
     [KEY_GIT_DIR] = "git-dir",
     [KEY_DENY_WRITE] = "deny-write",
@@ -85,6 +87,17 @@ static bool temp_is_writable(const struct policy_settings *s)
     return s->temp_path.n && !s->no_temp && s->mode != POLICY_READ_ONLY;
 }
 
+static enum key temp_key(enum policy_temp temp)
+{
+    switch (temp) {
+    case POLICY_TEMP_SHARED: return KEY_TEMP;
+    case POLICY_TEMP_OWN: return KEY_TEMP_OWN;
+    case POLICY_TEMP_PRIVATE:
+    case POLICY_TEMP_SESSION: break;
+    }
+    return KEY_TEMP_PRIVATE;
+}
+
 void policy_outline(const struct policy *policy, struct buf *out)
 {
     const struct policy_settings *s = &policy->settings;
@@ -95,7 +108,7 @@ void policy_outline(const struct policy *policy, struct buf *out)
     if (s->net == POLICY_NET_PROXY)
         add_line(out, KEY_PROXY, s->proxy);
     if (temp_is_writable(s))
-        add_line(out, s->temp == POLICY_TEMP_SHARED ? KEY_TEMP : KEY_TEMP_OWN, s->temp_path);
+        add_line(out, temp_key(s->temp), s->temp_path);
     if (s->mode != POLICY_READ_ONLY)
         add_list(out, KEY_ROOT, &s->roots, true);
     if (s->mode != POLICY_READ_ONLY && s->git != POLICY_GIT_PROTECT)
@@ -206,7 +219,8 @@ static bool in_list(const struct policy_list *list, struct str value, bool path)
 
 static bool is_place(enum key key)
 {
-    return key == KEY_ROOT || key == KEY_TEMP || key == KEY_TEMP_OWN || key == KEY_GIT_DIR;
+    return key == KEY_ROOT || key == KEY_TEMP || key == KEY_TEMP_OWN || key == KEY_TEMP_PRIVATE ||
+           key == KEY_GIT_DIR;
 }
 
 /* What the outer policy allows to be written below or above this path. */
@@ -232,7 +246,7 @@ static bool compare_files(struct comparison *c)
         bool git = l->key == KEY_GIT_DIR && in_list(&w->git_dirs, l->value, true);
         if (is_place(l->key) && !git && !in_list(&w->roots, l->value, true) &&
             !(temp_is_writable(w) && below(w->temp_path, l->value) &&
-              (l->key == KEY_TEMP_OWN || w->temp != POLICY_TEMP_OWN)))
+              (l->key == KEY_TEMP_OWN || l->key == KEY_TEMP_PRIVATE || w->temp != POLICY_TEMP_OWN)))
             return wider(c, "can change", l->value);
         if (l->key == KEY_UNPROTECT && !in_list(&w->unprotect, l->value, false))
             return wider(c, "does not protect", l->value);
@@ -315,4 +329,91 @@ bool policy_is_narrow(struct str outline, const struct policy *wanted, struct bu
         return false;
     }
     return compare_files(&c) && compare_reads(&c) && compare_net(&c) && compare_tools(&c);
+}
+
+static int take_number(struct str value, int most, int *out)
+{
+    int number = value.n == 1 ? value.p[0] - '0' : -1;
+    if (number < 0 || number > most)
+        return CORDON_E_VALUE;
+    *out = number;
+    return 0;
+}
+
+static struct policy_list *list_of(struct policy_settings *s, enum key key, bool *paths)
+{
+    *paths = true;
+    switch (key) {
+    case KEY_ROOT: return &s->roots;
+    case KEY_GIT_DIR: return &s->git_dirs;
+    case KEY_DENY_WRITE: return &s->deny_write;
+    case KEY_SELF: return &s->self;
+    case KEY_DENY_READ: return &s->deny_read;
+    case KEY_ALLOW_READ: return &s->allow_read;
+    case KEY_SOCKET: return &s->sockets;
+    default: break;
+    }
+    *paths = false;
+    switch (key) {
+    case KEY_UNPROTECT: return &s->unprotect;
+    case KEY_NET_ALLOW: return &s->net_allow;
+    case KEY_ALLOW_TOOL: return &s->allow_tools;
+    case KEY_DENY_TOOL: return &s->deny_tools;
+    default: return NULL;
+    }
+}
+
+static int take_line(struct arena *arena, const struct line *l, struct policy_settings *s)
+{
+    bool paths;
+    int number = 0, rc = 0;
+    struct policy_list *list = list_of(s, l->key, &paths);
+    if (list)
+        return policy_list_add(arena, list,
+                               (struct policy_entry){.given = l->value,
+                                                     .path = paths ? l->value : STR_NONE,
+                                                     .from = STR("this run")});
+    switch (l->key) {
+    case KEY_MODE:
+        rc = take_number(l->value, POLICY_FULL_ACCESS, &number);
+        s->mode = (enum policy_mode)number;
+        break;
+    case KEY_GIT:
+        rc = take_number(l->value, POLICY_GIT_FULL, &number);
+        s->git = (enum policy_git)number;
+        break;
+    case KEY_NET:
+        rc = take_number(l->value, POLICY_NET_ON, &number);
+        s->net = (enum policy_net)number;
+        break;
+    case KEY_STRICT:
+        rc = take_number(l->value, 1, &number);
+        s->strict = number;
+        break;
+    case KEY_PROXY: s->proxy = l->value; break;
+    case KEY_TEMP:
+    case KEY_TEMP_OWN:
+    case KEY_TEMP_PRIVATE:
+        s->temp = l->key == KEY_TEMP       ? POLICY_TEMP_SHARED
+                  : l->key == KEY_TEMP_OWN ? POLICY_TEMP_OWN
+                                           : POLICY_TEMP_PRIVATE;
+        s->temp_path = l->value;
+        break;
+    default: rc = CORDON_E_VALUE; break;
+    }
+    return rc;
+}
+
+int policy_read_outline(struct arena *arena, struct str outline, struct policy_settings *settings)
+{
+    size_t count;
+    struct line *lines = ARENA_ARRAY(arena, MOST_LINES, struct line);
+    if (!lines)
+        return CORDON_E_NOMEM;
+    if (!read_lines(arena, outline, lines, &count))
+        return CORDON_E_VALUE;
+    int rc = 0;
+    for (size_t i = 0; i < count && rc == 0; i++)
+        rc = take_line(arena, &lines[i], settings);
+    return rc;
 }

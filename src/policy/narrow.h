@@ -13,4 +13,8 @@ void policy_outline(const struct policy *policy, struct buf *out);
    is not understood does not count as narrow. */
 bool policy_is_narrow(struct str outline, const struct policy *wanted, struct buf *why);
 
+/* Reads an outline back into settings, for questions about the policy in force. Strings go into the
+   arena. CORDON_E_VALUE for text that is not understood. */
+int policy_read_outline(struct arena *arena, struct str outline, struct policy_settings *settings);
+
 #endif

@@ -37,6 +37,10 @@ static const struct expectation expectations[] = {
     {"explain by check", "check --explain launch.url", 0, "denied:"},
     {"check has the default root", "check -- rm -rf node_modules", 0, "allow"},
     {"check of what is outside it", "check -- rm -rf ../node_modules", 3, "destroy.outside"},
+    {"check without any root", "check --root none -- rm -rf node_modules", 3, "destroy.outside"},
+    {"a script has the default root", "check --file build/e2e-inside.sh", 0, "allow"},
+    {"a script without any root", "check --root none --file build/e2e-inside.sh", 3,
+     "destroy.outside"},
     {"denials outside a run", "denials", 125, "not inside a run"},
     {"explain a rule of the guard", "explain launch.url", 0, "denied:"},
     {"explain a rule of the policy", "explain roots.outside", 0, "remedy:   --root"},
@@ -71,9 +75,36 @@ static const struct expectation expectations[] = {
     {"list as JSON", "why --list --json", 0, "\"rules\":[{\"order\":1"},
 };
 
+/* A row of --jsonl has the root that run would have where it comes from, if it says where. */
+static void test_rows(void)
+{
+    static const struct {
+        const char *what, *options, *row;
+        bool allowed;
+    } rows[] = {
+        {"a row from nowhere has no root", "", "", false},
+        {"a row's folder is its root", "", ",\"cwd\":\".\"", true},
+        {"a row's own list is whole", "", ",\"cwd\":\".\",\"roots\":[]", false},
+        {"--cwd is the root of all rows", "--cwd . ", "", true},
+        {"--root none", "--cwd . --root none ", ",\"cwd\":\".\"", false},
+    };
+    auto_buf struct buf out = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char arguments[128], input[256];
+        snprintf(arguments, sizeof arguments, "check --jsonl %s", rows[i].options);
+        snprintf(input, sizeof input, "{\"argv\":[\"rm\",\"-rf\",\"node_modules\"]%s}\n",
+                 rows[i].row);
+        int code = program_run(arguments, input, &out);
+        struct str words = rows[i].allowed ? STR("\"verdict\":\"allow\"") : STR("destroy.outside");
+        if (!ok(code == 0 && str_find(buf_str(&out), words, 0) < out.n, "%s", rows[i].what))
+            note("exit code %d; output: %s", code, buf_cstr(&out));
+    }
+}
+
 int main(void)
 {
     auto_buf struct buf out = {0};
+    write_file("build/e2e-inside.sh", STR("rm -rf node_modules\n"));
     for (size_t i = 0; i < sizeof expectations / sizeof *expectations; i++) {
         const struct expectation *e = &expectations[i];
         /* Windows paths on the real disk of Wine would have to exist there. */
@@ -90,5 +121,7 @@ int main(void)
             note("exit code %d, expected %d and \"%s\"; output: %s", code, e->code, e->words,
                  buf_cstr(&out));
     }
+    remove("build/e2e-inside.sh");
+    test_rows();
     return tap_done();
 }

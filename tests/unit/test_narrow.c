@@ -34,6 +34,57 @@ static bool narrow(struct policy_settings outer, struct policy_settings inner)
     return result;
 }
 
+/* What is read back has the same outline. */
+static bool survives(struct policy_settings s)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf outline = {0}, again = {0};
+    struct policy_settings read = {.allow_broad_root = true};
+    struct policy *first = compile(&s), *second = NULL;
+    policy_outline(first, &outline);
+    int rc = policy_read_outline(&arena, buf_str(&outline), &read);
+    if (rc == 0 && (second = compile(&read)))
+        policy_outline(second, &again);
+    bool same = second && str_eq(buf_str(&outline), buf_str(&again));
+    if (!same)
+        note("%d: %s became %s", rc, buf_cstr(&outline), buf_cstr(&again));
+    policy_free(first);
+    policy_free(second);
+    return same;
+}
+
+static void test_read_back(struct policy_list roots, struct policy_list odd)
+{
+    static const char *const broken[] = {"",           "mode 3\n", "mode x\n",  "mode 1",
+                                         "colour 1\n", "net 9\n",  "root %zz\n"};
+    struct policy_entry name = {.given = STR("example.com"), .from = STR("test")};
+    struct policy_entry tool = {.given = STR("ssh"), .from = STR("test")};
+    struct policy_settings s = {.mode = POLICY_WORKSPACE_WRITE,
+                                .roots = roots,
+                                .deny_read = odd,
+                                .deny_write = odd,
+                                .self = odd,
+                                .net = POLICY_NET_ALLOW,
+                                .net_allow = {&name, 1, 1},
+                                .allow_tools = {&tool, 1, 1},
+                                .git = POLICY_GIT_COMMIT,
+                                .strict = true,
+                                .temp_path = STR("/t")};
+    for (int temp = POLICY_TEMP_PRIVATE; temp <= POLICY_TEMP_OWN; temp++) {
+        s.temp = (enum policy_temp)temp;
+        ok(survives(s), "a policy survives its outline, temp %d", temp);
+    }
+    s.mode = POLICY_READ_ONLY;
+    s.net = POLICY_NET_OFF;
+    ok(survives(s), "read-only survives it");
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        auto_arena struct arena arena = {0};
+        struct policy_settings read = {0};
+        ok(policy_read_outline(&arena, str_of(broken[i]), &read) == CORDON_E_VALUE,
+           "not an outline: %zu", i);
+    }
+}
+
 int main(void)
 {
     struct policy_entry w = entry("/w"), sub = entry("/w/sub"), odd = entry("/w/a\n\x10% b"),
@@ -42,6 +93,7 @@ int main(void)
                        list_beside = {&beside, 1, 1};
     struct policy_settings base = {.mode = POLICY_WORKSPACE_WRITE, .roots = list_w}, s, more;
     ok(narrow(base, base), "the same policy");
+    test_read_back(list_w, list_odd);
     s = base, s.mode = POLICY_READ_ONLY;
     ok(narrow(s, base) && !narrow(base, s), "read-only is narrower");
     s = base, s.roots = list_sub;

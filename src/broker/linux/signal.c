@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals on kernels whose Landlock cannot scope them (below ABI 6): allowed only to processes of
- * this run, that is, the reaper's descendants. Only on such kernels does the filter send these
- * calls here.
+ * Signals and priorities: only for processes of this run, that is, the reaper's descendants. Where
+ * Landlock scopes signals (ABI 6) the kernel decides, and only kill of one process comes here, so
+ * that the refusal is told.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -51,8 +51,12 @@ bool broker_in_run(const struct broker *b, pid_t pid)
 
 static void refuse(struct broker *b, struct request *r, pid_t pid)
 {
-    char target[32];
-    snprintf(target, sizeof target, "process %d", (int)pid);
+    char target[64];
+    bool tuned = r->number == SYS_setpriority || r->number == SYS_ioprio_set ||
+                 r->number == SYS_sched_setparam || r->number == SYS_sched_setscheduler ||
+                 r->number == SYS_sched_setaffinity || r->number == SYS_sched_setattr;
+    snprintf(target, sizeof target, "process %d to %s", (int)pid,
+             tuned ? "schedule it" : "signal it");
     broker_report_text(b, r, AUDIT_PROCESS_OPEN, str_of(target), AUDIT_DENY,
                        str_of(policy_rule_id(RULE_PROCESS_OUTSIDE)),
                        STR("it does not belong to this run"), STR(POLICY_NO_REMEDY));
@@ -81,6 +85,17 @@ static void to_process(struct broker *b, struct request *r, pid_t pid)
     if (pid > 0 && !process)
         request_fail(r, ESRCH);
     else if (process && broker_in_run(b, process))
+        request_continue(r);
+    else
+        refuse(b, r, pid);
+}
+
+/* Landlock refuses what is outside. It is told where the caller could have done it without the
+   sandbox. */
+static void tell_of_kill(struct broker *b, struct request *r, pid_t pid)
+{
+    pid_t process = process_of(pid);
+    if (!process || broker_in_run(b, process) || kill(pid, 0))
         request_continue(r);
     else
         refuse(b, r, pid);
@@ -163,7 +178,9 @@ static bool handle(struct broker *b, struct request *r)
     pid_t first = (pid_t)r->args[0];
     switch (r->number) {
     case SYS_kill:
-        if (first > 0)
+        if (first > 0 && b->landlock_abi >= 6)
+            tell_of_kill(b, r, first);
+        else if (first > 0)
             to_process(b, r, first);
         else
             to_many(b, r, first, (int)r->args[1]);

@@ -28,6 +28,7 @@ enum action {
     DO_SETSOCK,
     DO_OPENAT2,
     DO_SIGNAL,
+    DO_KILL,
     DO_FCNTL,
     DO_OTHERS,
     DO_PRIORITY,
@@ -234,6 +235,16 @@ static void act(struct program *p, const struct call *call)
         return;
     case DO_SIGNAL:
         answer(p, p->plan->landlock_abi >= 6 ? SECCOMP_RET_ALLOW : SECCOMP_RET_USER_NOTIF);
+        return;
+    case DO_KILL:
+        if (p->plan->landlock_abi >= 6) {
+            load_argument(p, 1);
+            if_equal(p, 0, SECCOMP_RET_ALLOW); /* only asks whether the process exists */
+            load_argument(p, 0);
+            if_any_bit(p, 0x80000000u, SECCOMP_RET_ALLOW); /* a group, or all */
+            if_equal(p, 0, SECCOMP_RET_ALLOW);             /* its own group */
+        }
+        answer(p, SECCOMP_RET_USER_NOTIF);
         return;
     case DO_FCNTL:
         load_argument(p, call->argument);
