@@ -147,7 +147,7 @@ static int run(struct cordon_policy *p, struct arguments *args, const char *name
 {
     auto_arena struct arena arena = {0};
     struct run_options o = {0};
-    struct run_result result = {0};
+    static struct run_result result; /* large, and most of it is never touched */
     struct learn *lessons = NULL;
     struct watchers watchers = {0};
     auto_buf struct buf message = {0};

@@ -119,6 +119,12 @@ int settings_protect(struct settings *s, struct str path)
                            (struct policy_entry){.given = path, .from = STR("cordon")});
 }
 
+int settings_protect_final(struct settings *s, struct str path)
+{
+    struct policy_entry entry = {.given = path, .path = path, .from = STR("cordon")};
+    return policy_list_add(&s->arena, &s->policy.self, entry);
+}
+
 static const struct settings_option *option_of(const struct settings *s, enum option_id id)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -449,12 +455,6 @@ static bool look_up(void *context, struct str name, struct str *value)
     return disk_variable(context, name, value);
 }
 
-static int protect(struct settings *s, struct str path)
-{
-    struct policy_entry entry = {.given = path, .path = path, .from = STR("cordon")};
-    return policy_list_add(&s->arena, &s->policy.self, entry);
-}
-
 /* The file that confines the run, and every link on the way to it: redirecting one would choose the
    next run's policy. path is normalized. */
 static int protect_way(struct settings *s, struct str path)
@@ -468,7 +468,7 @@ static int protect_way(struct settings *s, struct str path)
         while (!found && path_next(&cursor, &component))
             found = cursor.pos > path_root_length(here.dialect, path) &&
                     disk_link(&s->arena, str_slice(path, 0, cursor.pos), &target);
-        int rc = protect(s, found ? str_slice(path, 0, cursor.pos) : path);
+        int rc = settings_protect_final(s, found ? str_slice(path, 0, cursor.pos) : path);
         if (rc || !found)
             return rc;
         struct str rest = str_from(path, cursor.pos);

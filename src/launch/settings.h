@@ -79,6 +79,9 @@ int settings_map_roots(struct settings *s,
 /* Protects a file of Cordon's own from the run, even inside a root. */
 int settings_protect(struct settings *s, struct str path);
 
+/* The same for a path without links, normalized, which is not looked up again. */
+int settings_protect_final(struct settings *s, struct str path);
+
 /* Decides whether paths are Windows' or POSIX: by --paths, else by the first root, else by hint,
    else this machine's. Then reads the policy file, resolves and compiles. */
 int settings_compile(struct settings *s, struct str hint, struct policy **out);

@@ -157,13 +157,58 @@ static int without_readv(const char *line)
     return 0;
 }
 
+static void on_alarm(int signal)
+{
+    (void)signal;
+}
+
+/* Signals whose handler does not restart calls arrive all the time. */
+static int steady_umask(const char *unused)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval often = {{0, 20}, {0, 20}};
+    time_t end = time(NULL) + 2;
+    (void)unused;
+    umask(022);
+    if (sigaction(SIGALRM, &action, NULL) || setitimer(ITIMER_REAL, &often, NULL))
+        return 0;
+    while (time(NULL) < end)
+        if (umask(022) != 022)
+            return 0;
+    return 1;
+}
+
+/* Two processes with other masks, and one that changes its own before each file and folder. */
+static int changing_umask(const char *name)
+{
+    char path[256];
+    struct stat st;
+    bool good = true;
+    pid_t child = fork();
+    for (unsigned i = 0; i < 300; i++) {
+        mode_t mask = (i * 7 + (child ? 0 : 3)) & 077;
+        umask(mask);
+        snprintf(path, sizeof path, "%s-%d-%u", name, (int)getpid(), i);
+        if (i % 3 == 0)
+            good = good && mkdir(path, 0777) == 0;
+        else
+            close(open(path, O_WRONLY | O_CREAT, 0777));
+        good = good && stat(path, &st) == 0 && (st.st_mode & 0777) == (0777 & ~mask);
+    }
+    int status = 0;
+    if (child == 0)
+        _exit(good ? 0 : 1);
+    return waitpid(child, &status, 0) == child && status == 0 && good;
+}
+
 static const struct {
     const char *name;
     int (*run)(const char *argument);
 } tricks[] = {{"dead-openers", dead_openers}, {"pinned-children", pinned_children},
               {"long-address", long_address}, {"wild-times", wild_times},
               {"listens-on", listens_on},     {"share-port", share_port},
-              {"hold-port", hold_port},       {"without-readv", without_readv}};
+              {"hold-port", hold_port},       {"without-readv", without_readv},
+              {"steady-umask", steady_umask}, {"changing-umask", changing_umask}};
 
 int main(int argc, char **argv)
 {

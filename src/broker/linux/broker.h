@@ -120,6 +120,7 @@ struct broker {
     const struct secrets *secrets; /* what deny-read rules name */
     bool judges_reads;             /* there are deny-read rules: every open arrives here */
     int landlock_abi;              /* what Landlock confines: that may continue */
+    pid_t command;                 /* that starts the command, until its exec; then 0 */
     pid_t reaper;                  /* every process of this run descends from it */
     bool report_grants;            /* --audit-all */
     void (*event)(void *context, const struct audit_event *event);

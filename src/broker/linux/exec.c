@@ -550,6 +550,18 @@ static bool allowed(struct broker *b, struct request *r, int program, struct str
     return true;
 }
 
+/*
+ * True once, for the exec that starts the command. Its caller is Cordon's own code in a process
+ * that shares its memory with nobody who runs, and nothing of the tree runs yet: what was judged is
+ * what starts.
+ */
+static bool is_first(struct broker *b, const struct request *r)
+{
+    bool first = b->command && b->command == r->pid;
+    b->command = 0;
+    return first;
+}
+
 static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t path, uint64_t argv,
                     int flags)
 {
@@ -586,7 +598,10 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
     close(program);
     if (!good)
         return;
-    if (!request_status(r, &caller) || !expect(b, caller.process, r->pid, &st, words, count)) {
+    if (is_first(b, r)) {
+        caller = (struct request_status){.process = r->pid, .parent = b->reaper};
+    } else if (!request_status(r, &caller) ||
+               !expect(b, caller.process, r->pid, &st, words, count)) {
         request_fail(r, EAGAIN);
         return;
     }

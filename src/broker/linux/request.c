@@ -299,57 +299,71 @@ bool request_status(const struct request *r, struct request_status *out)
     return true;
 }
 
-/*
- * Every umask call and every new process arrives here first, so the value read stays right; reading
- * it from /proc costs half as much as creating a file. But a umask call takes effect after it was
- * seen here: for this many calls afterwards nothing is cached.
- */
-enum { DISTRUST = 64 };
-
-void request_forget_umask(struct request_server *server)
-{
-    server->umask_of = 0;
-    server->umask_distrust = DISTRUST;
-}
+enum { NO_UMASK = 01000 };
 
 void request_server_open(struct request_server *server, int listener)
 {
-    *server = (struct request_server){.thread = pthread_self(), .cpu = -1};
+    *server = (struct request_server){
+        .thread = pthread_self(), .cpu = -1, .status = -1, .umask_now = NO_UMASK};
     server->shares_umask = unshare(CLONE_FS) != 0;
-    request_forget_umask(server);
     /* Caller and broker take turns, so they share a CPU; kernels before 6.6 do not support this. */
     server->takes_turns = ioctl(listener, KERNEL_NOTIF_SET_FLAGS, KERNEL_NOTIF_SYNC_WAKE_UP) == 0 &&
                           sched_getaffinity(0, sizeof server->before, &server->before) == 0 &&
                           CPU_COUNT(&server->before) > 1;
 }
 
-static mode_t read_umask(const struct request *r, bool *known)
+void request_server_close(struct request_server *server)
 {
-    struct request_status status;
-    *known = request_status(r, &status);
-    return *known ? status.umask : 077;
+    request_end_turns(server);
+    if (server->status >= 0)
+        close(server->status);
+    server->status = -1;
 }
 
-void request_take_umask(const struct request *r)
+/*
+ * The umask call itself passes: it never fails, so programs do not expect the EINTR of a call that
+ * waits here. Its value is read whenever something is created. The file stays open while the same
+ * thread keeps asking, because opening it costs as much as reading it. Once that thread is gone,
+ * the descriptor reads nothing, even if another one has the same number: *alive says that it does,
+ * so that this call and all that was read for it are that thread's.
+ */
+static mode_t read_umask(const struct request *r, bool *alive)
 {
     struct request_server *server = r->server;
-    bool known;
+    char path[64], text[256];
+    ssize_t n = -1;
+    if (server->status >= 0 && server->status_of == r->pid)
+        n = pread(server->status, text, sizeof text - 1, 0);
+    *alive = n > 0;
+    if (n <= 0) {
+        if (server->status >= 0)
+            close(server->status);
+        snprintf(path, sizeof path, "/proc/%d/status", (int)r->pid);
+        server->status = open(path, O_RDONLY | O_CLOEXEC);
+        server->status_of = r->pid;
+        n = server->status < 0 ? -1 : pread(server->status, text, sizeof text - 1, 0);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    const char *mask = field(text, "\nUmask:");
+    return mask ? (mode_t)strtoul(mask, NULL, 8) & 0777 : 077;
+}
+
+bool request_take_umask(const struct request *r)
+{
+    struct request_server *server = r->server;
+    bool alive = false;
+    if (server->umask_taken)
+        return false;
+    mode_t mask = read_umask(r, &alive);
     if (server->shares_umask) {
-        if (server->umask_taken)
-            return;
-        mode_t mask = read_umask(r, &known);
         pthread_mutex_lock(&umask_lock);
         server->umask_before = umask(mask);
         server->umask_taken = true;
-        return;
+    } else if (mask != server->umask_now) {
+        umask(mask);
+        server->umask_now = mask;
     }
-    if (server->umask_of == r->pid)
-        return;
-    umask(read_umask(r, &known));
-    if (server->umask_distrust > 0)
-        server->umask_distrust--;
-    else
-        server->umask_of = known ? r->pid : 0;
+    return alive;
 }
 
 int request_descriptor(const struct request *r, int fd)

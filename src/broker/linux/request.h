@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 
-/* The thread that serves one run: whose umask it has adopted, and with whom it shares a CPU. */
+/* The thread that serves one run: its callers' umask, and with whom it shares a CPU. */
 struct request_server {
     pthread_t thread;
     bool takes_turns;    /* caller and broker share a CPU (kernel 6.6 and later) */
@@ -24,14 +24,17 @@ struct request_server {
     bool shares_umask;   /* the umask is the whole process's: none per thread here */
     bool umask_taken;    /* the whole process's: no umask per thread here */
     mode_t umask_before; /* only if taken */
-    pid_t umask_of;      /* whose umask this thread has adopted; 0: nobody's */
-    unsigned umask_distrust;
+    mode_t umask_now;    /* of this thread, if it has one of its own */
+    int status;          /* /proc/PID/status of status_of, for the umask; -1: none */
+    pid_t status_of;
     bool reads_files; /* use /proc/PID/mem: process_vm_readv is not available */
 };
 
 /* Sets up the calling thread, which should be dedicated to this: its umask is separated from the
    process's. */
 void request_server_open(struct request_server *server, int listener);
+
+void request_server_close(struct request_server *server);
 
 /* Another caller is next, or none: the broker may move again. */
 void request_end_turns(struct request_server *server);
@@ -81,11 +84,9 @@ struct request_status {
 };
 bool request_status(const struct request *r, struct request_status *out);
 
-/* Until the answer, whatever is created gets the mode that the caller's umask leaves. */
-void request_take_umask(const struct request *r);
-
-/* The umask is about to change: forget the cached value. */
-void request_forget_umask(struct request_server *server);
+/* Until the answer, whatever is created gets the mode that the caller's umask leaves. True if that
+   also shows that the caller is still there, as request_alive() would. */
+bool request_take_umask(const struct request *r);
 
 /* A copy of the caller's descriptor, or a negative errno. */
 int request_descriptor(const struct request *r, int fd);

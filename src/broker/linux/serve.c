@@ -15,12 +15,6 @@
 
 enum { TICK_MS = 1000 };
 
-void serve_umask(struct broker *b, struct request *r)
-{
-    request_forget_umask(&b->server); /* read from /proc when it matters */
-    request_continue(r);
-}
-
 /* Refused, with a line that says so: most programs show an error number at best. */
 void serve_system(struct broker *b, struct request *r)
 {
@@ -135,7 +129,7 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
             last_tick = now;
         }
     }
-    request_end_turns(&b->server);
+    request_server_close(&b->server);
     slow_collect(&b->slow, true);
     if (b->asks.desk)
         ask_look(b, true);

@@ -176,9 +176,8 @@ static int open_new(struct broker *b, const struct request *r, struct resolved *
                     mode_t mode)
 {
     where->exists = false;
-    if (!allows(b, where, POLICY_CREATE) || !request_alive(r))
+    if (!allows(b, where, POLICY_CREATE) || (!request_take_umask(r) && !request_alive(r)))
         return -1;
-    request_take_umask(r);
     return open_text(where->path, (flags & ~O_TRUNC) | O_EXCL | O_NOCTTY, mode);
 }
 

@@ -163,15 +163,18 @@ static int allow_reads_beside(int ruleset, const struct secrets *secrets, int pa
     if (folder < 0)
         return 0;
     struct folder names = folder_of(folder);
+    char below[PATH_MAX];
+    size_t parent_length = path.n > 1 ? path.n : 0;
     for (const char *entry; rc == 0 && (entry = folder_next(&names));) {
-        char below[PATH_MAX];
-        if (names.is_link) /* its target counts, not the link */
+        size_t n = strlen(entry);
+        /* A link's target counts, not the link. */
+        if (names.is_link || parent_length + 1 + n >= sizeof below)
             continue;
-        int n =
-            snprintf(below, sizeof below, "%.*s/%s", path.n > 1 ? (int)path.n : 0, path.p, entry);
-        if (n < (int)sizeof below)
-            rc =
-                allow_reads_beside(ruleset, secrets, folder, entry, (struct str){below, (size_t)n});
+        memcpy(below, path.p, parent_length);
+        below[parent_length] = '/';
+        memcpy(below + parent_length + 1, entry, n + 1);
+        rc = allow_reads_beside(ruleset, secrets, folder, entry,
+                                (struct str){below, parent_length + 1 + n});
     }
     close(folder);
     return rc;

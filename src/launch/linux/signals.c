@@ -87,7 +87,7 @@ void signals_leave(struct signals_run *run)
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-void signals_read(struct signals_given *out)
+void signals_read(struct signals_given *out, bool own_process)
 {
     sigemptyset(&out->ignored);
     sigemptyset(&out->reset);
@@ -97,6 +97,8 @@ void signals_read(struct signals_given *out)
     pthread_mutex_lock(&lock);
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
+        if (own_process && sigismember(&out->reset, number) != 1)
+            continue;
         bool got = sigaction(number, NULL, &action) == 0;
         for (size_t i = 0; i < CHANGED; i++)
             if (changed[i].number == number && is_changed[i])

@@ -35,8 +35,9 @@ struct signals_given {
     sigset_t reset; /* those that may be different in the command's process */
 };
 
-/* Fills in all but the mask: what the process ignored before any run. */
-void signals_read(struct signals_given *out);
+/* Fills in all but the mask: what the process ignored before any run. Cordon's own process has no
+   handlers besides those of a run, so the others need no look. */
+void signals_read(struct signals_given *out, bool own_process);
 
 /* For a new process before its exec. */
 void signals_inherit(const struct signals_given *given);

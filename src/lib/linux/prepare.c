@@ -25,10 +25,11 @@ static int prepare_stubs(struct settings *s, struct system_prepared *prepared)
     int outer = prepare_outer_policy();
     if (outer >= 0)
         close(outer);
+    prepared->inside = outer >= 0;
     if (outer >= 0 || !stubs_name(folder, sizeof folder))
         return 0;
     prepared->stubs = arena_copy(&s->arena, str_of(folder)).p;
-    return prepared->stubs ? settings_protect(s, str_of(prepared->stubs)) : CORDON_E_NOMEM;
+    return prepared->stubs ? settings_protect_final(s, str_of(prepared->stubs)) : CORDON_E_NOMEM;
 }
 
 /* A separate run that creates a Wine prefix. Its output helps nobody: Wine's remarks about its own

@@ -9,6 +9,7 @@
 struct system_prepared {
     struct wine_run wine;
     const char *stubs; /* the folder for PATH; NULL: none */
+    bool inside;       /* another run of Cordon */
 };
 
 /* The policy of the run around this one as a descriptor; -1 outside any run. */

@@ -243,6 +243,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     broker->stubs = str_of(plan->stubs);
     broker->judges_reads = plan->confine.secrets->count > 0;
     broker->landlock_abi = plan->confine.landlock_abi;
+    broker->command = s->command;
     broker->reaper = s->reaper;
     broker->event = event;
     broker->began = began;
@@ -329,7 +330,7 @@ static void report_limit(struct run *run, enum policy_rule rule, const char *wha
 static int look_around(struct run *run, bool *inside)
 {
     auto_buf struct buf outline = {0}, why = {0}, text = {0};
-    int fd = prepare_outer_policy();
+    int fd = run->policy->prepared->inside ? prepare_outer_policy() : -1;
     *inside = fd >= 0;
     if (fd < 0)
         return 0;
@@ -376,7 +377,7 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
         return api_fail(run->policy, rc, message);
     plan->limits = &limits;
     plan->signals = &own->signals;
-    signals_read(&own->signals);
+    signals_read(&own->signals, run->options->own_process);
     rc = spawn_start(plan, &s, message, sizeof message);
     rc = rc ? api_fail(run->policy, rc, message) : serve(run, &s, plan, way);
     limits_close(&limits, &reached);
