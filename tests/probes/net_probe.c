@@ -4,10 +4,12 @@
  *   net_probe serve FILE               a server on 127.0.0.1 that answers every request; its port
  * in FILE net_probe HOW HOST PORT FILE       asks HOST for / and writes what came to FILE HOW:
  * direct; connect, plain or socks through the proxy of https_proxy; the same with a bad secret:
- * connect-bad, socks-bad. Exit code 0: an answer came; 1: none.
+ * connect-bad, socks-bad; with HOST as the whole target: connect-raw, plain-raw; two requests at
+ * once, the second for HOST: smuggle. Exit code 0: an answer came; 1: none.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +45,12 @@ static int serve(const char *file)
                 break;
         }
         int size =
-            snprintf(answer, sizeof answer, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n%s\n%s",
-                     greeting, request);
+            strstr(request, "/redirect")
+                ? snprintf(answer, sizeof answer,
+                           "HTTP/1.1 302 Found\r\nLocation: http://sub.good.test/path\r\n"
+                           "Content-Length: 0\r\nConnection: close\r\n\r\n")
+                : snprintf(answer, sizeof answer,
+                           "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n%s\n%s", greeting, request);
         (void)!write(fd, answer, (size_t)size);
     }
     return 0;
@@ -125,7 +131,22 @@ static int through(const char *how, const char *host, int port, char *request, s
     if (strncmp(how, "socks", 5) == 0)
         return open_socks(fd, user, password, host, port) ? fd : -1;
     char target[300];
-    snprintf(target, sizeof target, "%s:%d", host, port);
+    bool raw = strstr(how, "-raw") != NULL;
+    snprintf(target, sizeof target, raw ? "%s" : "%s:%d", host, port);
+    if (strcmp(how, "plain-raw") == 0) {
+        snprintf(request, capacity,
+                 "GET %s HTTP/1.1\r\nHost: good.test\r\nProxy-Authorization: Basic %s\r\n\r\n",
+                 target, encoded);
+        return fd;
+    }
+    if (strcmp(how, "smuggle") == 0) {
+        snprintf(request, capacity,
+                 "POST http://good.test/path HTTP/1.1\r\nHost: good.test\r\nProxy-Authorization: "
+                 "Basic %s\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+                 "GET http://%s/path HTTP/1.1\r\nHost: %s\r\nProxy-Authorization: Basic %s\r\n\r\n",
+                 encoded, target, target, encoded);
+        return fd;
+    }
     if (strcmp(how, "plain") == 0) {
         snprintf(request, capacity,
                  "GET http://%s/path HTTP/1.1\r\nHost: other.test\r\nProxy-Authorization: Basic "
@@ -145,7 +166,7 @@ static int through(const char *how, const char *host, int port, char *request, s
 
 int main(int argc, char **argv)
 {
-    char request[1000] = "GET /path HTTP/1.1\r\n\r\n", piece[8192];
+    char request[2000] = "GET /path HTTP/1.1\r\n\r\n", piece[8192];
     if (argc == 3 && strcmp(argv[1], "serve") == 0)
         return serve(argv[2]);
     if (argc != 5)

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +39,12 @@ static bool read_address(const char *text, uint16_t port, struct sockaddr_storag
         four->sin_port = htons(port);
         return true;
     }
+    /* Spellings that getaddrinfo takes as well: 127.1, 0x7f000001, 2130706433. */
+    if (inet_aton(text, &four->sin_addr)) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons(port);
+        return true;
+    }
     six->sin6_family = AF_INET6;
     six->sin6_port = htons(port);
     return inet_pton(AF_INET6, text, &six->sin6_addr) == 1;
@@ -45,8 +52,12 @@ static bool read_address(const char *text, uint16_t port, struct sockaddr_storag
 
 size_t proxy_resolve(const char *host, uint16_t port, struct sockaddr_storage *out, size_t most)
 {
+    static atomic_uint asked;
     if (most == 0)
         return 0;
+    /* A name whose owner answers with this machine's address from the second question on. */
+    if (strcmp(host, "rebind.test") == 0)
+        return read_address(atomic_fetch_add(&asked, 1) ? "127.0.0.1" : "93.184.216.34", port, out);
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
         if (strcmp(hosts[i].name, host) == 0)
             return read_address(hosts[i].address, port, out);
@@ -59,11 +70,16 @@ int proxy_dial(const struct sockaddr_storage *address, int stop)
     struct sockaddr_in here = {.sin_family = AF_INET,
                                .sin_port = htons((uint16_t)(port ? atoi(port) : 0)),
                                .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    (void)address, (void)stop;
+    const struct sockaddr_in *four = (const void *)address;
+    static const char rebound[] = "GET /rebound HTTP/1.1\r\n\r\n";
+    (void)stop;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, (void *)&here, sizeof here)) {
         close(fd);
         return -ECONNREFUSED;
     }
+    /* The server of the test repeats what it was asked. */
+    if (fd >= 0 && address->ss_family == AF_INET && four->sin_addr.s_addr == htonl(INADDR_LOOPBACK))
+        (void)!write(fd, rebound, sizeof rebound - 1);
     return fd;
 }

@@ -89,6 +89,72 @@ static void test_allow(void)
        "a plain request arrives as the host expects it, without the secret");
 }
 
+/* Targets that are spelled to look like another host, and addresses in odd spellings, listed as they
+   are so that only the check of the address is left. */
+static void test_tricks(void)
+{
+    static const struct {
+        const char *how, *list, *target;
+        bool works;
+    } rows[] = {
+        {"connect-raw", "good.test", "good.test:443", true},
+        {"plain-raw", "good.test", "http://good.test/path", true},
+        {"connect-raw", "good.test", "good.test@sub.good.test:443", false},
+        {"connect-raw", "good.test", "sub.good.test:443/good.test", false},
+        {"connect-raw", "good.test", "sub.good.test#good.test:443", false},
+        {"connect-raw", "good.test", "sub.good.test?good.test:443", false},
+        {"connect-raw", "good.test", "sub.good.test%00good.test:443", false},
+        {"connect-raw", "good.test", "good.test:443@sub.good.test:443", false},
+        {"connect-raw", "good.test", "good.test,sub.good.test:443", false},
+        {"connect-raw", "good.test", "sub.good.test:443:443", false},
+        {"connect-raw", "good.test", "good.test:65979", false}, /* 443 in 16 bits */
+        {"connect-raw", "good.test:443", "good.test:+443", false},
+        {"connect-raw", "127.1", "127.1:443", false},
+        {"connect-raw", "2130706433", "2130706433:443", false},
+        {"connect-raw", "0x7f000001", "0x7f000001:443", false},
+        {"connect-raw", "017700000001", "017700000001:443", false},
+        {"connect-raw", "0177.0.0.1", "0177.0.0.1:443", false},
+        {"connect-raw", "[::1]", "[::1]:443", false},
+        {"connect-raw", "[::ffff:127.0.0.1]", "[::ffff:127.0.0.1]:443", false},
+        {"connect-raw", "[::]", "[::]:443", false},
+        {"plain-raw", "good.test", "http://sub.good.test/path", false},
+        {"plain-raw", "good.test", "http://good.test@sub.good.test/path", false},
+        {"plain-raw", "good.test", "http://good.test:80@sub.good.test/path", false},
+        {"plain-raw", "good.test", "http://sub.good.test#@good.test/path", false},
+        {"plain-raw", "good.test", "http://sub.good.test\\\\@good.test/path", false},
+        {"plain-raw", "good.test", "//sub.good.test/path", false},
+        {"plain-raw", "good.test", "/path", false},
+        {"plain-raw", "good.test", "ftp://good.test/path", false},
+        {"plain-raw", "127.1", "http://127.1/path", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char option[200], target[200];
+        snprintf(option, sizeof option, "'--net=allow=%s'", rows[i].list);
+        snprintf(target, sizeof target, "'%s'", rows[i].target);
+        int code = ask(option, rows[i].how, target, "0");
+        ok(rows[i].works ? code == 0 && answered() : !answered(), "%s: %s %s",
+           rows[i].works ? "control, allowed" : "denied", rows[i].how, rows[i].target);
+    }
+    ask("--net=allow=good.test", "smuggle", "smug.test", "80");
+    ok(sh("ws", "test $(cat got 2>/dev/null | grep -c 'hello from outside') -le 1") == 0 &&
+           sh("out", "! grep '\"type\":\"allow\"' audit | grep -q smug.test") == 0,
+       "a request behind another one, with two lengths, reaches no other host");
+    ok(ask("--net=allow=rebind.test", "connect", "rebind.test", "443") == 0 && answered() &&
+           sh("ws", "! grep -q rebound got") == 0,
+       "a name that leads elsewhere when asked again: the address that was judged is dialled");
+    if (sh(".", "command -v curl") != 0) {
+        skip("a redirection", "curl is not installed");
+        return;
+    }
+    const char *follow = "CORDON_TEST_PORT=$(cat ../out/port) '%s' run --quiet --net=allow=%s -- "
+                         "curl -sL -m 10 http://good.test/redirect | grep -q 'hello from outside'";
+    char line[1600];
+    snprintf(line, sizeof line, follow, cordon, "good.test,sub.good.test");
+    ok(sh("ws", "%s", line) == 0, "control: a redirection to a listed host is followed");
+    snprintf(line, sizeof line, follow, cordon, "good.test");
+    ok(sh("ws", "%s", line) != 0, "denied: a redirection to another one");
+}
+
 static void test_only_way(void)
 {
     int control = ask("--net=loopback", "direct", "127.0.0.1", "\\$PORT");
@@ -223,6 +289,7 @@ int main(void)
        "out/port -a $i -lt 100 ]; do sleep 0.02; i=$((i+1)); done",
        client);
     test_allow();
+    test_tricks();
     test_only_way();
     test_environment();
     test_names();

@@ -126,12 +126,14 @@ static bool surroundings(void)
     text("plain", "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n");
     return sh(".",
               "chmod +x plain; mkdir srv; '%s' serve srv cordon-escape-%d & echo $! > pids; "
-              "'%s' terminal-serve srv & echo $! >> pids; setsid sleep 3600 & echo $! | tee -a "
+              "'%s' terminal-serve srv & echo $! >> pids; '%s' give-serve srv/give & echo $! >> "
+              "pids; "
+              "setsid '%s' rest & echo $! | tee -a "
               "pids > "
               "victim; i=0; while [ ! -s srv/port -o ! -s srv/name ] && [ $i -lt 200 ]; do sleep "
               "0.02; "
               "i=$((i+1)); done; test -s srv/port -a -s srv/name",
-              escape, (int)getpid(), escape) == 0;
+              escape, (int)getpid(), escape, escape, escape) == 0;
 }
 
 int main(int argc, char **argv)
@@ -141,6 +143,12 @@ int main(int argc, char **argv)
         return box_done();
     snprintf(escape, sizeof escape, "%s/%s", project, ESCAPE_PROBE);
     ok(surroundings(), "servers, a terminal and a process outside");
+    fresh();
+    ok(sh("ws",
+          "'%s' run --quiet --allow-socket '%s/srv/give' -- '%s' given-read '%s/srv/give' r "
+          "'%s/out/file'",
+          cordon, top, escape, top, top) == 0,
+       "control: a descriptor of an allowed server arrives inside");
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
         int failed = tap_failed;
         if (!is_asked_for(&attempts[i], argc, argv))

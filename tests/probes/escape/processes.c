@@ -2,6 +2,7 @@
 /* Other processes, terminals, devices and the kernel. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/landlock.h>
 #include <poll.h>
 #include <sched.h>
@@ -145,6 +146,18 @@ static bool limits(const char *const *w)
     struct rlimit now;
     return prlimit(atoi(w[0]), RLIMIT_CORE, NULL, &now) == 0 &&
            prlimit(atoi(w[0]), RLIMIT_CORE, &now, NULL) == 0;
+}
+
+/* A process outside without capabilities, so that root's are no reason why it cannot be touched. */
+static bool rest(const char *const *w)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct none[2] = {{0}};
+    (void)w;
+    if (syscall(SYS_capset, &header, none))
+        return false;
+    for (;;)
+        pause();
 }
 
 /* The process above all of the run. */
@@ -415,6 +428,7 @@ const struct trick process_tricks[] = {{"signal", signal_zero},
                                        {"affinity", affinity},
                                        {"io-priority", io_priority},
                                        {"limits", limits},
+                                       {"rest", rest},
                                        {"reaper-idle", reaper_idle},
                                        {"namespace-user", namespace_user},
                                        {"namespace-clone", namespace_clone},

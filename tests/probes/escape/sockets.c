@@ -79,6 +79,133 @@ static bool serve(const char *const *w)
     }
 }
 
+static bool send_descriptor(int to, int fd)
+{
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {"x", 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(c), &fd, sizeof fd);
+    return sendmsg(to, &message, 0) == 1;
+}
+
+/* A server outside that hands over what it is asked for: "r PATH" for reading, "p PATH" as a
+   path. */
+static bool give_serve(const char *const *w)
+{
+    struct sockaddr_un address = unix_address(w[0]);
+    int s = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (bind(s, (void *)&address, sizeof address) || listen(s, 100))
+        return false;
+    for (;;) {
+        char text[512];
+        int client = accept(s, NULL, NULL);
+        ssize_t n = read(client, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = '\0';
+        int fd = n > 2 ? open(text + 2, text[0] == 'p' ? O_PATH : O_RDONLY) : -1;
+        if (fd >= 0)
+            send_descriptor(client, fd);
+        close(fd);
+        close(client);
+    }
+}
+
+/* Asks the server at w[0] for w[1] ("r" or "p") of w[2]. */
+static int given(const char *const *w)
+{
+    struct sockaddr_un address = unix_address(w[0]);
+    char text[512], byte;
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control.bytes};
+    int fd = -1, s = socket(AF_UNIX, SOCK_STREAM, 0);
+    int n = snprintf(text, sizeof text, "%s %s", w[1], w[2]);
+    if (connect(s, (void *)&address, sizeof address) || write(s, text, (size_t)n) != n ||
+        recvmsg(s, &message, 0) != 1)
+        return -1;
+    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+    if (c && c->cmsg_type == SCM_RIGHTS)
+        memcpy(&fd, CMSG_DATA(c), sizeof fd);
+    return fd;
+}
+
+static bool given_read(const char *const *w)
+{
+    char byte;
+    return read(given(w), &byte, 1) == 1;
+}
+
+static bool given_folder(const char *const *w)
+{
+    return put(openat(given(w), w[3], O_WRONLY | O_CREAT, 0644));
+}
+
+static bool given_current(const char *const *w)
+{
+    return fchdir(given(w)) == 0 && put(open(w[3], O_WRONLY | O_CREAT, 0644));
+}
+
+static bool given_removed(const char *const *w)
+{
+    return unlinkat(given(w), w[3], 0) == 0;
+}
+
+static bool given_moved(const char *const *w)
+{
+    return renameat(given(w), w[3], AT_FDCWD, "in") == 0;
+}
+
+static bool given_mode(const char *const *w)
+{
+    return fchmod(given(w), 0600) == 0;
+}
+
+static bool given_times(const char *const *w)
+{
+    struct timespec times[2] = {{1, 0}, {1, 0}};
+    return futimens(given(w), times) == 0;
+}
+
+static bool given_again(const char *const *w)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", given(w));
+    return put(open(path, O_WRONLY));
+}
+
+static bool given_cut(const char *const *w)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", given(w));
+    return truncate(path, 0) == 0;
+}
+
+/* As a client of a bus does: who one is, then a call that would start a program. */
+static bool bus_call(const char *const *w)
+{
+    static const char hello[] = "\0AUTH EXTERNAL 30\r\nBEGIN\r\norg.freedesktop.systemd1.Manager\0"
+                                "StartTransientUnit";
+    struct sockaddr_un address = unix_address(w[0]);
+    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return connect(s, (void *)&address, sizeof address) == 0 &&
+           send(s, hello, sizeof hello, MSG_NOSIGNAL) > 0;
+}
+
 static bool unix_connect(const char *const *w)
 {
     struct sockaddr_un address = unix_address(w[0]);
@@ -316,7 +443,18 @@ static bool socket_number(const char *const *w)
     return connect(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&theirs, sizeof theirs) == 0;
 }
 
-const struct trick socket_tricks[] = {{"serve", serve},
+const struct trick socket_tricks[] = {{"give-serve", give_serve},
+                                      {"given-read", given_read},
+                                      {"given-folder", given_folder},
+                                      {"given-current", given_current},
+                                      {"given-removed", given_removed},
+                                      {"given-moved", given_moved},
+                                      {"given-mode", given_mode},
+                                      {"given-times", given_times},
+                                      {"given-again", given_again},
+                                      {"given-cut", given_cut},
+                                      {"bus-call", bus_call},
+                                      {"serve", serve},
                                       {"unix-connect", unix_connect},
                                       {"unix-sequence", unix_sequence},
                                       {"abstract-connect", abstract_connect},
