@@ -93,7 +93,7 @@ int explain_list(bool json);
 /* Prints the options that would have allowed what was denied, and writes them as a policy file if
    out names one. */
 struct learn;
-void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool quiet);
+void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool wide, bool quiet);
 
 /* ---- print.c ---- */
 
@@ -133,6 +133,12 @@ int system_start_probe(bool child);
 
 /* Inside a run on Linux: questions to this policy are then about the one in force. */
 void system_use_policy_in_force(struct cordon_policy *p);
+
+/* --learn=allow, on Linux: says so, and lets the run change files below the home folder. An exit
+   code. */
+struct run_options;
+struct learn;
+int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l);
 
 /* fopen for a name in WTF-8. */
 FILE *system_fopen(const char *path, const char *mode);

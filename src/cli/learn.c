@@ -3,8 +3,9 @@
 #include "learn/learn.h"
 #include "cli/cli.h"
 
-/* What would have allowed it, in options, and what nothing learned here allows. */
-void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool quiet)
+/* What would have allowed it, in options, and what nothing learned here allows. wide: the run was let
+   do some of it. */
+void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool wide, bool quiet)
 {
     enum { SHOWN = 5 };
     auto_buf struct buf options = {0}, policy = {0};
@@ -21,7 +22,8 @@ void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool
     if (quiet)
         return;
     if (options.n)
-        print_error("to allow what was denied: %s", buf_cstr(&options));
+        print_error("to allow %s: %s", wide ? "what it did and tried" : "what was denied",
+                    buf_cstr(&options));
     else
         print_error("%s", l->count ? "no option allows what was denied"
                                    : "nothing was denied, so there is nothing to allow");

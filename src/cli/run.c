@@ -152,7 +152,7 @@ static int run(struct cordon_policy *p, struct arguments *args, const char *name
     struct watchers watchers = {0};
     auto_buf struct buf message = {0};
     const char *unset[MOST_UNSET];
-    const char *integrity = "low", *learned = NULL, *strict = "", *limit = NULL;
+    const char *integrity = "low", *learned = NULL, *strict = "", *limit = NULL, *learn_how = "";
     const char *ask_fd = NULL, *ask_timeout = NULL;
     bool undo = false;
     bool quiet = false, verbose = false, help = false, dashes = false, learn = false;
@@ -162,7 +162,7 @@ static int run(struct cordon_policy *p, struct arguments *args, const char *name
         {.name = "verbose", .flag = &verbose},
         {.name = "live", .flag = &watchers.live},
         {.name = "help", .flag = &help},
-        {.name = "learn", .flag = &learn},
+        {.name = "learn", .value = &learn_how, .flag = &learn},
         {.name = "output", .letter = 'o', .value = &learned},
         {.name = "require-kernel", .flag = &o.require_kernel},
         {.name = "allow-elevated", .flag = &o.allow_elevated},
@@ -202,6 +202,12 @@ static int run(struct cordon_policy *p, struct arguments *args, const char *name
     if (limit && (!undo || policy_read_memory(str_of(limit), &o.undo_limit)))
         return print_failure(undo ? "--undo-limit takes a size like 512M or 4G"
                                   : "--undo-limit belongs to --undo; add --undo");
+    bool learn_allow = strcmp(learn_how, "allow") == 0;
+    if (learn && *learn_how && !learn_allow)
+        return print_failure("--learn is given alone or as --learn=allow");
+    if (learn_allow && (strcmp(name, "run") != 0 || o.ask_terminal || ask_fd))
+        return print_failure("--learn=allow is for cordon run, and answers by itself: leave out %s",
+                             strcmp(name, "run") != 0 ? "--learn=allow" : "--ask");
     if ((o.ask_terminal || ask_fd || ask_timeout) && (rc = cli_ask(&o, ask_fd, ask_timeout)))
         return rc;
     if (learned && !learn)
@@ -230,6 +236,11 @@ static int run(struct cordon_policy *p, struct arguments *args, const char *name
         run_finish(p, &result);
         learn_free(lessons);
         return print_failure("--require-kernel and --mode full-access contradict each other");
+    }
+    if (learn_allow && (rc = system_learn_allow(p, &o, lessons))) {
+        run_finish(p, &result);
+        learn_free(lessons);
+        return rc;
     }
     if (verbose && !quiet)
         print_plan(p);
@@ -260,8 +271,10 @@ static int run(struct cordon_policy *p, struct arguments *args, const char *name
     if (result.audit_failure)
         print_error("--audit %s: %s: events are missing", o.audit,
                     cordon_strerror(result.audit_failure));
+    if (learn_allow)
+        result.summary.answered_count = 0; /* what was learned says it */
     if (learn && rc == 0)
-        cli_learned(p, lessons, learned, quiet);
+        cli_learned(p, lessons, learned, learn_allow, quiet);
     learn_free(lessons);
     if (*json || !quiet)
         print_summary(&o, &result, *json, buf_cstr(&message));

@@ -47,7 +47,8 @@ void learn_add(void *context, const struct audit_event *e)
 {
     struct learn *l = context;
     bool answered = e->type == AUDIT_ANSWER && e->verdict == CORDON_ALLOW;
-    if ((e->type != AUDIT_DENY && !answered) || e->quiet)
+    /* A command that was asked about starts anyway where nobody is asked. */
+    if ((e->type != AUDIT_DENY && !answered) || e->quiet || (answered && e->op == AUDIT_GUARD))
         return;
     uint64_t hash = 14695981039346656037u ^ (uint64_t)e->op;
     hash = hash_add(hash_add(hash_add(hash, e->target), e->target2), e->rule);
@@ -59,6 +60,7 @@ void learn_add(void *context, const struct audit_event *e)
             return;
     }
     struct learn_denial d = {.op = e->op,
+                             .answered = answered,
                              .target = arena_copy(&l->arena, e->target),
                              .target2 = arena_copy(&l->arena, e->target2),
                              .rule = arena_copy(&l->arena, e->rule)};
@@ -128,8 +130,12 @@ static struct str folder_of(struct cordon_policy *base, struct str path)
     if (path.n == 0 || is_strange(dialect, path) ||
         disk_look(&base->settings.arena, path, &facts) || facts.existing.n == 0)
         return STR_NONE;
-    struct str folder =
-        facts.exists && !facts.directory ? path_parent(dialect, facts.final) : facts.existing;
+    struct str folder = facts.link                         ? path_parent(dialect, path)
+                        : facts.exists && !facts.directory ? path_parent(dialect, facts.final)
+                                                           : facts.existing;
+    /* The path was final: a link on its way was made later, and leads elsewhere. */
+    if (dialect == PATH_POSIX && !is_below(dialect, folder, path))
+        return STR_NONE;
     if (folder.n == 0 || is_strange(dialect, folder) ||
         policy_broad_root(dialect, &s->machine, folder))
         return STR_NONE;
@@ -170,6 +176,8 @@ static void make_wishes(struct wish *w, const struct learn *l, struct cordon_pol
 {
     for (size_t i = 0; i < l->count; i++) {
         const struct learn_denial *d = &l->denials[i];
+        if (!d->answered && is_below(PATH_POSIX, l->closed, d->target))
+            continue;
         bool outside =
             str_eq(d->rule, STR("roots.outside")) || str_eq(d->rule, STR("mode.read-only"));
         if (outside && d->op >= AUDIT_FILE_WRITE && d->op < AUDIT_FILE_READ) {
@@ -296,8 +304,20 @@ static int make_policy(const struct wish *w, struct cordon_policy *base, struct 
 
 /* ---- what the options allow ---- */
 
+/* True if the denial was about making a folder that is a root now. */
+static bool is_made_root(const struct cordon_policy *p, const struct learn_denial *d)
+{
+    const struct policy_list *roots = &policy_settings_of(p->policy)->roots;
+    for (size_t i = 0; d->op == AUDIT_FILE_CREATE && i < roots->count; i++)
+        if (str_eq(roots->items[i].path, d->target))
+            return true;
+    return false;
+}
+
 static bool is_allowed(struct cordon_policy *p, const struct learn_denial *d)
 {
+    if (is_made_root(p, d))
+        return true;
     static const struct {
         enum audit_op op;
         const char *action;

@@ -15,7 +15,8 @@ enum { LEARN_MOST = 4096 /* different denials */ };
 struct learn_denial {
     enum audit_op op;
     struct str target, target2, rule;
-    bool helped; /* the options allow it */
+    bool answered; /* it was asked about, and allowed */
+    bool helped;   /* the options allow it */
 };
 
 struct learn {
@@ -24,6 +25,7 @@ struct learn {
     uint16_t *buckets; /* index + 1 */
     size_t count;
     uint64_t left_out; /* when it was full */
+    struct str closed; /* of --learn=allow: what is denied below this folder stays closed */
 };
 
 int learn_new(struct learn **out);

@@ -20,6 +20,14 @@ void system_use_policy_in_force(struct cordon_policy *p)
     (void)p;
 }
 
+int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l)
+{
+    (void)p;
+    (void)o;
+    (void)l;
+    return print_failure("--learn=allow is for Linux");
+}
+
 FILE *system_fopen(const char *path, const char *mode)
 {
     auto_arena struct arena arena = {0};

@@ -141,6 +141,75 @@ static void test_file(void)
     ok(str_starts(buf_str(&out), STR("{\"type\":\"summary\"")), "the summary stays the last line");
 }
 
+static int learn_allow(const char *options, const char *script, struct buf *out)
+{
+    char line[8000];
+    fresh(out);
+    sh(".", "rm -rf home; mkdir -p home/data home/.config", out);
+    snprintf(line, sizeof line,
+             "export TMPDIR=%s/tmp HOME=%s/home; '%s' run %s -o ../p.json -- sh -c '%s'", top, top,
+             cordon, options, script);
+    return sh("ws", line, out);
+}
+
+/* With =allow files below the home folder change while it learns; the control is plain --learn. */
+static void test_allow(void)
+{
+    static const char script[] =
+        "echo x > ~/data/a; mkdir -p ~/.tool/deep && echo x > ~/.tool/deep/b; echo x > ../data/c; "
+        "echo x > ~/.bashrc; mkdir ~/.ssh; mkdir ~/.config/autostart; mv ~/.config ~/moved; "
+        "ln -s ~/.config ~/data/way; mkdir ~/data/way/systemd; mkdir ~/.claude; "
+        "mkdir ~/data/.git; echo x > ../p.json; ssh -V; true";
+    static const char opened[] = "test -e home/data/a && test -e home/.tool/deep/b";
+    static const char closed[] =
+        "! test -e home/.bashrc && ! test -e home/.ssh && test -d home/.config && "
+        "! test -e home/.config/autostart && ! test -e home/.config/systemd && "
+        "! test -e home/moved && ! test -e home/.claude && ! test -e home/data/.git && "
+        "! test -e data/c && ! grep -q x$ p.json";
+    auto_buf struct buf out = {0}, file = {0};
+    char path[2100], line[8000];
+    snprintf(path, sizeof path, "%s/p.json", top);
+    learn_allow("--learn", script, &out);
+    ok(sh(".", "! test -e home/data/a && ! test -e home/.tool", &out) == 0,
+       "control: --learn alone opens nothing");
+    learn_allow("--learn=allow --quiet", script, &out);
+    if (!ok(says(&out, "THIS RUN IS NOT CONFINED"), "--learn=allow says what it is, always"))
+        note("%s", buf_cstr(&out));
+    ok(sh(".", opened, &out) == 0, "files below the home folder change");
+    if (!ok(sh(".", closed, &out) == 0, "names that others obey, keys and the rest stay closed"))
+        note("%s", buf_cstr(&out));
+    read_back(path, &file);
+    snprintf(line, sizeof line,
+             "\"roots\": [\"%s/ws\", \"%s/home/data\", \"%s/home/.tool\", \"%s/data\"]", top, top,
+             top, top);
+    if (!ok(says(&file, line) && says(&file, "\"mode\": \"off\""),
+            "the file names the folders that were needed"))
+        note("%s", buf_cstr(&file));
+    snprintf(
+        line, sizeof line,
+        "rm home/data/a; export TMPDIR=%s/tmp HOME=%s/home; cd ws; '%s' run --policy ../p.json "
+        "-- sh -c 'echo x > ~/data/a && mkdir -p ~/.tool/deep && echo x > ~/.tool/deep/b'",
+        top, top, cordon);
+    int code = sh(".", line, &out);
+    if (!ok(code == 0 && !says(&out, "denied"), "and the next run works with it, confined"))
+        note("%s", buf_cstr(&out));
+    learn_allow("--learn=allow",
+                "mkdir ~/a && echo x > ~/a/b && rm -r ~/a && ln -s ~/.config ~/a; ln -s ../.config "
+                "~/data/x; echo x > ~/data/y",
+                &out);
+    read_back(path, &file);
+    ok(!says(&file, ".config") && says(&file, "home/data\""), "a link does not choose a folder");
+    code = learn_allow("--learn=all", "true", &out);
+    ok(code == 125 && says(&out, "--learn=allow"), "another word is refused");
+    code = learn_allow("--learn=allow --mode full-access", "true", &out);
+    ok(code == 125 && says(&out, "contradict"), "full access has nothing to learn");
+    snprintf(line, sizeof line, "'%s' sandbox --learn=allow -- true", cordon);
+    ok(sh("ws", line, &out) == 125, "not for cordon sandbox");
+    snprintf(line, sizeof line, "echo '{}' | '%s' hook claude --wrap --learn=allow", cordon);
+    code = sh("ws", line, &out);
+    ok(code == 2 && says(&out, "unknown option --learn"), "not for the hook");
+}
+
 int main(void)
 {
     auto_buf struct buf out = {0};
@@ -162,5 +231,6 @@ int main(void)
     test_never();
     test_kinds();
     test_file();
+    test_allow();
     return system("rm -rf build/e2e-learn") || tap_done();
 }
