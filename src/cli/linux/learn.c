@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --learn=allow: a run that answers its own questions. */
+#include "learn/learn.h"
 #include "cli/cli.h"
 #include "launch/disk.h"
 #include "learn/linux/allow.h"
-#include "learn/learn.h"
 #include "lib/run.h"
 
 int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l)
