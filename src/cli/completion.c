@@ -3,6 +3,8 @@
 #include "cli/commands.h"
 #include "launch/settings.h"
 
+#define AGENTS "claude codex gemini opencode qwen"
+
 /* Options whose value is one of a few words. */
 static const struct {
     const char *name, *words;
@@ -13,15 +15,15 @@ static const struct {
                {"paths", "windows posix"},
                {"shell", "powershell cmd bash"},
                {"integrity", "low medium"},
-               {"install", "claude codex gemini"},
-               {"remove", "claude codex gemini"},
-               {"print", "claude codex gemini"}};
+               {"install", AGENTS},
+               {"remove", AGENTS},
+               {"print", AGENTS}};
 
 /* Words that may follow a command. */
 static const struct {
     const char *command, *words;
 } words[] = {{"why", "read write create delete rename link run connect"},
-             {"hook", "claude codex gemini"},
+             {"hook", AGENTS},
              {"sandbox", "windows linux"},
              {"completion", "bash zsh fish powershell"}};
 

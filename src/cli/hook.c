@@ -39,11 +39,13 @@ static void read_event(struct buf *event)
 
 static bool can_wrap(enum hook_agent agent)
 {
-    if (agent == HOOK_QWEN)
+    bool can = agent != HOOK_QWEN && (agent != HOOK_OPENCODE || disk_dialect() != PATH_WINDOWS);
+    if (!can)
         print_error(
-            "Qwen Code takes no rewritten command; leave out --wrap, or run all of it inside: "
-            "cordon run -- qwen");
-    return agent != HOOK_QWEN;
+            "%s takes no rewritten command here; leave out --wrap, or run all of it inside: "
+            "cordon run -- %s",
+            hook_agents[agent].name, hook_agents[agent].name);
+    return can;
 }
 
 static int answer_event(struct cordon_policy *p, struct hook_options *o)
@@ -61,10 +63,13 @@ static int answer_event(struct cordon_policy *p, struct hook_options *o)
     o->windows = disk_dialect() == PATH_WINDOWS;
     o->inside = disk_variable(&arena, STR("CORDON"), &inside);
     o->program = machine_own_path(&self) ? buf_str(&self) : STR("cordon");
+    bool opencode = o->agent == HOOK_OPENCODE;
     if (o->agent != HOOK_CODEX)
-        disk_variable(&arena, STR("CLAUDE_PROJECT_DIR"), &o->project);
-    o->confined_shell = disk_variable(&arena, STR("CLAUDE_CODE_SHELL"), &shell) &&
-                        hook_is_shell(shell) && is_file(&arena, shell);
+        disk_variable(&arena, opencode ? STR("CORDON_PROJECT") : STR("CLAUDE_PROJECT_DIR"),
+                      &o->project);
+    o->confined_shell =
+        disk_variable(&arena, opencode ? STR("CORDON_SHELL") : STR("CLAUDE_CODE_SHELL"), &shell) &&
+        hook_is_shell(shell) && is_file(&arena, shell);
     if (hook_folder(o->agent, &state))
         o->state = buf_str(&state);
     read_event(&event);
@@ -145,6 +150,11 @@ static bool add_program(struct buf *out, enum hook_agent agent, bool project)
     }
     if (project && !windows && disk_variable(&arena, STR("HOME"), &home) && home.n > 1 &&
         str_starts(path, home) && path.n > home.n && path.p[home.n] == '/') {
+        if (agent == HOOK_OPENCODE) {
+            buf_add(out, STR("$HOME"));
+            buf_add(out, str_from(path, home.n));
+            return !out->failed;
+        }
         auto_buf struct buf rest = {0};
         bool good = add_word(&rest, str_from(path, home.n));
         bool quoted = rest.n && rest.p[0] == '"';
@@ -153,8 +163,12 @@ static bool add_program(struct buf *out, enum hook_agent agent, bool project)
         buf_char(out, '"');
         return good && !out->failed;
     }
-    if (!windows || agent == HOOK_CLAUDE)
-        return windows ? (buf_add(out, path), !out->failed) : add_word(out, path);
+    if (!windows && agent != HOOK_OPENCODE)
+        return add_word(out, path);
+    if (agent == HOOK_CLAUDE || agent == HOOK_OPENCODE) {
+        buf_add(out, path);
+        return !out->failed;
+    }
     /* PowerShell takes a quoted path for a text; cmd takes "/" for the start of an option. */
     buf_add(out, agent == HOOK_CODEX ? STR("\"") : STR("& \""));
     bool good = path.n && !strpbrk(buf_cstr(&self), "\"$`!%");
@@ -192,7 +206,9 @@ static int make_line(const struct hook_request *r, enum hook_agent agent, struct
 {
     struct str *words = out->words;
     size_t count = 0;
-    bool alone = agent == HOOK_CLAUDE && disk_dialect() == PATH_WINDOWS;
+    /* On Windows Claude Code has Git's bash or PowerShell: no shell at all reads the same in both.
+       OpenCode's file starts the program itself. */
+    bool alone = agent == HOOK_OPENCODE || (agent == HOOK_CLAUDE && disk_dialect() == PATH_WINDOWS);
     bool good = add_program(&out->command, agent, r->project);
     words[count++] = STR("hook");
     words[count++] = str_of(hook_agents[agent].name);
@@ -206,7 +222,6 @@ static int make_line(const struct hook_request *r, enum hook_agent agent, struct
     }
     for (size_t i = 0; i < r->word_count; i++)
         words[count++] = str_of(r->words[i]);
-    /* On Windows Claude Code has Git's bash or PowerShell: no shell at all reads the same in both. */
     if (alone) {
         out->entry.words = words;
         out->entry.word_count = count;
@@ -236,7 +251,9 @@ static bool settings_file(const struct hook_request *r, enum hook_agent agent, s
     else if (!hook_folder(agent, out))
         return false;
     buf_fmt(out, "/%s",
-            r->project && (r->wrap && shell_is_used(agent)) ? "settings.local.json" : info->file);
+            r->project && agent == HOOK_CLAUDE && (r->wrap && shell_is_used(agent))
+                ? "settings.local.json"
+                : info->file);
     return !out->failed;
 }
 
@@ -292,7 +309,9 @@ static int print_snippet(struct hook_request *r, enum hook_agent agent)
     if ((r->wrap && shell_is_used(agent)))
         return print_failure("--wrap needs a file beside the settings; use --install");
     int rc = make_line(r, agent, &line);
-    if (rc == 0 && hook_install(agent, STR(""), &line.entry, &text, &changed, &error))
+    if (rc == 0 && agent == HOOK_OPENCODE)
+        rc = plugin_text(&line.entry, &text);
+    else if (rc == 0 && hook_install(agent, STR(""), &line.entry, &text, &changed, &error))
         rc = print_failure("out of memory");
     if (rc == 0) {
         bool known = (r->project = false, settings_file(r, agent, &file));
@@ -335,6 +354,8 @@ static int change_file(const struct hook_request *r, enum hook_agent agent, stru
     int rc = read_settings(buf_cstr(file), &old);
     if (rc)
         return rc;
+    if (agent == HOOK_OPENCODE)
+        return plugin_change(buf_cstr(file), buf_str(&old), r->install ? &line->entry : NULL, any);
     rc = r->install ? hook_install(agent, buf_str(&old), &line->entry, &text, &changed, &error)
                     : hook_remove(agent, buf_str(&old), &text, &changed, &error);
     if (rc)
@@ -358,7 +379,7 @@ static int change_settings(struct hook_request *r, enum hook_agent agent, bool h
     if (rc == 0 && !settings_file(r, agent, &file))
         rc = print_failure("the home folder is unknown; name the project with --project");
     if (rc == 0 && shell) {
-        rc = shell_install(r->words, r->word_count, r->project, has_roots, &line.shell);
+        rc = shell_install(agent, r->words, r->word_count, r->project, has_roots, &line.shell);
         line.entry.shell = buf_str(&line.shell);
     }
     if (rc == 0)
@@ -369,8 +390,8 @@ static int change_settings(struct hook_request *r, enum hook_agent agent, bool h
         if (settings_file(&twin, agent, &other))
             rc = change_file(&twin, agent, &other, &line, &any);
     }
-    if (rc == 0 && r->remove && agent == HOOK_CLAUDE)
-        shell_remove(r->project);
+    if (rc == 0 && r->remove && shell_is_used(agent))
+        shell_remove(agent, r->project);
     if (rc == 0 && !any)
         printf("%s: %s\n", buf_cstr(&file),
                r->install ? "the hook is there already" : "there is no hook of cordon");
@@ -436,10 +457,11 @@ static int settle_paths(struct hook_request *r, enum hook_agent agent, struct ar
         auto_buf struct buf full = {0};
         if (at >= word.n || !is_relative(str_from(word, at)))
             continue;
-        if (r->project && agent == HOOK_CODEX)
-            return print_failure("%s: Codex starts a hook in the folder that the model names; with "
+        if (r->project && (agent == HOOK_CODEX || (agent == HOOK_OPENCODE && r->wrap)))
+            return print_failure("%s: %s starts %s in the folder that the model names; with "
                                  "--project leave it out, else give an absolute path",
-                                 r->words[i]);
+                                 r->words[i], agent == HOOK_CODEX ? "Codex" : "OpenCode",
+                                 agent == HOOK_CODEX ? "a hook" : "its shell");
         if (r->project && !(r->wrap && shell_is_used(agent)))
             continue;
         buf_add(&full, str_slice(word, 0, at));
@@ -506,8 +528,8 @@ static int hook(struct cordon_policy *p, struct arguments *args)
     if (!agent || !hook_find_agent(str_of(agent), &o.agent) || args->next < args->count ||
         (settings && name)) {
         print_error(
-            "type: cordon hook --install claude, codex, gemini or qwen (Copilot CLI: claude "
-            "--project, which it reads)");
+            "type: cordon hook --install claude, codex, gemini, opencode or qwen (Copilot CLI: "
+            "claude --project, which it reads)");
         return settings ? EXIT_FAILED : EXIT_BLOCK;
     }
     if (settings) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With --wrap Claude Code starts its shell by a file of ours, so that all of its commands run
- * confined while its own rules see them as they are. On Windows it takes no such file.
+ * With --wrap Claude Code and OpenCode start their shell by a file of ours, so that all of their
+ * commands run confined while their own rules see them as they are. On Windows they take no such file.
  */
 #ifndef CORDON_CLI_HOOK_SHELL_H
 #define CORDON_CLI_HOOK_SHELL_H
@@ -13,10 +13,18 @@ bool shell_is_used(enum hook_agent agent);
 
 /* Writes and shows the file; path gets its name. words are options of run, of which one is a root if
    has_roots is set. An exit code. */
-int shell_install(const char *const *words, size_t count, bool project, bool has_roots,
-                  struct buf *path);
+int shell_install(enum hook_agent agent, const char *const *words, size_t count, bool project,
+                  bool has_roots, struct buf *path);
 
 /* Takes it away, if it is there. */
-void shell_remove(bool project);
+void shell_remove(enum hook_agent agent, bool project);
+
+/* OpenCode has no settings for hooks: it loads a file of JavaScript, which is all Cordon's. This is
+   its text; exit codes. */
+int plugin_text(const struct hook_entry *entry, struct buf *out);
+
+/* Writes that file, which is old now, or takes it away if entry is NULL, and shows the change; any
+   is set if there was one. */
+int plugin_change(const char *file, struct str old, const struct hook_entry *entry, bool *any);
 
 #endif

@@ -48,6 +48,10 @@ static const struct tool tools[] = {
     {HOOK_GEMINI, STR("run_shell_command"), TOOL_SHELL, GUARD_NO_SHELL, STR("command")},
     {HOOK_GEMINI, STR("write_file"), TOOL_FILE, GUARD_NO_SHELL, STR("file_path")},
     {HOOK_GEMINI, STR("replace"), TOOL_FILE, GUARD_NO_SHELL, STR("file_path")},
+    {HOOK_OPENCODE, STR("bash"), TOOL_SHELL, GUARD_NO_SHELL, STR("command")},
+    {HOOK_OPENCODE, STR("write"), TOOL_FILE, GUARD_NO_SHELL, STR("filePath")},
+    {HOOK_OPENCODE, STR("edit"), TOOL_FILE, GUARD_NO_SHELL, STR("filePath")},
+    {HOOK_OPENCODE, STR("apply_patch"), TOOL_PATCH, GUARD_NO_SHELL, STR("patchText")},
     {HOOK_QWEN, STR("run_shell_command"), TOOL_SHELL, GUARD_NO_SHELL, STR("command")},
     {HOOK_QWEN, STR("monitor"), TOOL_SHELL, GUARD_NO_SHELL, STR("command")},
     {HOOK_QWEN, STR("write_file"), TOOL_FILE, GUARD_NO_SHELL, STR("file_path")},
@@ -94,12 +98,13 @@ static int write_answer(enum hook_agent agent, const char *decision, struct str 
                         struct buf *out)
 {
     struct json_writer w = {.out = out};
-    bool gemini = agent == HOOK_GEMINI;
+    bool gemini = agent == HOOK_GEMINI || agent == HOOK_OPENCODE;
     reason = str_cut(reason, MOST_REASON);
     json_open(&w, '{');
     if (gemini && decision) {
         json_put(&w, STR("decision"), str_of(decision));
-        json_put(&w, STR("reason"), reason);
+        if (reason.n)
+            json_put(&w, STR("reason"), reason);
     }
     if (!gemini || input) {
         json_key(&w, STR("hookSpecificOutput"));
@@ -288,9 +293,10 @@ static int judge_text(struct hook *h, struct str text)
     struct guard_question q = {.text = text, .shell = shell_of(h)};
     struct reading r, other;
     int rc = read_as(h, &q, &r);
-    /* Codex on Windows calls its tool Bash and starts what it found: PowerShell, or Git's bash. */
-    bool either = h->options->agent == HOOK_CODEX && h->options->windows &&
-                  h->tool->shell == GUARD_NO_SHELL && h->options->shell == GUARD_NO_SHELL;
+    /* On Windows Codex and OpenCode start what they find: PowerShell, or Git's bash. */
+    bool two = h->options->agent == HOOK_CODEX || h->options->agent == HOOK_OPENCODE;
+    bool either = two && h->options->windows && h->tool->shell == GUARD_NO_SHELL &&
+                  h->options->shell == GUARD_NO_SHELL;
     if (rc == 0 && either) {
         q = (struct guard_question){.text = text, .shell = GUARD_BASH};
         rc = read_as(h, &q, &other);
@@ -481,15 +487,18 @@ static int answer_wrapped(struct hook *h, const struct json_value *value, struct
     const struct hook_options *o = h->options;
     auto_buf struct buf command = {0};
     bool claude = o->agent == HOOK_CLAUDE, ask = h->verdict == CORDON_ASK;
+    bool own_shell = claude ? h->tool->shell == GUARD_BASH : o->agent == HOOK_OPENCODE;
     struct str reason = h->reason.n ? buf_str(&h->reason) : STR("runs confined by cordon");
     const char *decision = ask ? "ask" : !claude || o->approve ? "allow" : NULL;
-    if (claude && !o->windows && h->tool->shell == GUARD_BASH) {
+    if (own_shell && !o->windows) {
         /* The shell itself is confined: the person's rules see the command as it is. */
-        if (!o->confined_shell)
-            return refuse(h,
-                          "Claude Code does not start its shell by cordon's file; run cordon hook "
-                          "--install claude --wrap again",
-                          out);
+        if (!o->confined_shell) {
+            buf_fmt(&command,
+                    "%s does not start its shell by cordon's file; run cordon hook --install %s "
+                    "--wrap again",
+                    claude ? "Claude Code" : "OpenCode", hook_agents[o->agent].name);
+            return refuse(h, buf_cstr(&command), out);
+        }
         return decision ? write_answer(o->agent, decision, reason, NULL, STR_NONE, STR_NONE, out)
                         : 0;
     }
@@ -525,6 +534,9 @@ static int answer(struct hook *h, const struct json_value *value, struct buf *ou
         return answer_wrapped(h, value, out);
     if (h->verdict == CORDON_ASK)
         return write_answer(o->agent, "ask", buf_str(&reason), NULL, STR_NONE, STR_NONE, out);
+    /* OpenCode's file goes on only if it reads so. */
+    if (o->agent == HOOK_OPENCODE)
+        return write_answer(o->agent, "allow", STR_NONE, NULL, STR_NONE, STR_NONE, out);
     return 0; /* nothing: the person's own rules go on deciding */
 }
 

@@ -40,7 +40,7 @@ struct hook_options {
     bool strict;              /* ask is a refusal */
     bool wrap, approve;       /* rewrite the command into a run; let it through without a prompt */
     bool inside;              /* this is a sandbox of Cordon already: nothing is rewritten */
-    bool confined_shell;      /* Claude Code starts its shell by the file that --install wrote */
+    bool confined_shell;      /* the agent starts its shell by the file that --install wrote */
     struct str program;       /* the path of cordon, for wrap */
     const char *const *words; /* options that a rewritten command repeats */
     size_t word_count;
@@ -88,7 +88,7 @@ struct hook_entry {
     struct str command; /* a line for the agent's shell; the program alone if there are words */
     const struct str *words; /* arguments of a program that is started without a shell */
     size_t word_count;
-    struct str shell; /* the file by which Claude Code is to start its shell; empty: as before */
+    struct str shell; /* the file by which the agent is to start its shell; empty: as before */
 };
 
 /* The settings text with the hook in it, everything else byte for byte. An entry of Cordon's that
@@ -106,7 +106,7 @@ int hook_remove(enum hook_agent agent, struct str text, struct buf *out, bool *c
 bool hook_find(struct arena *arena, enum hook_agent agent, struct str text, size_t *group,
                size_t *handler, const struct json_value **entry, const struct json_value **matcher);
 
-/* True if the file is one that --install writes for Claude Code's shell. */
+/* True if the file is one that --install writes for the agent's shell. */
 bool hook_is_shell(struct str path);
 
 /* ---- trust.c ---- */

@@ -17,9 +17,19 @@ bool hook_folder(enum hook_agent agent, struct buf *out)
         buf_add(out, home);
         return !out->failed;
     }
+    bool xdg = agent == HOOK_OPENCODE;
+    if (xdg && disk_variable(&arena, STR("XDG_CONFIG_HOME"), &home) && home.n) {
+        buf_add(out, home);
+        buf_add(out, STR("/opencode"));
+        return !out->failed;
+    }
     if (!disk_variable(&arena, variable, &home) || home.n == 0)
         return false;
     buf_add(out, home);
+    if (xdg) {
+        buf_add(out, STR("/.config/opencode"));
+        return !out->failed;
+    }
     buf_fmt(out, "/%s", info->folder);
     return !out->failed;
 }

@@ -29,20 +29,20 @@ enum protected_name protected_find(enum path_dialect dialect, struct str compone
 {
     enum { LONGEST = 16 };
     char folded[LONGEST];
-    bool dotted = str_starts(component, STR("."));
-    if (!dotted && (dialect == PATH_POSIX || !str_has_char(component, '~')))
+    /* All begin with a dot, but for OpenCode's. */
+    bool spelled = component.n && (component.p[0] == '.' || (component.p[0] | 32) == 'o');
+    bool alias = dialect != PATH_POSIX && str_has_char(component, '~') && component.p[0] != '.';
+    if (!spelled && !alias)
         return PROTECTED_NONE;
     /* Ignoring case in both dialects: a folder on Linux may ignore case too. */
     size_t n = fold_text(PATH_WINDOWS, FOLD_WIDE, component, folded, sizeof folded);
     if (n == SIZE_MAX)
         return PROTECTED_NONE;
     struct str name = {folded, n};
-    if (!dotted)
-        return find_alias(name);
-    for (int i = 1; i < PROTECTED_COUNT; i++)
+    for (int i = 1; spelled && i < PROTECTED_COUNT; i++)
         if (str_eqi(name, names[i]))
             return (enum protected_name)i;
-    return PROTECTED_NONE;
+    return alias ? find_alias(name) : PROTECTED_NONE;
 }
 
 static const struct {

@@ -21,10 +21,12 @@ VERSIONS = {
     'gemini': ('@google/gemini-cli', '0.61.0'),
     'qwen': ('@qwen-code/qwen-code', '0.24.4'),
     'copilot': ('@github/copilot', '1.0.102'),
+    'opencode': ('opencode-ai', '1.18.33'),
 }
-LABELS = {'claude': 'Claude Code', 'codex': 'Codex', 'gemini': 'Gemini CLI', 'qwen': 'Qwen Code', 'copilot': 'Copilot CLI'}
+LABELS = {'claude': 'Claude Code', 'codex': 'Codex', 'gemini': 'Gemini CLI', 'qwen': 'Qwen Code', 'copilot': 'Copilot CLI',
+          'opencode': 'OpenCode'}
 SETTINGS = {'claude': '.claude/settings.json', 'codex': '.codex/hooks.json', 'gemini': '.gemini/settings.json',
-            'qwen': '.qwen/settings.json'}
+            'qwen': '.qwen/settings.json', 'opencode': '.opencode/plugin/cordon.js'}
 
 
 class Options:
@@ -111,6 +113,7 @@ class Lab:
         (self.home / '.profile').write_text(f'PATH={self.env["PATH"]}\n')
         self.trust, self.sandbox, self.flags, self.server = True, 'danger-full-access', None, None
         self.config = ''
+        self.permission = {'*': 'allow', 'external_directory': 'allow'}  # of OpenCode
         self.own()
         self.run(['git', 'init', '-q', '.'])
 
@@ -159,6 +162,14 @@ class Lab:
         groups = next(iter(value.get('hooks', {'': []}).values()))
         change(value, groups[0]['hooks'][0] if groups else None)
         self.write(file, json.dumps(value))
+
+    def replace_cordon(self, program):
+        """Another program in the place of cordon, in what --install wrote."""
+        file = self.settings()
+        text = file.read_text()
+        if self.o.cordon not in text:
+            raise RuntimeError(f'{file} does not name {self.o.cordon}')
+        self.write(file, text.replace(self.o.cordon, str(program)))
 
     def trust_hook(self, file=None):
         """What /hooks writes into Codex's config.toml when a person trusts the hook."""
@@ -253,6 +264,15 @@ class Lab:
             self.env.update(COPILOT_OFFLINE='true', COPILOT_PROVIDER_BASE_URL=f'{url}/v1', COPILOT_MODEL='scripted',
                             COPILOT_PROVIDER_API_KEY='x')
             return [program, '-p', 'go on', '--allow-all-tools', '--trust-folder', '--allow-all-paths', *more]
+        if self.agent == 'opencode':
+            # Without npm's registry: OpenCode wants a package of its own beside each folder of plugins, and goes on.
+            provider = {'npm': '@ai-sdk/openai-compatible', 'name': 'scripted', 'options': {'baseURL': f'{url}/v1', 'apiKey': 'x'},
+                        'models': {'scripted': {'name': 'scripted'}}}
+            config = {'model': 'scripted/scripted', 'autoupdate': False, 'share': 'disabled', 'provider': {'scripted': provider},
+                      'permission': self.permission}
+            self.env.update(OPENCODE_CONFIG_CONTENT=json.dumps(config), OPENCODE_DISABLE_MODELS_FETCH='1',
+                            OPENCODE_DISABLE_LSP_DOWNLOAD='1', npm_config_offline='true', npm_config_registry='http://127.0.0.1:9/')
+            return [program, 'run', *more, 'go on']
         raise ValueError(self.agent)
 
     def play(self, steps, mode='run', more=(), around=()):

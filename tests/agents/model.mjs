@@ -4,7 +4,7 @@
 // Wires: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions, Gemini generateContent.
 // The script is a JSON list of steps, read anew for each request:
 //   {"shell": TEXT} | {"write": {"path": P, "content": C}} | {"patch": TEXT} |
-//   {"tool": NAME, "input": {…}} | {"custom": NAME, "input": TEXT}
+//   {"tool": NAME, "input": {…}} | {"custom": NAME, "input": TEXT}; with "otherwise": a step for those who lack that tool
 // Which step is next follows from the number of tool results in the request, so that side requests
 // (titles, summaries, routing) do no harm. Loopback only.
 import http from 'node:http';
@@ -22,6 +22,7 @@ const log = (entry) => fs.appendFileSync(args.log, JSON.stringify(entry) + '\n')
 /* What a step is called on each wire. */
 function callOf(wire, step, tools) {
   const has = (name) => tools.includes(name);
+  if (step.otherwise && !has(step.tool)) return callOf(wire, step.otherwise, tools);
   if (step.tool) return { name: step.tool, input: step.input };
   if (step.custom) return { custom: step.custom, input: step.input };
   if (wire === 'anthropic') {
@@ -52,6 +53,7 @@ function callOf(wire, step, tools) {
       const name = ['run_shell_command', 'bash', 'Bash', 'shell'].find(has) || 'bash';
       return { name, input: { command: step.shell, description: 'a step', ...(step.more || {}) } };
     }
+    if (step.patch) return { name: 'apply_patch', input: { patchText: step.patch } };
     const name = ['write_file', 'write', 'create'].find(has) || 'write_file';
     return name === 'write_file'
       ? { name, input: { file_path: step.write.path, content: step.write.content } }

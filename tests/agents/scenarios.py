@@ -12,6 +12,7 @@ from lab import LABELS, Lab
 
 SCENARIOS = []  # (name, agents, agents of the gate, function)
 FOUR = ('claude', 'codex', 'gemini', 'qwen')
+FIVE = (*FOUR, 'opencode')
 THREE = ('claude', 'codex', 'gemini')
 
 
@@ -79,18 +80,18 @@ def planted(path):
 
 # ---- the hook ----
 
-@scenario(*FOUR, 'copilot', gate=THREE)
+@scenario(*FIVE, 'copilot', gate=THREE)
 def a_refused_command(o, agent):
     refused(o, agent, 'open', lambda lab: OPEN, opened, 'launch.url')
 
 
-@scenario(*FOUR, 'copilot')
+@scenario(*FIVE, 'copilot')
 def a_harmless_command(o, agent):
     kept(o, agent, 'harmless', lambda lab: [{'shell': 'echo harmless > made.txt; cat made.txt'}],
          lambda lab: (lab.proj / 'made.txt').exists() and 'harmless' in lab.read())
 
 
-@scenario(*FOUR)
+@scenario(*FIVE)
 def in_the_settings_of_the_home_folder(o, agent):
     refused(o, agent, 'home', lambda lab: OPEN, opened, 'launch.url', setup=lambda lab: lab.install(project=False))
 
@@ -129,19 +130,19 @@ def a_project_that_gemini_does_not_trust(o, agent):
     need(not opened(lab) and 'launch.url' in lab.read(), lab.results())
 
 
-@scenario('claude', 'codex', 'gemini')
+@scenario('claude', 'codex', 'gemini', 'opencode')
 def deleting_outside_the_project(o, agent):
     # Codex itself refuses "rm -rf".
     refused(o, agent, 'delete', lambda lab: [{'shell': f'find {lab.outside}/data -delete'}], no_data, 'destroy')
 
 
-@scenario('claude', 'codex', 'qwen')
+@scenario('claude', 'codex', 'qwen', 'opencode')
 def a_hook_of_git_by_the_agents_own_editor(o, agent):
     path = lambda lab: lab.proj / '.git/hooks/pre-commit'
     refused(o, agent, 'githook', writes(path), planted(path), 'protected.git')
 
 
-@scenario('claude', 'codex', 'gemini', 'copilot')
+@scenario('claude', 'codex', 'gemini', 'copilot', 'opencode')
 def settings_that_agents_obey(o, agent):
     def path(lab):
         (lab.proj / '.vscode').mkdir(exist_ok=True)
@@ -150,13 +151,13 @@ def settings_that_agents_obey(o, agent):
     refused(o, agent, 'settings', writes(path), planted(path), 'protected.name')
 
 
-@scenario('claude', 'codex', 'copilot')
+@scenario('claude', 'codex', 'copilot', 'opencode')
 def a_file_outside_the_project(o, agent):
     path = lambda lab: lab.outside / 'new.txt'
     refused(o, agent, 'outside', writes(path), planted(path), 'roots.outside')
 
 
-@scenario(*FOUR, 'copilot')
+@scenario(*FIVE, 'copilot')
 def a_file_of_the_project(o, agent):
     path = lambda lab: lab.proj / 'src/new.c'
     kept(o, agent, 'inside', writes(path), planted(path))
@@ -188,14 +189,20 @@ def the_agents_own_worktree(o, agent):
         who = ['-c', 'user.name=a', '-c', 'user.email=a@b.test']
         lab.run(['git', *who, 'add', '-A'])
         lab.run(['git', *who, 'commit', '-qm', 'x'])
-    lab = Lab(o, agent, 'worktree')
-    commit(lab)
-    lab.install()
-    tree = lab.proj / '.claude/worktrees/wt'
-    lab.play([{'tool': 'EnterWorktree', 'input': {'name': 'wt'}}, {'write': {'path': str(tree / 'src/new.c'), 'content': 'x'}},
-              {'write': {'path': str(tree / '.claude/settings.json'), 'content': 'planted'}}])
-    need((tree / 'src/new.c').exists(), lab.results())
-    need(not (tree / '.claude/settings.json').exists() and 'protected.name' in lab.read(2), lab.results())
+    def play(name, install):
+        lab = Lab(o, agent, name)
+        commit(lab)
+        if install:
+            lab.install()
+        tree = lab.proj / '.claude/worktrees/wt'
+        lab.play([{'tool': 'EnterWorktree', 'input': {'name': 'wt'}}, {'write': {'path': str(tree / 'src/new.c'), 'content': 'x'}},
+                  {'write': {'path': str(tree / '.claude/settings.json'), 'content': 'planted'}}])
+        need((tree / 'src/new.c').exists(), lab.results())
+        return lab, (tree / '.claude/settings.json').exists()
+    lab, written = play('worktree-control', False)
+    need(written, 'control: the settings were not written without cordon', lab.results())
+    lab, written = play('worktree', True)
+    need(not written and 'protected.name' in lab.read(2), lab.results())
 
 
 @scenario('claude', 'gemini')
@@ -222,32 +229,36 @@ def broken(o, agent, name, replacement):
     if replacement:
         lab.write(stand_in, replacement, 0o755)
 
-    def change(_, handler):
-        need(o.cordon in handler['command'], handler)
-        handler['command'] = handler['command'].replace(o.cordon, str(stand_in))
-    lab.change_settings(change)
+    lab.replace_cordon(stand_in)
     lab.play(OPEN)
     need(not opened(lab), 'it happened', lab.results(), lab.done.stderr[-300:])
     return lab
 
 
-@scenario(*FOUR, 'copilot', gate=THREE)
+@scenario(*FIVE, 'copilot', gate=THREE)
 def cordon_is_missing(o, agent):
     lab = broken(o, agent, 'missing', None)
     need('did not run' in ' '.join(lab.results()) or agent == 'copilot', lab.results())
 
 
-@scenario(*FOUR)
+@scenario(*FIVE)
 def cordon_crashes(o, agent):
     broken(o, agent, 'crash', '#!/bin/sh\nkill -SEGV $$\n')
 
 
-@scenario(*FOUR)
+@scenario(*FIVE)
 def cordon_ends_with_one(o, agent):
     broken(o, agent, 'one', '#!/bin/sh\necho broken >&2\nexit 1\n')
 
 
-@scenario(*THREE)
+@scenario('opencode')
+def another_program_in_the_place_of_cordon(o, agent):
+    """One that ends with 0 and says nothing, or nonsense: only the answer of cordon itself lets a command run."""
+    broken(o, agent, 'silent', '#!/bin/sh\nexit 0\n')
+    broken(o, agent, 'nonsense', '#!/bin/sh\necho "{nonsense"\n')
+
+
+@scenario(*THREE, 'opencode')
 def a_policy_file_that_is_missing(o, agent):
     refused(o, agent, 'nopolicy', lambda lab: OPEN, opened, 'cannot be judged',
             setup=lambda lab: lab.install('--policy', '/nonexistent.json'))
@@ -276,14 +287,16 @@ def wrap_is_refused_where_the_agent_takes_no_other_command(o, agent):
     lab = Lab(o, agent, 'nowrap')
     said = lab.cordon('hook', '--install', agent, '--project', '--wrap')
     need(said.returncode == 125 and 'leave out --wrap' in said.stderr and not lab.settings().exists(), said.stderr)
+    lab.install()  # the control: without --wrap it is written
+    need(lab.settings().exists(), 'control: nothing was written')
 
 
-@scenario(*THREE, gate=THREE)
+@scenario(*THREE, 'opencode', gate=THREE)
 def wrapped_commands_are_confined(o, agent):
     inside_only(refused(o, agent, 'wrap', both, outside, 'CORDON=1', setup=wrapped))
 
 
-@scenario(*THREE)
+@scenario(*THREE, 'opencode')
 def a_wrapped_program_that_no_command_line_shows(o, agent):
     def steps(lab):
         lab.write(lab.proj / 'x.py', f'open("{lab.outside}/out.txt", "w")\n')
@@ -365,17 +378,36 @@ def approve_lets_a_confined_command_run_without_a_question(o, agent):
     need(made(lab), lab.results())
 
 
+@scenario('opencode')
+def the_persons_own_rules_hold_with_wrap(o, agent):
+    """OpenCode reads the command as it is, also where its shell is confined."""
+    def setup(lab):
+        wrapped(lab)
+        lab.permission = {'*': 'allow', 'bash': {'*': 'allow', 'touch *': 'deny'}}
+    refused(o, agent, 'ruledeny', lambda lab: [{'shell': 'touch made.txt'}], made, 'user has specified a rule', setup=setup)
+
+
+@scenario('opencode')
+def an_agent_that_the_agent_starts(o, agent):
+    steps = lambda lab: [{'tool': 'task', 'input': {'description': 'd', 'prompt': 'p', 'subagent_type': 'general'}, 'otherwise': OPEN[0]}]
+    control(o, agent, 'sub', steps, opened)
+    lab = Lab(o, agent, 'sub')
+    lab.install()
+    lab.play(steps(lab))
+    need(not opened(lab) and any('launch.url' in json.dumps(r['body']) for r in lab.requests()), lab.results())
+
+
 @scenario('claude')
 def a_wrapped_shell_follows_a_change_of_folder(o, agent):
     kept(o, agent, 'wrapcd', lambda lab: [{'shell': 'cd src'}, {'shell': 'pwd'}], lambda lab: lab.read(1).rstrip().endswith('/proj/src'),
          setup=wrapped)
 
 
-@scenario('claude')
+@scenario('claude', 'opencode')
 def the_file_of_the_wrapped_shell_is_missing(o, agent):
     def setup(lab):
         wrapped(lab)
-        (lab.proj / '.claude/cordon/bash').unlink()
+        (lab.proj / f'.{agent}/cordon/bash').unlink()
     refused(o, agent, 'noshell', lambda lab: [{'shell': f'echo out > {lab.outside}/out.txt'}], outside, '--wrap again', setup=setup)
 
 
@@ -392,12 +424,15 @@ def wrapped_where_the_persons_shell_is_zsh(o, agent):
 
 @scenario('codex')
 def wrapped_inside_the_sandbox_of_codex(o, agent):
-    lab = Lab(o, agent, 'wrapnested')
-    wrapped(lab)
-    lab.sandbox = 'workspace-write'
-    lab.play(both(lab))
-    inside_only(lab)
-    need(not outside(lab) and 'CORDON=1' in lab.read(), lab.results())
+    control(o, agent, 'wrapnested', both, outside)
+    for name, setup, mark in (('wrapnested-own', lambda lab: None, 'CORDON='), ('wrapnested', wrapped, 'CORDON=1')):
+        lab = Lab(o, agent, name)
+        setup(lab)
+        lab.sandbox = 'workspace-write'
+        lab.play(both(lab))
+        inside_only(lab)
+        said = [word for word in lab.read().replace('\\n', ' ').replace('"', ' ').split() if word.startswith('CORDON=')]
+        need(not outside(lab) and mark in said, lab.results())
 
 
 # ---- the whole agent inside ----
@@ -405,7 +440,9 @@ def wrapped_inside_the_sandbox_of_codex(o, agent):
 def whole(o, agent, name, steps, effect, net='--net=loopback', **more):
     control(o, agent, name, steps, effect)
     lab = Lab(o, agent, name)
-    (lab.home / f'.{agent}').mkdir(exist_ok=True)
+    folders = [f'{d}/opencode' for d in ('.local/share', '.local/state', '.cache', '.config')] if agent == 'opencode' else [f'.{agent}']
+    for folder in folders:
+        (lab.home / folder).mkdir(parents=True, exist_ok=True)
     lab.env['CLAUDE_CONFIG_DIR'] = str(lab.home / '.claude')
     lab.env['CLAUDE_CODE_TMPDIR'] = str(lab.home / '.claude/tmp')
     lab.own()
@@ -416,7 +453,7 @@ def whole(o, agent, name, steps, effect, net='--net=loopback', **more):
     return lab
 
 
-@scenario(*THREE)
+@scenario(*THREE, 'opencode')
 def the_whole_agent_inside(o, agent):
     lab = whole(o, agent, 'whole', both, outside)
     inside_only(lab)
@@ -473,9 +510,9 @@ def record(o, agent):
     lab.install()
     name = {'copilot': 'claude'}.get(agent, agent)
 
-    def change(value, handler):
-        handler['command'] = f'tee -a {lab.base}/events.jsonl | {handler["command"]}; echo >> {lab.base}/events.jsonl'
-    lab.change_settings(change)
+    stand_in = lab.base / 'bin/cordon-recorded'
+    lab.write(stand_in, f'#!/bin/sh\ntee -a {lab.base}/events.jsonl | {o.cordon} "$@"\ncode=$?\necho >> {lab.base}/events.jsonl\nexit $code\n', 0o755)
+    lab.replace_cordon(stand_in)
     new = str(lab.proj / 'src/new.c')
     steps = [{'shell': 'echo one'}, {'write': {'path': new, 'content': 'x'}}]
     if agent == 'claude':
@@ -489,6 +526,9 @@ def record(o, agent):
                   {'tool': 'run_shell_command', 'input': {'command': 'echo two', 'dir_path': 'src', 'is_background': False}}]
     if agent == 'qwen':
         steps += [{'tool': 'edit', 'input': {'file_path': new, 'old_string': 'x', 'new_string': 'y'}}]
+    if agent == 'opencode':
+        steps += [{'tool': 'edit', 'input': {'filePath': new, 'oldString': 'x', 'newString': 'y'}},
+                  {'tool': 'bash', 'input': {'command': 'echo two', 'workdir': 'src', 'description': 'd'}}]
     if agent == 'copilot':
         steps += [{'tool': 'edit', 'input': {'path': new, 'old_str': 'x', 'new_str': 'y'}}]
     lab.play(steps)
@@ -500,5 +540,5 @@ def record(o, agent):
         for real, stand_in in ((str(lab.proj), '/ws'), (str(lab.home), '/home/u'), (str(lab.proj).replace('/', '-'), '-ws')):
             line = line.replace(real, stand_in)
         tool = json.loads(line).get('tool_name') or json.loads(line).get('toolName')
-        cases.append(f'# {LABELS[agent]} {o.versions[agent]}: {tool}\nraw| {line}\nempty\n')
+        cases.append(f'# {LABELS[agent]} {o.versions[agent]}: {tool}\nraw| {line}\n{"allow" if agent == "opencode" else "empty"}\n')
     return name, cases

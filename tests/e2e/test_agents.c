@@ -46,6 +46,16 @@ static const struct question questions[] = {
     {"gemini", "read", "~/.ssh/config", false},
     {"gemini", "connect", "generativelanguage.googleapis.com:443", true},
     {"gemini", "connect", "example.com:443", false},
+    {"opencode", "write", "~/.local/share/opencode/log/x", true},
+    {"opencode", "write", "~/.config/opencode/plugin/x.js", false},
+    {"opencode", "write", ".opencode/plugin/x.js", false},
+    {"opencode", "write", "opencode.json", false},
+    {"opencode", "write", "src.c", true},
+    {"opencode", "read", "~/.local/share/opencode/auth.json", true},
+    {"opencode", "read", "~/.codex/auth.json", false},
+    {"claude", "read", "~/.local/share/opencode/auth.json", false},
+    {"opencode", "connect", "api.openai.com:443", true},
+    {"opencode", "connect", "example.com:443", false},
 };
 
 static void test_questions(void)
@@ -125,11 +135,16 @@ int main(void)
 #ifdef _WIN32
     FILE *pwd = popen("cd", "r");
     (void)!system("mkdir build\\e2e-agent\\home\\.claude build\\e2e-agent\\home\\.codex "
-                  "build\\e2e-agent\\home\\.gemini build\\e2e-agent\\ws 2>nul");
+                  "build\\e2e-agent\\home\\.gemini build\\e2e-agent\\ws "
+                  "build\\e2e-agent\\home\\.local\\share\\opencode "
+                  "build\\e2e-agent\\home\\.local\\state\\opencode "
+                  "build\\e2e-agent\\home\\.cache\\opencode 2>nul");
 #else
     FILE *pwd = popen("pwd", "r");
     (void)!system("rm -rf build/e2e-agent; mkdir -p build/e2e-agent/home/.claude "
                   "build/e2e-agent/home/.codex build/e2e-agent/home/.gemini build/e2e-agent/ws "
+                  "build/e2e-agent/home/.local/share/opencode build/e2e-agent/home/.cache/opencode "
+                  "build/e2e-agent/home/.local/state/opencode "
                   "build/e2e-agent/temp");
 #endif
     if (!pwd || !fgets(cwd, sizeof cwd, pwd))

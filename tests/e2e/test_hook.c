@@ -30,6 +30,10 @@ static void test_events(void)
     ok(code == 0 && out.n == 0, "a new file in a root is allowed");
     expect("a new .git file needs a person", "hook claude --cwd tests --root .",
            EVENT("Write", "file_path", "unit/.git"), 0, "\"permissionDecision\":\"ask\"");
+    expect("opencode hears a clear yes", "hook opencode", EVENT("bash", "command", "npm test"), 0,
+           "{\"decision\":\"allow\"}");
+    expect("and no", "hook opencode", EVENT("write", "filePath", "/etc/x"), 0,
+           "\"decision\":\"deny\"");
     expect("no agent blocks", "hook", "{}", 2, "--install claude, codex");
     expect("another agent blocks", "hook cursor", "{}", 2, "--install claude, codex");
     expect("a word too many blocks", "hook claude extra", "{}", 2, "--install claude, codex");
@@ -223,6 +227,54 @@ static void test_shell(void)
     if (system("rm -rf build/e2e-shell"))
         return;
 }
+
+/* What --install writes for OpenCode: a file of its own, which examples/opencode has for others. */
+static void test_plugin(void)
+{
+    static const char file[] = "build/e2e-plugin/opencode/plugin/cordon.js";
+    auto_buf struct buf text = {0}, example = {0}, own = {0};
+    if (system("rm -rf build/e2e-plugin && mkdir -p build/e2e-plugin"))
+        return;
+    char folder[2048] = "";
+    FILE *pwd = popen("cd build/e2e-plugin && printf %s \"$PWD\"", "r");
+    if (!pwd || !fgets(folder, sizeof folder, pwd))
+        folder[0] = '\0';
+    if (pwd)
+        pclose(pwd);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    setenv("SHELL", "/bin/bash", 1);
+    expect("removed where no plugin is", "hook --remove opencode", NULL, 0, "no hook of cordon");
+    expect("the plugin is shown", "hook --install opencode --strict", NULL, 0,
+           "\"hook\",\"opencode\",\"--strict\"]");
+    ok(read_back(file, &text) && says(&text, "const shell = \"\""), "and written");
+    expect("written again", "hook --install opencode --strict", NULL, 0, "there already");
+    expect("with --wrap", "hook --install opencode --wrap", NULL, 0, "CORDON_PROJECT");
+    ok(read_back(file, &text) && says(&text, "\"../cordon/bash\")"), "the shell is named");
+    expect("taken away", "hook --remove opencode", NULL, 0, "removed");
+    ok(!read_back(file, &text) && !read_back("build/e2e-plugin/opencode/cordon/bash", &text),
+       "and nothing is left");
+    write_file(file, STR("// mine\n"));
+    expect("another plugin of that name", "hook --install opencode", NULL, 125, "left as it is");
+    expect("is not removed", "hook --remove opencode", NULL, 125, "left as it is");
+    ok(read_back(file, &text) && str_eq(buf_str(&text), STR("// mine\n")), "it is as it was");
+    expect("a relative root with --project", "hook --install opencode --project --wrap --root .",
+           NULL, 125, "give an absolute path");
+    program_run("hook --print opencode", NULL, &text);
+    size_t from = str_find(buf_str(&text), STR("// Written"), 0);
+    size_t line = str_find(buf_str(&text), STR("const [program"), 0);
+    size_t to = str_find(buf_str(&text), STR("const shell"), 0);
+    size_t end = str_find(buf_str(&text), STR("\n})\n"), 0) + 4;
+    buf_add(&own, str_slice(buf_str(&text), from, line));
+    buf_add(&own, STR("const [program, ...words] = [\"cordon\",\"hook\",\"opencode\"]\n"));
+    buf_add(&own, str_slice(buf_str(&text), to, end));
+    if (!ok(read_back("examples/opencode/cordon.js", &example) &&
+                str_ends(buf_str(&example), buf_str(&own)),
+            "examples/opencode/cordon.js is what is written"))
+        note("%s", buf_cstr(&own));
+    unsetenv("XDG_CONFIG_HOME");
+    if (system("rm -rf build/e2e-plugin"))
+        return;
+}
 #endif
 
 static void test_settings(void)
@@ -278,6 +330,7 @@ int main(void)
     test_wrapped();
     test_own_folders();
     test_shell();
+    test_plugin();
     test_taken_back();
 #endif
     return tap_done();

@@ -86,7 +86,7 @@ static void spell(struct buf *out, const char *name)
     if (roll(6) == 0) {
         /* An 8.3 alias: the name without its dot, cut to six, and a number. */
         size_t length = 0;
-        for (const char *p = name + 1; *p && *p != '.' && length < 6; p++, length++)
+        for (const char *p = name + (name[0] == '.'); *p && *p != '.' && length < 6; p++, length++)
             buf_char(out, roll(2) ? *p : (char)(ascii_is_alpha(*p) ? *p - 32 : *p));
         buf_fmt(out, "~%u", 1 + roll(9));
     } else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The file by which Claude Code starts its shell. */
+/* The file by which an agent starts its shell. */
 #include "cli/hook_shell.h"
 
 #include <errno.h>
@@ -11,31 +11,35 @@
 
 bool shell_is_used(enum hook_agent agent)
 {
-    return agent == HOOK_CLAUDE;
+    return agent == HOOK_CLAUDE || agent == HOOK_OPENCODE;
 }
 
 /*
- * A file by which Claude Code starts its shell, so that all of its commands run confined while its
- * own rules see them as they are. The project is the folder that Claude Code itself is in.
+ * A file by which an agent starts its shell, so that all of its commands run confined while its own
+ * rules see them as they are. The project is the folder that Claude Code itself is in; OpenCode,
+ * which may serve several, has it told by the plugin.
  */
-static void write_shell(const char *const *words, size_t count, struct str shell, bool has_roots,
-                        struct buf *out)
+static void write_shell(enum hook_agent agent, const char *const *words, size_t count,
+                        struct str shell, bool has_roots, struct buf *out)
 {
+    bool claude = agent == HOOK_CLAUDE;
     auto_buf struct buf self = {0};
     if (!machine_own_path(&self))
         buf_add(&self, STR("cordon"));
-    buf_add(
-        out,
-        STR("#!/bin/sh\n"
-            "# Written by \"cordon hook --install claude --wrap\": Claude Code starts its shell "
-            "by this file.\n"
-            "[ -z \"$CORDON\" ] || exec "));
+    buf_add(out, STR("#!/bin/sh\n"));
+    buf_fmt(out,
+            "# Written by \"cordon hook --install %s --wrap\": %s starts its shell by this file.\n"
+            "[ -z \"$CORDON\" ] || exec ",
+            hook_agents[agent].name, claude ? "Claude Code" : "OpenCode");
     hook_quote_sh(out, shell);
     buf_add(out, STR(" \"$@\"\n"));
     if (!has_roots)
+        buf_add(out, claude ? STR("root=$(readlink \"/proc/$PPID/cwd\")")
+                            : STR("root=$CORDON_PROJECT; [ -n \"$root\" ]"));
+    if (!has_roots)
         buf_add(
             out,
-            STR("root=$(readlink \"/proc/$PPID/cwd\") || {\n"
+            STR(" || {\n"
                 "    echo \"cordon: sandbox denied: the folder of the project is unknown\" >&2\n"
                 "    exit 126\n"
                 "}\n"));
@@ -48,13 +52,16 @@ static void write_shell(const char *const *words, size_t count, struct str shell
     }
     if (!has_roots)
         buf_add(out, STR(" --root \"$root\""));
-    buf_add(out, STR(" ${CLAUDE_CODE_SESSION_ID:+--session=\"$CLAUDE_CODE_SESSION_ID\"} -- "));
+    buf_add(out, claude
+                     ? STR(" ${CLAUDE_CODE_SESSION_ID:+--session=\"$CLAUDE_CODE_SESSION_ID\"} -- ")
+                     : STR(" ${CORDON_SESSION:+--session=\"$CORDON_SESSION\"} -- "));
     hook_quote_sh(out, shell);
     buf_add(out, STR(" \"$@\"\n"));
 }
 
 /* Its path, absolute, and the shell that it starts. */
-static bool shell_file(bool project, struct arena *arena, struct buf *out, struct str *shell)
+static bool shell_file(enum hook_agent agent, bool project, struct arena *arena, struct buf *out,
+                       struct str *shell)
 {
     struct str name = STR("bash");
     if (!disk_variable(arena, STR("SHELL"), shell))
@@ -67,8 +74,8 @@ static bool shell_file(bool project, struct arena *arena, struct buf *out, struc
         *shell = STR("/bin/bash");
     if (project) {
         buf_add(out, disk_cwd(arena));
-        buf_add(out, STR("/.claude"));
-    } else if (!hook_folder(HOOK_CLAUDE, out)) {
+        buf_fmt(out, "/%s", hook_agents[agent].folder);
+    } else if (!hook_folder(agent, out)) {
         return false;
     }
     buf_add(out, STR("/cordon/"));
@@ -90,33 +97,34 @@ static bool write_file(const char *file, struct str text, bool program)
     return true;
 }
 
-int shell_install(const char *const *words, size_t count, bool project, bool has_roots,
-                  struct buf *path)
+int shell_install(enum hook_agent agent, const char *const *words, size_t count, bool project,
+                  bool has_roots, struct buf *path)
 {
     auto_arena struct arena arena = {0};
-    auto_buf struct buf text = {0};
+    auto_buf struct buf text = {0}, ignore = {0};
     struct str shell;
-    if (!shell_file(project, &arena, path, &shell))
+    if (!shell_file(agent, project, &arena, path, &shell))
         return print_failure("the home folder is unknown; name the project with --project");
-    write_shell(words, count, shell, has_roots, &text);
+    write_shell(agent, words, count, shell, has_roots, &text);
     if (text.failed)
         return print_failure("out of memory");
     printf("%s:\n%s", buf_cstr(path), buf_cstr(&text));
     /* git would show the file as new in everybody's project. */
+    buf_fmt(&ignore, "%s/cordon/.gitignore", hook_agents[agent].folder);
     return write_file(buf_cstr(path), buf_str(&text), true) &&
-                   (!project || write_file(".claude/cordon/.gitignore", STR("*\n"), false))
+                   (!project || write_file(buf_cstr(&ignore), STR("*\n"), false))
                ? 0
                : EXIT_FAILED;
 }
 
-void shell_remove(bool project)
+void shell_remove(enum hook_agent agent, bool project)
 {
     static const char *const names[] = {"/bash", "/zsh", "/.gitignore", ""};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         auto_buf struct buf path = {0};
         if (project)
-            buf_add(&path, STR(".claude"));
-        else if (!hook_folder(HOOK_CLAUDE, &path))
+            buf_add(&path, str_of(hook_agents[agent].folder));
+        else if (!hook_folder(agent, &path))
             return;
         buf_fmt(&path, "/cordon%s", names[i]);
         if (!path.failed)
