@@ -344,12 +344,20 @@ int policy_parse_peer(struct str text, struct policy_peer *out)
     return 0;
 }
 
-bool policy_net_local(const struct policy *policy)
+bool policy_net_local(const struct policy *policy, uint16_t port)
 {
     const struct policy_settings *s = &policy->settings;
+    const struct net_host local = {.kind = NET_NAME, .name = STR("localhost")};
+    struct net_rule rule;
     bool listed = false;
-    for (size_t i = 0; i < s->net_allow.count && s->net == POLICY_NET_ALLOW; i++)
-        listed = listed || str_eqi(s->net_allow.items[i].given, STR("localhost"));
+    for (size_t i = 0; i < s->net_allow.count && s->net == POLICY_NET_ALLOW; i++) {
+        if (!net_read_rule(s->net_allow.items[i].given, &rule) || str_eq(rule.pattern, STR("*")) ||
+            !net_rule_covers(&rule, &local, port))
+            continue;
+        if (rule.refuses)
+            return false;
+        listed = true;
+    }
     return listed;
 }
 
@@ -381,7 +389,7 @@ void policy_net_decide(const struct policy *policy, const struct policy_peer *pe
     } else if (s->net == POLICY_NET_ALLOW) {
         struct net_rule rule;
         answer->rule = RULE_NET_ALLOW;
-        allowed = loopback && policy_net_local(policy);
+        allowed = loopback && policy_net_local(policy, peer->port);
         for (size_t i = 0; i < s->net_allow.count; i++) {
             if (!net_read_rule(s->net_allow.items[i].given, &rule) ||
                 !net_rule_covers(&rule, &host, peer->port))
@@ -417,7 +425,8 @@ bool policy_net_may_dial(const struct policy *policy, const struct policy_peer *
     struct net_host host = net_read_host(peer->host);
     struct net_rule rule;
     if (net_may_dial(address, host.kind != NET_NAME) ||
-        (net_is_loopback(address) && net_is_loopback(&host) && policy_net_local(policy)))
+        (net_is_loopback(address) && net_is_loopback(&host) &&
+         policy_net_local(policy, peer->port)))
         return true;
     /* A private network that the person named together with the name. */
     for (size_t i = 0; i < s->net_allow.count && net_private_range(address).n; i++)

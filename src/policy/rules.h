@@ -211,9 +211,9 @@ struct policy_peer {
     struct str found; /* an address that the name leads to, for the remedy; may be empty */
 };
 
-/* True if "localhost" is one of the allowed names: this machine by any of its addresses, directly or
-   through the proxy. */
-bool policy_net_local(const struct policy *policy);
+/* True if "localhost", or "localhost" with this port, is one of the allowed names: this machine by any
+   of its addresses, directly or through the proxy. */
+bool policy_net_local(const struct policy *policy, uint16_t port);
 
 /* Splits HOST:PORT and [v6]:PORT; CORDON_E_SYNTAX. */
 int policy_parse_peer(struct str text, struct policy_peer *out);

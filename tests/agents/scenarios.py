@@ -468,6 +468,17 @@ def the_whole_agent_inside_with_localhost_as_its_only_address(o, agent):
     inside_only(lab)
 
 
+@scenario('claude')
+def the_whole_agent_inside_with_one_port_of_localhost(o, agent):
+    inside_only(whole(o, agent, 'wholeport', both, outside, net='--net=allow=localhost:PORT'))
+    lab = Lab(o, agent, 'wholeother')
+    (lab.home / '.claude').mkdir()
+    lab.env.update(CLAUDE_CONFIG_DIR=str(lab.home / '.claude'), CLAUDE_CODE_TMPDIR=str(lab.home / '.claude/tmp'), CLAUDE_CODE_MAX_RETRIES='0')
+    lab.own()
+    lab.play(both(lab), around=[o.cordon, 'run', '--policy', o.work / 'policies/claude.json', '--root', '.', '--net=allow=localhost:1', '--'])
+    need(not lab.results(), 'another port was reached', lab.results())
+
+
 @scenario('codex')
 def the_sandbox_of_codex_inside(o, agent):
     """Its own sandbox needs user namespaces, which are closed inside: it says so, and nothing runs unconfined."""

@@ -255,7 +255,8 @@ static void connect_internet(struct broker *b, struct request *r,
     policy_net_decide(b->policy, &peer, &answer);
     /* Listed addresses are also reached through the proxy, so that every request becomes an
        event. */
-    if (proxied && !peer.in_run && !(is_loopback(address) && policy_net_local(b->policy)))
+    if (proxied && !peer.in_run &&
+        !(is_loopback(address) && policy_net_local(b->policy, peer.port)))
         answer.verdict = CORDON_DENY;
     if (answer.verdict == CORDON_ALLOW) {
         connect_for(b, r, address, length, -1);

@@ -291,7 +291,7 @@ void network_handle(struct request *r)
     policy_net_decide(b->policy, &asked, &answer);
     /* Listed addresses are also reached through the proxy, so that every request becomes an
        event. */
-    if (b->way_port && !asked.in_run && !(peer.loopback && policy_net_local(b->policy)))
+    if (b->way_port && !asked.in_run && !(peer.loopback && policy_net_local(b->policy, asked.port)))
         answer.verdict = CORDON_DENY;
     /* Servers usually listen on every address of the machine; here they get the loopback
        address. */

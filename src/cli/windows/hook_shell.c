@@ -32,7 +32,7 @@ int plugin_text(const struct hook_entry *entry, struct buf *out)
 {
     (void)entry;
     (void)out;
-    return print_failure("on Windows copy examples/opencode/cordon.js into .opencode/plugin");
+    return print_failure("on Windows copy examples/opencode/cordon.js");
 }
 
 int plugin_change(const char *file, struct str old, const struct hook_entry *entry, bool *any)

@@ -163,6 +163,12 @@ static void test_only_way(void)
     ok(!answered(), "denied: the server itself with --net=allow");
     ask("--net=allow=127.0.0.1", "direct", "127.0.0.1", "\\$PORT");
     ok(!answered(), "denied: even if its address is listed");
+    ask("--net=allow=localhost", "direct", "127.0.0.1", "\\$PORT");
+    ok(answered(), "allowed: this machine, if localhost is listed");
+    ask("--net=allow=localhost:\\$PORT", "direct", "127.0.0.1", "\\$PORT");
+    ok(answered(), "allowed: this port of it");
+    ask("--net=allow=localhost:1", "direct", "127.0.0.1", "\\$PORT");
+    ok(!answered(), "denied: another port of it");
     ask("--net=proxy=127.0.0.1:1", "direct", "127.0.0.1", "\\$PORT");
     ok(!answered(), "denied: the server itself with another proxy");
     ask("--net=proxy=127.0.0.1:\\$PORT", "direct", "127.0.0.1", "\\$PORT");
