@@ -76,14 +76,6 @@ static void watch(void *context, const struct audit_event *e)
     fflush(stderr);
 }
 
-/* Nothing has run: the sentence was said, and the object of --json repeats it. */
-static void tell_failure(void)
-{
-    struct run_options o = {0};
-    struct run_result result = {.reason = "failed", .exit = EXIT_FAILED, .boundary = "none"};
-    print_summary(&o, &result, true, print_last());
-}
-
 static void print_plan(const struct cordon_policy *p)
 {
     const struct policy_settings *s = policy_settings_of(p->policy);
@@ -142,153 +134,209 @@ static const char *typed_command(struct arena *arena, const struct arguments *ar
 
 enum { MOST_UNSET = 256 };
 
-/* *json: whether --json was given and its object is still to be printed. */
-static int run(struct cordon_policy *p, struct arguments *args, const char *name, bool *json)
-{
-    auto_arena struct arena arena = {0};
-    struct run_options o = {0};
-    static struct run_result result; /* large, and most of it is never touched */
-    struct learn *lessons = NULL;
-    struct watchers watchers = {0};
-    auto_buf struct buf message = {0};
+/* One call of run: what was typed, what it becomes, and how it ended. */
+struct typed_run {
+    struct run_options o;
+    struct run_result result;
+    struct watchers watchers;
+    struct learn *lessons; /* NULL without --learn */
+    struct arena arena;
+    struct buf message; /* why it failed or was ended, for --json */
     const char *unset[MOST_UNSET];
-    const char *integrity = "low", *learned = NULL, *strict = "", *limit = NULL, *learn_how = "";
-    const char *ask_fd = NULL, *ask_timeout = NULL;
-    bool undo = false;
-    bool quiet = false, verbose = false, help = false, dashes = false, learn = false;
+    const char *integrity, *learned, *learn_how, *strict, *limit, *ask_fd, *ask_timeout;
+    bool json, quiet, verbose, help, dashes, learn, learn_allow, undo;
+    bool told; /* the object of --json is printed */
+};
+
+static int take_options(struct typed_run *t, struct cordon_policy *p, struct arguments *args)
+{
     const struct option own[] = {
-        {.name = "json", .flag = json},
-        {.name = "quiet", .flag = &quiet},
-        {.name = "verbose", .flag = &verbose},
-        {.name = "live", .flag = &watchers.live},
-        {.name = "help", .flag = &help},
-        {.name = "learn", .value = &learn_how, .flag = &learn},
-        {.name = "output", .letter = 'o', .value = &learned},
-        {.name = "require-kernel", .flag = &o.require_kernel},
-        {.name = "allow-elevated", .flag = &o.allow_elevated},
-        {.name = "integrity", .value = &integrity},
-        {.name = "audit", .value = &o.audit},
-        {.name = "audit-all", .flag = &o.audit_all},
-        {.name = "audit-raw", .flag = &o.audit_raw},
-        {.name = "wine-prefix", .value = &o.wine_prefix},
-        {.name = "undo", .value = &strict, .flag = &undo},
-        {.name = "undo-limit", .value = &limit},
-        {.name = "ask", .flag = &o.ask_terminal},
-        {.name = "ask-fd", .value = &ask_fd},
-        {.name = "ask-timeout", .value = &ask_timeout},
-        {.name = "unset", .value = unset, .count = &o.unset_count, .most = MOST_UNSET}};
-    int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
+        {.name = "json", .flag = &t->json},
+        {.name = "quiet", .flag = &t->quiet},
+        {.name = "verbose", .flag = &t->verbose},
+        {.name = "live", .flag = &t->watchers.live},
+        {.name = "help", .flag = &t->help},
+        {.name = "learn", .value = &t->learn_how, .flag = &t->learn},
+        {.name = "output", .letter = 'o', .value = &t->learned},
+        {.name = "require-kernel", .flag = &t->o.require_kernel},
+        {.name = "allow-elevated", .flag = &t->o.allow_elevated},
+        {.name = "integrity", .value = &t->integrity},
+        {.name = "audit", .value = &t->o.audit},
+        {.name = "audit-all", .flag = &t->o.audit_all},
+        {.name = "audit-raw", .flag = &t->o.audit_raw},
+        {.name = "wine-prefix", .value = &t->o.wine_prefix},
+        {.name = "undo", .value = &t->strict, .flag = &t->undo},
+        {.name = "undo-limit", .value = &t->limit},
+        {.name = "ask", .flag = &t->o.ask_terminal},
+        {.name = "ask-fd", .value = &t->ask_fd},
+        {.name = "ask-timeout", .value = &t->ask_timeout},
+        {.name = "unset", .value = t->unset, .count = &t->o.unset_count, .most = MOST_UNSET}};
+    int rc = options_take(args, own, sizeof own / sizeof *own, p, &t->dashes);
     for (size_t i = 0; rc && i < args->count && strcmp(args->items[i], "--") != 0; i++)
-        *json = *json || strcmp(args->items[i], "--json") == 0;
+        t->json = t->json || strcmp(args->items[i], "--json") == 0;
+    return rc;
+}
+
+static int check_undo(struct typed_run *t)
+{
+    if (t->undo && *t->strict && strcmp(t->strict, "strict") != 0)
+        return print_failure("--undo is given alone or as --undo=strict");
+    if (t->limit && !t->undo)
+        return print_failure("--undo-limit belongs to --undo; add --undo");
+    if (t->limit && policy_read_memory(str_of(t->limit), &t->o.undo_limit))
+        return print_failure("--undo-limit takes a size like 512M or 4G");
+    t->o.undo = t->undo ? t->strict : NULL;
+    return 0;
+}
+
+static int check_learn(struct typed_run *t, const char *name)
+{
+    t->learn_allow = strcmp(t->learn_how, "allow") == 0;
+    if (t->learn && *t->learn_how && !t->learn_allow)
+        return print_failure("--learn is given alone or as --learn=allow");
+    if (t->learn_allow && strcmp(name, "run") != 0)
+        return print_failure("--learn=allow is for cordon run");
+    if (t->learn_allow && (t->o.ask_terminal || t->ask_fd))
+        return print_failure("--learn=allow answers by itself: leave out --ask");
+    if (t->learned && !t->learn)
+        return print_failure("-o names the policy file that --learn writes; add --learn");
+    return 0;
+}
+
+static int check_options(struct typed_run *t, const char *name)
+{
+    t->o.medium_integrity = strcmp(t->integrity, "medium") == 0;
+    if (!t->o.medium_integrity && strcmp(t->integrity, "low") != 0)
+        return print_failure("--integrity is low or medium");
+    int rc = check_undo(t);
+    if (rc == 0)
+        rc = check_learn(t, name);
+    if (rc == 0 && (t->o.ask_terminal || t->ask_fd || t->ask_timeout))
+        rc = cli_ask(&t->o, t->ask_fd, t->ask_timeout);
+    return rc;
+}
+
+/* The policy is built, and everything that the run tells of itself has its listener. */
+static int prepare(struct typed_run *t, struct cordon_policy *p, const struct arguments *args)
+{
+    struct run_options *o = &t->o;
+    /* The file is Cordon's own: a link that the run makes of it must not be written through. */
+    if ((t->learned && settings_protect(&p->settings, str_of(t->learned))) ||
+        (t->learn && learn_new(&t->lessons)))
+        return print_failure("out of memory");
+    t->watchers.learn = t->lessons;
+    t->watchers.lost = t->undo && !t->quiet && !t->json;
+    if (t->learn || t->watchers.live || t->watchers.lost) {
+        o->observe = watch;
+        o->observe_context = &t->watchers;
+    }
+    o->argv = args->items + args->next;
+    o->argc = args->count - args->next;
+    o->unset = t->unset;
+    o->probes = true;
+    o->own_process = true;
+    o->raw = typed_command(&t->arena, args);
+    if (run_prepare(p, o))
+        return print_failure("%s", cordon_policy_error(p));
+    if (o->require_kernel && policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS)
+        return print_failure("--require-kernel and --mode full-access contradict each other");
+    return t->learn_allow ? system_learn_allow(p, o, t->lessons) : 0;
+}
+
+static void start(struct typed_run *t, struct cordon_policy *p)
+{
+    struct run_result *result = &t->result;
+    system_restore_signals(); /* the command inherits them */
+    int rc = run_confined(p, &t->o, result);
+    system_ignore_signals();
+    if (rc) {
+        const char *hint = rc == CORDON_E_NOTFOUND ? mistake_program(t->o.argv[0]) : "";
+        buf_fmt(&t->message, "%s%s%s", cordon_policy_error(p), *hint ? "; " : "", hint);
+        print_error("%s", buf_cstr(&t->message));
+        result->exit = rc == CORDON_E_NOTFOUND ? EXIT_NOT_FOUND : EXIT_FAILED;
+        result->reason = "failed";
+        t->learn = false; /* there is nothing to learn from */
+    } else if (strcmp(result->reason, "timeout") == 0 && !t->quiet) {
+        buf_fmt(&t->message, "the run was ended after %llu seconds (--timeout)",
+                (unsigned long long)(policy_settings_of(p->policy)->limits.timeout_ms / 1000));
+        if (!t->json)
+            print_error("%s; take a higher --timeout if it needs longer", buf_cstr(&t->message));
+    }
+}
+
+static void tell(struct typed_run *t, struct cordon_policy *p)
+{
+    struct run_result *result = &t->result;
+    bool speaks = !t->quiet && !t->json;
+    if (result->note && speaks)
+        print_error("%s", result->note);
+    if (result->lost && t->verbose && !t->quiet)
+        print_error("without %s", result->lost);
+    if (result->temp_had_files && speaks)
+        print_error("the private temp folder was removed with the files in it");
+    if (result->audit_failure)
+        print_error("--audit %s: %s: events are missing", t->o.audit,
+                    cordon_strerror(result->audit_failure));
+    if (t->learn_allow)
+        result->summary.answered_count = 0; /* what was learned says it */
+    if (t->learn)
+        cli_learned(p, t->lessons, t->learned, t->learn_allow, t->quiet);
+    if (t->json || !t->quiet)
+        print_summary(&t->o, result, t->json, buf_cstr(&t->message));
+    t->told = true;
+}
+
+static int run(struct typed_run *t, struct cordon_policy *p, struct arguments *args,
+               const char *name)
+{
+    int rc = take_options(t, p, args);
     if (rc)
         return rc;
-    if (help) {
-        *json = false;
+    if (t->help) {
+        t->told = true;
         return cli_help(name);
     }
     if (args->next >= args->count)
         return print_failure("no command given; type: cordon %s -- PROGRAM ARG…", name);
-    if (!dashes && !p->settings.codex)
+    if (!t->dashes && !p->settings.codex)
         return mistake_dashes(args, name);
-    o.argv = args->items + args->next;
-    o.argc = args->count - args->next;
-    o.unset = unset;
-    o.medium_integrity = strcmp(integrity, "medium") == 0;
-    if (!o.medium_integrity && strcmp(integrity, "low") != 0)
-        return print_failure("--integrity is low or medium");
-    o.undo = undo ? strict : NULL;
-    if (undo && *strict && strcmp(strict, "strict") != 0)
-        return print_failure("--undo is given alone or as --undo=strict");
-    if (limit && (!undo || policy_read_memory(str_of(limit), &o.undo_limit)))
-        return print_failure(undo ? "--undo-limit takes a size like 512M or 4G"
-                                  : "--undo-limit belongs to --undo; add --undo");
-    bool learn_allow = strcmp(learn_how, "allow") == 0;
-    if (learn && *learn_how && !learn_allow)
-        return print_failure("--learn is given alone or as --learn=allow");
-    if (learn_allow && (strcmp(name, "run") != 0 || o.ask_terminal || ask_fd))
-        return print_failure("--learn=allow is for cordon run, and answers by itself: leave out %s",
-                             strcmp(name, "run") != 0 ? "--learn=allow" : "--ask");
-    if ((o.ask_terminal || ask_fd || ask_timeout) && (rc = cli_ask(&o, ask_fd, ask_timeout)))
+    rc = check_options(t, name);
+    if (rc)
         return rc;
-    if (learned && !learn)
-        return print_failure("-o names the policy file that --learn writes; add --learn");
-    /* The file is Cordon's own: a link that the run makes of it must not be written through. */
-    if ((learned && settings_protect(&p->settings, str_of(learned))) ||
-        (learn && learn_new(&lessons)))
-        return print_failure("out of memory");
-    if (learn) {
-        watchers.learn = lessons;
-    }
-    watchers.lost = undo && !quiet && !*json;
-    if (learn || watchers.live || watchers.lost) {
-        o.observe = watch;
-        o.observe_context = &watchers;
-    }
-    o.probes = true;
-    o.raw = typed_command(&arena, args);
-    if (run_prepare(p, &o)) {
-        run_finish(p, &result);
-        learn_free(lessons);
-        return print_failure("%s", cordon_policy_error(p));
-    }
-    bool full = policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS;
-    if (full && o.require_kernel) {
-        run_finish(p, &result);
-        learn_free(lessons);
-        return print_failure("--require-kernel and --mode full-access contradict each other");
-    }
-    if (learn_allow && (rc = system_learn_allow(p, &o, lessons))) {
-        run_finish(p, &result);
-        learn_free(lessons);
-        return rc;
-    }
-    if (verbose && !quiet)
-        print_plan(p);
-    o.own_process = true;
-    system_restore_signals(); /* the command inherits them */
-    rc = run_confined(p, &o, &result);
-    system_ignore_signals();
+    rc = prepare(t, p, args);
     if (rc) {
-        const char *hint = rc == CORDON_E_NOTFOUND ? mistake_program(o.argv[0]) : "";
-        buf_fmt(&message, "%s%s%s", cordon_policy_error(p), *hint ? "; " : "", hint);
-        print_error("%s", buf_cstr(&message));
-        result.exit = rc == CORDON_E_NOTFOUND ? EXIT_NOT_FOUND : EXIT_FAILED;
-        result.reason = "failed";
+        run_finish(p, &t->result);
+        return rc;
     }
-    if (rc == 0 && strcmp(result.reason, "timeout") == 0 && !quiet) {
-        buf_fmt(&message, "the run was ended after %llu seconds (--timeout)",
-                (unsigned long long)(policy_settings_of(p->policy)->limits.timeout_ms / 1000));
-        if (!*json)
-            print_error("%s; take a higher --timeout if it needs longer", buf_cstr(&message));
-    }
-    run_finish(p, &result);
-    if (result.note && !quiet && !*json)
-        print_error("%s", result.note);
-    if (result.lost && verbose && !quiet)
-        print_error("without %s", result.lost);
-    if (result.temp_had_files && !quiet && !*json)
-        print_error("the private temp folder was removed with the files in it");
-    if (result.audit_failure)
-        print_error("--audit %s: %s: events are missing", o.audit,
-                    cordon_strerror(result.audit_failure));
-    if (learn_allow)
-        result.summary.answered_count = 0; /* what was learned says it */
-    if (learn && rc == 0)
-        cli_learned(p, lessons, learned, learn_allow, quiet);
-    learn_free(lessons);
-    if (*json || !quiet)
-        print_summary(&o, &result, *json, buf_cstr(&message));
-    *json = false;
-    summary_free(&result.summary);
-    return (int)result.exit;
+    if (t->verbose && !t->quiet)
+        print_plan(p);
+    start(t, p);
+    run_finish(p, &t->result);
+    tell(t, p);
+    return (int)t->result.exit;
+}
+
+/* Nothing has run: the sentence was said, and the object of --json repeats it. */
+static void tell_failure(void)
+{
+    struct run_options o = {0};
+    struct run_result result = {.reason = "failed", .exit = EXIT_FAILED, .boundary = "none"};
+    print_summary(&o, &result, true, print_last());
 }
 
 int cli_run(struct cordon_policy *p, struct arguments *args, const char *name)
 {
-    bool json = false;
-    int code = run(p, args, name, &json);
-    if (json)
+    static struct typed_run run_of_this_process; /* large, and most of it is never touched */
+    struct typed_run *t = &run_of_this_process;
+    t->integrity = "low";
+    t->learn_how = t->strict = "";
+    int code = run(t, p, args, name);
+    if (t->json && !t->told)
         tell_failure();
+    learn_free(t->lessons);
+    summary_free(&t->result.summary);
+    buf_free(&t->message);
+    arena_free(&t->arena);
     return code;
 }
 
