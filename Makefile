@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The front door. `make help` lists the targets; the build itself is CMake's (CMakePresets.json).
 .DEFAULT_GOAL := all
-.PHONY: all help setup windows demo test agents token check bench fuzz soak vm mutants lint format dist install clean
+.PHONY: all help setup windows demo test agents token check bench fuzz soak vm mutants bench-peers bench-scale lint format dist install clean
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -16,7 +16,7 @@ windows: ## cross-build build/mingw/cordon.exe and the library for Windows
 	@cmake --preset mingw >/dev/null && cmake --build --preset mingw --target cordon cordon_static cordon_shared
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what building and testing needs (Debian, with apt), after saying what
 	@tools/setup test
@@ -43,6 +43,12 @@ token: ## the Windows tests in a Wine that honours the token (built once, from D
 bench: ## measure, print a table and write build/bench.json
 	@tools/setup --missing windows
 	@tools/bench
+
+bench-peers: ## the same work in Cordon and in other sandboxes, in turns (Linux)
+	@tools/bench-peers
+
+bench-scale: ## how cost grows with roots, rules, processes, files, depth and events (Linux)
+	@tools/bench-scale
 
 fuzz: ## run every fuzz target for S seconds each (S=60)
 	@tools/setup --missing test
