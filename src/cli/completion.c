@@ -71,7 +71,7 @@ static void write_bash(struct buf *out)
     buf_add(out, STR("' -- \"$cur\"))\n"
                      "        return\n"
                      "    fi\n"
-                     "    # Behind -- the command is somebody else's.\n"
+                     "    # After -- the command is somebody else's.\n"
                      "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
                      "        if [[ ${COMP_WORDS[i]} == -- ]]; then\n"
                      "            COMPREPLY=($(compgen -c -f -- \"$cur\"))\n"

@@ -11,7 +11,7 @@
 /* What follows the last slash or backslash. */
 struct str name_leaf(struct str path);
 
-/* Behind the last dot of the leaf, without it; "" if there is none. */
+/* After the last dot of the leaf, without it; "" if there is none. */
 struct str name_extension(struct str path);
 
 /* The leaf without .exe and its like, trailing dots and blanks: "C:\x\Git.EXE " is "Git". */

@@ -50,7 +50,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Behind the value that begins at start; the text is known to be JSON. */
+/* After the value that begins at start; the text is known to be JSON. */
 static size_t end_of(struct str text, size_t start)
 {
     size_t depth = 0;

@@ -78,7 +78,7 @@ const struct preset *preset_of(const struct str *words, size_t count, bool *give
     for (size_t i = 0; i < count && i < DEEPEST; i++) {
         struct str name = program_name(words[i]);
         bool module = i > 0 && str_eq(words[i - 1], STR("-m"));
-        /* Behind an interpreter and its switches. */
+        /* After an interpreter and its switches. */
         if (i > 0 && !module && str_starts(words[i], STR("-")))
             continue;
         for (size_t k = 0; k < COUNT; k++) {

@@ -58,7 +58,7 @@ static int read_code(struct reader *r, unsigned digits, uint32_t *code)
     return 0;
 }
 
-/* Behind the backslash. */
+/* After the backslash. */
 static int read_escape(struct reader *r, uint32_t *code)
 {
     static const char from[] = "btnfr\"\\";
@@ -193,7 +193,7 @@ int toml_read(struct arena *arena, struct str text, struct toml_value *out,
         return rc;
     skip_blanks(&r, false);
     if (r.pos < text.n)
-        return fail(&r, CORDON_E_SYNTAX, "text behind the value");
+        return fail(&r, CORDON_E_SYNTAX, "text after the value");
     *out = value;
     return 0;
 }

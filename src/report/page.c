@@ -380,7 +380,7 @@ static void put_timeline(const struct report *r, struct buf *out)
                   "<span class=\"ask\">for a person</span><span class=\"allow\">allowed</span>"
                   "<span class=\"process\">programs started</span></figcaption></figure>\n"
                   "<p class=\"dim\">Time since the run began");
-    html_add(out, r->run_count > 1 ? "; runs stand one behind the other. " : ". ");
+    html_add(out, r->run_count > 1 ? "; runs stand one after the other. " : ". ");
     html_add(out, "One bar is ");
     report_duration(out, r->bin_ms);
     html_add(out, "; the highest stands for ");

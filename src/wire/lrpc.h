@@ -4,7 +4,7 @@
  * service is meant stands in the message that binds a port to an interface, never in the port's
  * name. The layout is Windows 10's and 11's, as public tools read it:
  *
- *   port message: 40 bytes, of which the first 16 bits are the length of the data behind them
+ *   port message: 40 bytes, of which the first 16 bits are the length of the data after them
  *   data:         type (32 bits), 32 bits, then
  *     bind        status (32), interface id (16 bytes, a GUID), version (16 and 16), …
  *     request     flags (32), call (32), binding (32), procedure (32), …

@@ -280,7 +280,7 @@ void bash_run_text(struct bash_reader *b, struct word code, struct str who);
 void bash_run_compound(struct bash_reader *b, struct bash_node *node);
 void bash_run_node(struct bash_reader *b, struct bash_node *node, struct word input);
 void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word);
-/* Behind branches that may or may not have run, a folder that they changed is not known. */
+/* After branches that may or may not have run, a folder that they changed is not known. */
 void bash_settle_folder(struct bash_reader *b, struct str before);
 
 /* ---- bash_builtins.c ---- */

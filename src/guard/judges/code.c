@@ -386,7 +386,7 @@ static bool split_string(const struct guard_call *call, size_t i, struct str *ou
     return at < arg.n && arg.p[at] == 'S';
 }
 
-/* env -S 'PROGRAM ARG…' ARG…: the words of one word, and those behind it. */
+/* env -S 'PROGRAM ARG…' ARG…: the words of one word, and those after it. */
 void judge_env(struct guard *g, const struct guard_call *call)
 {
     struct str code;

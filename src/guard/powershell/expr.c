@@ -76,7 +76,7 @@ static void expect(struct ps_parser *p, uint8_t kind)
         p->error = true;
 }
 
-/* Behind '[': the name up to its ']', generic arguments and array ranks included. */
+/* After '[': the name up to its ']', generic arguments and array ranks included. */
 struct ps_node *ps_parse_type(struct ps_parser *p)
 {
     uint32_t start = p->pos, pos = start;
@@ -143,7 +143,7 @@ static struct ps_node *parse_arguments(struct ps_parser *p, uint8_t end, bool at
     return list.first;
 }
 
-/* Behind '[': a type, or an attribute with its arguments; *attribute says which. */
+/* After '[': a type, or an attribute with its arguments; *attribute says which. */
 static struct ps_node *parse_bracket(struct ps_parser *p, bool *attribute)
 {
     struct ps_node *type = ps_parse_type(p);

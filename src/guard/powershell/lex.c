@@ -143,7 +143,7 @@ static struct ps_token sign(struct ps_parser *p, uint8_t kind, uint8_t op, uint3
     return t;
 }
 
-/* Behind a dash: a parameter, or in an expression an operator. */
+/* After a dash: a parameter, or in an expression an operator. */
 static struct ps_token scan_parameter(struct ps_parser *p, uint32_t start, uint32_t name)
 {
     uint32_t pos = name;

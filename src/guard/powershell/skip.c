@@ -38,7 +38,7 @@ uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed)
     return pos;
 }
 
-/* Behind "$(": brackets are counted without regard to quotes; that is how PowerShell finds the
+/* After "$(": brackets are counted without regard to quotes; that is how PowerShell finds the
    end. */
 static uint32_t skip_subexpression(struct str text, uint32_t pos, bool here, bool *closed)
 {
