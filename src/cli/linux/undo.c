@@ -241,8 +241,9 @@ struct telling {
 
 static void tell(void *context, const struct restore_item *item)
 {
-    static const char *const words[] = {
-        [RESTORE_REMOVED] = "removed", [RESTORE_RESTORED] = "restored", [RESTORE_MOVED] = "moved"};
+    static const char *const words[] = {[RESTORE_REMOVED] = "removed",
+                                        [RESTORE_RESTORED] = "restored",
+                                        [RESTORE_MOVED] = "moved back"};
     static const char *const would[] = {[RESTORE_FAILED] = "would fail",
                                         [RESTORE_CONFLICT] = "would leave alone",
                                         [RESTORE_REMOVED] = "would remove",
@@ -273,7 +274,7 @@ static void tell(void *context, const struct restore_item *item)
     if (item->from[0]) {
         buf_reset(&line);
         add_clean(&line, str_of(item->from));
-        printf(" (now %s)", buf_cstr(&line));
+        printf(" (%s %s)", t->dry ? "now" : "it was", buf_cstr(&line));
     }
     putchar('\n');
 }
