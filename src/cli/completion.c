@@ -9,9 +9,9 @@
 static const struct {
     const char *name, *words;
 } choices[] = {{"mode", "read-only workspace-write full-access"},
-               {"git", "protect commit"},
+               {"git", "protect commit full"},
                {"net", "off loopback on proxy= allow="},
-               {"temp", "private shared session="},
+               {"temp", "own private shared session="},
                {"paths", "windows posix"},
                {"shell", "powershell cmd bash"},
                {"integrity", "low medium"},
