@@ -226,8 +226,10 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
             set_value(&b, proxies[i], str_of(plan->proxy));
     for (size_t i = 0; i < COUNT(proxied) && plan->proxy; i++)
         set(&b, proxied[i]);
-    for (size_t i = 0; i < COUNT(temps) && has_temp_of_its_own(settings->temp); i++)
-        set_value(&b, temps[i], settings->temp_path);
+    struct str temp =
+        has_temp_of_its_own(settings->temp) ? settings->temp_path : settings->temp_own;
+    for (size_t i = 0; i < COUNT(temps) && temp.n; i++)
+        set_value(&b, temps[i], temp);
     if (plan->stubs.n)
         put_stubs(&b, settings, plan->stubs);
     for (size_t i = 0; i < plan->set_count; i++)

@@ -412,6 +412,41 @@ static const char *broad_temp(const struct settings *s, struct str given,
     return policy_broad_root(p->paths.dialect, &p->machine, facts->final);
 }
 
+/* Inside another run TMPDIR names a folder that that run made, and goes on naming it; the temp folder
+   is the one around it. */
+static struct str caller_temp(struct settings *s, struct str folder)
+{
+    struct str above = path_parent(disk_dialect(), folder), name = str_from(folder, above.n + 1);
+    bool made = disk_dialect() == PATH_POSIX && above.n > 1 &&
+                (str_starts(name, STR("cordon-run-")) || str_starts(name, STR("cordon-session-")));
+    s->keeps_temp = s->keeps_temp || made;
+    return made ? above : folder;
+}
+
+static bool lies_in(struct str folder, struct str path)
+{
+    return str_starts(path, folder) &&
+           (path.n == folder.n || folder.n == 1 || path.p[folder.n] == '/');
+}
+
+/* With --temp=own a session's runs have a folder of their own as TMPDIR, and a single run has where
+   it needs one; temp_make() decides. Where none can be made, TMPDIR stays as it is. */
+static int choose_own_temp(struct settings *s)
+{
+    const struct policy_settings *p = &s->policy;
+    if (p->temp != POLICY_TEMP_OWN || !s->make_temp || s->keeps_temp || p->no_temp ||
+        p->mode != POLICY_WORKSPACE_WRITE)
+        return 0;
+    for (size_t i = 0; i < p->roots.count; i++)
+        if (lies_in(p->roots.items[i].path, p->temp_path))
+            return 0;
+    int rc = s->make_temp(s, p->temp_path, &s->policy.temp_own);
+    if (rc != CORDON_E_OPEN)
+        return rc;
+    buf_reset(&s->error);
+    return 0;
+}
+
 static int choose_temp(struct settings *s)
 {
     struct str value;
@@ -445,9 +480,11 @@ static int choose_temp(struct settings *s)
         return fail(s, CORDON_E_REFUSED,
                     "the temp folder %.*s: %s; set %.*s to another one, or take --temp=private",
                     STR_ARG(value), why, STR_ARG(variable));
-    if (there)
-        s->policy.temp_path = facts.final;
-    return 0;
+    if (!there)
+        return 0;
+    s->policy.temp_path =
+        s->policy.temp == POLICY_TEMP_OWN ? caller_temp(s, facts.final) : facts.final;
+    return choose_own_temp(s);
 }
 
 static bool look_up(void *context, struct str name, struct str *value)

@@ -198,12 +198,21 @@ void run_describe(struct buf *out)
     buf_fmt(out, detail[0] ? " (%s)" : "%s", detail);
 }
 
+void run_remove_own_temp(struct cordon_policy *p)
+{
+    struct policy_settings *s = &p->settings.policy;
+    if (s->temp == POLICY_TEMP_OWN && s->temp_own.n && !s->session.n)
+        temp_remove(s->temp_own.p);
+    s->temp_own = STR_NONE;
+}
+
 void run_finish(struct cordon_policy *p, struct run_result *result)
 {
     const struct policy_settings *s = &p->settings.policy;
     system_finish(p);
     if (s->temp == POLICY_TEMP_PRIVATE && s->temp_path.n)
         result->temp_had_files = temp_remove(s->temp_path.p);
+    run_remove_own_temp(p);
     temp_release(&p->settings);
 }
 

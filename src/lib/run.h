@@ -72,6 +72,10 @@ int run_confined(struct cordon_policy *p, const struct run_options *o, struct ru
 /* Removes what run_prepare or compiling created; after run_command, or instead of it. */
 void run_finish(struct cordon_policy *p, struct run_result *result);
 
+/* The folder of --temp=own, if it is the run's alone; once the tree is gone. run_finish does it if
+   this was not called. */
+void run_remove_own_temp(struct cordon_policy *p);
+
 /* Describes what confines here, for --verbose: "kernel (Landlock ABI 7)". */
 void run_describe(struct buf *out);
 

@@ -374,9 +374,15 @@ static enum cordon_verdict decide_temp(struct question *q, size_t end)
                    ? deny(q, RULE_ROOTS_ITSELF, 0)
                    : allow(q, RULE_TEMP_INSIDE, ZONE_TEMP, 0);
     if (q->policy->settings.temp == POLICY_TEMP_OWN) {
-        const char *trusted = trusted_find(entry);
+        struct str own = str_from(q->policy->settings.temp_own, end + 1);
+        bool ours = own.n && str_eq(entry, own);
+        const char *trusted = ours ? NULL : trusted_find(entry);
         if (trusted)
             return deny_name(q, RULE_TEMP_TRUSTED, trusted);
+        /* The next run of the session expects it as it is. */
+        if (ours && r->path.text.n == end + 1 + own.n && r->access != POLICY_WRITE &&
+            r->access != POLICY_CREATE)
+            return deny(q, RULE_ROOTS_ITSELF, 0);
         if (r->facts.seen && r->facts.entry == POLICY_ENTRY_FOREIGN)
             return deny(q, RULE_TEMP_FOREIGN, 0);
     }

@@ -66,8 +66,9 @@ struct policy_settings {
     enum policy_temp temp;
     enum policy_net net;
     struct str temp_path; /* the run's temp folder, normal; empty: none */
-    struct str session;   /* names the runs that share what they create in temp; may be empty */
-    struct str proxy;     /* of POLICY_NET_PROXY: host:port */
+    struct str temp_own; /* with POLICY_TEMP_OWN: the folder in it that TMPDIR names; empty: none */
+    struct str session;  /* names the runs that share what they create in temp; may be empty */
+    struct str proxy;    /* of POLICY_NET_PROXY: host:port */
     bool strict, allow_broad_root;
     bool no_temp; /* temp_path is not writable, as in read-only mode */
     struct policy_limits limits;

@@ -102,7 +102,8 @@ struct broker_names {
 struct broker_temp {
     struct str folder; /* NUL-terminated; empty: there is no such folder */
     struct id_set made;
-    int record; /* the session's list, appended to; -1: none */
+    struct str own; /* the folder in it that TMPDIR names; empty: none */
+    int record;     /* the session's list, appended to; -1: none */
 };
 
 /* Calls that wait for an answer of --ask. */
@@ -176,6 +177,9 @@ void broker_forget(struct broker *b, struct file_id id, const struct stat *st);
 
 /* Reads what earlier runs of the session created there. */
 void temp_begin(struct broker *b);
+
+/* When the tree is gone: compiled code that the run left where its tools would run it outside. */
+void temp_end(struct broker *b);
 
 /* Says whose entry of the temp folder contains this path. */
 enum policy_temp_entry temp_entry(const struct broker *b, const struct resolved *where);

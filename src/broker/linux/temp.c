@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "launch/temp.h"
 
 /* The name of the temp folder's entry that contains the path; false if the path lies elsewhere. */
 static bool entry_name(const struct broker *b, const char *path, char name[NAME_MAX + 1],
@@ -61,13 +62,12 @@ void temp_made(struct broker *b, const struct resolved *where)
     (void)!write(b->temp.record, line, (size_t)n);
 }
 
-void temp_begin(struct broker *b)
+static void read_record(struct broker *b)
 {
     char text[65536];
     size_t kept = 0;
     off_t at = 0;
-    for (ssize_t n; b->temp.record >= 0 &&
-                    (n = pread(b->temp.record, text + kept, sizeof text - 1 - kept, at)) > 0;) {
+    for (ssize_t n; (n = pread(b->temp.record, text + kept, sizeof text - 1 - kept, at)) > 0;) {
         at += n;
         text[kept + (size_t)n] = '\0';
         char *line = text;
@@ -81,4 +81,23 @@ void temp_begin(struct broker *b)
             return; /* no line of ours */
         memmove(text, line, kept);
     }
+}
+
+void temp_end(struct broker *b)
+{
+    char path[PATH_MAX];
+    struct file_id id;
+    for (enum temp_cache i = 0; b->temp.folder.n && b->temp.made.used && i < TEMP_CODE_END; i++)
+        if (temp_cache(i, b->temp.folder, path, sizeof path) && broker_id_at(path, &id) &&
+            id_set_count(&b->temp.made, id) && unlink(path))
+            temp_remove(path);
+}
+
+void temp_begin(struct broker *b)
+{
+    struct file_id own;
+    if (b->temp.own.n && broker_id_at(b->temp.own.p, &own))
+        id_set_add(&b->temp.made, own);
+    if (b->temp.record >= 0)
+        read_record(b);
 }

@@ -387,6 +387,8 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
     /* No tool is looked up before the command runs, and the command waits until it is served. */
     if (plan->stubs && reaper > 0)
         stubs_make(plan->stubs, plan->policy);
+    if (plan->meanwhile && reaper > 0)
+        plan->meanwhile(plan->context);
     struct report report = {.error = ECHILD, .step = "the command's process died early"};
     struct spawn s = {.reaper = reaper, .listener = -1, .control = control[0]};
     if (reaper < 0) {

@@ -13,6 +13,8 @@
 #include "launch/linux/limits.h"
 
 struct spawn_plan {
+    void (*meanwhile)(void *context); /* while the command's process confines itself; may be NULL */
+    void *context;
     const intptr_t *stdio;      /* for stdout and stderr; NULL: those of this process */
     const char *program;        /* as exec takes it */
     const char *const *argv;    /* NULL at the end */

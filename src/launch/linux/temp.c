@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -150,10 +151,16 @@ int temp_record(struct settings *s, const char *folder, int *record)
     return 0;
 }
 
+static bool is_session(const struct settings *s)
+{
+    return s->policy.temp == POLICY_TEMP_SESSION ||
+           (s->policy.temp == POLICY_TEMP_OWN && s->policy.session.n);
+}
+
 /* Writes the folder's path to *path, LONGEST_PATH bytes; a private folder gets a fresh name. */
 static int make_folder(struct settings *s, struct str shared, char *path)
 {
-    bool session = s->policy.temp == POLICY_TEMP_SESSION;
+    bool session = is_session(s);
     struct str id = s->policy.session;
     int n = session ? snprintf(path, LONGEST_PATH, "%.*s/cordon-session-%u-%.*s", STR_ARG(shared),
                                (unsigned)geteuid(), STR_ARG(id))
@@ -166,13 +173,96 @@ static int make_folder(struct settings *s, struct str shared, char *path)
     return mkdtemp(path) ? 0 : fail(s, CORDON_E_OPEN, path, strerror(errno));
 }
 
+static void write_base36(char *out, unsigned number)
+{
+    char digits[16];
+    size_t n = 0;
+    do
+        digits[n++] = "0123456789abcdefghijklmnopqrstuvwxyz"[number % 36];
+    while (number /= 36);
+    while (n)
+        *out++ = digits[--n];
+    *out = '\0';
+}
+
+bool temp_cache(enum temp_cache which, struct str temp, char *out, size_t capacity)
+{
+    unsigned user = (unsigned)geteuid();
+    char number[16];
+    int n = -1;
+    /* As pytest finds it out. */
+    const char *name = getenv("LOGNAME");
+    name = name && *name ? name : getenv("USER");
+    switch (which) {
+    case TEMP_JEST:
+        write_base36(number, user);
+        n = snprintf(out, capacity, "%.*s/jest_%s", STR_ARG(temp), number);
+        break;
+    case TEMP_TSX: n = snprintf(out, capacity, "%.*s/tsx-%u", STR_ARG(temp), user); break;
+    case TEMP_PYTEST:
+        n = name && *name && !strchr(name, '/')
+                ? snprintf(out, capacity, "%.*s/pytest-of-%s", STR_ARG(temp), name)
+                : -1;
+        break;
+    case TEMP_CACHES: break;
+    }
+    return n > 0 && n < (int)capacity;
+}
+
+/* A cache of one of these that is there already is somebody else's, and its program would fail. */
+static bool needs_own(struct str temp)
+{
+    struct stat st;
+    char path[LONGEST_PATH];
+    for (enum temp_cache i = 0; i < TEMP_CACHES; i++)
+        if (temp_cache(i, temp, path, sizeof path) && lstat(path, &st) == 0)
+            return true;
+    return false;
+}
+
+/* Only the name, if one is needed: the folder is made while the command's process confines
+   itself. */
+static int name_own(struct settings *s, struct str temp, struct str *out)
+{
+    char path[LONGEST_PATH];
+    uint64_t random;
+    if (!needs_own(temp))
+        return 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random ||
+        snprintf(path, sizeof path, "%.*s/cordon-run-%u-%016llx", STR_ARG(temp),
+                 (unsigned)geteuid(), (unsigned long long)random) >= (int)sizeof path)
+        return fail(s, CORDON_E_OPEN, "a folder for TMPDIR", "it cannot be named");
+    *out = arena_copy(&s->arena, str_of(path));
+    return out->p ? 0 : CORDON_E_NOMEM;
+}
+
+void temp_make_own(struct settings *s)
+{
+    const char *path = s->policy.temp_own.p;
+    char shared[LONGEST_PATH];
+    if (!s->policy.temp_own.n || is_session(s))
+        return;
+    bool held = false;
+    for (int tries = 0; tries < MOST_TRIES && !held && mkdir(path, 0700) == 0; tries++) {
+        held = hold(s, path);
+        if (!held)
+            rmdir(path);
+    }
+    snprintf(shared, sizeof shared, "%.*s", (int)(strrchr(path, '/') - path), path);
+    /* Killed runs leave their folders, which is rare: one run in sixteen looks for them. */
+    if (path[strlen(path) - 1] == '0')
+        remove_old(shared);
+}
+
 int temp_make(struct settings *s, struct str shared, struct str *out)
 {
     char path[LONGEST_PATH], folder[LONGEST_PATH];
-    if (s->policy.temp == POLICY_TEMP_SESSION && !is_plain_id(s->policy.session))
+    if (is_session(s) && !is_plain_id(s->policy.session))
         return fail(s, CORDON_E_VALUE, "session",
                     "an id has letters, digits, dots, dashes and underscores, at most 64");
     snprintf(folder, sizeof folder, "%.*s", STR_ARG(shared));
+    if (s->policy.temp == POLICY_TEMP_OWN && !is_session(s))
+        return name_own(s, shared, out);
     remove_old(folder);
     /* Another run that is cleaning up may take a folder between its creation and its locking. */
     bool held = false;
@@ -181,11 +271,11 @@ int temp_make(struct settings *s, struct str shared, struct str *out)
         if (rc)
             return rc;
         held = hold(s, path);
-        if (!held && s->policy.temp != POLICY_TEMP_SESSION)
+        if (!held && !is_session(s))
             rmdir(path);
     }
     /* A session's folder can be used without a lock where the file system has none. */
-    if (!held && s->policy.temp != POLICY_TEMP_SESSION)
+    if (!held && !is_session(s))
         return fail(s, CORDON_E_OPEN, path, "it cannot be held");
     *out = arena_copy(&s->arena, str_of(path));
     return out->p ? 0 : CORDON_E_NOMEM;

@@ -89,6 +89,7 @@ int system_prepare(struct cordon_policy *p, const struct run_options *o)
                                      .boot = boot_wine,
                                      .context = p};
     rc = wine_prepare(&p->settings, &p->prepared->wine, &question);
+    p->settings.keeps_temp = p->prepared->wine.argv != NULL; /* its server is looked for there */
     return rc ? api_fail(p, rc, buf_cstr(&p->settings.error)) : 0;
 }
 

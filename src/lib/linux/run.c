@@ -257,6 +257,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     const struct policy_settings *settings = policy_settings_of(p->policy);
     if (settings->temp == POLICY_TEMP_OWN)
         broker->temp.folder = settings->temp_path;
+    broker->temp.own = settings->temp_own;
     broker->temp.record = way->record;
     temp_begin(broker);
     struct signals_run signals;
@@ -277,6 +278,10 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     int status = SIGKILL;
     if (rc == 0)
         rc = wait_for_end(s, run, &status);
+    if (rc == 0) { /* the reaper meanwhile removes what it has to */
+        run_remove_own_temp(p);
+        temp_end(broker);
+    }
     signals_leave(&signals);
     spawn_close(s);
     processes_close(broker, s->command, status);
@@ -363,6 +368,11 @@ static bool tool_refused(struct run *run, const char *found)
     return run_refuse_tool(run, &program);
 }
 
+static void make_temp(void *context)
+{
+    temp_make_own(context);
+}
+
 static int start(struct run *run, struct spawn_plan *plan, const struct way_out *way)
 {
     const struct policy_settings *settings = policy_settings_of(run->policy->policy);
@@ -438,7 +448,9 @@ int system_run(struct run *run)
                                          .set_count = wine->argv ? wine->set_count : o->set_count,
                                          .stubs = str_of(stubs),
                                          .proxy = way.url[0] ? way.url : NULL};
-    struct spawn_plan plan = {.program = program,
+    struct spawn_plan plan = {.meanwhile = make_temp,
+                              .context = &p->settings,
+                              .program = program,
                               .stdio = o->stdio,
                               .argv = command,
                               .environ = environment_make(&arena, settings, &variables),
