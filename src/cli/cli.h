@@ -131,8 +131,11 @@ void system_restore_signals(void);
    works; child: only that it was started. */
 int system_start_probe(bool child);
 
-/* Inside a run on Linux: questions to this policy are then about the one in force. */
-void system_use_policy_in_force(struct cordon_policy *p);
+/* Before questions. Inside a run on Linux, unless the policy has options of its own, they are about
+   the one in force. */
+void system_begin_why(struct cordon_policy *p, bool own);
+/* With an answer: under Wine it says where run would refuse. */
+void system_end_why(void);
 
 /* --learn=allow, on Linux: says so, and lets the run change files below the home folder. An exit
    code. */

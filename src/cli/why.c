@@ -99,8 +99,7 @@ static int why(struct cordon_policy *p, struct arguments *args)
         return rc;
     if (help)
         return cli_help("why");
-    if (!has_own_policy(p))
-        system_use_policy_in_force(p);
+    system_begin_why(p, has_own_policy(p));
     if (list && count == 0)
         return print_list(p, json);
     if (list)
@@ -110,6 +109,7 @@ static int why(struct cordon_policy *p, struct arguments *args)
     struct cordon_answer *a = NULL;
     if (cordon_why(p, words[0], count - 1, words + 1, &a))
         return print_failure("%s", cordon_policy_error(p));
+    system_end_why();
     if (json)
         printf("%s\n", cordon_answer_json(a));
     else

@@ -4,13 +4,17 @@
 
 #define ROOTS "sandbox_workspace_write.writable_roots="
 
-/* Programs that are there on each system. */
+/* Programs that are there on each system. Under Wine the tests lie on Z:, where nothing runs. */
 #ifdef _WIN32
+#define HERE "-C %TEMP% "
+#define TESTS "%TEMP%"
 #define SAYS "cmd /c echo git version"
 #define SAYS_OPTIONS "cmd /c echo -c git version"
 #define SAYS_FOLDER "cmd /c cd"
-#define IN_TESTS "\\tests"
+#define IN_TESTS "emp"
 #else
+#define HERE
+#define TESTS "tests"
 #define SAYS "git --version"
 #define SAYS_OPTIONS "git -c core.abbrev=7 --version"
 #define SAYS_FOLDER "git rev-parse --show-prefix"
@@ -20,20 +24,24 @@
 static void test_messages(void)
 {
     expect("no command", "sandbox", NULL, 125, "cordon sandbox -- PROGRAM");
-    expect("dashes are not needed", "sandbox --mode read-only " SAYS, NULL, 0, "git version");
-    expect("what follows the command is its own", "sandbox " SAYS_OPTIONS, NULL, 0, "git version");
-    expect("a profile of Codex", "sandbox -P :read-only -- " SAYS, NULL, 0, "git version");
+    expect("dashes are not needed", "sandbox " HERE "--mode read-only " SAYS, NULL, 0,
+           "git version");
+    expect("what follows the command is its own", "sandbox " HERE SAYS_OPTIONS, NULL, 0,
+           "git version");
+    expect("a profile of Codex", "sandbox " HERE "-P :read-only -- " SAYS, NULL, 0, "git version");
     expect("a profile that is not built in", "sandbox -P mine -- git --version", NULL, 125,
            "does not read the profiles");
     expect("a configuration profile", "sandbox -p mine -- git --version", NULL, 125,
            "name its settings with -c");
-    expect("a feature of Codex", "sandbox --enable x --disable=y -- " SAYS, NULL, 0, "git version");
-    expect("a key of something else", "sandbox -c model=x -- " SAYS, NULL, 0, "git version");
+    expect("a feature of Codex", "sandbox " HERE "--enable x --disable=y -- " SAYS, NULL, 0,
+           "git version");
+    expect("a key of something else", "sandbox " HERE "-c model=x -- " SAYS, NULL, 0,
+           "git version");
     expect("a key that would change more", "sandbox -c shell_environment_policy.inherit=all -- git",
            NULL, 125, "no such setting");
     expect("the state of Codex", "sandbox --sandbox-state-disable-network -- git", NULL, 125,
            "sandbox state");
-    expect("a folder", "sandbox -C tests -- " SAYS_FOLDER, NULL, 0, IN_TESTS);
+    expect("a folder", "sandbox -C " TESTS " -- " SAYS_FOLDER, NULL, 0, IN_TESTS);
     expect("an option without its value", "sandbox -C", NULL, 125, "-C needs a value");
     expect("-c without a pair", "sandbox -c -- git status", NULL, 125, "-c needs KEY=VALUE");
     expect("-c without =", "sandbox -c nonsense -- git status", NULL, 125, "expected KEY=VALUE");

@@ -93,6 +93,7 @@ static const struct code codes[] = {
     {0x120320, WIRE_NET_CREATE, INPUT_ITSELF, 0, 0, 0, 0},  /* family, type, protocol */
     {0x12032C, WIRE_NET_CONNECT, INPUT_ITSELF, 8, 0, 8, 0}, /* IOCTL_AFD_WINE_CONNECT */
     {0x120338, WIRE_NET_SEND, BY_POINTER, 0, 8, 0, 8},      /* IOCTL_AFD_WINE_SENDMSG */
+    {0x12100C, WIRE_NET_SEND, INPUT_ITSELF, 28, 0, 28, 0},  /* the echo request of ping */
 };
 
 static bool read_number(const unsigned char *input, ULONG size, size_t at, size_t width,

@@ -6,6 +6,8 @@
  */
 #include "broker/windows/broker.h"
 
+#include <winioctl.h>
+
 #include "base/utf.h"
 #include "launch/windows/wine.h"
 

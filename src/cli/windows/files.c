@@ -4,6 +4,7 @@
 
 #include "base/utf.h"
 #include "cli/cli.h"
+#include "launch/windows/wine.h"
 
 /* A NUL-terminated UTF-16 copy; NULL if that cannot be had. */
 static wchar_t *wide(struct arena *arena, struct str s)
@@ -15,9 +16,17 @@ static wchar_t *wide(struct arena *arena, struct str s)
     return out && utf_to16(s, out, count, &count) == 0 ? (wchar_t *)out : NULL;
 }
 
-void system_use_policy_in_force(struct cordon_policy *p)
+void system_begin_why(struct cordon_policy *p, bool own)
 {
     (void)p;
+    (void)own;
+}
+
+void system_end_why(void)
+{
+    wchar_t folder[MAX_PATH];
+    if (GetCurrentDirectoryW(MAX_PATH, folder) && folder[0] == (wchar_t)wine_unix_drive())
+        print_error("this is Wine's drive Z:, where run refuses to work; ask from a folder on C:");
 }
 
 int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l)

@@ -83,9 +83,8 @@ static void examine_user(struct doctor *d)
     if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
         return;
     if (GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size) &&
-        elevation.TokenIsElevated)
-        doctor_finding(d, "user.elevated", !wine_is_always_elevated(),
-                       "cordon was started elevated",
+        elevation.TokenIsElevated && !wine_is_always_elevated())
+        doctor_finding(d, "user.elevated", true, "cordon was started elevated",
                        "start it from an ordinary console, or give run --allow-elevated");
     CloseHandle(token);
 }

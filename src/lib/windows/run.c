@@ -132,6 +132,22 @@ static bool tool_refused(struct run *run, struct arena *arena, const struct look
     return run_refuse_tool(run, &program);
 }
 
+static bool is_on_drive(char drive, struct str path)
+{
+    return drive && path.n > 1 && path.p[1] == ':' && (path.p[0] & ~0x20) == drive;
+}
+
+/* The command could not even read its folder there. */
+static bool lies_on_unix_drive(const struct cordon_policy *p)
+{
+    const struct policy_settings *s = policy_settings_of(p->policy);
+    char drive = wine_unix_drive();
+    bool found = is_on_drive(drive, p->settings.cwd);
+    for (size_t i = 0; i < s->roots.count; i++)
+        found = found || is_on_drive(drive, s->roots.items[i].path);
+    return found && s->mode != POLICY_FULL_ACCESS;
+}
+
 int system_run(struct run *run)
 {
     auto_arena struct arena arena = {0};
@@ -165,6 +181,11 @@ int system_run(struct run *run)
         return api_fail(p, rc, buf_cstr(&error));
     if (tool_refused(run, &arena, &found))
         return 0;
+    if (lies_on_unix_drive(p))
+        return api_fail(
+            p, CORDON_E_REFUSED,
+            "Wine's drive Z: is the Unix file system, which is closed; run from a folder "
+            "on C:, or use the native cordon");
     if (token_is_elevated() && !o->allow_elevated && !wine_is_always_elevated())
         return api_fail(p, CORDON_E_REFUSED,
                         "this console is elevated, and the command would be too; use one that is "

@@ -7,6 +7,8 @@
  */
 #include "harness.h"
 
+#include "launch/windows/wine.h"
+
 struct attempt {
     const char *what, *line, *effect;
     const char *options; /* NULL: none */
@@ -384,6 +386,24 @@ static void test_policy_file(void)
        "control: another file beside it");
 }
 
+/* Wine's own ways: ping by its driver, and the Unix file system as a drive. */
+static void test_wine(void)
+{
+    auto_buf struct buf out = {0}, plain = {0}, loopback = {0}, drive = {0}, here = {0};
+    confined(NULL, "ping -n 1 127.0.0.1", &out);
+    run("ping -n 1 127.0.0.1", &plain);
+    confined("--net=loopback", "ping -n 1 127.0.0.1", &loopback);
+    ok(has(&out, "net.off") && !has(&out, "Reply from"), "52 ping");
+    ok(has(&plain, "Reply from") && has(&loopback, "Reply from"),
+       "52 control: it gets an answer without the sandbox, and with --net=loopback");
+    ok(run("%C% run --cwd Z:\\tmp -- cmd /c exit 0", &drive) == 125 &&
+           has(&drive, "a folder on C:"),
+       "a folder on Z: is refused before anything starts");
+    ok(run("%C% run --root . --root Z:\\tmp -- cmd /c exit 0", &drive) == 125,
+       "a root on Z: is refused, too");
+    ok(run("%C% run -- cmd /c exit 0", &here) == 0, "control: a folder on C: is not");
+}
+
 /* ---- other doors ---- */
 
 static void test_doors(void)
@@ -431,6 +451,8 @@ static void test_doors(void)
     ok(run("%P% udp 127.0.0.1 9", NULL) == 0, "52 control: UDP can be sent");
     ok(confined(NULL, "%P% udp-connected 127.0.0.1 9", NULL) != 0, "52 UDP with connect");
     ok(confined(NULL, "%P% udp ::1 9", NULL) != 0, "52 UDP over IPv6");
+    if (wine_is_here())
+        test_wine();
     ok(confined(NULL, "%P% tcp-inside 127.0.0.1", NULL) == 0, "loopback inside the tree");
     ok(confined(NULL, "%P% tcp-inside ::1", NULL) == 0, "loopback inside the tree, IPv6");
     buf_reset(&out);

@@ -15,7 +15,7 @@ const wchar_t *word(int i);
 /* Print what went wrong and return the exit code. */
 int last_error(void);
 int result(BOOL good);
-int status_result(NTSTATUS status);
+int status_result(LONG status); /* an NTSTATUS */
 
 /* Puts a stub of ntdll back as the file on disk has it. */
 bool take_hook_away(const char *name);
