@@ -92,8 +92,7 @@ static bool is_plain(char c)
     return ascii_is_alnum(c) || (c && strchr("_./:=@+,-", c));
 }
 
-/* A word of a command that bash, cmd and PowerShell read alike; false if there is no such form. */
-static bool add_word(struct buf *out, struct str word)
+bool line_word(struct buf *out, struct str word)
 {
     bool plain = word.n > 0;
     for (size_t i = 0; i < word.n; i++) {
@@ -128,66 +127,18 @@ static bool is_on_path(struct arena *arena, struct str self)
     return false;
 }
 
-/*
- * The program as a word of the line. A project's settings are for everybody who works on it: there
- * the name alone, or the path below the home folder, but no folder of one person.
- */
-static bool add_program(struct buf *out, enum hook_agent agent, bool project)
+/* The program as a word of the line. A project's settings are for everybody who works on it: there
+   the name alone, if it leads to this file. */
+static enum line_form add_program(struct buf *out, enum hook_agent agent, bool project)
 {
     auto_arena struct arena arena = {0};
     auto_buf struct buf self = {0};
-    bool windows = disk_dialect() == PATH_WINDOWS;
-    struct str home;
     if (!machine_own_path(&self))
         buf_add(&self, STR("cordon"));
-    for (size_t i = 0; i < self.n && windows; i++)
-        if (self.p[i] == '\\')
-            self.p[i] = '/';
-    struct str path = buf_str(&self);
-    if (project && is_on_path(&arena, path)) {
-        buf_add(out, STR("cordon"));
-        return !out->failed;
-    }
-    if (project && !windows && disk_variable(&arena, STR("HOME"), &home) && home.n > 1 &&
-        str_starts(path, home) && path.n > home.n && path.p[home.n] == '/') {
-        if (agent == HOOK_OPENCODE) {
-            buf_add(out, STR("$HOME"));
-            buf_add(out, str_from(path, home.n));
-            return !out->failed;
-        }
-        auto_buf struct buf rest = {0};
-        bool good = add_word(&rest, str_from(path, home.n));
-        bool quoted = rest.n && rest.p[0] == '"';
-        buf_add(out, STR("\"$HOME"));
-        buf_add(out, quoted ? str_slice(buf_str(&rest), 1, rest.n - 1) : buf_str(&rest));
-        buf_char(out, '"');
-        return good && !out->failed;
-    }
-    if (!windows && agent != HOOK_OPENCODE)
-        return add_word(out, path);
-    if (agent == HOOK_CLAUDE || agent == HOOK_OPENCODE) {
-        buf_add(out, path);
-        return !out->failed;
-    }
-    /* PowerShell takes a quoted path for a text; cmd takes "/" for the start of an option. */
-    buf_add(out, agent == HOOK_CODEX ? STR("\"") : STR("& \""));
-    bool good = path.n && !strpbrk(buf_cstr(&self), "\"$`!%");
-    buf_add(out, path);
-    buf_char(out, '"');
-    return good && !out->failed;
-}
-
-#define NO_ANSWER "cordon: sandbox denied: the hook of cordon did not run"
-
-/* An agent takes most ways to fail for "go on": the line ends with 2 and a reason instead. */
-static struct str closed_end(enum hook_agent agent)
-{
-    if (disk_dialect() != PATH_WINDOWS)
-        return STR(" || sh -c 'echo \"" NO_ANSWER "\" >&2; exit 2'");
-    if (agent == HOOK_CODEX)
-        return STR(" || (echo " NO_ANSWER " 1>&2 & exit 2)");
-    return STR("; if ($LASTEXITCODE -ne 0) { [Console]::Error.WriteLine('" NO_ANSWER
-               "'); exit 2 }");
+    if (!project || !is_on_path(&arena, buf_str(&self)))
+        return line_program(out, agent, buf_str(&self), project);
+    buf_add(out, STR("cordon"));
+    return LINE_GOOD;
 }
 
 struct line {
@@ -209,7 +160,9 @@ static int make_line(const struct hook_request *r, enum hook_agent agent, struct
     /* On Windows Claude Code has Git's bash or PowerShell: no shell at all reads the same in both.
        OpenCode's file starts the program itself. */
     bool alone = agent == HOOK_OPENCODE || (agent == HOOK_CLAUDE && disk_dialect() == PATH_WINDOWS);
-    bool good = add_program(&out->command, agent, r->project);
+    buf_add(&out->command, line_begin(agent));
+    enum line_form form = add_program(&out->command, agent, r->project);
+    bool good = form == LINE_GOOD;
     words[count++] = STR("hook");
     words[count++] = str_of(hook_agents[agent].name);
     if (r->wrap)
@@ -228,10 +181,14 @@ static int make_line(const struct hook_request *r, enum hook_agent agent, struct
     }
     for (size_t i = 0; i < count && !alone; i++) {
         buf_char(&out->command, ' ');
-        good = good && add_word(&out->command, words[i]);
+        good = good && line_word(&out->command, words[i]);
     }
     if (!alone)
-        buf_add(&out->command, closed_end(agent));
+        line_end(&out->command, agent);
+    out->entry.powershell = line_is_powershell(agent);
+    if (form == LINE_PRIVATE)
+        return print_failure("cordon is in your own folder; put it on the PATH, or leave out "
+                             "--project");
     if (!good)
         return print_failure("a path or value holds a character that shells read differently; "
                              "write the settings by hand");

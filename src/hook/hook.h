@@ -88,6 +88,7 @@ struct hook_entry {
     struct str command; /* a line for the agent's shell; the program alone if there are words */
     const struct str *words; /* arguments of a program that is started without a shell */
     size_t word_count;
+    bool powershell;  /* the agent has to be told that PowerShell reads the line */
     struct str shell; /* the file by which the agent is to start its shell; empty: as before */
 };
 

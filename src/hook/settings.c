@@ -253,7 +253,7 @@ static bool is_ours(enum hook_agent agent, const struct json_value *handler)
     strcat(call, hook_agents[agent].name);
     struct str text = buf_str(&command);
     size_t at = str_find(text, str_of(call), 0), behind = at + strlen(call);
-    return at < text.n && (behind == text.n || text.p[behind] == ' ') &&
+    return at < text.n && (behind == text.n || text.p[behind] == ' ' || text.p[behind] == ';') &&
            str_findi(str_slice(text, 0, at), STR("cordon"), 0) < at;
 }
 
@@ -454,6 +454,8 @@ static void compact_entry(enum hook_agent agent, const struct hook_entry *e, str
             json_string(&w, e->words[i]);
         json_close(&w, ']');
     }
+    if (e->powershell)
+        json_put(&w, STR("shell"), STR("powershell"));
     if (agent == HOOK_CLAUDE)
         json_put(&w, STR("onFailure"), STR("block"));
     json_close(&w, '}');

@@ -2,6 +2,10 @@
 /* cordon hook as agents call it: stdin, stdout, exit codes 0 and 2; and the settings it writes. */
 #include "e2e/program.h"
 
+#ifdef _WIN32
+#include <io.h>
+#endif
+
 #define EVENT(tool, member, value)                                                                 \
     "{\"session_id\":\"s-1\",\"cwd\":\"/ws\",\"tool_name\":\"" tool "\",\"tool_input\":{\"" member \
     "\":\"" value "\"}}"
@@ -277,6 +281,63 @@ static void test_plugin(void)
 }
 #endif
 
+#ifdef _WIN32
+/* The value of "command" in what --print says, as the agent reads it. */
+static void printed_line(const char *agent, struct buf *text, struct buf *line)
+{
+    char words[64];
+    snprintf(words, sizeof words, "hook --print %s", agent);
+    program_run(words, NULL, text);
+    struct str key = STR("\"command\": \""), all = buf_str(text);
+    buf_reset(line);
+    for (size_t i = str_find(all, key, 0) + key.n; i < all.n && all.p[i] != '"'; i++) {
+        i += all.p[i] == '\\';
+        buf_char(line, all.p[i]);
+    }
+}
+
+/* The lines for the shells of agents. cmd runs its own; PowerShell, which is not here, is stood in
+   for by the reader that measure-powershell compares with the real one. */
+static void test_lines(void)
+{
+    auto_buf struct buf text = {0}, line = {0}, missing = {0}, out = {0}, printed = {0};
+    printed_line("codex", &text, &printed);
+    struct str codex = buf_str(&printed);
+    size_t end = str_find(codex, STR("\" hook codex"), 0);
+    ok(end < codex.n && codex.p[0] == '"', "codex: a program in quotes");
+    buf_add(&line, STR("\"\"C:/no such folder/cordon.exe"));
+    buf_add(&line, str_from(codex, end));
+    buf_add(&line, STR("\""));
+    FILE *errors = fopen("build/e2e-line", "wb");
+    int before = _dup(2);
+    if (errors)
+        _dup2(_fileno(errors), 2);
+    int code = system(buf_cstr(&line));
+    _dup2(before, 2);
+    _close(before);
+    if (errors)
+        fclose(errors);
+    if (!ok(code == 2 && read_back("build/e2e-line", &missing) && says(&missing, "did not run"),
+            "codex: a program that is missing ends with 2 and the reason"))
+        note("%d %s", code, buf_cstr(&missing));
+    remove("build/e2e-line");
+    static const char *const agents[] = {"gemini", "qwen"};
+    for (size_t i = 0; i < 2; i++) {
+        printed_line(agents[i], &text, &printed);
+        char words[32];
+        snprintf(words, sizeof words, "\"args\":[\"hook\",\"%s\"]", agents[i]);
+        ok(says(&text, "\"shell\": \"powershell\"") == (i == 1), "%s is told the shell: %s",
+           agents[i], i == 1 ? "yes" : "no");
+        write_file("build/e2e-line.ps1", buf_str(&printed));
+        if (!ok(program_run("check --json --show --file build/e2e-line.ps1", NULL, &out) == 0 &&
+                    says(&out, "cordon.exe\"") && says(&out, words),
+                "%s: PowerShell's line calls cordon with its words", agents[i]))
+            note("%s: %s", buf_cstr(&printed), buf_cstr(&out));
+        remove("build/e2e-line.ps1");
+    }
+}
+#endif
+
 static void test_settings(void)
 {
     static const char before[] = "{\n   \"model\" : \"x\",\n   \"n\": [ 1,2 ]\n}\n";
@@ -326,7 +387,9 @@ int main(void)
     forget_variable("CORDON");
     test_events();
     test_settings();
-#ifndef _WIN32
+#ifdef _WIN32
+    test_lines();
+#else
     test_wrapped();
     test_own_folders();
     test_shell();

@@ -411,6 +411,17 @@ static void test_settings(void)
                     "{\"command\":\"cordon hook claudette\"}]}]}}"),
                 &out, &changed, &error);
     ok(!changed, "other people's hooks stay");
+    static const char *const lines[] = {"& 'C:/x y/cordon.exe' hook gemini; if ($LASTEXITCODE) {}",
+                                        "try { & 'cordon.exe' hook gemini ; $x = 0 } catch { }"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        auto_buf struct buf in = {0}, gone = {0};
+        struct hook_entry entry = {.command = str_of(lines[i]), .powershell = i > 0};
+        int rc = hook_install(HOOK_GEMINI, STR("{}\n"), &entry, &in, &changed, &error);
+        ok(rc == 0 && has_word(buf_str(&in), STR("\"shell\": \"powershell\"")) == (i > 0) &&
+               hook_remove(HOOK_GEMINI, buf_str(&in), &gone, &changed, &error) == 0 && changed &&
+               !has_word(buf_str(&gone), STR("cordon")),
+           "a line for PowerShell is found again (%u)", (unsigned)i);
+    }
 }
 
 /* Claude Code's shell in the settings: comes, is replaced and goes; another one is not touched. */

@@ -9,6 +9,46 @@
 #include "launch/disk.h"
 #include "launch/machine.h"
 
+struct str line_begin(enum hook_agent agent)
+{
+    (void)agent;
+    return STR_NONE;
+}
+
+enum line_form line_program(struct buf *out, enum hook_agent agent, struct str path, bool project)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf word = {0};
+    bool bare = agent == HOOK_OPENCODE; /* its file starts the program itself */
+    struct str home;
+    bool below = project && disk_variable(&arena, STR("HOME"), &home) && home.n > 1 &&
+                 str_starts(path, home) && path.n > home.n && path.p[home.n] == '/';
+    struct str rest = below ? str_from(path, home.n) : path;
+    bool good = line_word(&word, rest);
+    bool quoted = word.n && word.p[0] == '"';
+    buf_add(out, !below ? STR("") : bare ? STR("$HOME") : STR("\"$HOME"));
+    if (bare)
+        buf_add(out, rest);
+    else if (below)
+        buf_add(out, quoted ? str_slice(buf_str(&word), 1, word.n - 1) : buf_str(&word));
+    else
+        buf_add(out, buf_str(&word));
+    buf_add(out, below && !bare ? STR("\"") : STR(""));
+    return good || bare ? LINE_GOOD : LINE_NO_FORM;
+}
+
+void line_end(struct buf *out, enum hook_agent agent)
+{
+    (void)agent;
+    buf_add(out, STR(" || sh -c 'echo \"" LINE_NO_ANSWER "\" >&2; exit 2'"));
+}
+
+bool line_is_powershell(enum hook_agent agent)
+{
+    (void)agent;
+    return false;
+}
+
 bool shell_is_used(enum hook_agent agent)
 {
     return agent == HOOK_CLAUDE || agent == HOOK_OPENCODE;
