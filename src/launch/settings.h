@@ -22,7 +22,7 @@ struct settings {
     /* Creates a temp folder of the run's own below the shared one; NULL: none is created (why,
        check). */
     int (*make_temp)(struct settings *s, struct str shared, struct str *out);
-    bool keeps_temp; /* TMPDIR stays the caller's with --temp=own */
+    bool keeps_temp;    /* TMPDIR stays the caller's with --temp=own */
     intptr_t temp_hold; /* of make_temp: keeps other runs from removing it; 0: nothing is held */
 
     /* Inside a run: fills the policy with the one in force, and no option counts; NULL: none. */
