@@ -265,6 +265,39 @@ static void test_summary(void)
     summary_free(&s);
 }
 
+/* What programs of Windows do at every start gets no line; the same by others, or beside it, does. */
+static void test_noise(void)
+{
+    static const struct {
+        enum audit_op op;
+        const char *image, *target;
+        bool quiet;
+    } rows[] = {
+        {AUDIT_REGISTRY_WRITE, "C:\\p\\pwsh.exe",
+         "\\REGISTRY\\User\\S-1-5-21\\Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
+         "Shell Folders",
+         true},
+        {AUDIT_REGISTRY_WRITE, "C:\\p\\pwsh.exe",
+         "\\REGISTRY\\User\\S-1-5-21\\Software\\Microsoft\\Windows\\CurrentVersion\\Explorer\\"
+         "User Shell Folders",
+         false},
+        {AUDIT_DEVICE_OPEN, "C:\\p\\pwsh.exe", "\\\\.\\MountPointManager", true},
+        {AUDIT_DEVICE_OPEN, "C:\\p\\pwsh.exe", "\\\\.\\C:", true},
+        {AUDIT_DEVICE_OPEN, "C:\\p\\other.exe", "\\\\.\\C:", false},
+        {AUDIT_DEVICE_OPEN, "C:\\p\\pwsh.exe", "\\\\.\\PhysicalDrive0", false},
+        {AUDIT_NET_CONNECT, "C:\\p\\net.exe", "a local socket of the AF_UNIX family", true},
+        {AUDIT_NET_CONNECT, "C:\\p\\net.exe", "a raw socket", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct audit_event e = {.type = AUDIT_DENY,
+                                .op = rows[i].op,
+                                .image = str_of(rows[i].image),
+                                .target = str_of(rows[i].target)};
+        ok(audit_is_quiet(&e) == rows[i].quiet, "%s %s", rows[i].target,
+           rows[i].quiet ? "gets no line" : "gets a line");
+    }
+}
+
 int main(void)
 {
     test_repeats();
@@ -274,5 +307,6 @@ int main(void)
     test_mask();
     test_reader();
     test_summary();
+    test_noise();
     return tap_done();
 }

@@ -152,9 +152,11 @@ static void refuse_kind(struct request *r, const char *what)
 /* Family, type, protocol. */
 static void judge_kind(struct request *r, const int32_t words[3])
 {
-    enum { RAW = 3, UNSPECIFIED = 0 };
+    enum { RAW = 3, UNSPECIFIED = 0, UNIX = 1 };
     if ((words[0] != AF_INET && words[0] != AF_INET6 && words[0] != UNSPECIFIED) || words[1] == RAW)
-        refuse_kind(r, words[1] == RAW ? "a raw socket" : "a socket of another family");
+        refuse_kind(r, words[1] == RAW    ? "a raw socket"
+                       : words[0] == UNIX ? "a local socket of the AF_UNIX family"
+                                          : "a socket of another family");
     else
         request_answer(r, STATUS_SUCCESS);
 }
