@@ -143,6 +143,9 @@ struct run_options;
 struct learn;
 int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l);
 
+/* Whether the name itself is a link: what a command line writes must not go where a run's link leads. */
+bool system_is_link(const char *path);
+
 /* fopen for a name in WTF-8. */
 FILE *system_fopen(const char *path, const char *mode);
 

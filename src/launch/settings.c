@@ -306,6 +306,20 @@ int settings_path(struct settings *s, struct str given, struct path *out)
     return path_normalize(&s->policy.paths, given, p, room, out);
 }
 
+static bool lies_in(struct str folder, struct str path)
+{
+    return str_starts(path, folder) &&
+           (path.n == folder.n || folder.n == 1 || path.p[folder.n] == '/');
+}
+
+/* A link on the way from the folder, which has none itself, down to the path: an earlier run may have
+   put it there. */
+static bool has_link_below(struct str folder, struct str path, struct str final)
+{
+    return disk_dialect() == PATH_POSIX && folder.n && lies_in(folder, path) &&
+           !str_eq(path, final);
+}
+
 /* --cwd, or the current directory, which does not exist in a foreign dialect. */
 static int choose_cwd(struct settings *s)
 {
@@ -322,8 +336,9 @@ static int choose_cwd(struct settings *s)
         if (!s->foreign &&
             (disk_look(&s->arena, path.text, &facts) || !facts.exists || !facts.directory))
             return fail(s, CORDON_E_VALUE, "--cwd %.*s: folder not found", STR_ARG(o->value));
+        s->cwd_is_link = !s->foreign && (facts.link || has_link_below(s->policy.paths.cwd,
+                                                                      path.text, facts.final));
         s->policy.paths.cwd = s->foreign ? path.text : facts.final;
-        s->cwd_is_link = !s->foreign && facts.link;
     }
     s->cwd = s->policy.paths.cwd;
     return 0;
@@ -359,7 +374,13 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
     if (s->foreign)
         return 0;
     bool created = str_eq(root->from, STR("--create-root"));
-    bool found = disk_look(&s->arena, path.text, &facts) == 0 && facts.exists;
+    bool looked = disk_look(&s->arena, path.text, &facts) == 0, found = looked && facts.exists;
+    if (looked && !facts.link && !s->policy.allow_broad_root &&
+        has_link_below(s->cwd, path.text, facts.final))
+        return fail(s, CORDON_E_REFUSED,
+                    "%.*s %.*s: a link on the way leads to %.*s; name that (a planted link would "
+                    "widen the sandbox)",
+                    STR_ARG(root->from), STR_ARG(root->given), STR_ARG(facts.final));
     /* Only a run creates it, and nothing that would be refused then. */
     if (!found && created && s->make_temp &&
         (s->policy.allow_broad_root ||
@@ -421,12 +442,6 @@ static struct str caller_temp(struct settings *s, struct str folder)
                 (str_starts(name, STR("cordon-run-")) || str_starts(name, STR("cordon-session-")));
     s->keeps_temp = s->keeps_temp || made;
     return made ? above : folder;
-}
-
-static bool lies_in(struct str folder, struct str path)
-{
-    return str_starts(path, folder) &&
-           (path.n == folder.n || folder.n == 1 || path.p[folder.n] == '/');
 }
 
 /* With --temp=own a session's runs have a folder of their own as TMPDIR, and a single run has where

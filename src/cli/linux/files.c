@@ -8,6 +8,12 @@
 
 #include "cli/cli.h"
 
+bool system_is_link(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && strncmp(path, "/dev/", 5) != 0;
+}
+
 FILE *system_fopen(const char *path, const char *mode)
 {
     return fopen(path, mode);

@@ -37,6 +37,14 @@ int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct le
     return print_failure("--learn=allow is for Linux");
 }
 
+bool system_is_link(const char *path)
+{
+    auto_arena struct arena arena = {0};
+    wchar_t *name = wide(&arena, str_of(path));
+    DWORD attributes = name ? GetFileAttributesW(name) : INVALID_FILE_ATTRIBUTES;
+    return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT);
+}
+
 FILE *system_fopen(const char *path, const char *mode)
 {
     auto_arena struct arena arena = {0};

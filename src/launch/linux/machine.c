@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,9 +24,19 @@ bool machine_random(void *out, size_t count)
 
 intptr_t machine_append_open(const char *path, char *why, size_t capacity)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+    /* An earlier run may have put a link or a pipe there; those of the system are meant. */
+    bool given = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+    int fd = open(path,
+                  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
+                      (given ? 0 : O_NOFOLLOW),
+                  0600);
     if (fd < 0)
-        snprintf(why, capacity, "%s", strerror(errno));
+        snprintf(why, capacity, "%s",
+                 errno == ELOOP   ? "it is a link; name the file that it leads to"
+                 : errno == ENXIO ? "it is a pipe that nobody reads"
+                                  : strerror(errno));
+    else
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
     return fd < 0 ? MACHINE_NO_FILE : fd;
 }
 

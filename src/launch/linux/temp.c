@@ -328,10 +328,9 @@ static void remove_below(int top, int folder, int depth, unsigned *moved)
 static bool remove_inside(const char *path)
 {
     unsigned moved = 0, before;
-    int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int top = open_folder(AT_FDCWD, path);
     if (top < 0)
         return false;
-    fchmod(top, 0700);
     for (int round = 0; round < MOST_ROUNDS; round++) {
         before = moved;
         remove_below(top, top, 0, &moved);

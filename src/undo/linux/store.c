@@ -27,16 +27,28 @@ static bool make_all(char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-bool store_path(bool make, char *out, size_t capacity, char *why, size_t why_capacity)
+/* The name's length, as snprintf says it; 0 if there is no place. */
+static int name_store(char *out, size_t capacity)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    char path[3072], *final;
-    int n;
     if (state && state[0] == '/')
-        n = snprintf(path, sizeof path, "%s/cordon/runs", state);
-    else if (home && home[0] == '/')
-        n = snprintf(path, sizeof path, "%s/.local/state/cordon/runs", home);
-    else {
+        return snprintf(out, capacity, "%s/cordon/runs", state);
+    if (home && home[0] == '/')
+        return snprintf(out, capacity, "%s/.local/state/cordon/runs", home);
+    return 0;
+}
+
+bool store_name(char *out, size_t capacity)
+{
+    int n = name_store(out, capacity);
+    return n > 0 && n < (int)capacity;
+}
+
+bool store_path(bool make, char *out, size_t capacity, char *why, size_t why_capacity)
+{
+    char path[3072], *final;
+    int n = name_store(path, sizeof path);
+    if (n == 0) {
         snprintf(why, why_capacity, "no place for journals: set XDG_STATE_HOME or HOME");
         return false;
     }

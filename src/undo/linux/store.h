@@ -14,6 +14,8 @@
 
 enum { STORE_MOST_RUNS = 4096, STORE_LONGEST_ID = 40, STORE_LARGEST_LOG = 256 << 20 };
 
+/* The folder's name, whether it is there or not; false if there is no place for it. */
+bool store_name(char *out, size_t capacity);
 /* The folder, created if make is set; NUL-terminated. False with a sentence. */
 bool store_path(bool make, char *out, size_t capacity, char *why, size_t why_capacity);
 

@@ -95,7 +95,8 @@ static void test_caches(void)
                   {"pytest", "pytest-of-$LOGNAME", true}};
     static const char *const forms[] = {"mkdir -p %s; echo x > %s/c",
                                         "ln -s $PWD %s 2>/dev/null; test -e %s/.",
-                                        "mkdir -p d; mv d %s 2>/dev/null; test -d %s"};
+                                        "mkdir -p d; mv d %s 2>/dev/null; test -d %s",
+                                        "mkdir -p %s; echo x > %s/c; chmod 311 $TMPDIR/* || true"};
     char script[300], name[100];
     setenv("LOGNAME", "somebody", 1);
     setenv("B", "", 1);

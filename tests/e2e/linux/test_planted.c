@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run leaves in its root for later calls of Cordon: links on the way to a root, in the place
+ * of a file that Cordon writes, and journals that nobody kept.
+ */
+#include "harness.h"
+
+static void fresh(void)
+{
+    sh(".",
+       "chmod -R u+rwx ws out home; rm -rf ws out home; mkdir -p ws/build/w out/w home; echo old > "
+       "out/file");
+}
+
+/* A run puts the link there, and the line that follows must leave what is outside as it is. */
+static void test_link(const char *what, const char *plant, const char *line, const char *control)
+{
+    fresh();
+    ok(sh("ws", "'%s' run -- sh -ec '%s'", cordon, plant) == 0, "%s: a run leaves a link", what);
+    ok(sh("ws", line, cordon) == 125 &&
+           sh("out", "grep -qx old file && test ! -e w/new -a ! -e new") == 0,
+       "%s is refused, and nothing outside has changed", what);
+    fresh();
+    ok(sh("ws", control, cordon) == 0, "%s without the link works", what);
+}
+
+static void test_links(void)
+{
+    test_link("a root below a link", "mv build b; ln -s ../out build",
+              "'%s' run --root . --root build/w -- touch build/w/new",
+              "'%s' run --root . --root build/w -- touch build/w/new");
+    test_link("a new root below a link", "mv build b; ln -s ../out build",
+              "'%s' run --create-root build/new -- true",
+              "'%s' run --create-root build/new -- true");
+    test_link("a directory below a link", "mv build b; ln -s ../out build",
+              "'%s' run --cwd build/w -- touch new", "'%s' run --cwd build/w -- touch new");
+    test_link("the audit file", "ln -s ../out/file audit", "'%s' run --audit audit -- true",
+              "'%s' run --audit audit -- true && test -s audit");
+    test_link("the report", "ln -s ../out/file page",
+              "'%1$s' run --audit ../audit -- true; '%1$s' report ../audit -o page",
+              "'%1$s' run --audit ../audit -- true; '%1$s' report ../audit -o page && test -s page");
+}
+
+static void test_files(void)
+{
+    fresh();
+    ok(sh("ws", "'%s' run -- ln -s ../out/file learned && '%s' run --learn -o learned -- true",
+          cordon, cordon) == 0 &&
+           sh("out", "grep -qx old file") == 0,
+       "--learn -o writes through no link");
+    ok(sh("ws", "'%s' run --learn -o other -- true && test -s other", cordon) == 0,
+       "a new file is written");
+    ok(sh("ws", "'%s' run -- mkfifo pipe && timeout 20 '%s' run --audit pipe -- true", cordon,
+          cordon) == 125,
+       "a pipe that nobody reads is no audit file, and nobody waits");
+    ok(sh("ws", "'%s' run --audit /dev/stderr -- true 2>&1 | grep -q '\"start\"'", cordon) == 0,
+       "/dev/stderr is one");
+}
+
+static void test_journals(void)
+{
+    fresh();
+    static const char set[] = "HOME=$PWD/../home; export HOME; unset XDG_STATE_HOME; mkdir -p "
+                              "$HOME/.local/share; cd $HOME/.local";
+    ok(sh("ws", "%s; '%s' run -- mkdir -p share/a && test -d share/a", set, cordon) == 0,
+       "a run in ~/.local works");
+    ok(sh("ws", "%s; '%s' run -- mkdir -p state/cordon/runs/x", set, cordon) != 0 &&
+           sh("home", "test ! -e .local/state/cordon/runs") == 0,
+       "but makes no journals");
+    ok(sh("ws",
+          "%s; '%s' run --undo --root share -- touch share/b && ls state/cordon/runs | grep -q .",
+          set, cordon) == 0 &&
+           sh("ws", "%s; '%s' run -- mv state/cordon/runs share/r", set, cordon) != 0 &&
+           sh("ws", "%s; '%s' run -- mv state share/s", set, cordon) != 0,
+       "nor moves those that are kept");
+}
+
+int main(void)
+{
+    if (!box_make("planted-test"))
+        return box_done();
+    test_links();
+    test_files();
+    test_journals();
+    return box_done();
+}
