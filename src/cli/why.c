@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cordon why: the decision that run would make, offline, with its rule and remedy. */
 #include "cli/cli.h"
+#include "launch/disk.h"
 #include "lib/api.h"
 
 static int print_list(struct cordon_policy *p, bool json)
@@ -105,7 +106,9 @@ static int why(struct cordon_policy *p, struct arguments *args)
     if (list)
         return print_failure("--list takes no question; leave out %s", words[0]);
     if (count < 2)
-        return print_failure("ask like this: cordon why write C:\\data\\x.txt --root C:\\ws");
+        return print_failure(disk_dialect() == PATH_POSIX
+                                 ? "ask like this: cordon why write /etc/hosts"
+                                 : "ask like this: cordon why write C:\\data\\x.txt --root C:\\ws");
     struct cordon_answer *a = NULL;
     if (cordon_why(p, words[0], count - 1, words + 1, &a))
         return print_failure("%s", cordon_policy_error(p));

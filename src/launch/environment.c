@@ -33,7 +33,6 @@ static const char *const proxies[] = {"http_proxy",
                                       "FTP_PROXY",
                                       "npm_config_proxy",
                                       "npm_config_https_proxy",
-                                      "npm_config_http_proxy",
                                       "YARN_HTTP_PROXY",
                                       "YARN_HTTPS_PROXY",
                                       "PIP_PROXY",
@@ -115,6 +114,9 @@ static void drop_secrets(struct builder *b)
 bool environment_is_secret(const char *variable)
 {
     auto_buf struct buf masked = {0};
+    /* Folders: in a command line pwd= is a password. */
+    if (strncmp(variable, "PWD=", 4) == 0 || strncmp(variable, "OLDPWD=", 7) == 0)
+        return false;
     audit_mask(&masked, str_of(variable));
     return masked.failed || !str_eq(buf_str(&masked), str_of(variable));
 }

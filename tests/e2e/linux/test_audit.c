@@ -54,6 +54,14 @@ static void test_tree(void)
     ok(sh(".", "test $(grep -c '\"cmdline\":\"/bin/sh ./script' a.jsonl) = 1") == 0, "once");
     ok(sh(".", "! grep -q hunter2 a.jsonl") == 0, "secrets in command lines are masked");
     ok(sh(".",
+          "A_TOKEN=x '%s' run --quiet --unset @secrets -- sh -c 'test -z \"$A_TOKEN\" && env | "
+          "grep "
+          "-q ^PWD='",
+          cordon) == 0,
+       "--unset @secrets takes tokens, not the folder in PWD");
+    ok(sh(".", "A_TOKEN=x '%s' run --quiet -- sh -c 'test -n \"$A_TOKEN\"'", cordon) == 0,
+       "without it the token is there");
+    ok(sh(".",
           PID_OF("a", "sh -c") "grep '\"type\":\"exit\"' a.jsonl | grep \"\\\"pid\\\":$a,\" | grep "
                                "-q '\"code\":9'") == 0,
        "the end of the command is told with its code");
