@@ -356,6 +356,15 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
                  q->match.hit[IMAGE_ROOT]);
 }
 
+/* What the caller's own programs keep under the caller's number goes when the run ends. */
+static const char *find_trusted(const struct policy *policy, struct str entry)
+{
+    const char *name = trusted_find(entry);
+    if (!name && policy->settings.paths.dialect == PATH_POSIX)
+        name = trusted_of_others(entry, policy->settings.machine.user);
+    return name;
+}
+
 /* The temp folder that ends at end. If none of it outlives the run, no other program obeys what is
    there. */
 static enum cordon_verdict decide_temp(struct question *q, size_t end)
@@ -376,7 +385,7 @@ static enum cordon_verdict decide_temp(struct question *q, size_t end)
     if (q->policy->settings.temp == POLICY_TEMP_OWN) {
         struct str own = str_from(q->policy->settings.temp_own, end + 1);
         bool ours = own.n && str_eq(entry, own);
-        const char *trusted = ours ? NULL : trusted_find(entry);
+        const char *trusted = ours ? NULL : find_trusted(q->policy, entry);
         if (trusted)
             return deny_name(q, RULE_TEMP_TRUSTED, trusted);
         /* The next run of the session expects it as it is. */

@@ -27,6 +27,9 @@ enum packages_kind packages_find(enum path_dialect dialect, struct str component
 /* The pattern of a name that programs trust in a shared temp folder; NULL: not one of those. */
 const char *trusted_find(struct str component);
 
+/* The same for a cache of code that is named after the number of a user other than this one. */
+const char *trusted_of_others(struct str component, uint32_t user);
+
 /* True if a commit may write it. below is the path below the git folder, without the separator in
    front, not empty. */
 bool git_commit_writes(enum path_dialect dialect, struct str below);

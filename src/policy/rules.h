@@ -51,6 +51,7 @@ int policy_list_add(struct arena *arena, struct policy_list *list, struct policy
    roots and everything that contains one of these are too broad as well. */
 struct policy_machine {
     struct str home, windows, program_files, program_files_x86, program_data;
+    uint32_t user; /* Linux: the caller's number, for names in temp that end in one */
 };
 
 struct policy_limits {

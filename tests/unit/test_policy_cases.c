@@ -101,6 +101,12 @@ static bool read_option(struct world *w, struct str name, struct str value)
     }
     if (str_eq(name, STR("--mode")))
         return policy_read_mode(value, &s->mode) == 0;
+    if (str_eq(name, STR("--temp")))
+        return policy_read_temp(&w->arena, value, s) == 0;
+    if (str_eq(name, STR("--user"))) {
+        s->machine.user = (uint32_t)strtoul(value.p, NULL, 10);
+        return true;
+    }
     if (str_eq(name, STR("--git")))
         return policy_read_git(value, &s->git) == 0;
     if (str_eq(name, STR("--net")))

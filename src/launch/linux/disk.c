@@ -218,4 +218,5 @@ void disk_machine(struct arena *arena, struct policy_machine *machine)
     struct str home;
     if (disk_variable(arena, STR("HOME"), &home) && disk_look(arena, home, &facts) == 0)
         machine->home = facts.final;
+    machine->user = (uint32_t)geteuid();
 }
