@@ -322,7 +322,7 @@ static int check_lists(struct compiler *c)
         if (!net_read_rule(s->net_allow.items[i].given, &rule)) {
             name_entry(c, "network allow", &s->net_allow.items[i]);
             buf_add(c->error, STR("not a name such as example.com, *.example.com, example.com:443 "
-                                  "or example.com@10.0.0.0/8"));
+                                  "or example.com@10.0.0.0/8 (a private network)"));
             return CORDON_E_VALUE;
         }
         names += !rule.refuses;

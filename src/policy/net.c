@@ -246,8 +246,9 @@ bool net_read_rule(struct str text, struct net_rule *out)
         rule.range = net_read_host(str_slice(range, 0, slash));
         bool four = rule.range.kind == NET_V4;
         if (rule.refuses || (!four && rule.range.kind != NET_V6) || slash >= range.n ||
-            !read_decimal(str_from(range, slash + 1), four ? 32 : 128, &number) || number == 0)
-            return false;
+            !read_decimal(str_from(range, slash + 1), four ? 32 : 128, &number) || number == 0 ||
+            net_private_range(&rule.range).n == 0)
+            return false; /* no name leads to this machine or to special networks */
         rule.ranged = true;
         rule.bits = number + (four ? 96 : 0);
         text = str_slice(text, 0, at);
