@@ -98,9 +98,10 @@ const char *print_nearest(const char *word, const char *const *names, size_t cou
     for (size_t i = 0; i < count; i++) {
         size_t distance = str_distance(str_of(word), str_of(names[i]), best);
         bool is_prefix = strlen(word) >= 3 && str_startsi(str_of(names[i]), str_of(word));
-        if (distance < best || (is_prefix && !nearest)) {
+        bool is_near = distance < best && 2 * distance <= strlen(word);
+        if (is_near || (is_prefix && !nearest)) {
             nearest = names[i];
-            best = distance < best ? distance : best;
+            best = is_near ? distance : best;
         }
     }
     return nearest;

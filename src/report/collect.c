@@ -378,7 +378,7 @@ void report_line(struct report *r, struct str line, bool last)
         return;
     arena_reset(&r->line);
     bool good = line.n <= REPORT_MAX_LINE && json_read(&r->line, line, &event, &error) == 0 &&
-                event.type == JSON_OBJECT;
+                event.type == JSON_OBJECT && text_of(&event, STR("type")).n;
     if (!good && last) {
         r->cut = true;
         return;
