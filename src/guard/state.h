@@ -74,5 +74,9 @@ void guard_code(struct guard *g, struct str who, struct word code);
 /* The same for an argument of a program that can run commands (vim -c, tar --to-command): where the
    name of a program that opens things stands in it, the text from there on is a command. */
 void guard_embedded(struct guard *g, struct str who, struct word text);
+/* The same for a text that hardly ever holds commands: only an opener with its address counts. */
+void guard_carried(struct guard *g, struct word text);
+/* Two words of a command that are an opener and its address. */
+bool guard_is_opening(struct str word, struct str next);
 
 #endif

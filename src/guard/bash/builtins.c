@@ -264,7 +264,7 @@ static void run_source(struct bash_reader *b, const struct word *words, size_t c
         bash_run_text(b, input, STR("source"));
         return;
     }
-    guard_script(b->g, words[1]);
+    guard_script_as(b->g, words[1], GUARD_BASH);
 }
 
 static void run_trap(struct bash_reader *b, const struct word *words, size_t count)

@@ -92,7 +92,9 @@ static void judge_variable(struct guard *g, struct str name, struct word value)
         judge_expanded(g, value);
     } else if (str_eq(name, STR("BASH_ENV"))) {
         guard_script_as(g, value, GUARD_BASH);
-    } else if (str_starts(name, STR("BASH_FUNC_"))) {
+    } else if (!str_starts(name, STR("BASH_FUNC_"))) {
+        guard_carried(g, value); /* many programs take commands from variables of their own */
+    } else {
         size_t brace = str_find_char(value.text, '{', 0);
         value.text = str_from(value.text, brace);
         guard_nested(g, GUARD_BASH, value);
@@ -159,6 +161,11 @@ static void judge_git_command(struct guard *g, const struct guard_call *call)
     }
     if (i < call->count && str_eqi(call->words[i].text, STR("config")))
         judge_git_config(g, call, i + 1);
+    if (i < call->count &&
+        name_is_one_of(call->words[i].text,
+                       STR("bisect|rebase|difftool|submodule|filter-branch|ls-remote|clone|fetch|"
+                           "pull|push|archive|mergetool|grep")))
+        judge_carried(g, call, i + 1); /* --exec, --upload-pack, -x and their like */
     if (i >= call->count || !str_eqi(call->words[i].text, STR("clean")))
         return;
     unsigned flags = 0;

@@ -85,6 +85,43 @@ static bool starts_programs(struct str who, const struct searched *code)
     return code->has['`'] && name_is_one_of(who, STR("perl|ruby|php"));
 }
 
+/* The word names an opener, and is no everyday word. */
+static bool is_rare_opener(struct str word)
+{
+    return guard_is_opener(word) &&
+           !name_is_one_of(
+               name_program(word),
+               STR("open|start|env|rm|sh|bash|sudo|cmd|gio|nohup|setsid|powershell|pwsh"));
+}
+
+void guard_carried(struct guard *g, struct word text)
+{
+    enum { LONGEST_SCHEME = 64 };
+    struct str code = text.text;
+    if (str_find(code, STR("://"), 0) == code.n)
+        return;
+    for (size_t i = 0, end; i < code.n && !guard_stopped(g); i = end + 1) {
+        for (end = i; end < code.n && !ends_word(code.p[end]); end++)
+            ;
+        struct str rest = str_slice(code, end + 1, end + 1 + LONGEST_SCHEME);
+        if (end == i || end >= code.n || code.p[end] != ' ' || !guard_is_url(rest) ||
+            !is_rare_opener(str_slice(code, i, end)))
+            continue;
+        struct word command = text;
+        size_t stop = end + 1;
+        while (stop < code.n && !str_has_char(STR(" '\"`)\n;"), code.p[stop]))
+            stop++;
+        command.text = str_slice(code, i, stop);
+        guard_nested(g, GUARD_BASH, command);
+        return;
+    }
+}
+
+bool guard_is_opening(struct str word, struct str next)
+{
+    return guard_is_url(next) && is_rare_opener(word);
+}
+
 void guard_embedded(struct guard *g, struct str who, struct word text)
 {
     struct str code = text.text;

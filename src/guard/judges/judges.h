@@ -13,6 +13,8 @@ void judge_lolbas(struct guard *g, const struct guard_call *call, struct str nam
 
 /* Judges the words from an index on as a program of their own. */
 void judge_rest(struct guard *g, const struct guard_call *call, size_t from);
+/* Arguments from this one on that are an opener with its address, or hold one. */
+void judge_carried(struct guard *g, const struct guard_call *call, size_t from);
 
 /* judge_shell.c: programs that hand things to the desktop's shell */
 void judge_explorer(struct guard *g, const struct guard_call *call);

@@ -242,6 +242,24 @@ static void judge_wrapper(struct guard *g, const struct guard_call *call,
     guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = count});
 }
 
+void judge_carried(struct guard *g, const struct guard_call *call, size_t from)
+{
+    for (size_t i = from; i < call->count && !guard_stopped(g); i++)
+        if (i + 1 < call->count && guard_is_opening(call->words[i].text, call->words[i + 1].text))
+            judge_rest(g, call, i);
+        else
+            guard_carried(g, call->words[i]);
+}
+
+/* Their arguments are texts. */
+static bool takes_texts(struct str name)
+{
+    return name_is_one_of(
+        name, STR("echo|printf|grep|egrep|fgrep|rg|ag|ack|sed|jq|cat|tee|test|[|logger|"
+                  "notify-send|say|write-host|write-output|findstr|select-string|rem|"
+                  "title|set|export|declare|local|readonly|alias|return|exit|curl|wget"));
+}
+
 static void judge_by_name(struct guard *g, const struct guard_call *call, struct str name)
 {
     const struct word *args = call->words + 1;
@@ -260,6 +278,10 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
         judge_browser(g, call);
     else
         judge_lolbas(g, call, name);
+    /* Many programs start what their arguments say. For one that no table knows, an opener with its
+       address is enough. */
+    if (handler == NAME_ROWS(handlers) && wrapper == NAME_ROWS(wrappers) && !takes_texts(name))
+        judge_carried(g, call, 1);
 }
 
 /* cmd and PowerShell hand a document that stands as a command to the shell. */
