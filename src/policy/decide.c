@@ -273,8 +273,9 @@ static enum cordon_verdict decide_commit(struct question *q, struct str below, b
     enum path_dialect dialect = q->policy->settings.paths.dialect;
     if (below.n == 0)
         return decide_git(q, top);
+    /* What was there in a nested repository can be removed, so nothing in one counts as new. */
     bool written = q->policy->settings.git == POLICY_GIT_FULL
-                       ? git_full_writes(dialect, below, r->facts.exists)
+                       ? git_full_writes(dialect, below, r->facts.exists || !top)
                        : git_commit_writes(dialect, below);
     if (r->access != POLICY_REPARSE && r->access != POLICY_SECURITY && written && !leads_away(r) &&
         (top || !revives(r, below)))
@@ -585,7 +586,11 @@ void policy_decide_pair(const struct policy *policy, const struct policy_request
     /* Cargo makes its folder beside the place where it belongs. */
     bool enters = (a.zone == ZONE_ROOT && b.zone == ZONE_PACKAGES) ||
                   (a.zone == ZONE_TEMP && b.zone == ZONE_TEMP_PACKAGES);
-    if (a.zone != b.zone && !enters && (folder || a.zone == ZONE_OTHER || b.zone == ZONE_OTHER)) {
+    /* Each name in a git folder has rules of its own: what was written as an object would be obeyed
+       as a submodule's folder, and a worktree's folder would make room for one that leads
+       elsewhere. Git itself renames files only. */
+    bool differs = a.zone != b.zone || (a.zone == ZONE_GIT && folder);
+    if (differs && !enters && (folder || a.zone == ZONE_OTHER || b.zone == ZONE_OTHER)) {
         *answer =
             (struct policy_answer){.rule = RULE_LINK_PLACE, .other_device = true, .target = true};
     }
