@@ -163,6 +163,29 @@ bool broker_allows(struct broker *b, struct request *r, const struct resolved *w
     return broker_allows_by(b, r, where, access, op, &rule);
 }
 
+static void report_grant(struct broker *b, const struct request *r, enum audit_op op,
+                         struct str target, enum policy_rule rule)
+{
+    char image[PATH_MAX];
+    bool notable = rule == RULE_GIT_NEW;
+    if (!b->report_grants && !notable)
+        return;
+    b->event(b->context, &(struct audit_event){.type = AUDIT_ALLOW,
+                                               .op = op,
+                                               .time = b->now(),
+                                               .pid = process_caller(b, r),
+                                               .image = broker_image(r, image, sizeof image),
+                                               .target = target,
+                                               .verdict = CORDON_ALLOW,
+                                               .notable = notable,
+                                               .rule = str_of(policy_rule_id(rule))});
+}
+
+void broker_report_repository(struct broker *b, const struct request *r, struct str folder)
+{
+    report_grant(b, r, AUDIT_FILE_CREATE, folder, RULE_GIT_NEW);
+}
+
 bool broker_allows_by(struct broker *b, struct request *r, const struct resolved *where,
                       enum policy_access access, enum audit_op op, enum policy_rule *rule)
 {
@@ -178,19 +201,7 @@ bool broker_allows_by(struct broker *b, struct request *r, const struct resolved
         }
     *rule = answer.rule;
     if (answer.verdict == CORDON_ALLOW) {
-        char image[PATH_MAX];
-        bool notable = answer.rule == RULE_GIT_NEW;
-        if (b->report_grants || notable)
-            b->event(b->context,
-                     &(struct audit_event){.type = AUDIT_ALLOW,
-                                           .op = op,
-                                           .time = b->now(),
-                                           .pid = process_caller(b, r),
-                                           .image = broker_image(r, image, sizeof image),
-                                           .target = question.path.text,
-                                           .verdict = CORDON_ALLOW,
-                                           .notable = notable,
-                                           .rule = str_of(policy_rule_id(answer.rule))});
+        report_grant(b, r, op, question.path.text, answer.rule);
         return true;
     }
     broker_report(b, r, &question, &answer, op, NULL);

@@ -210,6 +210,16 @@ bool nested_ended(const struct broker *b, const struct resolved *where);
    name; -EXDEV if it contains too much to inspect. */
 int nested_look(struct broker *b, struct request *r, const struct resolved *folder);
 
+/* True for a name by which a folder can become a repository without a .git. */
+bool nested_is_part(const char *name);
+
+/* After a name was made: reports the folder around it if that makes it a repository without a
+   .git. */
+void nested_made(struct broker *b, const struct request *r, const struct resolved *where);
+
+/* Reports a repository that the run made. */
+void broker_report_repository(struct broker *b, const struct request *r, struct str folder);
+
 /* Reports a denial by the policy. */
 void broker_report(struct broker *b, const struct request *r, const struct policy_request *question,
                    const struct policy_answer *answer, enum audit_op op, const char *target2);

@@ -39,6 +39,7 @@ static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t pa
         return;
     }
     broker_made(b, &where);
+    nested_made(b, r, &where);
     request_succeed(r, 0);
 }
 
@@ -189,6 +190,7 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     if (to.exists && !same && !exchange)
         broker_forget(b, replaced, &to.st);
     temp_made(b, &to);
+    nested_made(b, r, &to);
     if (exchange)
         temp_made(b, &from);
     if (S_ISDIR(from.st.st_mode) || S_ISDIR(to.st.st_mode))
@@ -224,6 +226,7 @@ static void link_descriptor(struct broker *b, struct request *r, int copy,
             request_fail(r, errno);
         } else {
             temp_made(b, to);
+            nested_made(b, r, to);
             request_succeed(r, 0);
         }
     }
@@ -281,6 +284,7 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
     if (undo_links(b, &from.st) == 1 || id_set_count(&b->linked, id))
         id_set_add(&b->linked, id);
     temp_made(b, &to);
+    nested_made(b, r, &to);
     request_succeed(r, 0);
 }
 
@@ -314,6 +318,7 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
         return;
     }
     temp_made(b, &where);
+    nested_made(b, r, &where);
     request_succeed(r, 0);
 }
 
@@ -344,6 +349,7 @@ static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t pa
         return;
     }
     temp_made(b, &where);
+    nested_made(b, r, &where);
     request_succeed(r, 0);
 }
 

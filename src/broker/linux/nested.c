@@ -2,7 +2,8 @@
 /*
  * Folders inside a root that contain protected names. If such a folder were moved away, one without
  * them could take its place; so it must stay. A nested repository can be removed, but only as a
- * whole: its parts may go once it is disabled, that is, once it has no HEAD.
+ * whole: its parts may go once it is disabled, that is, once it has no HEAD. A folder that becomes a
+ * repository without a .git is named like one with it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -66,6 +67,45 @@ bool nested_ended(const struct broker *b, const struct resolved *where)
     struct resolved git = {.parent = where->parent};
     return b->ended.used && strcmp(where->leaf, "HEAD") == 0 && fstat(git.parent, &git.st) == 0 &&
            id_set_count(&b->ended, broker_id(&git));
+}
+
+/* To git a folder is a repository with a HEAD and either objects and refs or the name of a folder
+   that holds them. */
+static const char *const parts[] = {"HEAD", "objects", "refs", "commondir"};
+
+bool nested_is_part(const char *name)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (str_eqi(str_of(name), str_of(parts[i])))
+            return true;
+    return false;
+}
+
+static bool stands(int folder, const char *name)
+{
+    struct stat st;
+    return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* True if a .git is on the path: that one is named itself, or was there. */
+static bool lies_in_git(struct str path)
+{
+    struct path_cursor cursor = {.dialect = PATH_POSIX, .path = path};
+    struct str component;
+    while (path_next(&cursor, &component))
+        if (str_eqi(component, STR(".git")))
+            return true;
+    return false;
+}
+
+void nested_made(struct broker *b, const struct request *r, const struct resolved *where)
+{
+    int folder = where->parent;
+    if (where->exists || !nested_is_part(where->leaf) || lies_in_git(str_of(where->path)))
+        return;
+    if (stands(folder, "HEAD") &&
+        (stands(folder, "commondir") || (stands(folder, "objects") && stands(folder, "refs"))))
+        broker_report_repository(b, r, path_parent(PATH_POSIX, str_of(where->path)));
 }
 
 struct look {

@@ -129,6 +129,7 @@ static int open_new(struct broker *b, struct request *r, struct resolved *where,
     if (fd < 0)
         return -errno;
     broker_made(b, where);
+    nested_made(b, r, where);
     return fd;
 }
 

@@ -73,6 +73,45 @@ static void test_made(void)
     ok(sh("ws", "git remote add p /y") == 0, "control: without the sandbox it is not");
 }
 
+/* A folder that becomes a repository without a .git is named like one with it. */
+static void test_bare(void)
+{
+    static const struct {
+        const char *what, *script;
+        bool named;
+    } forms[] = {
+        {"HEAD comes last", "cd d; mkdir objects refs; echo x > HEAD", true},
+        {"objects come last", "cd d; mkdir refs; echo x > HEAD; mkdir objects", true},
+        {"refs come last, by a move", "cd d; mkdir objects r; echo x > HEAD; mv r refs", true},
+        {"HEAD is a second name", "cd d; mkdir objects refs; echo x > h; ln h HEAD", true},
+        {"HEAD is a link", "cd d; mkdir objects refs; ln -s refs/heads/x HEAD", true},
+        {"its parts lie elsewhere", "cd d; echo x > HEAD; echo ../e > commondir", true},
+        {"git makes it", "git init -q --bare d", true},
+        {"a part is missing", "cd d; mkdir objects; echo x > HEAD", false},
+        {"the parts lie in two folders", "cd d; mkdir objects refs e; echo x > e/HEAD", false},
+        {"one that was there is used", "cd was; echo x > h; mv h HEAD; mkdir refs/x", false},
+        {"a commit in one with a .git", "cd cl; git checkout -q -b other", false},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        fresh();
+        sh("ws", "mkdir d; git init -q --bare was");
+        int code = sh("ws", "'%s' run --json --audit ../audit -- sh -ec '%s' > ../said 2>&1",
+                      cordon, forms[i].script);
+        bool named = sh(".", "grep -q '\"rule\":\"git.new\"' audit") == 0;
+        bool folder = sh(".", "grep -q '\"target\":\"[^\"]*/ws/d\".*git.new' audit && grep -q "
+                              "'\"repositories\":\\[\"[^\"]*/ws/d\"\\]' said") == 0;
+        ok(code == 0 && named == forms[i].named && folder == named, "%s: %snamed (%d, %d, %d)",
+           forms[i].what, forms[i].named ? "" : "not ", code, named, folder);
+        sh(".", "rm -f audit said");
+    }
+    fresh();
+    ok(sh("ws",
+          "mkdir d; '%s' run -- git init -q --bare d 2>&1 | grep -q 'made a git repository: "
+          ".*/ws/d (rule git.new)'",
+          cordon) == 0,
+       "and in the summary for people");
+}
+
 int main(void)
 {
     if (!box_make("git-test"))
@@ -83,5 +122,6 @@ int main(void)
     }
     test_rows();
     test_made();
+    test_bare();
     return box_done();
 }
