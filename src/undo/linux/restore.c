@@ -181,14 +181,49 @@ static void tell_plan(struct undoing *u)
     }
 }
 
-static int work(struct undoing *u)
+static void note_equals(struct undoing *u)
+{
+    for (uint32_t i = 1; i < u->m->object_count; i++)
+        undoing_note_equal(u, i);
+    undoing_write_equals(u);
+    buf_reset(&u->same);
+}
+
+static bool is_clean(const struct undoing *u)
+{
+    bool clean = !u->counts->conflicts && !u->counts->failed;
+    for (uint32_t i = 1; i < u->m->object_count; i++)
+        clean = clean && !(u->tasks[i].wanted && u->tasks[i].left);
+    return clean;
+}
+
+/* After the undo of a part: nothing else of the run is left to take back. */
+static bool is_all_back(const struct undoing *u, const char *id)
+{
+    struct restore_options options = {.dry = true};
+    struct restore_counts left;
+    char why[512];
+    return restore_run(u->store, id, &options, &left, why, sizeof why) == 0 &&
+           !(left.done + left.conflicts + left.failed);
+}
+
+static int work(struct undoing *u, const char *id)
 {
     int rc = undoing_restore_names(u);
     if (rc)
         return rc;
     undoing_restore_present(u);
     undoing_remove_staging(u);
-    return undoing_restore_folders(u);
+    u->all = u->o->path_count == 0;
+    rc = undoing_restore_folders(u);
+    release_inodes(u);
+    note_equals(u);
+    if (rc || u->all || !is_clean(u) || !is_all_back(u, id))
+        return rc;
+    u->all = true;
+    rc = undoing_restore_folders(u);
+    note_equals(u);
+    return rc;
 }
 
 static void mark_undone(struct undoing *u)
@@ -256,20 +291,14 @@ int restore_run(int store, const char *id, const struct restore_options *options
     }
     if (rc == 0 && !options->dry) {
         snprintf(u.stage_name, sizeof u.stage_name, ".cordon-undo-%s", keep_run(u.keep));
-        rc = work(&u);
-        release_inodes(&u);
+        rc = work(&u, id);
         keep_end(u.keep);
-        for (uint32_t i = 1; i < u.m->object_count; i++)
-            undoing_note_equal(&u, i);
-        undoing_write_equals(&u);
-        bool clean = !counts->conflicts && !counts->failed;
-        for (uint32_t i = 1; i < u.m->object_count; i++)
-            clean = clean && !(u.tasks[i].wanted && u.tasks[i].left);
-        bool kept = counts->done || clean;
+        bool clean = is_clean(&u);
+        bool kept = counts->done || (clean && u.all);
         if (kept)
             snprintf(counts->run, sizeof counts->run, "%s", keep_run(u.keep));
         /* What was left alone can be tried again, with --force or when there is room. */
-        if (clean && options->path_count == 0)
+        if (clean && u.all)
             mark_undone(&u);
         keep_close(u.keep, !kept);
     }

@@ -16,6 +16,16 @@ bool undoing_names_differ(const struct undo_model *m, uint32_t object)
     return false;
 }
 
+/* An earlier undo made this state out of what was kept of the object. */
+static bool is_state_before(const struct undoing *u, uint32_t object, const struct stat *st)
+{
+    const struct undo_ident *was = &u->m->objects[object].ident;
+    uint64_t inode = st->st_ino;
+    struct undo_time time = {st->st_ctim.tv_sec, (uint32_t)st->st_ctim.tv_nsec};
+    return undoing_step_back(u, st->st_dev, &inode, &time) && inode == was->inode &&
+           undo_time_compare(time, was->changed) == 0;
+}
+
 /* An earlier undo of a part has put it back, and nothing changed it since. */
 static bool is_back(const struct undoing *u, uint32_t object)
 {
@@ -23,12 +33,8 @@ static bool is_back(const struct undoing *u, uint32_t object)
     struct restore_spot spot = {.parent = -1};
     if (o->made || o->folder || !o->before)
         return false;
-    bool back = undoing_find(u, o->before, true, &spot) == 0 && spot.exists;
-    uint64_t inode = spot.st.st_ino;
-    struct undo_time time = {spot.st.st_ctim.tv_sec, (uint32_t)spot.st.st_ctim.tv_nsec};
-    const struct undo_ident *was = &o->ident;
-    back = back && undoing_step_back(u, spot.st.st_dev, &inode, &time) && inode == was->inode &&
-           undo_time_compare(time, was->changed) == 0;
+    bool back = undoing_find(u, o->before, true, &spot) == 0 && spot.exists &&
+                is_state_before(u, object, &spot.st);
     restore_leave(&spot);
     return back;
 }
@@ -54,6 +60,47 @@ static void leave_unless_forced(struct undoing *u, uint32_t object, const char *
     u->tasks[object].forceable = true;
 }
 
+/* Nothing of the run has the entry now, nor the place of a folder on the way to it. */
+static bool is_free_of_run(const struct undo_model *m, uint32_t entry)
+{
+    for (size_t depth = 0; depth < UNDO_LONGEST_PATH; depth++) {
+        uint32_t folder = m->entries[entry].folder;
+        const struct undo_object *o = &m->objects[folder];
+        if (o->root)
+            return true;
+        if (!o->before ||
+            (o->after ? undoing_names_differ(m, folder) : m->entries[o->before].after))
+            return false;
+        entry = o->before;
+    }
+    return false;
+}
+
+/* A folder that the run removed, and one that has its name now. As it was before the run, it needs
+   nothing itself and takes what was in it. */
+static void look_for_folder(struct undoing *u, uint32_t object)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    const struct undo_record *meta = undo_model_record(u->m, o->meta);
+    struct task *t = &u->tasks[object];
+    struct restore_spot spot = {.parent = -1};
+    if (!o->folder || o->made || o->after || !o->before || u->m->entries[o->before].after ||
+        !is_free_of_run(u->m, o->before))
+        return;
+    if (undoing_find(u, o->before, true, &spot) == 0 && spot.exists) {
+        bool folder = S_ISDIR(spot.st.st_mode);
+        t->adopted = folder;
+        t->stands = t->told = folder && meta && spot.st.st_mode == meta->ident.mode &&
+                              spot.st.st_uid == meta->user && spot.st.st_gid == meta->group;
+        t->quiet = t->stands && is_state_before(u, object, &spot.st);
+        if (!folder)
+            undoing_leave(u, object, "something new has its name");
+        else if (!t->stands)
+            leave_unless_forced(u, object, "something new has its name");
+    }
+    restore_leave(&spot);
+}
+
 /* Looks at the object's names on the disk. */
 static void look_for_conflicts(struct undoing *u, uint32_t object)
 {
@@ -64,9 +111,11 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
     const struct undo_object *o = &u->m->objects[object];
     struct task *t = &u->tasks[object];
     struct restore_spot spot;
+    bool gone = o->made;
     for (uint32_t i = o->after; i && !t->left; i = u->m->entries[i].next_after) {
         int rc = undoing_find(u, i, false, &spot);
         bool there = rc == 0 && spot.exists;
+        gone = gone && !there;
         if (rc == -ELOOP || rc == -EXDEV || rc == -ENOTDIR)
             undoing_leave(u, object, "a folder on the way to it is something else now");
         else if (!there && !o->made)
@@ -80,11 +129,14 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
             t->quiet = true;
         restore_leave(&spot);
     }
+    t->told = t->told || (gone && !t->left); /* somebody took it away already */
     for (uint32_t i = o->before; i && !t->left && !o->folder; i = u->m->entries[i].next_before) {
-        const struct undo_object *f = &u->m->objects[u->m->entries[i].folder];
-        if (u->m->entries[i].after || (!f->root && !f->after))
+        uint32_t folder = u->m->entries[i].folder;
+        const struct undo_object *f = &u->m->objects[folder];
+        bool stands = u->tasks[folder].stands;
+        if (u->m->entries[i].after || (!f->root && !f->after && !stands))
             continue;
-        bool there = undoing_find(u, i, false, &spot) == 0 && spot.exists;
+        bool there = undoing_find(u, i, stands, &spot) == 0 && spot.exists;
         if (there && S_ISDIR(spot.st.st_mode))
             undoing_leave(u, object, "something new has its name");
         else if (there && !was_put_back(u, object, i, &spot))
@@ -201,7 +253,10 @@ void undoing_decide(struct undoing *u)
         }
     }
     for (uint32_t i = 1; i < m->object_count; i++)
-        if (u->tasks[i].wanted) {
+        if (u->tasks[i].wanted)
+            look_for_folder(u, i);
+    for (uint32_t i = 1; i < m->object_count; i++)
+        if (u->tasks[i].wanted && !u->tasks[i].left) {
             look_for_content(u, i);
             if (!u->tasks[i].left)
                 look_for_conflicts(u, i);

@@ -242,7 +242,6 @@ int undoing_restore_folders(struct undoing *u)
     if (!list)
         return CORDON_E_NOMEM;
     size_t count = 0;
-    bool all = u->o->path_count == 0;
     for (uint32_t i = 1; i < u->m->object_count; i++) {
         const struct undo_object *o = &u->m->objects[i];
         if (o->folder && !o->made && o->before && o->meta && undoing_is_ready(u, i))
@@ -255,12 +254,12 @@ int undoing_restore_folders(struct undoing *u)
         const struct undo_record *meta = undo_model_record(u->m, o->meta);
         const struct task *t = &u->tasks[object];
         struct restore_spot spot = {.parent = -1};
-        if (o->root && u->staging[object - 1] >= 0 && (!meta || !all)) {
+        if (o->root && u->staging[object - 1] >= 0 && (!meta || !u->all)) {
             spot.parent = u->roots[object - 1];
             set_folder_times(&spot, &u->before[object - 1]);
             continue;
         }
-        if (!meta || (o->root && !all))
+        if (!meta || (o->root && !u->all) || (t->stands && !t->quiet))
             continue;
         int rc = o->root ? restore_find(&u->m->head, u->roots, object - 1, STR_NONE, &spot)
                          : undoing_find(u, o->before, true, &spot);

@@ -53,7 +53,9 @@ void undoing_note_equal(struct undoing *u, uint32_t object)
     /* At the first record that names it. */
     const struct undo_ident *old = o->root && meta ? &meta->ident : &o->ident;
     struct restore_spot spot = {.parent = -1};
-    if (!old->links || o->made || (!o->root && (!undoing_is_ready(u, object) || !o->before)))
+    const struct task *t = &u->tasks[object];
+    if (!old->links || o->made || (t->stands && !t->quiet) ||
+        (!o->root && (!undoing_is_ready(u, object) || !o->before)))
         return;
     int rc = o->root ? restore_find(&u->m->head, u->roots, object - 1, STR_NONE, &spot)
                      : undoing_find(u, o->before, true, &spot);

@@ -13,6 +13,7 @@ struct task {
     bool failed;    /* in the attempt */
     bool staged;    /* it lies in the staging folder under its number */
     bool adopted;   /* a folder that the run made anew: it stays */
+    bool stands;    /* a folder that was removed is there again as it was */
     bool quiet;     /* a folder nobody else changed since: its times are restored too */
     bool told;
     uint32_t missing; /* names that it does not have again yet */
@@ -34,6 +35,7 @@ struct undoing {
     struct buf same;    /* what to add to the list of equal states */
     const struct equal *equals;
     size_t equal_count;
+    bool all;       /* of the run is taken back, now or before */
     uint64_t spare; /* the next number of a further name in staging */
 };
 

@@ -149,6 +149,48 @@ static void test_commands(void)
     free(after);
 }
 
+/* Taken back piece by piece. */
+static void test_parts(void)
+{
+    fresh("ws");
+    sh("ws",
+       "mkdir -p src/deep; echo one > src/a; echo two > src/b; ln -s a src/link; echo three > "
+       "src/deep/c; find . -exec touch -h -d @1500000000 {} +");
+    char *first = snapshot_of("ws");
+    sh("ws", "'%s' run --undo --quiet -- sh -c 'echo more >> src/a'", cordon);
+    char *second = snapshot_of("ws");
+    const char *const remove = "'%s' run --undo --quiet -- rm -rf src";
+    sh("ws", remove, cordon);
+    ok(sh("ws", "'%s' undo src/a", cordon) == 0 && sh("ws", "test -f src/a -a ! -e src/b") == 0,
+       "undo of one file of a folder that is gone");
+    ok(sh("ws", "'%s' undo 2> ../said", cordon) == 0 && is_same(second, "ws") &&
+           sh(".", "grep -q ': 4 restored, 0 left alone' said") == 0,
+       "undo restores what was beside it, and the folder that stands is no conflict");
+    sh("ws", remove, cordon);
+    ok(sh("ws", "'%s' undo src", cordon) == 0 && is_same(second, "ws"), "undo of a whole folder");
+    ok(sh("ws", "'%s' undo", cordon) == 0 && is_same(first, "ws"),
+       "that was all: undo goes on to the run before");
+    free(second);
+    sh("ws", "'%s' run --undo --quiet -- rm -rf src", cordon);
+    sh("ws", "mkdir -p src; echo mine > src/a; echo new > src/n");
+    ok(sh("ws", "'%s' undo 2> ../said", cordon) == 1 &&
+           sh(".", "grep -q 'left alone: src/a: something new has its name' said") == 0 &&
+           sh("ws", "grep -qx mine src/a && grep -qx new src/n && grep -qx two src/b && grep -qx "
+                    "three src/deep/c") == 0,
+       "what somebody made there since stays, and the rest is restored beside it");
+    sh(".", "'%s' runs --drop all; rm -rf ws; mkdir -p ws/src; echo one > ws/src/a", cordon);
+    sh("ws", "'%s' run --undo --quiet -- rm -rf src", cordon);
+    sh("ws", "echo mine > src");
+    ok(sh("ws", "'%s' undo 2> ../said", cordon) == 1 &&
+           sh(".", "grep -q 'left alone: src/: something new has its name' said") == 0 &&
+           sh("ws", "grep -qx mine src; code=$?; rm src; exit $code") == 0,
+       "a file that has the name of a folder is left alone");
+    ok(sh("ws", "'%s' undo", cordon) == 0 && sh("ws", "grep -qx one src/a") == 0,
+       "and once it is gone, the folder comes back");
+    free(first);
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
 static void test_conflicts(void)
 {
     start_simple();
@@ -606,6 +648,7 @@ int main(void)
     setenv("XDG_STATE_HOME", state, 1);
     sh(".", "mkdir home");
     test_commands();
+    test_parts();
     test_conflicts();
     test_attacks();
     test_bad();
