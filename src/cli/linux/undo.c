@@ -13,6 +13,7 @@ enum { MOST_WORDS = 1024 };
 
 struct words {
     const char *items[MOST_WORDS];
+    const char *given[MOST_WORDS]; /* as they were typed */
     size_t count;
 };
 
@@ -71,6 +72,7 @@ static bool choose(int store, struct words *words, char id[STORE_LONGEST_ID], in
 static bool make_absolute(struct arena *arena, struct words *words)
 {
     char folder[PATH_MAX];
+    memcpy(words->given, words->items, words->count * sizeof *words->items);
     if (!getcwd(folder, sizeof folder))
         folder[0] = '\0';
     for (size_t i = 0; i < words->count; i++) {
@@ -174,6 +176,12 @@ static int show_changes(struct showing *s, struct store_journal *j, const int *r
                               .diff = s->diff,
                               .each = show_change,
                               .context = s};
+    size_t unknown;
+    if (changes_unknown(j, &q, &unknown))
+        return print_failure("out of memory");
+    if (unknown < only->count)
+        return print_failure("\"%s\" is no run, and run %s changed nothing of that name",
+                             only->given[unknown], id);
     s->w.out = &s->out;
     if (s->json)
         begin_json(&s->w, j, id);
@@ -388,6 +396,7 @@ int command_undo(struct arguments *args)
         code = undo_session(store, session, to, &q);
     else if (choose(store, &words, id, &code)) {
         q.restore.paths = words.items;
+        q.restore.given = words.given;
         q.restore.path_count = words.count;
         code = make_absolute(&arena, &words) ? undo_one(store, id, &q)
                                              : print_failure("out of memory");

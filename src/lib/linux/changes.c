@@ -49,14 +49,44 @@ bool changes_absolute(const char *folder, const char *word, struct buf *out)
 
 /* ---- changes ---- */
 
-static bool is_wanted(const struct changes_query *q, struct str root, struct str path)
+static bool is_below(const char *only, struct str root, struct str path)
 {
     auto_buf struct buf whole = {0};
     buf_fmt(&whole, "%.*s/%.*s", STR_ARG(root), STR_ARG(path));
+    return store_below(str_of(only), buf_str(&whole));
+}
+
+/* By its name now or, if it was renamed, by the one before. */
+static bool is_meant(const struct store_journal *j, const char *only, const struct undo_change *c)
+{
+    struct str root = j->model.head.roots[c->root].path;
+    return is_below(only, root, c->path) ||
+           (c->kind == UNDO_RENAMED && is_below(only, root, c->from));
+}
+
+static bool is_wanted(const struct store_journal *j, const struct changes_query *q,
+                      const struct undo_change *c)
+{
     for (size_t i = 0; i < q->only_count; i++)
-        if (store_below(str_of(q->only[i]), buf_str(&whole)))
+        if (is_meant(j, q->only[i], c))
             return true;
     return q->only_count == 0;
+}
+
+int changes_unknown(struct store_journal *j, const struct changes_query *q, size_t *unknown)
+{
+    struct undo_change *changes;
+    size_t count, at = 0;
+    bool found = true;
+    int rc = undo_model_changes(&j->model, &changes, &count);
+    while (rc == 0 && found && at < q->only_count) {
+        found = false;
+        for (size_t i = 0; i < count && !found; i++)
+            found = is_meant(j, q->only[at], &changes[i]);
+        at += found;
+    }
+    *unknown = at;
+    return rc;
 }
 
 /* Looks at one change; false: stop. */
@@ -103,8 +133,7 @@ int changes_each(struct store_journal *j, const int *roots, const struct changes
     int rc = undo_model_changes(&j->model, &changes, &count);
     for (size_t i = 0; rc == 0 && i < count; i++) {
         const struct undo_change *c = &changes[i];
-        if (!is_wanted(q, j->model.head.roots[c->root].path, c->path) ||
-            !restore_differs(j, roots, c))
+        if (!is_wanted(j, q, c) || !restore_differs(j, roots, c))
             continue;
         counts[c->kind]++;
         if (!look(j, roots, q, c))

@@ -34,6 +34,10 @@ struct changes_query {
     void *context;
 };
 
+/* The first of the paths that the run changed nothing of; only_count: there is none such.
+   CORDON_E_NOMEM. */
+int changes_unknown(struct store_journal *j, const struct changes_query *q, size_t *unknown);
+
 /* Every change that made a difference, in order of path. CORDON_E_NOMEM. */
 int changes_each(struct store_journal *j, const int *roots, const struct changes_query *q,
                  uint64_t counts[UNDO_KINDS]);

@@ -133,6 +133,7 @@ int cordon_undo(const char *run, const char *folder, size_t count, const char *c
     if (rc == 0)
         rc = take_paths(&t, count, paths, &list);
     struct restore_options o = {.paths = list,
+                                .given = paths,
                                 .path_count = count,
                                 .force = (flags & CORDON_FORCE) != 0,
                                 .dry = (flags & CORDON_DRY_RUN) != 0,

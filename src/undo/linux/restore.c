@@ -278,6 +278,12 @@ int restore_run(int store, const char *id, const struct restore_options *options
     u.tasks = calloc(u.m->object_count, sizeof *u.tasks);
     snprintf(why, capacity, "out of memory");
     rc = u.tasks ? 0 : CORDON_E_NOMEM;
+    size_t unknown = undoing_unknown(&u);
+    if (rc == 0 && unknown < options->path_count) {
+        snprintf(why, capacity, "\"%.200s\" is no run, and run %s changed nothing of that name",
+                 options->given[unknown], id);
+        rc = CORDON_E_UNKNOWN;
+    }
     if (rc == 0) {
         undoing_decide(&u);
         for (uint32_t i = 0; i < u.m->head.root_count; i++) {

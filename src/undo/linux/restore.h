@@ -62,6 +62,7 @@ struct restore_item {
 
 struct restore_options {
     const char *const *paths; /* absolute; only these and what lies below them */
+    const char *const *given; /* the same as somebody typed them, for messages */
     size_t path_count;        /* 0: all */
     bool force;               /* conflicts are overridden */
     bool dry;                 /* only say what would be done */

@@ -163,15 +163,14 @@ static void look_for_content(struct undoing *u, uint32_t object)
 
 static bool is_below(const char *path, const struct restore_options *o)
 {
-    for (size_t i = 0; i < o->path_count; i++) {
-        size_t n = strlen(o->paths[i]);
-        if (strncmp(path, o->paths[i], n) == 0 && (path[n] == '/' || path[n] == '\0'))
+    for (size_t i = 0; i < o->path_count; i++)
+        if (store_below(str_of(o->paths[i]), str_of(path)))
             return true;
-    }
     return o->path_count == 0;
 }
 
-static bool is_asked_for(const struct undoing *u, uint32_t object)
+static bool is_asked_for(const struct undoing *u, const struct restore_options *options,
+                         uint32_t object)
 {
     const struct undo_object *o = &u->m->objects[object];
     for (int before = 0; before < 2; before++)
@@ -182,10 +181,31 @@ static bool is_asked_for(const struct undoing *u, uint32_t object)
             if (root < 0)
                 continue;
             buf_fmt(&path, "%.*s/%s", STR_ARG(u->m->head.roots[root].path), buf_cstr(&rest));
-            if (is_below(buf_cstr(&path), u->o))
+            if (is_below(buf_cstr(&path), options))
                 return true;
         }
-    return u->o->path_count == 0;
+    return options->path_count == 0;
+}
+
+static bool was_changed(const struct undo_model *m, uint32_t object)
+{
+    const struct undo_object *o = &m->objects[object];
+    return !o->root && !o->foreign &&
+           (o->made ? o->after != 0 : o->meta || undoing_names_differ(m, object));
+}
+
+size_t undoing_unknown(const struct undoing *u)
+{
+    size_t at = 0;
+    for (bool found = true; at < u->o->path_count; at += found) {
+        struct restore_options one = {.paths = u->o->paths + at, .path_count = 1};
+        found = false;
+        for (uint32_t i = 1; i < u->m->object_count && !found; i++)
+            found = was_changed(u->m, i) && is_asked_for(u, &one, i);
+        if (!found)
+            break;
+    }
+    return at;
 }
 
 /* A folder that is gone is needed again for what was in it. */
@@ -236,10 +256,7 @@ void undoing_decide(struct undoing *u)
     struct undo_model *m = u->m;
     for (uint32_t i = 1; i < m->object_count; i++) {
         const struct undo_object *o = &m->objects[i];
-        if (o->root || o->foreign)
-            continue;
-        bool changed = o->made ? o->after != 0 : o->meta || undoing_names_differ(m, i);
-        u->tasks[i].wanted = changed && is_asked_for(u, i);
+        u->tasks[i].wanted = was_changed(m, i) && is_asked_for(u, u->o, i);
         if (u->tasks[i].wanted && !o->made)
             want_parents(u, i);
     }

@@ -70,6 +70,9 @@ bool undoing_names_differ(const struct undo_model *m, uint32_t object);
 /* Decides for every object. */
 void undoing_decide(struct undoing *u);
 
+/* The first path that the run changed nothing of; path_count: there is none such. */
+size_t undoing_unknown(const struct undoing *u);
+
 /* ---- names ---- */
 
 /* Steps, each with its record. 0 or a negative errno. */

@@ -191,6 +191,34 @@ static void test_parts(void)
     sh(".", "'%s' runs --drop all", cordon);
 }
 
+/* A word that is neither a run nor a name that the run changed. */
+static void test_unknown(void)
+{
+    start_simple();
+    sh("ws", "'%s' run --undo --quiet -- sh -c 'echo more >> a; mv c d'", cordon);
+    sh("ws", "'%s' runs > ../runs", cordon);
+    static const char *const words[] = {
+        "undo nosuch",           "undo 12345",     "undo a nosuch",         "undo src",
+        "undo --dry-run nosuch", "changes nosuch", "changes --json a 12345"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        ok(sh("ws",
+              "'%s' %s > ../out 2> ../said; test $? = 125 && grep -Eqx 'cordon: "
+              "\"(nosuch|12345|src)\" "
+              "is no run, and run [-0-9a-f]+ changed nothing of that name' ../said && '%s' runs | "
+              "cmp - ../runs && grep -qx more a",
+              cordon, words[i], cordon) == 0,
+           "%s: said, and nothing is changed or written", words[i]);
+    ok(sh("ws", "'%s' changes c | grep -qx 'renamed   d (was c)'", cordon) == 0,
+       "control: changes knows the name from before");
+    ok(sh("ws", "'%s' undo a && ! grep -q more a && ! '%s' runs | cmp -s - ../runs", cordon,
+          cordon) == 0,
+       "control: undo of a name that the run changed");
+    sh("ws", "'%s' runs > ../runs", cordon);
+    ok(sh("ws", "'%s' undo a && '%s' runs | cmp - ../runs", cordon, cordon) == 0,
+       "undo of what is back already leaves no journal");
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
 static void test_conflicts(void)
 {
     start_simple();
@@ -649,6 +677,7 @@ int main(void)
     sh(".", "mkdir home");
     test_commands();
     test_parts();
+    test_unknown();
     test_conflicts();
     test_attacks();
     test_bad();
