@@ -101,6 +101,35 @@ static struct str root_for(const struct policy *policy, const struct policy_requ
     return folder;
 }
 
+/* For a part of REPO/.git outside the roots: how much of git lets it through, and REPO. */
+static enum policy_git git_for(const struct policy *policy, const struct policy_request *r,
+                               struct str *repository)
+{
+    const struct policy_settings *s = &policy->settings;
+    struct path_cursor cursor = {.dialect = s->paths.dialect, .path = r->path.text};
+    enum protected_name name = PROTECTED_NONE;
+    struct str component = STR_NONE, below, folder;
+    while (name == PROTECTED_NONE && path_next(&cursor, &component))
+        name = protected_find(cursor.dialect, component);
+    if (name != PROTECTED_GIT || component.p[0] != '.' || r->access == POLICY_REPARSE ||
+        r->access == POLICY_SECURITY || r->facts.symlink)
+        return POLICY_GIT_PROTECT;
+    below = str_from(cursor.path, cursor.pos + 1);
+    folder = path_parent(cursor.dialect, str_slice(cursor.path, 0, cursor.pos));
+    if (below.n == 0 || folder.n == 0 || policy_broad_root(cursor.dialect, &s->machine, folder))
+        return POLICY_GIT_PROTECT;
+    *repository = folder;
+    if (s->git != POLICY_GIT_FULL && git_commit_writes(cursor.dialect, below))
+        return POLICY_GIT_COMMIT;
+    return git_full_writes(cursor.dialect, below, r->facts.exists) ? POLICY_GIT_FULL
+                                                                   : POLICY_GIT_PROTECT;
+}
+
+static void add_git(enum policy_git git, struct buf *fix)
+{
+    add_option(fix, git == POLICY_GIT_FULL ? "--git=full" : "--git=commit", STR_NONE);
+}
+
 static void fix_outside(const struct policy *policy, const struct policy_request *request,
                         struct buf *fix)
 {
@@ -109,6 +138,14 @@ static void fix_outside(const struct policy *policy, const struct policy_request
     bool in_home = s->machine.home.n &&
                    str_eq(path_parent(s->paths.dialect, path), s->machine.home) &&
                    !is_hopeless(s, path);
+    struct str repository;
+    enum policy_git git = git_for(policy, request, &repository);
+    if (git != POLICY_GIT_PROTECT) {
+        add_git(git, fix);
+        add_roots(s, fix);
+        add_option(fix, "--root", repository);
+        return;
+    }
     /* The home folder is too much; a folder in it that does not exist yet can be a root. */
     if (folder.n == 0 && in_home && request->path.folder && !request->facts.exists) {
         add_roots(s, fix);
@@ -229,7 +266,7 @@ static void fix_git(const struct policy *policy, const struct policy_request *r,
     for (int git = (int)s->git + 1; git <= POLICY_GIT_FULL; git++)
         if (git_helps(policy, r, (enum policy_git)git)) {
             add_mode(s, fix);
-            add_option(fix, git == POLICY_GIT_FULL ? "--git=full" : "--git=commit", STR_NONE);
+            add_git((enum policy_git)git, fix);
             return;
         }
     buf_add(fix, str_of(no_option));
