@@ -28,10 +28,12 @@ static atomic_uint handlers; /* handlers reading the list now */
 
 static void on_end(int signal)
 {
-    (void)signal;
     atomic_fetch_add(&handlers, 1);
-    for (struct signals_run *run = atomic_load(&first); run; run = atomic_load(&run->next))
+    for (struct signals_run *run = atomic_load(&first); run; run = atomic_load(&run->next)) {
+        int none = 0;
+        atomic_compare_exchange_strong(&run->ended, &none, signal);
         shutdown(run->control, SHUT_WR); /* the reaper sees end-of-file on its control socket */
+    }
     atomic_fetch_sub(&handlers, 1);
 }
 
@@ -46,6 +48,7 @@ static struct sigaction action_of(size_t i)
 void signals_enter(struct signals_run *run, int control, enum signals_extent extent)
 {
     run->control = control;
+    atomic_store(&run->ended, 0);
     pthread_mutex_lock(&lock);
     running++;
     atomic_store(&run->next, atomic_load(&first));

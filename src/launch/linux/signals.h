@@ -10,7 +10,8 @@
 
 /* A run that should end when the process is asked to; the caller's memory. */
 struct signals_run {
-    int control; /* shut down then */
+    int control;      /* shut down then */
+    atomic_int ended; /* the signal that did; 0: none */
     _Atomic(struct signals_run *) next;
 };
 

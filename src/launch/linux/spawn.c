@@ -330,7 +330,8 @@ static void become_reaper(const struct spawn_plan *plan, int control, int socket
         int ready = poll(watch, 2, more ? 0 : time_left(plan, begin));
         end.timed_out = time_left(plan, begin) == 0;
         end.error = ready < 0 && errno != EINTR ? errno : 0;
-        if (end.error || end.timed_out || (ready > 0 && watch[0].revents))
+        end.asked = ready > 0 && watch[0].revents;
+        if (end.error || end.timed_out || end.asked)
             break; /* the supervisor closed it or died, or the time is up */
         struct signalfd_siginfo info;
         while (read(ended, &info, sizeof info) > 0)

@@ -41,6 +41,7 @@ struct spawn_end {
     int status;     /* as wait tells it */
     int error;      /* errno: the reaper failed and killed the tree; 0: no error */
     bool timed_out; /* the reaper ended it */
+    bool asked;     /* the reaper ended it because the supervisor closed its end */
     bool last;      /* false: the reaper starts killing the tree; true: all of it is gone */
 };
 

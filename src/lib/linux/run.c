@@ -137,7 +137,7 @@ static bool find_program(const char *name, char *out, size_t capacity)
 }
 
 /* How the command ended, in wait's encoding, goes to *status. */
-static int wait_for_end(struct spawn *s, struct run *run, int *status)
+static int wait_for_end(struct spawn *s, struct run *run, struct signals_run *signals, int *status)
 {
     struct run_result *result = run->result;
     struct spawn_end end = {0};
@@ -148,6 +148,11 @@ static int wait_for_end(struct spawn *s, struct run *run, int *status)
     if (end.timed_out) {
         result->reason = "timeout";
         result->exit = 124;
+        end.status = SIGKILL;
+    } else if (end.asked && atomic_load(&signals->ended)) {
+        /* As if the signal had ended the command itself. */
+        result->reason = "signal";
+        result->exit = 128 + (uint32_t)atomic_load(&signals->ended);
         end.status = SIGKILL;
     } else if (WIFSIGNALED(end.status)) {
         result->reason = "signal";
@@ -277,7 +282,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
         tell_of_command(broker, s, plan);
     int status = SIGKILL;
     if (rc == 0)
-        rc = wait_for_end(s, run, &status);
+        rc = wait_for_end(s, run, &signals, &status);
     if (rc == 0) { /* the reaper meanwhile removes what it has to */
         run_remove_own_temp(p);
         temp_end(broker);

@@ -263,6 +263,31 @@ static void test_refused(const struct attempt *a)
         ok(inside == 1, "%srefused: %s", build, a->what);
 }
 
+/* Whoever ends cordon learns the signal, not a failure of cordon; a code of the command is its own. */
+static void test_ended(void)
+{
+    static const struct {
+        const char *how;
+        int code;
+        const char *reason;
+    } ends[] = {{"kill -TERM $p", 143, "signal"},
+                {"kill -HUP $p", 129, "signal"},
+                {"echo x > go", 7, "exited"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        fresh();
+        int code = sh("ws",
+                      "'%s' run --json -- sh -c 'echo x > begun; while test ! -e go; do sleep 0.1; "
+                      "done; exit 7' > said 2>&1 & p=$!; i=0; while test ! -e begun && test $i -lt "
+                      "300; do sleep 0.1; i=$((i+1)); done; %s; wait $p",
+                      cordon, ends[i].how);
+        ok(code == ends[i].code && sh("ws",
+                                      "grep -q '\"reason\":\"%s\"' said && grep -q "
+                                      "'\"exit\":%d[,}]' said",
+                                      ends[i].reason, ends[i].code) == 0,
+           "%s: %d, and --json says so (%d)", ends[i].how, ends[i].code, code);
+    }
+}
+
 static void test_codes(void)
 {
     fresh();
@@ -467,6 +492,7 @@ int main(void)
 #endif
     test_tables();
     test_codes();
+    test_ended();
     test_temp();
     test_inherited();
     test_killed();
