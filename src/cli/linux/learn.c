@@ -27,7 +27,9 @@ int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct le
         "--learn=allow: THIS RUN IS NOT CONFINED to its folders: it can change files below %.*s, "
         "but for protected names, keys and what runs at login",
         STR_ARG(a->home));
-    if (!o->undo)
-        print_error("--learn=allow: with --undo you could take back what it changes");
+    print_error(o->undo
+                    ? "--learn=allow: --undo keeps what it changes inside its roots, not outside"
+                    : "--learn=allow: with --undo you could take back what it changes inside "
+                      "its roots, not outside");
     return 0;
 }

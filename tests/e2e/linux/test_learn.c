@@ -175,6 +175,8 @@ static void test_allow(void)
     learn_allow("--learn=allow --quiet", script, &out);
     if (!ok(says(&out, "THIS RUN IS NOT CONFINED"), "--learn=allow says what it is, always"))
         note("%s", buf_cstr(&out));
+    ok(says(&out, "with --undo you could take back what it changes inside its roots, not outside"),
+       "and that --undo helps inside the roots only");
     ok(sh(".", opened, &out) == 0, "files below the home folder change");
     if (!ok(sh(".", closed, &out) == 0, "names that others obey, keys and the rest stay closed"))
         note("%s", buf_cstr(&out));
@@ -199,6 +201,16 @@ static void test_allow(void)
                 &out);
     read_back(path, &file);
     ok(!says(&file, ".config") && says(&file, "home/data\""), "a link does not choose a folder");
+    snprintf(line, sizeof line, "%s/state", top);
+    setenv("XDG_STATE_HOME", line, 1);
+    learn_allow("--learn=allow --undo", "echo x > ~/data/a; echo x > b", &out);
+    ok(says(&out, "--undo keeps what it changes inside its roots, not outside"),
+       "with --undo: what is kept");
+    char undo[2200];
+    snprintf(undo, sizeof undo, "'%s' undo", cordon);
+    ok(sh("ws", undo, &out) == 0 && sh(".", "! test -e ws/b && test -e home/data/a", &out) == 0,
+       "and undo takes back that, and nothing else");
+    unsetenv("XDG_STATE_HOME");
     code = learn_allow("--learn=all", "true", &out);
     ok(code == 125 && says(&out, "--learn=allow"), "another word is refused");
     code = learn_allow("--learn=allow --mode full-access", "true", &out);
