@@ -36,9 +36,10 @@ static void test_links(void)
               "'%s' run --cwd build/w -- touch new", "'%s' run --cwd build/w -- touch new");
     test_link("the audit file", "ln -s ../out/file audit", "'%s' run --audit audit -- true",
               "'%s' run --audit audit -- true && test -s audit");
-    test_link("the report", "ln -s ../out/file page",
-              "'%1$s' run --audit ../audit -- true; '%1$s' report ../audit -o page",
-              "'%1$s' run --audit ../audit -- true; '%1$s' report ../audit -o page && test -s page");
+    test_link(
+        "the report", "ln -s ../out/file page",
+        "'%1$s' run --audit ../audit -- true; '%1$s' report ../audit -o page",
+        "'%1$s' run --audit ../audit -- true; '%1$s' report ../audit -o page && test -s page");
 }
 
 static void test_files(void)
