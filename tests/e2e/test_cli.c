@@ -56,6 +56,11 @@ static const struct expectation expectations[] = {
     {"the same as JSON", "check --json -- explorer https://x.test", 126, "\"verdict\":\"deny\""},
     {"a URL for curl is allowed", "check -- curl https://x.test", 0, "allow"},
     {"deletion outside asks", "check -- rm -rf /srv/data", 3, "destroy.outside"},
+    {"a container that mounts a folder outside asks",
+     "check --root . -- docker run --mount type=bind,source=/srv,target=/h x", 3,
+     "destroy.outside"},
+    {"a container that mounts a folder of the root", "check --root . -- docker run -v ./src:/h x",
+     0, "allow"},
 
     {"outside", "why write \"D:\\data\\x.txt\" --root \"C:\\ws\" --paths windows", 126,
      "--root C:\\ws --root D:\\data"},
