@@ -7,7 +7,8 @@
 
 static void fresh(void)
 {
-    sh(".", "rm -rf ws temp; mkdir -p ws temp; echo old > temp/theirs; echo old > ws/file");
+    sh(".", "chmod -R u+rwx temp; rm -rf ws temp; mkdir -p ws temp; echo old > temp/theirs; echo "
+            "old > ws/file");
 }
 
 static const struct {

@@ -301,8 +301,8 @@ static void test_signals(void)
     kill(getpid(), SIGTERM);
     for (int i = 0; i < COUNT; i++) {
         pthread_join(threads[i], NULL);
-        ended = ended && runs[i].rc == 0 && runs[i].exit == 125;
-        if (runs[i].rc || runs[i].exit != 125)
+        ended = ended && runs[i].rc == 0 && runs[i].exit == 128 + SIGTERM;
+        if (runs[i].rc || runs[i].exit != 128 + SIGTERM)
             run_note(&runs[i]);
         run_free(&runs[i]);
     }
