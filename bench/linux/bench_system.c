@@ -176,6 +176,41 @@ static void add_undo(struct bench *bench)
     unsetenv("XDG_STATE_HOME");
 }
 
+#define CLOSED(script)                                                                        \
+    ARGV(cordon, "run", "--quiet", "--deny-read", "@credentials", "--root", "build/bench-ws", \
+         "--", "sh", "-c", script)
+
+/* What closing @credentials for reading costs real work: a run with it against a run without. */
+static void add_credentials(struct bench *bench, const char *compile)
+{
+    static const char repository[] =
+        "mkdir build/bench-ws/status && cd build/bench-ws/status && git init -q && for d in $(seq "
+        "100); do mkdir $d && (cd $d && seq 100 | xargs touch); done && git add . && git -c "
+        "user.name=n -c user.email=a@b.test commit -qm x && sleep 1.1 && git status";
+    static const char packages[] =
+        "mkdir -p build/bench-ws/npm/one/package && cd build/bench-ws/npm/one && list= && for f in "
+        "$(seq 10); do seq 500 > package/$f.js; done && for n in $(seq 100); do printf "
+        "'{\"name\":\"p%s\",\"version\":\"1.0.0\"}' $n > package/package.json && tar czf p$n.tgz "
+        "package && list=\"$list,\\\"p$n\\\":\\\"file:one/p$n.tgz\\\"\"; done && cd .. && printf "
+        "'{\"name\":\"whole\",\"version\":\"1.0.0\",\"dependencies\":{%s}}' \"${list#,}\" > "
+        "package.json && HOME=$PWD npm install --package-lock-only --no-audit --no-fund";
+    static const char status[] = "cd build/bench-ws/status && git status --porcelain";
+    static const char install[] =
+        "cd build/bench-ws/npm && rm -rf node_modules && npm_config_cache=$PWD/cache npm ci "
+        "--offline --ignore-scripts --no-audit --no-fund";
+    if (run(SHELL(repository)) >= 0)
+        add_ratio(bench, "linux.credentials_status_ratio",
+                  "git status of 10,000 files, with --deny-read @credentials against without, 15 "
+                  "runs",
+                  15, SHELL_CONFINED(status), CLOSED(status));
+    add_ratio(bench, "linux.credentials_gcc_ratio", "gcc of one source, likewise, 10 runs", 10,
+              SHELL_CONFINED(compile), CLOSED(compile));
+    if (run(SHELL(packages)) >= 0)
+        add_ratio(bench, "linux.credentials_npm_ratio",
+                  "npm ci of a hundred local packages, likewise, 5 runs", 5,
+                  SHELL_CONFINED(install), CLOSED(install));
+}
+
 void bench_system(struct bench *bench)
 {
     static const char compile[] = "gcc -O1 -Isrc -Iinclude -D_GNU_SOURCE -DCORDON_VERSION=0 -c "
@@ -223,6 +258,7 @@ void bench_system(struct bench *bench)
               SHELL_CONFINED(compile));
     add_ratio(bench, "linux.git_commit_ratio", "git init, 200 files, commit, 5 runs", 5,
               SHELL(commit), SHELL_CONFINED(commit));
+    add_credentials(bench, compile);
     if (access("/usr/lib/wine/wine64", X_OK) == 0) {
         static const char direct[] =
             "WINEDEBUG=-all WINEPREFIX=$PWD/build/bench-wine /usr/lib/wine/wine64 "
