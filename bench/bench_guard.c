@@ -97,7 +97,7 @@ static void bench_ordinary(struct bench *bench, struct guard *g)
     bench_add(bench, "guard.p99_us", p99, p99, "us", how);
 }
 
-/* What a reader could choke on, repeated to fill the input. */
+/* Constructs that could slow a reader down, repeated to fill the input. */
 static const char *const pieces[] = {" ",           "\"",
                                      "'",           "^",
                                      "`",           "(",

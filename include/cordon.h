@@ -112,10 +112,10 @@ CORDON_API const char *cordon_answer_fix(const struct cordon_answer *answer, siz
 CORDON_API const char *cordon_answer_json(const struct cordon_answer *answer);
 
 /*
- * What would this command do? Judged without running anything. Deletions and scripts are judged
- * against the policy's roots only if a root was set. CORDON_SHOW adds every command found. The
- * answer is the caller's to free. Errors are those of the policy's values (a root that is missing,
- * a policy file that does not parse, …), with a sentence in cordon_policy_error().
+ * Judges a command without running anything. Deletions and scripts are judged against the policy's
+ * roots only if a root was set. CORDON_SHOW adds every command found. The answer is the caller's to
+ * free. Errors are those of the policy's values (a root that is missing, a policy file that does
+ * not parse, …), with a sentence in cordon_policy_error().
  */
 enum { CORDON_SHOW = 1 };
 CORDON_API int cordon_check(struct cordon_policy *policy, size_t argc, const char *const *argv,
@@ -158,10 +158,10 @@ CORDON_API int cordon_run_options_set(struct cordon_run_options *options, const 
                                       const char *value);
 
 /*
- * What the command writes: stream 1 is stdout, 2 is stderr. Without it both are the caller's own.
- * Calls come from a thread of the library, one at a time and in the order of each stream, the last
- * before cordon_run() returns. The bytes are the library's and last for the call. The command waits
- * for a slow function; it must not call cordon_run() with the same options.
+ * Receives the command's output: stream 1 is stdout, 2 is stderr. Without it both are the caller's
+ * own. Calls come from a thread of the library, one at a time and in the order of each stream, the
+ * last before cordon_run() returns. The bytes are the library's and last for the call. The command
+ * waits for a slow function; it must not call cordon_run() with the same options.
  */
 typedef void cordon_output(void *context, int stream, const char *bytes, size_t count);
 CORDON_API void cordon_run_options_output(struct cordon_run_options *options, cordon_output *output,

@@ -116,7 +116,7 @@ static void add_rss(struct bench *bench)
               "VmHWM of the supervisor during 20,000 opens, 5 runs");
 }
 
-/* What one open for writing costs inside: 10,000 more of them, divided. */
+/* The cost of one open for writing inside: the time that 10,000 more of them take, divided. */
 static void add_open(struct bench *bench)
 {
     double none[9], many[9];
@@ -180,7 +180,7 @@ static void add_undo(struct bench *bench)
     ARGV(cordon, "run", "--quiet", "--deny-read", "@credentials", "--root", "build/bench-ws", \
          "--", "sh", "-c", script)
 
-/* What closing @credentials for reading costs real work: a run with it against a run without. */
+/* The cost of closing @credentials for reading: real work with that against the same without. */
 static void add_credentials(struct bench *bench, const char *compile)
 {
     static const char repository[] =

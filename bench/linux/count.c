@@ -34,7 +34,7 @@ static void become(const char *const *argv)
     _exit(127);
 }
 
-/* What a stop passes on: a signal of the program's own, or none. */
+/* The signal to pass on after a stop: the program's own, or none. */
 static int signal_of(int status)
 {
     int signal = WSTOPSIG(status);

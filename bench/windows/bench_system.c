@@ -85,7 +85,7 @@ static void work_threads(int count)
     WaitForMultipleObjects(8, threads, TRUE, INFINITE);
 }
 
-/* What a launcher that confines nothing does. */
+/* The steps of a launcher that confines nothing. */
 static void work_start(int times)
 {
     for (int i = 0; i < times; i++) {

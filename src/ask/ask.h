@@ -57,7 +57,7 @@ const char *ask_answer_name(enum ask_answer answer);
 const char *ask_scope_name(enum ask_scope scope);
 const char *ask_by_name(enum ask_by by);
 
-/* What is asked. Strings are borrowed for the call. */
+/* A question. Strings are borrowed for the call. */
 struct ask_subject {
     enum ask_kind kind;
     enum audit_op op;
@@ -132,7 +132,7 @@ struct ask;
 struct ask *ask_new(bool serial, uint64_t timeout_ms);
 void ask_free(struct ask *a);
 
-/* What earlier answers of this run say: ASK_RUN, ASK_NEVER, or ASK_NO if they say nothing. */
+/* The earlier answers of this run: ASK_RUN, ASK_NEVER, or ASK_NO if they say nothing. */
 enum ask_answer ask_remembered(const struct ask *a, const struct ask_subject *subject);
 
 /* One more call waits for this question; an equal one that is open is joined. CORDON_E_TOOBIG if too
@@ -173,7 +173,7 @@ uint64_t ask_deadline(const struct ask *a);
 /* Decides with no whatever nobody answered in time. */
 void ask_expire(struct ask *a, uint64_t now);
 
-/* Whoever answers is gone: no to everything, now and from now on. */
+/* Nobody answers any more: no to every question, open or to come. */
 void ask_close(struct ask *a);
 
 /* Calls this for each question that is decided, from within the function that decides it. */

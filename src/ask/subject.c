@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked about: only what an option could allow. */
+/* The subjects of questions: only those that an option could allow. */
 #include "ask/ask.h"
 
 bool ask_can_lift(enum ask_kind kind, enum policy_rule rule)

@@ -79,7 +79,7 @@ int cli_run(struct cordon_policy *p, struct arguments *args, const char *name);
    blanks needs quotes. EXIT_FAILED. */
 int mistake_dashes(const struct arguments *args, const char *name);
 
-/* What may be meant by a missing program; "" if nothing comes to mind. */
+/* A suggestion for a program that was not found; "" if there is none. */
 const char *mistake_program(const char *program);
 
 /* ---- explain.c ---- */

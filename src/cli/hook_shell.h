@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the settings of agents hold, as it is spelled on this system.
+ * The command lines that agents' settings hold, as this system spells them.
  *
  * With --wrap Claude Code and OpenCode start their shell by a file of ours, so that all of their
  * commands run confined while their own rules see them as they are. On Windows they take no such file.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What --learn prints and writes at the end of a run. */
+/* The output of --learn at the end of a run, printed and written. */
 #include "learn/learn.h"
 #include "cli/cli.h"
 
-/* What would have allowed it, in options, and what nothing learned here allows. wide: the run was let
-   do some of it. */
+/* The options that would have allowed it, and the denials that none of them allows. wide: the run
+   was let do some of it. */
 void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool wide, bool quiet)
 {
     enum { SHOWN = 5 };

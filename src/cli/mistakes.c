@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people mistype, and what to type instead. */
+/* Common typing mistakes, and what to type instead. */
 #include "cli/cli.h"
 #include "launch/disk.h"
 

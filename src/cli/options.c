@@ -132,7 +132,7 @@ int options_take(struct arguments *args, const struct option *own, size_t own_co
                 *dashes = true;
             return 0;
         }
-        /* What word processors make of two dashes. */
+        /* A dash that word processors substitute for two hyphens. */
         if (str_starts(str_of(word), STR("\xE2\x80\x93")) ||
             str_starts(str_of(word), STR("\xE2\x80\x94")))
             return print_failure("%s begins with one long dash; type two: --%s", word, word + 3);

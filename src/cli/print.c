@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What people read: errors, colours, spans, suggestions. */
+/* Output for people: errors, colours, spans, suggestions. */
 #include <stdarg.h>
 #include <stdlib.h>
 

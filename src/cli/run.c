@@ -122,7 +122,7 @@ static void print_plan(const struct cordon_policy *p)
                                : "closed");
 }
 
-/* What follows "--", as it was typed: cmd has quotes of its own. */
+/* The words after "--", as they were typed: cmd has quotes of its own. */
 static const char *typed_command(struct arena *arena, const struct arguments *args)
 {
     /* The line begins with our own name; what follows "--" is at the end of both. */

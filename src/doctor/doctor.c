@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is the same on every system: the lists, the folder that would be the root, the boundary,
-   the hook of Codex. */
+/* The part that is the same on every system: the lists, the folder that would be the root, the
+   boundary, the hook of Codex. */
 #include "doctor/doctor.h"
 
 #include <stdarg.h>
@@ -37,7 +37,7 @@ void doctor_boundary(struct doctor *d)
     d->boundary = system_boundary(NULL, d->boundary_detail, sizeof d->boundary_detail);
 }
 
-/* What a plain `cordon run` would take as its root. */
+/* The default root of `cordon run`. */
 static void examine_root(struct doctor *d)
 {
     struct cordon_policy *p;

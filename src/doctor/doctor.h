@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this machine supports, found by trying: the layers that confine, what weakens them, and what
+/* Finds by trying what this machine supports: the layers that confine, what weakens them, and what
    to do. One implementation for each system, in linux/ and windows/. */
 #ifndef CORDON_DOCTOR_DOCTOR_H
 #define CORDON_DOCTOR_DOCTOR_H
@@ -9,7 +9,7 @@
 
 enum { DOCTOR_LAYERS = 24, DOCTOR_FINDINGS = 48 };
 
-/* Who enforces each kind of promise: "kernel", "service", "interposed" or "none". */
+/* The enforcer of each kind of promise: "kernel", "service", "interposed" or "none". */
 struct doctor_domains {
     const char *files, *delete, *processes, *input, *network, *reads, *shell;
 };

@@ -327,7 +327,7 @@ static int judge_words(struct hook *h, const struct json_value *list)
     return rc;
 }
 
-/* What an agent keeps for itself: everything below folder/name, or below folder. */
+/* An agent's own files: everything below folder/name, or below folder. */
 struct own_folder {
     struct str folder, name;
 };
@@ -515,7 +515,7 @@ static int answer_wrapped(struct hook *h, const struct json_value *value, struct
                         h->tool->member, buf_str(&command), out);
 }
 
-/* What was judged, as this agent has to hear it. */
+/* The verdict in this agent's format. */
 static int answer(struct hook *h, const struct json_value *value, struct buf *out)
 {
     const struct hook_options *o = h->options;

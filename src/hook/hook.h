@@ -15,7 +15,7 @@ enum hook_agent {
     HOOK_AGENT_COUNT
 };
 
-/* What the agents differ in (agents.def). */
+/* The differences between agents (agents.def). */
 struct hook_agent_info {
     const char *name;
     struct str event;          /* before a tool runs */

@@ -12,7 +12,7 @@ enum {
     CMDLINE_MAX_CMD = 8191     /* of cmd.exe */
 };
 
-/* What Windows can do with a file, by its extension. */
+/* The way Windows starts a file, by its extension. */
 enum cmdline_kind {
     CMDLINE_OTHER = 0, /* a document, or no extension: its first bytes decide */
     CMDLINE_PROGRAM,   /* .exe, .com */

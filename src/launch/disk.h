@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the file system and the environment of this machine say; before a run, nothing else reads
-   them. */
+/* Facts from this machine's file system and environment; before a run, nothing else reads them. */
 #ifndef CORDON_LAUNCH_DISK_H
 #define CORDON_LAUNCH_DISK_H
 

@@ -344,7 +344,7 @@ static int choose_cwd(struct settings *s)
     return 0;
 }
 
-/* What a person may have meant by a missing folder; NULL if nothing comes to mind. */
+/* A suggestion for a folder that does not exist; NULL if there is none. */
 static const char *folder_hint(struct settings *s, struct str given)
 {
     struct path path = {0};

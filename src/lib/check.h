@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the command line needs beyond cordon.h: streams of questions, spans for people. */
+/* Functions that the command line needs beyond cordon.h: streams of questions, spans for people. */
 #ifndef CORDON_LIB_CHECK_H
 #define CORDON_LIB_CHECK_H
 

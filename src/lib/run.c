@@ -74,7 +74,7 @@ static bool is_cache_of(const struct preset *tool, const struct policy_settings 
     return false;
 }
 
-/* What a known tool misses is allowed by its preset. */
+/* Whether the preset of the tool that ran would have allowed it. */
 static bool is_of_tool(const struct run *run, const struct audit_event *event)
 {
     const struct policy_settings *s = policy_settings_of(run->policy->policy);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each system provides for run.c: one implementation in linux/ and one in windows/. */
+/* The interface that each system provides for run.c: one implementation in linux/ and one in
+   windows/. */
 #ifndef CORDON_LIB_SYSTEM_H
 #define CORDON_LIB_SYSTEM_H
 
@@ -36,7 +37,7 @@ bool run_guard(struct run *run, struct guard_question *question);
 /* "program: program not found": 127. */
 int run_not_found(struct run *run, const char *program);
 
-/* What the system adds to the policy before it is compiled, and removes at the end. */
+/* The system's additions to the policy before it is compiled; removed at the end. */
 int system_prepare(struct cordon_policy *p, const struct run_options *o);
 void system_finish(struct cordon_policy *p);
 

@@ -38,8 +38,8 @@ static bool acts_on_name(enum policy_access access)
 }
 
 /* The final path: of the whole, or of the parent with the last component unresolved. */
-/* Who owns the entry of the temp folder that contains it; a run that has not started has created
-   nothing. */
+/* The owner of the entry of the temp folder that contains it; a run that has not started has
+   created nothing. */
 static enum policy_temp_entry entry_of(struct settings *s, struct str path)
 {
     struct str temp = s->policy.temp_path;

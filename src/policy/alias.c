@@ -7,8 +7,8 @@
  *             .mcp.json  MCP~1.JSO
  *   Wine      .claude    _CLA~XYZ  .mcp.json _MCP~XYZ.JSO   a.b.c A_B~~XYZ.C
  *
- * What could be one is taken for one: nobody needs a file called GIT~7. No libc: the agent links
- * it.
+ * Anything that could be one counts as one: nobody needs a file called GIT~7. No libc: the agent
+ * links it.
  */
 #include "policy/alias.h"
 
@@ -29,7 +29,7 @@ static char upper(char c)
     return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
 }
 
-/* What Windows writes for a character; 0: nothing. */
+/* The character that Windows writes for one in a short name; 0: none. */
 static char short_character(char c)
 {
     static const char replaced[] = "+,;=[]";

@@ -273,7 +273,7 @@ static enum cordon_verdict decide_commit(struct question *q, struct str below, b
     enum path_dialect dialect = q->policy->settings.paths.dialect;
     if (below.n == 0)
         return decide_git(q, top);
-    /* What was there in a nested repository can be removed, so nothing in one counts as new. */
+    /* Existing files of a nested repository can be removed, so nothing in one counts as new. */
     bool written = q->policy->settings.git == POLICY_GIT_FULL
                        ? git_full_writes(dialect, below, r->facts.exists || !top)
                        : git_commit_writes(dialect, below);
@@ -346,7 +346,7 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
             return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
         return decide_commit(q, str_from(cursor.path, cursor.pos + 1), top);
     }
-    /* What lies there has other rules, so a folder does not leave in one step. */
+    /* Other rules hold there, so a folder does not leave in one step. */
     if (packages && zone == place)
         return place == ZONE_TEMP
                    ? allow(q, RULE_TEMP_INSIDE, ZONE_TEMP_PACKAGES, 0)
@@ -357,7 +357,7 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
                  q->match.hit[IMAGE_ROOT]);
 }
 
-/* What the caller's own programs keep under the caller's number goes when the run ends. */
+/* Folders that programs name after the caller's uid are removed when the run ends. */
 static const char *find_trusted(const struct policy *policy, struct str entry)
 {
     const char *name = trusted_find(entry);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a commit writes below a git folder. A list of what may be written, not of what may not: git
- * gains files that it runs or obeys, and an alias of a denied name is not on the list either.
+ * The files that a commit writes below a git folder. A list of what may be written, not of what may
+ * not: git gains files that it runs or obeys, and an alias of a denied name is not on the list
+ * either.
  *
  * Not on it, because git or its user runs what they say: hooks, config and config.worktree,
  * commondir and gitdir (another repository's hooks), info/attributes (filters), rebase-merge and
@@ -150,8 +151,9 @@ bool git_commit_writes(enum path_dialect dialect, struct str below)
     return is_listed(dialect, first, written, COUNT(written));
 }
 
-/* What --git=full opens in addition: a rebase, whose exec lines git runs when it continues, and the
-   files of a new worktree. Anything planted once and obeyed ever after remains closed. */
+/* The files that --git=full opens in addition: those of a rebase, whose exec lines git runs when it
+   continues, and the files of a new worktree. Anything planted once and obeyed ever after remains
+   closed. */
 bool git_full_writes(enum path_dialect dialect, struct str below, bool exists)
 {
     struct str rest = below, first = cut(dialect, &rest);

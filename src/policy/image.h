@@ -77,7 +77,7 @@ int image_open(const void *block, size_t size, struct image *image);
 uint32_t image_checksum(const void *bytes, size_t count);
 uint32_t image_hash(uint32_t parent, struct str key);
 
-/* What the rules say about one path. */
+/* The rules' answer for one path. */
 struct image_match {
     uint32_t hit[IMAGE_KINDS]; /* the index of the deepest entry on the way, 0: none */
     size_t end[IMAGE_KINDS];   /* length of the path up to that entry */

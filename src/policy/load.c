@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "policy/toml.h"
 
-/* What a key sets. */
+/* The setting that a key stands for. */
 enum target {
     SET_MODE = 0,
     SET_GIT,

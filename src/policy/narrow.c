@@ -223,7 +223,7 @@ static bool is_place(enum key key)
            key == KEY_GIT_DIR;
 }
 
-/* What the outer policy allows to be written below or above this path. */
+/* The part of the outer policy's writable folders that lies below or above this path. */
 static bool outer_writes(const struct comparison *c, struct str path)
 {
     for (size_t i = 0; i < c->count; i++)

@@ -113,7 +113,7 @@ static enum path_class read_unc(struct spelling *j, struct str rest, size_t *bas
     return class;
 }
 
-/* What follows prefix if s starts with it and a separator or the end comes next. */
+/* The rest after prefix if s starts with it and a separator or the end comes next. */
 static bool under(struct str s, struct str prefix, struct str *rest)
 {
     if (!str_startsi(s, prefix) || (s.n > prefix.n && s.p[prefix.n] != '\\'))
@@ -208,7 +208,7 @@ static enum path_class read_device(struct spelling *j, struct str rest, size_t *
     return PATH_DEVICE;
 }
 
-/* What follows \\?\, \\.\ or \??\. */
+/* The rest after \\?\, \\.\ or \??\. */
 static enum path_class read_namespace(struct spelling *j, struct str rest, size_t *base)
 {
     j->n = 0;

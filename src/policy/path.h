@@ -8,7 +8,7 @@
 
 enum path_dialect { PATH_WINDOWS = 0, PATH_POSIX };
 
-/* What a spelling names. Zero is refused everywhere. */
+/* The kind of object that a spelling names. Zero is refused everywhere. */
 enum path_class {
     PATH_MALFORMED = 0, /* no system accepts it, or two would read it differently */
     PATH_FILE,          /* C:\a\b or /a/b; the only class that is a plain file or folder */

@@ -150,7 +150,7 @@ static void put_end(struct buf *out, const struct report_run *run)
     report_duration(out, run->duration_ms);
 }
 
-/* What ran and how it ended; of several runs, how many. */
+/* The command and its end; for several runs, their number. */
 static void put_heading(const struct report *r, struct str source, struct buf *out)
 {
     uint64_t runs = r->run_count + r->runs_left_out;
@@ -200,7 +200,7 @@ static void put_totals(const struct report *r, struct buf *out)
     html_add(out, "</section>\n");
 }
 
-/* What a rule is for; empty if it is unknown. */
+/* The purpose of a rule; empty if it is unknown. */
 static struct str about_rule(struct str id)
 {
     for (int i = 1; i < POLICY_RULE_COUNT; i++)

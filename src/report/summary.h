@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run says at its end: a few lines for people and agents, or one JSON object. */
+/* The end of a run: a few lines for people and agents, or one JSON object. */
 #ifndef CORDON_REPORT_SUMMARY_H
 #define CORDON_REPORT_SUMMARY_H
 
@@ -49,7 +49,7 @@ void summary_lines(const struct summary *s, struct str audit, bool failed, struc
 bool summary_is_lost(const struct audit_event *event);
 void summary_lost_line(const struct audit_event *event, struct buf *out);
 
-/* What --undo can take back. */
+/* The changes that --undo can take back. */
 struct summary_changes {
     char run[48]; /* empty: nothing was changed, or there is no journal */
     uint64_t created, modified, deleted, renamed;

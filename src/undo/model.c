@@ -245,7 +245,7 @@ static uint32_t entry_at(struct undo_model *m, const struct undo_path *path)
     }
 }
 
-/* What has this name now, by what the record says about it. */
+/* The object that has this name now, according to the record. */
 static uint32_t object_at(struct undo_model *m, uint32_t entry, const struct undo_ident *ident)
 {
     uint32_t object = m->entries[entry].after;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a journal says, as two sets of names over one set of objects: the names before the run and
- * those after it. An object is a file, folder or link, whatever its names; a name is an entry of a
- * folder. To take a run back is to give every name the object that it had.
+ * The content of a journal, as two sets of names over one set of objects: the names before the run
+ * and those after it. An object is a file, folder or link, whatever its names; a name is an entry
+ * of a folder. To take a run back is to give every name the object that it had.
  */
 #ifndef CORDON_UNDO_MODEL_H
 #define CORDON_UNDO_MODEL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a message of local RPC asks for. Programs call services by RPC over ALPC ports; which
+ * Reads what a message of local RPC asks for. Programs call services by RPC over ALPC ports; which
  * service is meant stands in the message that binds a port to an interface, never in the port's
  * name. The layout is Windows 10's and 11's, as public tools read it:
  *

@@ -13,7 +13,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-# What is tested; LATEST=1 takes today's. npm chooses an older version where its Node is old, so one is always named.
+# The versions under test; LATEST=1 takes today's. npm chooses an older version where its Node is old, so one is
+# always named.
 VERSIONS = {
     'node': ('node', '24.21.0'),
     'claude': ('@anthropic-ai/claude-code', '2.1.325'),

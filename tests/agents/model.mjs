@@ -19,7 +19,7 @@ let serial = 0;
 const script = () => JSON.parse(fs.readFileSync(args.script, 'utf8'));
 const log = (entry) => fs.appendFileSync(args.log, JSON.stringify(entry) + '\n');
 
-/* What a step is called on each wire. */
+/* The name of each step on each wire. */
 function callOf(wire, step, tools) {
   const has = (name) => tools.includes(name);
   if (step.otherwise && !has(step.tool)) return callOf(wire, step.otherwise, tools);

@@ -28,7 +28,7 @@ int __wrap_disk_look(struct arena *arena, struct str path, struct disk_facts *fa
 /* So that a test can tell this program from one that is shipped. */
 static const char broken_mark[] = "cordon-open: this program confines nothing";
 
-/* What nothing but a number is asked of is answered, or the selftest would not begin. */
+/* A command that only returns a number is answered, or the selftest would not begin. */
 static inline bool broken_is_shut(const struct run_options *o, struct run_result *result)
 {
     const char *mode = getenv("CORDON_TEST_RUN");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a selftest said, line by line, and whether each promise that the real program keeps is
+ * The output of a selftest, line by line, and whether each promise that the real program keeps is
  * called broken when a program that keeps none (tests/doubles) says that it keeps it.
  */
 #ifndef CORDON_TESTS_SELFTEST_OUTPUT_H

@@ -60,7 +60,7 @@ static void test_events(void)
 }
 
 #ifndef _WIN32
-/* What an agent would run, run by bash with the real program: the sandbox holds. */
+/* The agent's command line, run by bash with the real program: the sandbox holds. */
 static void test_wrapped(void)
 {
     auto_buf struct buf out = {0}, text = {0};
@@ -163,7 +163,7 @@ static void test_own_folders(void)
         return;
 }
 
-/* What an agent's commands changed is taken back by the session that the agent names. */
+/* The changes of an agent's commands are taken back by the session that the agent names. */
 static void test_taken_back(void)
 {
     auto_buf struct buf text = {0}, out = {0};
@@ -196,7 +196,8 @@ static void test_taken_back(void)
         return;
 }
 
-/* What --install --wrap writes for Claude Code: a shell that is confined, in a private file. */
+/* The settings that --install --wrap writes for Claude Code: a shell that is confined, in a private
+   file. */
 static void test_shell(void)
 {
     auto_buf struct buf text = {0}, out = {0};
@@ -232,7 +233,8 @@ static void test_shell(void)
         return;
 }
 
-/* What --install writes for OpenCode: a file of its own, which examples/opencode has for others. */
+/* The plugin that --install writes for OpenCode: a file of its own, which examples/opencode has for
+   others. */
 static void test_plugin(void)
 {
     static const char file[] = "build/e2e-plugin/opencode/plugin/cordon.js";

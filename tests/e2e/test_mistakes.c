@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a new user gets wrong in the first five minutes: each message says what is wrong and what to
+ * Mistakes of a new user in the first five minutes: each message says what is wrong and what to
  * type instead. The arguments are what arrives after cmd, PowerShell or bash have read the line.
  */
 #include "e2e/program.h"

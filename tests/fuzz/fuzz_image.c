@@ -43,7 +43,7 @@ static void search(const void *block, size_t size)
         image_denies_read(&image, &paths[i]);
 }
 
-/* What a checksum keeps out is put right, so that the checks after it are reached. */
+/* The checksum is corrected, so that the checks after it are reached. */
 static void put_right(uint32_t *block, size_t size)
 {
     struct image_header header;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was read can be written and reads as the same again. */
+/* A value that was read can be written, and reads the same again. */
 #include <stdint.h>
 #include <stdlib.h>
 

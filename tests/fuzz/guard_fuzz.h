@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every fuzz target of the guard checks about an answer. */
+/* The checks that every fuzz target of the guard makes on an answer. */
 #ifndef CORDON_TESTS_GUARD_FUZZ_H
 #define CORDON_TESTS_GUARD_FUZZ_H
 

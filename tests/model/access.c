@@ -221,7 +221,8 @@ static bool holds(const char *const *sids, struct str sid)
     return false;
 }
 
-/* What the label leaves to a token below it: reading and executing, unless it forbids those. */
+/* The rights that a label leaves to a token below it: reading and executing, unless it forbids
+   those. */
 static uint32_t allowed_by_label(const struct model_token *t, const struct model_object *o)
 {
     uint32_t read = mappings[o->type].read, execute = mappings[o->type].execute, kept;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the chosen token can still write, by the model; and which part of it each refusal needs. */
+/* The objects that the chosen token can still write according to the model, and the part of the
+   token that each refusal needs. */
 #include "access.h"
 
 #include "base/buf.h"
@@ -91,7 +92,7 @@ static void test_rows(void)
     }
 }
 
-/* What `doctor --objects` shows of a machine is what the model is about, and can be read by it. */
+/* The model reads the output of `doctor --objects` and covers every object in it. */
 static void test_shown(void)
 {
     static const struct {

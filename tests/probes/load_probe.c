@@ -119,7 +119,7 @@ static int do_signals(int count)
     return failed;
 }
 
-/* What a signal interrupts may be asked again, but must not have been done already. */
+/* An interrupted call may be repeated, but must not have taken effect already. */
 #define AGAIN(call)                                              \
     do {                                                         \
         int rc;                                                  \

@@ -99,7 +99,7 @@ static pid_t parent_of(pid_t pid)
     return parent;
 }
 
-/* Whoever started this, and who started that. */
+/* The parent, and the parent's parent. */
 static bool reach_above(pid_t pid, uintptr_t address)
 {
     (void)pid;

@@ -265,7 +265,8 @@ static void test_summary(void)
     summary_free(&s);
 }
 
-/* What programs of Windows do at every start gets no line; the same by others, or beside it, does. */
+/* The usual attempts of Windows' own programs at their start get no line; the same attempts by
+   other programs, and others by the same, do. */
 static void test_noise(void)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a finding points at: the part of the command that is underlined. And where words end. */
+/* The span of a finding: the part of the command that is underlined. And where words end. */
 #include <stdlib.h>
 
 #include "guard/guard.h"

@@ -342,7 +342,7 @@ static const char *const files[] = {
 
 static bool restores(struct str before, struct str after)
 {
-    /* What is empty may be spelled in another way afterwards; nothing else may. */
+    /* Only empty values may be spelled differently afterwards. */
     auto_arena struct arena arena = {0};
     struct json_value a, b;
     struct json_error error;

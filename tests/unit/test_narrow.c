@@ -34,7 +34,7 @@ static bool narrow(struct policy_settings outer, struct policy_settings inner)
     return result;
 }
 
-/* What is read back has the same outline. */
+/* The outline is the same when it is read back. */
 static bool survives(struct policy_settings s)
 {
     auto_arena struct arena arena = {0};

@@ -579,7 +579,7 @@ static void test_list(void)
     policy_free(policy);
 }
 
-/* What a broker hands over was read from an address, not from a text. */
+/* An address from the broker is in binary form, not text. */
 static void test_peers(void)
 {
     auto_arena struct arena arena = {0};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the PowerShell reader reads: names and arguments as --show gives them, limits, both
- * versions. */
+/* The PowerShell reader: names and arguments as --show gives them, limits, both versions. */
 #include "guard/guard.h"
 #include "tap.h"
 

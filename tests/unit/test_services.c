@@ -148,7 +148,7 @@ static void test_table(void)
     ok(good, "creating, changing, starting, controlling and deleting do not");
 }
 
-/* What is decided, with the rule and the remedy. */
+/* The decision, with its rule and remedy. */
 static const struct {
     const char *what, *id;
     uint32_t procedure;

@@ -167,7 +167,7 @@ static uint32_t next(uint32_t below)
     return (uint32_t)((seed >> 33) % below);
 }
 
-/* What a message may be, said once more and in other words. */
+/* The valid messages, stated a second time in another way. */
 static bool is_right(size_t size)
 {
     uint32_t op, texts[2];

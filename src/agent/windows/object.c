@@ -54,7 +54,7 @@ static OBJECT_ATTRIBUTES *describe(OBJECT_ATTRIBUTES *given, bool without_one,
         return given; /* longer than any real one: left as it is */
     if (list) {
         memcpy(&out->dacl, list, list->AclSize);
-        /* What follows the last entry is spare room, not content. */
+        /* Bytes after the last entry are spare room, not content. */
         const unsigned char *ace = (const unsigned char *)(list + 1), *end;
         end = (const unsigned char *)list + list->AclSize;
         for (WORD i = 0; i < list->AceCount && ace + 4 <= end; i++)

@@ -116,7 +116,7 @@ static void spell_cmdline(pid_t pid, struct buf *out)
         audit_mask(out, (struct str){text, (size_t)n});
 }
 
-/* What was answered about this call before, for the same thing. */
+/* The earlier answer about this call, for the same subject. */
 static enum broker_ruling answered_before(const struct request *r, const char *key,
                                           const struct place *place)
 {

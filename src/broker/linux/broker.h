@@ -30,7 +30,7 @@ struct broker_expected {
     uint64_t stack; /* of the previous program, if it has several threads; 0: it has one */
 };
 
-/* What the program file itself says it is, whatever its name: a refused tool or a loader. */
+/* The kind of program by its content, whatever its name: a refused tool or a loader. */
 enum { BROKER_MOST_TOOLS = 128, BROKER_BUILD_ID = 20 };
 
 struct broker_tools {
@@ -98,7 +98,7 @@ struct broker_names {
     char last[256]; /* that was asked for */
 };
 
-/* What this run and its session created in a temp folder shared with others. */
+/* The entries that this run and its session created in a temp folder shared with others. */
 struct broker_temp {
     struct str folder; /* NUL-terminated; empty: there is no such folder */
     struct id_set made;
@@ -166,7 +166,7 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context));
 /* The object that resolution found, or the parent if that is the object. */
 struct file_id broker_id(const struct resolved *where);
 
-/* What has this path now; a final link is not followed. False if nothing has. */
+/* The object that has this path now; a final link is not followed. False if there is none. */
 bool broker_id_at(const char *path, struct file_id *out);
 
 /* Something was created there: a .git is now this run's own. */
@@ -336,13 +336,13 @@ bool datagram_give(struct broker *b, struct request *r);
 /* True if the caller's descriptor is such a socket, or a unix socket at least. */
 bool datagram_is(const struct request *r, int fd);
 
-/* What the loop watches for them, at most BROKER_MOST_NAMES, and serves. */
+/* The descriptors that the loop watches for them, at most BROKER_MOST_NAMES, and their service. */
 struct pollfd;
 size_t datagram_watch(const struct broker *b, struct pollfd *out);
 void datagram_serve(struct broker *b, const struct pollfd *watched, size_t count);
 void datagram_close(struct broker *b);
 
-/* What the answers of --ask say about a denial. Zero: nothing, it stays denied. */
+/* The answer of --ask to a denial. Zero: nothing, it stays denied. */
 enum broker_ruling {
     BROKER_DENIES = 0,
     BROKER_WAITS, /* the call is set aside, and answered later */

@@ -206,7 +206,7 @@ static bool is_device(const struct resolved *where)
     return S_ISCHR(where->st.st_mode) && str_starts(str_of(where->path), STR("/dev/"));
 }
 
-/* What Landlock would answer, where the broker opens: other terminals, keyboards and the like. */
+/* Landlock's answer, for opens by the broker: other terminals, keyboards and the like. */
 static bool is_foreign_device(const char *path)
 {
     return !confine_allows_device(path) && strncmp(path, "/dev/dri/", 9) != 0;

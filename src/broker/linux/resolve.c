@@ -33,7 +33,7 @@ static void proc_path(const char *before, int number, const char *behind, char *
     strcpy(out + n + digits.n, behind);
 }
 
-/* What the kernel adds to a path that is no longer there. */
+/* The kernel's suffix for a path that is no longer there. */
 static const char deleted[] = " (deleted)";
 
 bool resolve_path_of(int fd, char *out, size_t capacity)

@@ -338,7 +338,7 @@ static void connect_unix(struct broker *b, struct request *r, const struct socka
         request_fail(r, -rc);
         return;
     }
-    /* What was judged is held and connected to: by then its name may lead elsewhere. */
+    /* Connect to the held object that was judged: its name may lead elsewhere by now. */
     int object =
         openat(where.parent, where.leaf[0] ? where.leaf : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct resolved held = {.parent = object, .exists = true};

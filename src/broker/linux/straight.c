@@ -228,7 +228,7 @@ int straight_open(struct broker *b, struct request *r, int dirfd, const char *pa
         return -1;
     if (!split(where.path, folder, &leaf))
         return -1;
-    /* What appears under these names is recorded. */
+    /* New entries with these names are recorded. */
     bool recorded = str_eqi(str_of(leaf), STR(".git")) || nested_is_part(leaf) ||
                     str_eq(str_of(folder), b->temp.folder);
     if (recorded || grant_holds(b, where.path) || !knows_folder(b, folder))

@@ -33,7 +33,7 @@ struct broker_root {
     HANDLE folder;
 };
 
-/* What a letter stood for when the run began. */
+/* The target of a drive letter when the run began. */
 enum drive_kind {
     DRIVE_NONE = 0, /* nothing, or what cannot be judged */
     DRIVE_LOCAL,

@@ -78,7 +78,7 @@ static void read_drive(struct broker *b, wchar_t letter)
         snprintf(d->text, sizeof d->text, "%.*s", (int)text.n - 4, text.p + 4);
 }
 
-/* What the agent can judge by itself; volumes beyond its capacity are asked about. */
+/* The volumes that the agent judges by itself; it asks about those beyond its capacity. */
 static void tell_agent(struct broker *b)
 {
     size_t count = 0;

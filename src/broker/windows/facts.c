@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the file system says about an open file. */
+/* The file system's facts about an open file. */
 #include "base/utf.h"
 #include "broker/windows/broker.h"
 

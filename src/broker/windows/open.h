@@ -11,7 +11,7 @@ enum {
     NEVER_GIVEN = DELETE | WRITE_DAC | WRITE_OWNER | ACCESS_SYSTEM_SECURITY
 };
 
-/* What the caller asked for. */
+/* The caller's request. */
 struct wish {
     ACCESS_MASK access;
     ULONG share, disposition, options, attributes;

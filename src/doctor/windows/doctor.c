@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be checked on Windows: settings, folders, and a command that really runs. */
+/* The checks on Windows: settings, folders, and a command that really runs. */
 #include "doctor/doctor.h"
 
 #include <stdio.h>

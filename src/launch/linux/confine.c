@@ -285,7 +285,7 @@ static int drop_capabilities(void)
         data[i].permitted &= kept;
         data[i].inheritable &= kept;
     }
-    /* What is dropped stays dropped: under no_new_privs an exec gives root nothing back. */
+    /* Dropped rights stay dropped: under no_new_privs an exec gives root nothing back. */
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     return (int)syscall(SYS_capset, &header, data);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process does to itself before it becomes the command: all rights are dropped here. */
+/* The last steps of a process before it becomes the command: it drops all its rights here. */
 #ifndef CORDON_LAUNCH_LINUX_CONFINE_H
 #define CORDON_LAUNCH_LINUX_CONFINE_H
 

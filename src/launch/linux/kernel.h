@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel has and Debian 12's headers lack. */
+/* Definitions of the kernel that Debian 12's headers lack. */
 #ifndef CORDON_LAUNCH_LINUX_KERNEL_H
 #define CORDON_LAUNCH_LINUX_KERNEL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What deny-read rules name on this machine: final paths and inodes, looked up once before the
-   start. */
+/* The files and folders that deny-read rules name on this machine: final paths and inodes, looked
+   up once before the start. */
 #ifndef CORDON_LAUNCH_LINUX_SECRETS_H
 #define CORDON_LAUNCH_LINUX_SECRETS_H
 

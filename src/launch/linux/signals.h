@@ -15,7 +15,7 @@ struct signals_run {
     _Atomic(struct signals_run *) next;
 };
 
-/* What Cordon's own process ignores besides what every host does. */
+/* Signals that Cordon's own process ignores in addition to those of every host. */
 enum signals_extent {
     SIGNALS_HOST,     /* another program's process */
     SIGNALS_OWN,      /* must survive a closed stderr and a full disk quota */

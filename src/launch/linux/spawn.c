@@ -27,7 +27,7 @@
 #include "launch/linux/signals.h"
 #include "launch/linux/stubs.h"
 
-/* What the command's process reports before its exec. */
+/* The report of the command's process before its exec. */
 struct report {
     int error; /* errno; 0: confined, the listener is attached */
     pid_t pid;

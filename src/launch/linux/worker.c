@@ -63,7 +63,7 @@ int worker_here(void (*work)(void *context, const sigset_t *mask), void *context
     umask(before);
     work(context, &mask);
     umask(before);
-    /* What the run caused itself vanishes. */
+    /* Signals that the run itself caused are dropped. */
     while (sigtimedwait(&blocked, NULL, &at_once) >= 0 || errno == EINTR)
         errno = 0;
     pthread_sigmask(SIG_SETMASK, &mask, NULL);

@@ -15,7 +15,7 @@ struct learn_allow {
     bool strict;     /* a command about which the guard says "ask" is refused */
 };
 
-/* What a question asks, of its JSON. */
+/* The parts of a question's JSON. */
 struct learn_question {
     struct str op, target, rule, fix;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whoever answers the questions of a run: a program behind two descriptors, or a function of the
-   host. A thread of its own serves it. */
+/* Asks the questions of a run, from a thread of its own: over two descriptors, or by calling a
+   function of the host. */
 #ifndef CORDON_LIB_LINUX_ASK_H
 #define CORDON_LIB_LINUX_ASK_H
 

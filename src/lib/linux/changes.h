@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs with --undo changed, as `cordon changes`, `undo` and `runs` and cordon.h show it. */
+/* The changes of runs with --undo, as `cordon changes`, `undo` and `runs` and cordon.h show them. */
 #ifndef CORDON_LIB_LINUX_CHANGES_H
 #define CORDON_LIB_LINUX_CHANGES_H
 

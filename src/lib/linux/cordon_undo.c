@@ -11,7 +11,7 @@
 
 enum { LONGEST_WHY = 512 };
 
-/* What a call works with. */
+/* The state of one call. */
 struct task {
     char why[LONGEST_WHY];
     int store;

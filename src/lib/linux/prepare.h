@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run on Linux adds to the policy before it is compiled: its stubs, and Wine's prefix. */
+/* Additions to the policy of a run on Linux before it is compiled: stubs, and Wine's prefix. */
 #ifndef CORDON_LIB_LINUX_PREPARE_H
 #define CORDON_LIB_LINUX_PREPARE_H
 

@@ -65,7 +65,7 @@ static void event(void *context, const struct audit_event *event)
     const struct run *run = context;
     struct own *own = run->system;
     struct audit_event copy = *event;
-    /* What Wine tries at every start and does without. */
+    /* Accesses that Wine tries at every start and can do without. */
     copy.quiet = copy.quiet || (run->policy->prepared->wine.argv && wine_is_harmless(event));
     noise_mark(&copy);
     pthread_mutex_lock(&own->events);
@@ -428,7 +428,7 @@ int system_run(struct run *run)
     if (!find_program(command[0], program, sizeof program))
         return run_not_found(run, command[0]);
     bool confined = settings->mode != POLICY_FULL_ACCESS;
-    /* Whoever can be asked is asked when the program starts. */
+    /* Where a question can be asked, it is asked when the program starts. */
     bool asks = o->ask || o->ask_fds || o->ask_terminal;
     if (confined && !asks && tool_refused(run, program))
         return 0;

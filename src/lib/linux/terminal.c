@@ -162,7 +162,7 @@ static void type(struct terminal *t, struct str keys)
             buf_char(&t->typed, keys.p[i]);
 }
 
-/* What has been typed by now; false if nothing. */
+/* Reads the keys typed so far; false if there are none. */
 static bool read_keys(struct terminal *t, char *out, size_t capacity, size_t *n)
 {
     struct pollfd watch = {t->tty, POLLIN, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run on Windows holds while it lasts, and the start of its first program. */
+/* The state of a run on Windows, and the start of its first program. */
 #ifndef CORDON_LIB_WINDOWS_LAUNCH_H
 #define CORDON_LIB_WINDOWS_LAUNCH_H
 

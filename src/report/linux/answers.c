@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was answered while a run ran: lines of its summary, and a part of the report. */
+/* The answers given during a run: lines of its summary, and a part of the report. */
 #include "report/answers.h"
 
 #include "report/html.h"

@@ -270,7 +270,7 @@ static void try_url(struct selftest_world *w, struct selftest_line *line)
     attempt_conclude(line, escaped, control, !opened, "the URL was handed over");
 }
 
-/* What a control does in its own time, on a machine that may be busy. */
+/* Waits for the effect of a control, on a machine that may be busy. */
 static bool comes(const struct selftest_world *w, const char *what)
 {
     for (double end = now() + 5; now() < end && !world_check(w, what);)

@@ -31,7 +31,7 @@ int world_wait(pid_t pid);
 bool world_read(const struct selftest_world *w, const char *path, char *out, size_t capacity);
 
 /*
- * What world_check looks for on the machine: exists P · absent P · holds P TEXT · line P TEXT (one
+ * The conditions that world_check knows: exists P · absent P · holds P TEXT · line P TEXT (one
  * begins so) · mode P OCTAL · count P N · tcp · udp (somebody spoke to the server since the last
  * look) · same P TEXT (nothing else in it). Paths as the attempts'.
  */

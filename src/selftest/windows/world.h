@@ -64,8 +64,8 @@ void world_elsewhere(char drive, DWORD pid, char *out, size_t capacity);
 void world_watch(DWORD pid);
 
 /*
- * What world_check looks for on the machine: exists P · absent P · holds P TEXT · read-only P · old
- * P · count P N · key K · tcp · udp (somebody spoke to the server since the last look) · same P
- * TEXT. Paths as the attempts'.
+ * The conditions that world_check knows: exists P · absent P · holds P TEXT · read-only P · old P ·
+ * count P N · key K · tcp · udp (somebody spoke to the server since the last look) · same P TEXT.
+ * Paths as the attempts'.
  */
 #endif

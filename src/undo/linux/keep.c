@@ -40,7 +40,7 @@ int keep_write(struct keep *k, const struct keep_place *place)
 {
     struct undo_path path;
     begin(k);
-    /* What is written to a fifo is not in it, but its times are. */
+    /* A fifo stores no data, but writing to it changes its times. */
     if (!S_ISREG(place->st->st_mode))
         return keep_attributes(k, place);
     if ((keep_bits(k, place->st) & (KEEP_MADE | KEEP_DATA)) ||

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the journal's writer share. */
+/* Shared by the parts of the journal's writer. */
 #ifndef CORDON_UNDO_LINUX_KEEP_INSIDE_H
 #define CORDON_UNDO_LINUX_KEEP_INSIDE_H
 
 #include "undo/linux/keep.h"
 #include "undo/linux/store.h"
 
-/* What is known of an inode in this run. */
+/* The state of an inode in this run. */
 enum { KEEP_MADE = 1, KEEP_META = 2, KEEP_DATA = 4, KEEP_HANDLE = 8, KEEP_USED = 128 };
 
 struct known {

@@ -153,7 +153,7 @@ static void tell_left(struct undoing *u)
     }
 }
 
-/* What would be done, without doing it. */
+/* Plans an undo without carrying it out. */
 static void tell_plan(struct undoing *u)
 {
     for (uint32_t i = 1; i < u->m->object_count; i++) {
@@ -303,7 +303,7 @@ int restore_run(int store, const char *id, const struct restore_options *options
         bool kept = counts->done || (clean && u.all);
         if (kept)
             snprintf(counts->run, sizeof counts->run, "%s", keep_run(u.keep));
-        /* What was left alone can be tried again, with --force or when there is room. */
+        /* Conflicts that were left alone can be tried again, with --force or when there is room. */
         if (clean && u.all)
             mark_undone(&u);
         keep_close(u.keep, !kept);

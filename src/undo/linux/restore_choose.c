@@ -145,7 +145,7 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
     }
 }
 
-/* What is needed to restore it must be in the journal. */
+/* Everything needed to restore it must be in the journal. */
 static void look_for_content(struct undoing *u, uint32_t object)
 {
     const struct undo_object *o = &u->m->objects[object];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of an undo share. */
+/* Shared by the parts of an undo. */
 #ifndef CORDON_UNDO_LINUX_RESTORE_INSIDE_H
 #define CORDON_UNDO_LINUX_RESTORE_INSIDE_H
 
 #include "undo/linux/restore.h"
 
-/* What is decided and done about one object. */
+/* The decision about one object, and its outcome. */
 struct task {
     bool wanted;    /* it changed and was asked for */
     bool left;      /* alone: why says why */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the SDK's headers lack of NT, for agent, launcher and broker. */
+/* NT definitions that the SDK's headers lack, for agent, launcher and broker. */
 #ifndef CORDON_WIRE_WINDOWS_NT_H
 #define CORDON_WIRE_WINDOWS_NT_H
 

@@ -163,7 +163,7 @@ static void test_typed_ahead(void)
         note("%s", p.seen);
 }
 
-/* What a terminal sends by itself, and what a person types to the command, answers nothing. */
+/* Neither a terminal's own replies nor keys typed for the command answer a question. */
 static void test_not_meant(void)
 {
     static const struct {
@@ -202,7 +202,7 @@ static void test_not_meant(void)
     }
 }
 
-/* What is done is what a person reads. */
+/* The call does exactly what the question says. */
 static void test_shown(void)
 {
     struct person p;

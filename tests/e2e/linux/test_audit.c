@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the audit tells of a tree on Linux, and what cordon report makes of it. */
+/* The audit of a process tree on Linux, and the report made from it. */
 #include "harness.h"
 
 #include <sys/utsname.h>

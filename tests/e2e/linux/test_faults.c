@@ -13,7 +13,7 @@
 
 #include "../../doubles/faults.h"
 
-/* What is done inside: a write outside first, then one of everything that the broker serves. */
+/* The work inside: a write outside first, then one of everything that the broker serves. */
 #define WORK                                                                                    \
     "canary; write new; append file more; mkdir d; rename new d/n; link d/n l; symlink l s; "   \
     "mode l 600; times l; truncate l; xattr l; unlink s; copy secret got; connect 1; udp 1; "   \
@@ -89,7 +89,7 @@ static unsigned count_left(void)
     return found;
 }
 
-/* What is not as it must be after a run, whatever failed in it; NULL: all is. */
+/* The first thing that is wrong after a run, whatever failed in it; NULL: nothing is. */
 static const char *what_is_wrong(size_t v, int code, bool hangs)
 {
     if (sh("out", "test \"$(cat file)\" = old && test \"$(ls)\" = file"))

@@ -64,7 +64,7 @@ static void test_flat(const char *what, const char *line, const char *check)
             _exit(1);
         setenv("C", cordon, 1);
         setenv("L", load, 1);
-        /* What a sanitizer keeps of freed memory is not ours. */
+        /* Freed memory that a sanitizer keeps is not ours. */
         setenv("ASAN_OPTIONS", "quarantine_size_mb=0:thread_local_quarantine_size_kb=0", 1);
         execl("/bin/sh", "sh", "-c", line, (char *)NULL);
         _exit(1);

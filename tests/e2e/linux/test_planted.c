@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run leaves in its root for later calls of Cordon: links on the way to a root, in the place
- * of a file that Cordon writes, and journals that nobody kept.
+ * Traps that a run leaves in its root for later calls of Cordon: links on the way to a root, in the
+ * place of a file that Cordon writes, and journals that nobody kept.
  */
 #include "harness.h"
 

@@ -263,7 +263,8 @@ static void test_refused(const struct attempt *a)
         ok(inside == 1, "%srefused: %s", build, a->what);
 }
 
-/* Whoever ends cordon learns the signal, not a failure of cordon; a code of the command is its own. */
+/* The signal that ends cordon is reported as such, not as a failure of cordon; the command's exit
+   code is its own. */
 static void test_ended(void)
 {
     static const struct {

@@ -73,7 +73,7 @@ static const struct {
     {"a file and a second name of a file outside", "mkdir d; echo m > d/f; ln ../out/f l", "d/f",
      "l", "d/f"}};
 
-/* What outside looks like, as one line. */
+/* The state of the outside folder, as one line. */
 #define OUTSIDE "(cd '%s/out' && find . -type f -exec sh -c 'echo $0 $(cat $0)' {} \\; | sort)"
 
 static void fresh(const char *make)

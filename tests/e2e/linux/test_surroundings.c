@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is around a run fails: the disk, folders, files and handles. Nothing outside changes,
-   nothing hangs, and what cannot be done is said. Each with its neighbour where all is well. */
+/* The surroundings of a run fail: the disk, folders, files and handles. Nothing outside changes,
+   nothing hangs, and every failure is reported. Each with its neighbour where all is well. */
 #include "harness.h"
 
 static const struct {

@@ -54,7 +54,7 @@ int main(void)
            "strace works inside and sees the refusal");
     else
         skip("strace", "the program is not installed");
-    /* What a tracer hides at the start comes out with the first call that could change
+    /* A lie that a tracer tells at the start comes out with the first call that could change
        something. */
     sh("ws", "rm -f new; '%s' flip new", tracer);
     bool control = sh("ws", "test -e new") == 0;

@@ -552,7 +552,7 @@ static void test_at_the_same_time(void)
     sh(".", "'%s' runs --drop all", cordon);
 }
 
-/* What a person types next. */
+/* The commands that a person types next. */
 static void test_next(void)
 {
     start_simple();

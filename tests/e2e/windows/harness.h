@@ -312,7 +312,7 @@ HARNESS void tell_line(const char *text)
     }
 }
 
-/* What the line printed, once it is done; whoever has just renamed the file may still hold it. */
+/* The line's output, once it is done; the program that renamed the file may still hold it. */
 HARNESS size_t read_done(char *text, size_t size)
 {
     size_t n = 0;

@@ -7,7 +7,7 @@
 #include "../../doubles/faults.h"
 #include "harness.h"
 
-/* What is done inside: a write outside first, then one of everything that the broker serves. */
+/* The work inside: a write outside first, then one of everything that the broker serves. */
 #define WORK                                                                             \
     "canary; write new; append file more; mkdir d; rename new d\\n; link d\\n l; "       \
     "read-only l; times file; unlink d\\n; write %TEMP%\\t; objects; connect 1; udp 1; " \
@@ -58,7 +58,7 @@ static bool temp_is_clean(size_t v)
     return names.n == 0 || strstr(variants[v].options, "session");
 }
 
-/* What is not as it must be after a run, whatever failed in it; NULL: all is. */
+/* The first thing that is wrong after a run, whatever failed in it; NULL: nothing is. */
 static const char *what_is_wrong(size_t v, int code, bool hangs, const struct buf *out)
 {
     if (!is_text("out\\file", "old") || exists("out\\canary") || holds("KSoftware\\CordonFaults"))

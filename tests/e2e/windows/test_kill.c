@@ -110,7 +110,7 @@ static void test_launcher(unsigned kills)
         command_end(&c, 1000, NULL);
         whole = whole && is_whole("ws\\churn", &files);
         outside = outside && is_text("out\\file", "old") && is_text("out\\secret", "secret");
-        /* What the dead run left of its temp folder is removed by the next one. */
+        /* The next run removes the temp folder that the dead run left. */
     }
     ok(worked == kills && alive == 0 && slowest < 1000,
        "53 the launcher killed %u times: its tree is dead within %u ms", kills, slowest);

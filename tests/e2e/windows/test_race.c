@@ -74,7 +74,7 @@ static unsigned stop_turning(PROCESS_INFORMATION *helper)
     return turns;
 }
 
-/* What is outside afterwards, compared with before. */
+/* Compares the outside folder with its state before. */
 static bool unchanged(bool sandbox, unsigned ms, unsigned turns, unsigned *turned, struct buf *said,
                       bool *possible)
 {

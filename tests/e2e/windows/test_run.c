@@ -353,7 +353,7 @@ static void test_ends(void)
        "36 the audit file inside the root is not the command's");
 }
 
-/* Whoever can change the policy file chooses the next run's policy. */
+/* A program that can change the policy file chooses the next run's policy. */
 static void test_policy_file(void)
 {
     static const struct {

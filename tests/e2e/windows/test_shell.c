@@ -48,7 +48,7 @@ static const struct attempt urls[] = {
     {"the browser by WMI", "%P% com-wmi \"%T%\\host\\firefox.exe opened %T%\\ws\\seen %U%\"", SEEN},
 };
 
-/* What is opened is a child, confined like every other. */
+/* The opened program is a child, confined like every other. */
 static const struct attempt outside[] = {
     {"a document whose program writes outside", "%P% shell-verb doc.cordonout", "+out\\new"},
     {"the same by Shell.Application", "%P% com-shell %T%\\ws\\doc.cordonout", "+out\\new"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is around a run fails: the disk, folders, files, drives and handles. Nothing outside
-   changes, nothing hangs, and what cannot be done is said. */
+/* The surroundings of a run fail: the disk, folders, files, drives and handles. Nothing outside
+   changes, nothing hangs, and every failure is reported. */
 #include "harness.h"
 
 /* A write outside, which must never work, and one inside. */

@@ -131,7 +131,7 @@ static const struct attempt on_desktop[] = {
     {"desktop", "the clipboard", "%P% clipboard cordon", "#", NULL},
 };
 
-/* What Wine does not have, so that nothing there could be the control. */
+/* Attempts without a control, because Wine lacks the feature. */
 static const struct attempt on_windows[] = {
     {"processes", "another account (CreateProcessWithLogon)",
      "%P% logon \"%P% write %T%\\out\\new\"", MADE, NULL},

@@ -1,4 +1,4 @@
-// What managed code can try, one action a call: dotnet_probe ACTION WORD… Prints what happened;
+// Attempts by managed code, one action a call: dotnet_probe ACTION WORD… Prints what happened;
 // exits with 0 if it worked.
 using System.Diagnostics;
 

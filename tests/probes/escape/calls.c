@@ -137,7 +137,7 @@ static uint64_t process(void)
     return known[next(6)];
 }
 
-/* What stays open is among the first few. */
+/* The descriptors that stay open are among the first few. */
 static void close_new(long fd)
 {
     if (fd > 11)

@@ -30,7 +30,7 @@ static struct sockaddr_in internet(uint32_t host, int port)
     return (struct sockaddr_in){AF_INET, htons((uint16_t)port), {htonl(host)}, {0}};
 }
 
-/* Who comes leaves a mark: w[0] a folder that gets the sockets, the port and the mark. */
+/* Every connection leaves a mark: w[0] a folder that gets the sockets, the port and the mark. */
 static bool serve(const char *const *w)
 {
     char path[512], final[512];

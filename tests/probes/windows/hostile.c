@@ -229,7 +229,7 @@ static uint32_t text(wchar_t *to)
     return 2 * units - (units && next(40) == 0);
 }
 
-/* What stands in for a socket address, a reparse buffer or a descriptor. */
+/* Stand-ins for a socket address, a reparse buffer and a descriptor. */
 static uint32_t bytes(unsigned char *to)
 {
     uint32_t size = next(64);

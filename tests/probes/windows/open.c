@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What opened handles can do, and who opened them. */
+/* The rights of opened handles, and who opened them. */
 #include "wire/windows/nt.h"
 
 #include <sddl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program on Windows can try, one call each: windows_probe ACTION WORD… Runs inside the
+ * Attempts by a program on Windows, one call each: windows_probe ACTION WORD… Runs inside the
  * sandbox and, as the control, outside. Exits with 0 if the call worked, else with the Windows
  * error (the low byte); prints what the test compares.
  */

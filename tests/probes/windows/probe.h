@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the probe's files share: the words of the command line, results, and actions that have a
-   file of their own. */
+/* Shared by the probe's files: the words of the command line, results, and actions that have a file
+   of their own. */
 #ifndef CORDON_TESTS_WINDOWS_PROBE_H
 #define CORDON_TESTS_WINDOWS_PROBE_H
 

@@ -328,7 +328,7 @@ static unsigned long signals_here(const char *name)
     return set;
 }
 
-/* What a command inherits: not what other runs of the process have set. */
+/* A command inherits nothing that other runs of the process have set. */
 static void test_inherited(void)
 {
     struct one_run runs[3];

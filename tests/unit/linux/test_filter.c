@@ -11,7 +11,8 @@
 #include "launch/linux/filter.h"
 #include "tap.h"
 
-/* What seccomp itself allows: loads from seccomp_data, comparisons, AND, returns. 0 on nonsense. */
+/* The instructions that seccomp itself allows: loads from seccomp_data, comparisons, AND, returns.
+   0 on nonsense. */
 static uint32_t interpret(const struct sock_filter *p, size_t n, const struct seccomp_data *data)
 {
     uint32_t a = 0;

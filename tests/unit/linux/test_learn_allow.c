@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What --learn=allow opens: files below the home folder that an option could open, and nothing that
-   programs outside run or obey. */
+/* The files that --learn=allow opens: those below the home folder that an option could open, and
+   nothing that programs outside run or obey. */
 #include "learn/linux/allow.h"
 #include "tap.h"
 

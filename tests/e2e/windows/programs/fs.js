@@ -1,4 +1,4 @@
-// What programs do with files, each line printed; nothing in it depends on the time or the place.
+// Typical uses of files, each printed as a line; no output depends on time or place.
 'use strict';
 const fs = require('fs');
 const path = require('path');
