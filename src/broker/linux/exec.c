@@ -16,6 +16,7 @@
 #include "base/sha256.h"
 #include "broker/linux/broker.h"
 #include "guard/told.h"
+#include "launch/linux/process.h"
 
 /* The kernel's own limit on all strings of an exec, including their pointers. */
 enum { LONGEST_ARGUMENTS = 6 * 1024 * 1024, PAGE = 4096 };
@@ -314,25 +315,11 @@ static bool image_of(pid_t process, struct stat *st, char *path, size_t capacity
    call while another is in the middle of an exec. */
 static uint64_t stack_of(pid_t process, bool *alone)
 {
-    enum { THREADS = 20, STACK = 28 };
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    char *at = strrchr(text, ')');
-    uint64_t threads = 0, stack = 0;
-    for (int field = 3; at && field <= STACK; field++) {
-        at = strchr(at + 1, ' ');
-        if (at && field == THREADS)
-            threads = strtoull(at, NULL, 10);
-        if (at && field == STACK)
-            stack = strtoull(at, NULL, 10);
-    }
-    *alone = threads == 1;
-    return stack;
+    static const int fields[] = {PROCESS_THREADS, PROCESS_STACK};
+    uint64_t numbers[2] = {0};
+    bool seen = process_stat(process, fields, 2, numbers);
+    *alone = seen && numbers[0] == 1;
+    return seen ? numbers[1] : 0;
 }
 
 /* Records what was judged; false if no room is left even after dropping dead processes. */

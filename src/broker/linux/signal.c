@@ -15,25 +15,16 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "launch/linux/process.h"
 
 bool broker_family(pid_t pid, pid_t *parent, pid_t *group)
 {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
+    static const int fields[] = {PROCESS_PARENT, PROCESS_GROUP};
+    uint64_t numbers[2];
+    if (!process_stat(pid, fields, 2, numbers))
         return false;
-    text[n] = '\0';
-    /* The name is in parentheses and may itself contain some. */
-    const char *end = strrchr(text, ')');
-    int numbers[2];
-    if (!end || sscanf(end + 1, " %*c %d %d", &numbers[0], &numbers[1]) != 2)
-        return false;
-    *parent = numbers[0];
-    *group = numbers[1];
+    *parent = (pid_t)numbers[0];
+    *group = (pid_t)numbers[1];
     return true;
 }
 

@@ -24,6 +24,7 @@
 
 #include "cordon.h"
 #include "launch/linux/folder.h"
+#include "launch/linux/process.h"
 #include "launch/linux/signals.h"
 #include "launch/linux/stubs.h"
 
@@ -124,19 +125,9 @@ __attribute__((noreturn)) static void become_command(const struct spawn_plan *pl
 /* The parent of a process; 0 if it is gone. */
 static pid_t parent_of(pid_t pid)
 {
-    char path[64], text[512];
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return 0;
-    text[n] = '\0';
-    /* The name is in parentheses and may itself contain some. */
-    const char *end = strrchr(text, ')');
-    return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+    static const int field = PROCESS_PARENT;
+    uint64_t parent;
+    return process_stat(pid, &field, 1, &parent) ? (pid_t)parent : 0;
 }
 
 struct relative {
