@@ -115,6 +115,8 @@ void print_span(struct str text, size_t start, size_t end);
 
 /* Writes bytes to stdout; false if that failed. */
 bool print_out(struct str s);
+/* Whether print_out was called: the answer, or a part of it, has gone out. */
+bool print_answered(void);
 
 /* The nearest of names to a mistyped word, or NULL if none is near. */
 const char *print_nearest(const char *word, const char *const *names, size_t count);

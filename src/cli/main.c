@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the subcommand. */
+#include "base/json.h"
 #include "cli/commands.h"
 
-int cli_main(struct arguments *args)
+static int choose(struct arguments *args)
 {
     if (args->count == 0) {
         command_help(args);
@@ -33,4 +34,44 @@ int cli_main(struct arguments *args)
                              name);
     return print_failure("unknown command \"%s\"; to run a program: cordon run -- %s …", name,
                          program);
+}
+
+/* Whether the command, or one that is mistyped, was to answer with JSON on stdout. Behind "--" stand
+   the words of others; run and sandbox leave stdout to their command and say it on stderr. */
+static bool answers_json(const struct arguments *args)
+{
+    const char *name = args->count ? args->items[0] : "run";
+    bool takes = !cli_find(name) && name[0] != '-';
+    for (size_t i = 0; i < cli_option_count; i++)
+        takes = takes || (strcmp(cli_options[i].command, name) == 0 &&
+                          strcmp(cli_options[i].name, "json") == 0);
+    if (!takes || strcmp(name, "run") == 0)
+        return false;
+    for (size_t i = 1; i < args->count && strcmp(args->items[i], "--") != 0; i++)
+        if (strcmp(args->items[i], "--json") == 0)
+            return true;
+    return false;
+}
+
+/* A question without an answer is a denial, for programs that look at the verdict alone. */
+static void tell_failure(const char *name)
+{
+    auto_buf struct buf out = {0};
+    struct json_writer w = {.out = &out};
+    json_open(&w, '{');
+    json_put(&w, STR("error"), str_of(print_last()));
+    if (strcmp(name, "check") == 0 || strcmp(name, "why") == 0)
+        json_put(&w, STR("verdict"), STR("deny"));
+    json_put_number(&w, STR("exit"), EXIT_FAILED);
+    json_close(&w, '}');
+    buf_char(&out, '\n');
+    print_out(buf_str(&out));
+}
+
+int cli_main(struct arguments *args)
+{
+    int code = choose(args);
+    if (code == EXIT_FAILED && *print_last() && !print_answered() && answers_json(args))
+        tell_failure(args->items[0]);
+    return code;
 }

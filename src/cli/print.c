@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 
 static char last[1024];
+static bool answered;
 
 static void print_line(const char *format, va_list args)
 {
@@ -18,6 +19,11 @@ static void print_line(const char *format, va_list args)
 const char *print_last(void)
 {
     return last;
+}
+
+bool print_answered(void)
+{
+    return answered;
 }
 
 void print_error(const char *format, ...)
@@ -88,6 +94,7 @@ void print_span(struct str text, size_t start, size_t end)
 
 bool print_out(struct str s)
 {
+    answered = true;
     return fwrite(s.p, 1, s.n, stdout) == s.n;
 }
 

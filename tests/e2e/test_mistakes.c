@@ -3,6 +3,8 @@
  * Mistakes of a new user in the first five minutes: each message says what is wrong and what to
  * type instead. The arguments are what arrives after cmd, PowerShell or bash have read the line.
  */
+#include "base/arena.h"
+#include "base/json.h"
 #include "e2e/program.h"
 
 struct mistake {
@@ -171,9 +173,73 @@ static void run_all(const struct mistake *list, size_t count)
     }
 }
 
+/* The last line: the object that a program reads from stdout. */
+static bool read_object(struct arena *arena, const struct buf *out, struct json_value *object)
+{
+    struct str text = str_trim(buf_str(out));
+    size_t begin = text.n;
+    while (begin > 0 && text.p[begin - 1] != '\n')
+        begin--;
+    struct json_error error;
+    return json_read(arena, str_from(text, begin), object, &error) == 0 &&
+           object->type == JSON_OBJECT;
+}
+
+/* With --json a failure is an object that repeats the sentence of stderr, and exit tells the code. */
+static void check_json_failures(void)
+{
+    static const struct {
+        const char *arguments;
+        bool verdict;
+    } calls[] = {{"check --json", true},
+                 {"check --json --no-such", true},
+                 {"check --shell nosh --json x", true},
+                 {"check --json --policy build/nope.json -- ls", true},
+                 {"check --json --explain nosuch", true},
+                 {"why --json", true},
+                 {"why write x --json --net=none", true},
+                 {"why write x --policy build/e2e-mis/key.json --json", true},
+                 {"why --list --json --root build/nowhere", true},
+                 {"explain --json nosuch", false},
+                 {"explain --json", false},
+                 {"changes --json --no-such", false},
+                 {"undo --json --no-such", false},
+                 {"undo --json nosuch", false},
+                 {"runs --json --drop nosuch", false},
+                 {"denials --json x", false},
+                 {"doctor --json --no-such", false},
+                 {"report --json", false},
+                 {"report --json build/nope.jsonl", false},
+                 {"selftest --json --only x", false},
+                 {"wyh --json", false}};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        auto_arena struct arena arena = {0};
+        auto_buf struct buf out = {0};
+        struct json_value object = {0};
+        int code = program_run(calls[i].arguments, NULL, &out);
+        bool is_object = read_object(&arena, &out, &object);
+        const struct json_value *error = json_get(&object, STR("error"));
+        const struct json_value *verdict = json_get(&object, STR("verdict"));
+        const struct json_value *exit_code = json_get(&object, STR("exit"));
+        struct str said = str_from(buf_str(&out), strlen("cordon: "));
+        bool right = is_object && error && str_starts(said, error->text) && error->text.n > 5 &&
+                     !!verdict == calls[i].verdict && exit_code &&
+                     str_eq(exit_code->text, STR("125"));
+        if (!ok(code == 125 && right, "%s: an object with the sentence", calls[i].arguments))
+            note("exit code %d; output: %s", code, buf_cstr(&out));
+    }
+    auto_buf struct buf out = {0};
+    ok(program_run("explain --json roots.outside", NULL, &out) == 0 && !says(&out, "\"error\""),
+       "an answer has no error");
+    ok(program_run("check --file build/nope.sh -- --json", NULL, &out) == 125 &&
+           !says(&out, "\"error\""),
+       "--json behind -- is no option");
+}
+
 int main(void)
 {
     write_files();
+    check_json_failures();
     run_all(mistakes, sizeof mistakes / sizeof *mistakes);
     run_all(here, sizeof here / sizeof *here);
 #ifndef _WIN32

@@ -405,6 +405,8 @@ int command_undo(struct arguments *args)
     close(store);
     if (json) {
         json_close(&w, ']');
+        if (code == EXIT_FAILED)
+            json_put(&w, STR("error"), str_of(print_last()));
         json_put_number(&w, STR("exit"), code);
         json_close(&w, '}');
         buf_char(&out, '\n');
@@ -435,6 +437,17 @@ static int drop(int store, const char *which)
     if (!live)
         unlinkat(store, ".same", 0);
     return live ? print_failure("%zu runs have not ended and were not dropped", live) : 0;
+}
+
+static void tell_dropped(const char *which)
+{
+    auto_buf struct buf out = {0};
+    struct json_writer w = {.out = &out};
+    json_open(&w, '{');
+    json_put(&w, STR("dropped"), str_of(which));
+    json_close(&w, '}');
+    buf_char(&out, '\n');
+    print_out(buf_str(&out));
 }
 
 static void show_run(const struct store_run *r, struct buf *out)
@@ -507,6 +520,8 @@ int command_runs(struct arguments *args)
     if (store < 0)
         return code;
     code = gone ? drop(store, gone) : list_runs(store, json);
+    if (gone && json && code == 0)
+        tell_dropped(gone);
     close(store);
     return code;
 }
