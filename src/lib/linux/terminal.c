@@ -29,6 +29,7 @@ enum {
     PIECE = 4096,
     MOST_TYPED = 65536,
     LOOK_MS = 250,
+    MOST_HINTS = 3,
     QUIET_MS = 500,
     SHOWN_HEAD = 400,
     SHOWN_TAIL = 200,
@@ -47,6 +48,8 @@ struct terminal {
     uint64_t shown;   /* the question on the screen; 0: none */
     uint64_t last;    /* when it was shown, or a key for the command came after it */
     char letter;      /* that is waiting for Enter; 0: none */
+    bool sequence;    /* keys for the command that a terminal sends, not a person */
+    unsigned hints;   /* lines about keys that were no answer */
     struct ask_choice keys[128];
     bool offered[128];
 };
@@ -286,6 +289,8 @@ static void show(struct terminal *t, const struct ask_question *q, uint64_t seco
     t->shown = q->id;
     t->last = desk_clock();
     t->letter = 0;
+    t->sequence = false;
+    t->hints = 0;
 }
 
 static void end_question(struct terminal *t, const char *words)
@@ -304,25 +309,56 @@ static void answer(struct terminal *t, struct desk *desk, struct ask_choice choi
     end_question(t, ask_answer_name(choice.answer));
 }
 
+/* A key was no answer: why not, and which ones are. */
+static void hint(struct terminal *t, const char *why)
+{
+    auto_buf struct buf out = {0};
+    if (t->hints++ >= MOST_HINTS) {
+        put(t, STR("\a"));
+        return;
+    }
+    buf_fmt(&out, "\a" END_OF_LINE "  %s; type", why);
+    const char *before = " ";
+    for (const char *key = "orfhnN"; *key; key++)
+        if (t->offered[(int)*key]) {
+            buf_fmt(&out, "%s%c", before, *key);
+            before = *key == 'n' && t->offered['N'] ? " or " : ", ";
+        }
+    buf_add(&out, STR(", then Enter > \x1b[J"));
+    put(t, buf_str(&out));
+}
+
+/* A key for the command. A person who meant it for the question is told so, once. */
+static void pass_key(struct terminal *t, char key, bool typed, uint64_t now)
+{
+    t->sequence = !typed || (t->sequence && now - t->last < QUIET_MS);
+    t->last = now;
+    t->letter = 0;
+    buf_char(&t->typed, key);
+    if (!t->sequence && !t->hints)
+        hint(t, "that was too early and went to the command");
+}
+
 /* A key while a question is shown. */
 static void take_key(struct terminal *t, struct desk *desk, char key, uint64_t now)
 {
     bool plain = key >= ' ' && key < ERASE, enter = key == '\r' || key == '\n';
+    bool typed = plain || enter || key == ERASE || key == '\b';
     if (key == CTRL_C) {
         answer(t, desk, (struct ask_choice){ASK_NO, ASK_CALL});
         buf_char(&t->typed, key);
-    } else if (now - t->last < QUIET_MS || !(plain || enter || key == ERASE || key == '\b')) {
-        t->last = now;
-        t->letter = 0;
-        buf_char(&t->typed, key);
+    } else if (now - t->last < QUIET_MS || !typed) {
+        pass_key(t, key, typed, now);
     } else if (enter && t->letter) {
         answer(t, desk, t->keys[(int)t->letter]);
     } else if (plain && !t->letter && t->offered[(int)key]) {
         t->letter = key;
         put(t, (struct str){&key, 1});
-    } else {
-        put(t, t->letter ? STR("\b \b\a") : STR("\a"));
+    } else if (t->letter) {
+        put(t, STR("\b \b\a"));
         t->letter = 0;
+    } else {
+        hint(t, enter ? "no letter was typed" : "that is no answer here");
     }
 }
 

@@ -202,6 +202,54 @@ static void test_not_meant(void)
     }
 }
 
+/* A key that is no answer is said to be none, with those that are, and the question stays. */
+static void test_hints(void)
+{
+    static const struct {
+        const char *what, *keys, *said;
+        bool early;
+    } rows[] = {
+        {"a letter that is not offered", "x",
+         "that is no answer here; type o, r, f, n or N, then Enter > ", false},
+        {"Enter alone", "\r", "no letter was typed; type o, r, f, n or N, then Enter > ", false},
+        {"a letter too early", "o", "too early and went to the command; type o, r, f, n or N, then",
+         true},
+    };
+    struct person p;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fresh();
+        begin(&p, "", "(echo x > ../out/sub/one) && echo result=made");
+        bool shown = rows[i].early ? sees(&p, "s: no) > ") : asked(&p);
+        press(&p, rows[i].keys);
+        bool said = sees(&p, rows[i].said);
+        usleep(700000);
+        press(&p, "o\r");
+        bool made = sees(&p, "result=made");
+        end(&p);
+        if (!ok(shown && said && made, "%s: what is accepted, and then it is", rows[i].what))
+            note("%s", p.seen);
+    }
+    fresh();
+    begin(&p, "--ask-timeout 2", "(echo x > ../out/a) 2>&-; echo over");
+    asked(&p);
+    press(&p, "\x1b]11;rgb:ffff/ffff/ffff\x07");
+    bool over = sees(&p, "over");
+    end(&p);
+    ok(over && !strstr(p.seen, "; type"), "what a terminal sends by itself gets no hint");
+    fresh();
+    begin(&p, "", "(echo x > ../out/a) 2>&-; echo over");
+    asked(&p);
+    press(&p, "xxxxxxxxxx");
+    usleep(200000);
+    press(&p, "n\r");
+    over = sees(&p, "over");
+    end(&p);
+    int hints = 0;
+    for (const char *at = p.seen; (at = strstr(at, "; type")); at++)
+        hints++;
+    ok(over && hints == 3, "a cat on the keyboard gets three");
+}
+
 /* The call does exactly what the question says. */
 static void test_shown(void)
 {
@@ -386,6 +434,7 @@ int main(void)
     test_keys();
     test_typed_ahead();
     test_not_meant();
+    test_hints();
     test_shown();
     test_signals();
     test_nobody();
