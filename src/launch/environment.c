@@ -17,10 +17,16 @@ static const char *const always[] = {"CORDON=1", "MSBUILDDISABLENODEREUSE=1",
                                      "DOTNET_CLI_USE_MSBUILD_SERVER=0",
                                      "UseSharedCompilation=false"};
 
-/* So that tools fail at once with a clear message instead of a time-out. */
-static const char *const offline[] = {"CODEX_SANDBOX_NETWORK_DISABLED=1", "npm_config_offline=true",
-                                      "PIP_NO_INDEX=1", "CARGO_NET_OFFLINE=true",
+/* So that tools fail at once instead of after a time-out. */
+static const char *const offline[] = {"CODEX_SANDBOX_NETWORK_DISABLED=1", "CARGO_NET_OFFLINE=true",
                                       "GIT_TERMINAL_PROMPT=0"};
+
+/* With their caches alone, and where a lookup is seen, one try for what is missing: their own words
+   are true then, and so is the line about it. */
+static const char *const told[] = {"npm_config_offline=true", "PIP_NO_INDEX=1"};
+static const char *const once[] = {"npm_config_prefer_offline=true", "npm_config_fetch_retries=0",
+                                   "PIP_RETRIES=0", "PIP_DISABLE_PIP_VERSION_CHECK=1",
+                                   "UV_HTTP_RETRIES=0"};
 
 /* How programs learn of a proxy; curl reads only the lower-case form of the first. */
 static const char *const proxies[] = {"http_proxy",
@@ -219,10 +225,14 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
     /* git status and git diff do without the lock that they would be refused. */
     if (settings->git == POLICY_GIT_PROTECT && settings->mode != POLICY_FULL_ACCESS)
         set(&b, "GIT_OPTIONAL_LOCKS=0");
-    for (size_t i = 0; i < COUNT(offline) && settings->net == POLICY_NET_OFF && !plan->proxy &&
-                       settings->mode != POLICY_FULL_ACCESS;
-         i++)
-        set(&b, offline[i]);
+    if (settings->net == POLICY_NET_OFF && !plan->proxy && settings->mode != POLICY_FULL_ACCESS) {
+        for (size_t i = 0; i < COUNT(offline); i++)
+            set(&b, offline[i]);
+        for (size_t i = 0; i < COUNT(told) && !plan->sees_lookups; i++)
+            set(&b, told[i]);
+        for (size_t i = 0; i < COUNT(once) && plan->sees_lookups; i++)
+            set(&b, once[i]);
+    }
     for (size_t i = 0; i < COUNT(proxies) && plan->proxy; i++)
         if (!leads_to(&b, proxies[i], str_of(plan->proxy)))
             set_value(&b, proxies[i], str_of(plan->proxy));

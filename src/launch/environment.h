@@ -11,6 +11,7 @@ struct environment_plan {
     const char *const *unset;     /* names, with * for any text; @secrets */
     size_t unset_count;
     bool ignore_case;       /* of names, as on Windows */
+    bool sees_lookups;      /* of names: a tool that tries is refused at once, with a line */
     const char *const *set; /* NAME=VALUE, applied last */
     size_t set_count;
     struct str

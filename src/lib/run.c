@@ -48,11 +48,11 @@ static bool is_named(const struct run_options *o, struct str target)
 void run_program(struct run *run, const struct str *words, size_t count)
 {
     bool gives_up;
-    const struct preset *tool = preset_of(words, count, &gives_up);
+    const struct preset *tool = preset_of(words, count, disk_dialect(), &gives_up);
     if (tool)
         run->tool = tool;
     if (tool && gives_up)
-        run->offline = tool;
+        run->told = tool;
 }
 
 /* True if the target is a cache of this tool. */
@@ -119,6 +119,8 @@ void run_event(void *context, const struct audit_event *event)
         snprintf(fix, sizeof fix, "--for %s", run->tool->name);
         copy.fix = str_of(fix);
         copy.minor = true;
+        if (copy.op == AUDIT_NET_RESOLVE)
+            run->offline = run->tool;
     }
     if (copy.type == AUDIT_DENY && is_named(run->options, copy.target)) {
         copy.named = true;
@@ -287,11 +289,12 @@ static void set_apart_gone_repositories(struct summary *s)
     }
 }
 
-/* A tool that was told that the network is off says something else when it fails. */
+/* Tools say many things when they fail without the network. One that asked for a name needs it; of one
+   that was told is not known whether it failed for that. */
 static void explain_offline(struct run *run)
 {
     const struct policy_settings *s = policy_settings_of(run->policy->policy);
-    const struct preset *tool = run->offline;
+    const struct preset *tool = run->offline ? run->offline : run->told;
     struct run_result *result = run->result;
     struct str host;
     char fix[64];
@@ -300,7 +303,10 @@ static void explain_offline(struct run *run)
         return;
     snprintf(fix, sizeof fix, "--for %s", tool->name);
     snprintf(result->summary.hint, sizeof result->summary.hint,
-             "the network is off, and %s needs it; allow with %s", tool->name, fix);
+             run->offline
+                 ? "the network is off, and %s needs it; allow with %s"
+                 : "%s was told that the network is off; if it failed for that, allow with %s",
+             tool->name, fix);
     for (size_t at = 0; preset_word(tool->hosts, &at, &host);)
         run_event(run,
                   &(struct audit_event){.type = AUDIT_DENY,

@@ -17,7 +17,8 @@ struct run {
     intptr_t audit_file;          /* MACHINE_NO_FILE: none */
     unsigned rung;                /* of system_choose */
     const struct preset *tool;    /* a known tool that was started last; NULL: none was */
-    const struct preset *offline; /* one that gives up without the network */
+    const struct preset *offline; /* one that asked for a name while the network is off */
+    const struct preset *told;    /* one that gives up without asking for a name */
     bool asks;                    /* somebody is asked while it runs */
     void *system;                 /* of system_apart, for the other functions of the system */
 };

@@ -5,8 +5,13 @@
 #include "base/buf.h"
 
 static const struct preset presets[] = {
-#define PRESET(name, programs, words, hosts, posix, windows, closed) \
-    {name, programs, words, hosts, {[PATH_POSIX] = posix, [PATH_WINDOWS] = windows}, closed},
+#define PRESET(name, programs, told_posix, told_windows, hosts, posix, windows, closed) \
+    {name,                                                                              \
+     programs,                                                                          \
+     {[PATH_POSIX] = told_posix, [PATH_WINDOWS] = told_windows},                        \
+     hosts,                                                                             \
+     {[PATH_POSIX] = posix, [PATH_WINDOWS] = windows},                                  \
+     closed},
 #include "policy/presets.def"
 #undef PRESET
 };
@@ -71,7 +76,17 @@ static struct str program_name(struct str path)
     return str_endsi(name, STR("-cli")) ? str_slice(name, 0, name.n - 4) : name;
 }
 
-const struct preset *preset_of(const struct str *words, size_t count, bool *gives_up)
+/* A program that runs the script, module or program that its first plain word names. */
+static bool is_interpreter(struct str name)
+{
+    while (name.n && (str_has_char(STR("0123456789."), name.p[name.n - 1])))
+        name.n--;
+    return find_word("node nodejs python py pypy ruby sh bash dash zsh env nice time timeout",
+                     name);
+}
+
+const struct preset *preset_of(const struct str *words, size_t count, enum path_dialect dialect,
+                               bool *gives_up)
 {
     enum { DEEPEST = 4 };
     *gives_up = false;
@@ -88,10 +103,11 @@ const struct preset *preset_of(const struct str *words, size_t count, bool *give
             size_t j = i + 1;
             while (j < count && str_starts(words[j], STR("-")))
                 j++;
-            *gives_up = j < count && (found == 2 || find_word(presets[k].words, words[j]));
+            const char *told = presets[k].words[dialect];
+            *gives_up = j < count && *told && (found == 2 || find_word(told, words[j]));
             return &presets[k];
         }
-        if (i > 0 && !module)
+        if (i > 0 ? !module : !is_interpreter(name))
             return NULL;
     }
     return NULL;

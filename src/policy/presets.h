@@ -7,7 +7,9 @@
 
 /* Lists of words with blanks between them. */
 struct preset {
-    const char *name, *programs, *words, *hosts;
+    const char *name, *programs;
+    const char *words[2]; /* by path_dialect */
+    const char *hosts;
     const char *folders[2]; /* below the home folder, by path_dialect */
     const char *closed;     /* names in those folders */
 };
@@ -21,7 +23,8 @@ void preset_names(struct buf *out);
 
 /* The tool that this command starts, by its own name or as the script or module of an interpreter;
    NULL if it is none. *gives_up: without the network it fails before it asks for a name. */
-const struct preset *preset_of(const struct str *words, size_t count, bool *gives_up);
+const struct preset *preset_of(const struct str *words, size_t count, enum path_dialect dialect,
+                               bool *gives_up);
 
 /* True if it needs this host. */
 bool preset_has_host(const struct preset *preset, struct str host);

@@ -449,6 +449,7 @@ int system_run(struct run *run)
     struct environment_plan variables = {.inherited = (const char *const *)environ,
                                          .unset = o->unset,
                                          .unset_count = o->unset_count,
+                                         .sees_lookups = true,
                                          .set = wine->argv ? wine->set : o->set,
                                          .set_count = wine->argv ? wine->set_count : o->set_count,
                                          .stubs = str_of(stubs),
