@@ -148,12 +148,29 @@ static bool judge(struct client *c, struct sockaddr_storage *found, size_t *coun
     return false;
 }
 
+/* A host that is allowed and cannot be reached is for the summary: the client may say anything. */
+static void report_unreached(struct client *c, struct str target, struct str why)
+{
+    struct proxy_server *s = c->server;
+    pthread_mutex_lock(&s->lock);
+    if (!s->closed)
+        s->event(s->context, &(struct audit_event){.type = AUDIT_ALLOW,
+                                                   .op = AUDIT_NET_CONNECT,
+                                                   .time = s->now(),
+                                                   .target = target,
+                                                   .verdict = CORDON_ALLOW,
+                                                   .rule = str_of(policy_rule_id(RULE_NET_ALLOW)),
+                                                   .why = why,
+                                                   .notable = true});
+    pthread_mutex_unlock(&s->lock);
+}
+
 /* The connected socket, or -1 after telling the client. */
 static int reach(struct client *c)
 {
     struct sockaddr_storage found[PROXY_MOST_ADDRESSES];
     size_t count;
-    auto_buf struct buf message = {0};
+    auto_buf struct buf message = {0}, target = {0};
     if (!judge(c, found, &count))
         return -1;
     int fd = -1, error = 0;
@@ -161,8 +178,12 @@ static int reach(struct client *c)
         fd = proxy_dial(&found[i], c->server->stop[0]);
         error = fd < 0 ? -fd : 0;
     }
-    buf_fmt(&message, "cordon: %s:%u: %s", c->proxy.host, c->proxy.port,
-            count ? strerror(error) : "host not found");
+    const char *why = count ? strerror(error) : "host not found";
+    buf_fmt(&target, strchr(c->proxy.host, ':') ? "[%s]:%u" : "%s:%u", c->proxy.host,
+            c->proxy.port);
+    buf_fmt(&message, "cordon: %s: %s", buf_cstr(&target), why);
+    if (fd < 0)
+        report_unreached(c, buf_str(&target), str_of(why));
     proxy_answer(&c->proxy, fd < 0 ? PROXY_UNREACHABLE : PROXY_CONNECTED, buf_str(&message));
     return fd < 0 ? -1 : fd;
 }

@@ -149,8 +149,9 @@ static SOCKET dial(const struct policy *policy, const struct policy_peer *peer, 
     return s;
 }
 
+/* unreached: why a host that is allowed could not be reached; empty: it was, or it is not allowed. */
 static void report(struct proxy_server *s, struct str target, const struct policy_peer *peer,
-                   const struct policy_answer *answer, struct buf *why)
+                   const struct policy_answer *answer, struct str unreached, struct buf *why)
 {
     auto_buf struct buf fix = {0};
     bool allowed = answer->verdict == CORDON_ALLOW;
@@ -163,7 +164,8 @@ static void report(struct proxy_server *s, struct str target, const struct polic
                                                    .target = target,
                                                    .verdict = answer->verdict,
                                                    .rule = str_of(policy_rule_id(answer->rule)),
-                                                   .why = buf_str(why),
+                                                   .notable = unreached.n > 0,
+                                                   .why = unreached.n ? unreached : buf_str(why),
                                                    .fix = buf_str(&fix)});
     }
     LeaveCriticalSection(s->lock);
@@ -187,15 +189,16 @@ static void reach(struct link *l, struct proxy *p)
             peer.found = str_of(address);
         }
     }
-    report(s, buf_str(&target), &peer, &answer, &why);
+    struct str failed = any ? STR("the host does not answer") : STR("host not found");
+    bool lost = answer.verdict == CORDON_ALLOW && out == INVALID_SOCKET;
+    report(s, buf_str(&target), &peer, &answer, lost ? failed : STR_NONE, &why);
     if (answer.verdict != CORDON_ALLOW) {
         buf_fmt(&message, "cordon: sandbox denied: connect %s (rule %s); %s", buf_cstr(&target),
                 policy_rule_id(answer.rule), buf_cstr(&why));
         proxy_answer(p, PROXY_REFUSED, buf_str(&message));
         return;
     }
-    buf_fmt(&message, "cordon: %s: %s", buf_cstr(&target),
-            any ? "the host does not answer" : "host not found");
+    buf_fmt(&message, "cordon: %s: %.*s", buf_cstr(&target), STR_ARG(failed));
     proxy_answer(p, out == INVALID_SOCKET ? PROXY_UNREACHABLE : PROXY_CONNECTED, buf_str(&message));
     EnterCriticalSection(s->lock);
     if (s->closed && out != INVALID_SOCKET) {

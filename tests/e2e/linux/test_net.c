@@ -89,6 +89,35 @@ static void test_allow(void)
        "a plain request arrives as the host expects it, without the secret");
 }
 
+/* The client may say anything about the proxy's 502: the summary names the host and why. */
+static void test_unreached(void)
+{
+    static const struct {
+        const char *host, *script, *expect;
+    } rows[] = {
+        {"no.test", "exit 1",
+         "cordon: not reached, although it is allowed: no.test:443: host not found"},
+        {"no.test", "exit 0", ""},
+        {"good.test", "exit 1", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool same =
+            sh("ws",
+               "CORDON_TEST_PORT=$(cat ../out/port) '%s' run --net=allow=%s -- sh -c '\"%s\" "
+               "connect %s 443 got > /dev/null 2>&1; %s' 2> ../out/said; test \"$(cat "
+               "../out/said)\" "
+               "= '%s'",
+               cordon, rows[i].host, client, rows[i].host, rows[i].script, rows[i].expect) == 0;
+        ok(same, "%s, %s: %s", rows[i].host, rows[i].script,
+           *rows[i].expect ? "a line says that it was not reached" : "no line");
+    }
+    ok(sh("ws",
+          "'%s' run --json --net=allow=no.test -- '%s' connect no.test 443 got 2>&1 | grep -q "
+          "'\"unreached\":\\[{\"target\":\"no.test:443\",\"why\":\"host not found\"}\\]'",
+          cordon, client) == 0,
+       "in JSON, too");
+}
+
 /* Targets that are spelled to look like another host, and addresses in odd spellings, listed as they
    are so that only the check of the address is left. */
 static void test_tricks(void)
@@ -185,7 +214,7 @@ static void test_environment(void)
     ok(sh("ws",
           "no_proxy=x '%s' run --net=allow=good.test -- sh -c 'test -n \"$HTTP_PROXY\" -a "
           "\"$HTTP_PROXY\" = \"$https_proxy\" -a \"$npm_config_proxy\" = \"$ALL_PROXY\" -a -z "
-          "\"$no_proxy$NO_PROXY\" -a -z \"$PIP_NO_INDEX\"'",
+          "\"$no_proxy$NO_PROXY\" -a -z \"$PIP_RETRIES\"'",
           cordon) == 0,
        "the variables of many programs name the proxy");
     ok(sh("ws",
@@ -276,10 +305,10 @@ static void test_asked(void)
     ok(!answered(), "where nobody is asked the network is off");
     ok(sh("ws",
           "true | { '%s' run --ask-fd 3,4 -- sh -c 'test -n \"$https_proxy\" -a -z "
-          "\"$PIP_NO_INDEX\"' "
+          "\"$PIP_RETRIES\"' "
           "3<&0 4>&1 </dev/null; echo $? > ../out/code; } | cat; test $(cat ../out/code) = 0",
           cordon) == 0 &&
-           sh("ws", "'%s' run -- sh -c 'test -z \"$https_proxy\" -a -n \"$PIP_NO_INDEX\"'",
+           sh("ws", "'%s' run -- sh -c 'test -z \"$https_proxy\" -a -n \"$PIP_RETRIES\"'",
               cordon) == 0,
        "tools are not told to stay offline when somebody can be asked");
 }
@@ -295,6 +324,7 @@ int main(void)
        "out/port -a $i -lt 100 ]; do sleep 0.02; i=$((i+1)); done",
        client);
     test_allow();
+    test_unreached();
     test_tricks();
     test_only_way();
     test_environment();
