@@ -151,6 +151,9 @@ bool system_is_link(const char *path);
 /* fopen for a name in WTF-8. */
 FILE *system_fopen(const char *path, const char *mode);
 
+/* False if it is still there. */
+bool system_remove_file(const char *path);
+
 /* Replaces a file atomically, or creates it and its folder; an existing file keeps its permissions.
    Returns false with a sentence. */
 bool system_replace_file(const char *path, struct str content, char *why, size_t capacity);

@@ -303,6 +303,12 @@ static int replace(const char *file, struct str text)
                : print_failure("%s: %s; it is left as it is", file, why);
 }
 
+/* What --install began with where there was no file. */
+static bool is_empty(struct str settings)
+{
+    return str_eq(str_trim(settings), STR("{}"));
+}
+
 static int change_file(const struct hook_request *r, enum hook_agent agent, struct buf *file,
                        const struct line *line, bool *any)
 {
@@ -324,6 +330,11 @@ static int change_file(const struct hook_request *r, enum hook_agent agent, stru
     printf("%s:\n", buf_cstr(file));
     print_change(buf_str(&old), buf_str(&text));
     fflush(stdout);
+    if (!r->install && is_empty(buf_str(&text)) && !system_is_link(buf_cstr(file)) &&
+        system_remove_file(buf_cstr(file))) {
+        printf("nothing else was in the file, which is gone too\n");
+        return 0;
+    }
     return replace(buf_cstr(file), buf_str(&text));
 }
 

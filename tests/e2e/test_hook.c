@@ -376,6 +376,11 @@ static void test_settings(void)
     expect("installed again", "hook --install claude --strict", NULL, 0, "there already");
     expect("removed", "hook --remove claude", NULL, 0, "removed");
     ok(read_back(file, &text) && str_eq(buf_str(&text), STR(before)), "byte for byte");
+    remove(file);
+    expect("installed where no file was", "hook --install claude", NULL, 0, "written");
+    ok(read_back(file, &text) && says(&text, "PreToolUse"), "there is one");
+    expect("removed again", "hook --remove claude", NULL, 0, "which is gone too");
+    ok(!read_back(file, &text), "and there is none any more");
     write_file(file, STR("{\"a\":1,}"));
     expect("a file that does not parse", "hook --install claude", NULL, 125, "left as it is");
     ok(read_back(file, &text) && str_eq(buf_str(&text), STR("{\"a\":1,}")), "is left alone");

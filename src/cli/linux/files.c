@@ -19,6 +19,11 @@ FILE *system_fopen(const char *path, const char *mode)
     return fopen(path, mode);
 }
 
+bool system_remove_file(const char *path)
+{
+    return unlink(path) == 0;
+}
+
 /* The folders above the file. */
 static bool make_parents(char *path)
 {

@@ -52,6 +52,13 @@ FILE *system_fopen(const char *path, const char *mode)
     return name && how ? _wfopen(name, how) : NULL;
 }
 
+bool system_remove_file(const char *path)
+{
+    auto_arena struct arena arena = {0};
+    wchar_t *name = wide(&arena, str_of(path));
+    return name && DeleteFileW(name);
+}
+
 static void make_parents(wchar_t *path)
 {
     for (wchar_t *p = path; *p; p++) {
