@@ -4,7 +4,20 @@
 #include "launch/disk.h"
 #include "lib/api.h"
 
-static int print_list(struct cordon_policy *p, bool json)
+/* Leaves out the lines that mean nothing on this system, and numbers the rest. */
+static size_t keep_own(struct policy_line *lines, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!lines[i].elsewhere) {
+            lines[kept] = lines[i];
+            lines[kept].order = (unsigned)kept + 1;
+            kept++;
+        }
+    return kept;
+}
+
+static int print_list(struct cordon_policy *p, bool json, bool all)
 {
     static const char *const modes[] = {"read-only", "workspace-write", "full-access"};
     auto_arena struct arena arena = {0};
@@ -15,6 +28,8 @@ static int print_list(struct cordon_policy *p, bool json)
     int rc = policy_list_rules(p->policy, &arena, &lines, &count);
     if (rc)
         return print_failure("%s", cordon_strerror(rc));
+    if (!all)
+        count = keep_own(lines, count);
     const char *mode = modes[policy_settings_of(p->policy)->mode];
     if (!json) {
         printf("mode %s\n", mode);
@@ -91,9 +106,10 @@ static int why(struct cordon_policy *p, struct arguments *args)
     enum { MOST = 4096 };
     const char *words[MOST];
     size_t count = 0;
-    bool json = false, list = false, help = false;
+    bool json = false, list = false, all = false, help = false;
     const struct option own[] = {{.name = "json", .flag = &json},
                                  {.name = "list", .flag = &list},
+                                 {.name = "all", .flag = &all},
                                  {.name = "help", .flag = &help}};
     int rc = take_words(args, own, sizeof own / sizeof *own, p, words, MOST, &count);
     if (rc)
@@ -102,7 +118,9 @@ static int why(struct cordon_policy *p, struct arguments *args)
         return cli_help("why");
     system_begin_why(p, has_own_policy(p));
     if (list && count == 0)
-        return print_list(p, json);
+        return print_list(p, json, all);
+    if (all && !list)
+        return print_failure("--all belongs to --list; add --list");
     if (list)
         return print_failure("--list takes no question; leave out %s", words[0]);
     if (count < 2)

@@ -7,6 +7,7 @@ struct lines {
     struct policy_line *items;
     size_t count, capacity;
     bool failed;
+    bool posix;
 };
 
 static void add(struct lines *l, enum policy_rule rule, const char *effect, struct str what,
@@ -24,8 +25,18 @@ static void add(struct lines *l, enum policy_rule rule, const char *effect, stru
     from = arena_copy(l->arena, from.n ? from : STR("default"));
     if (!what.p || !from.p)
         l->failed = true;
-    l->items[l->count] = (struct policy_line){(unsigned)l->count + 1, rule, effect, what, from};
+    l->items[l->count] =
+        (struct policy_line){(unsigned)l->count + 1, rule, effect, what, from, false};
     l->count++;
+}
+
+/* A rule that has a meaning on Windows only. */
+static void add_of_windows(struct lines *l, enum policy_rule rule, const char *effect,
+                           struct str what, struct str from)
+{
+    add(l, rule, effect, what, from);
+    if (!l->failed)
+        l->items[l->count - 1].elsewhere = l->posix;
 }
 
 static void add_list(struct lines *l, enum policy_rule rule, const char *effect,
@@ -43,10 +54,8 @@ static void add_kinds(struct lines *l)
         enum policy_rule rule;
         const char *effect, *what;
     } kinds[] = {
-        {RULE_PATH_MALFORMED, "deny", "what is not a path"},
         {RULE_DEVICE_NUL, "allow", "\\\\.\\NUL"},
         {RULE_DEVICE_CONSOLE, "allow", "the run's console"},
-        {RULE_PATH_DEVICE, "deny", "disks, volumes, ports"},
         {RULE_PIPE_OUTSIDE, "deny", "pipes of programs outside"},
         {RULE_PATH_MAILSLOT, "deny", "mailslots"},
         {RULE_PATH_RESERVED, "deny", "aux, com1 and the like"},
@@ -54,8 +63,10 @@ static void add_kinds(struct lines *l)
         {RULE_PATH_TRAILING, "deny", "changing \\\\?\\C:\\a."},
         {RULE_PATH_WSL, "deny", "\\\\wsl$"},
     };
+    add(l, RULE_PATH_MALFORMED, "deny", STR("what is not a path"), STR_NONE);
+    add(l, RULE_PATH_DEVICE, "deny", STR("disks, volumes, ports"), STR_NONE);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        add(l, kinds[i].rule, kinds[i].effect, str_of(kinds[i].what), STR_NONE);
+        add_of_windows(l, kinds[i].rule, kinds[i].effect, str_of(kinds[i].what), STR_NONE);
 }
 
 static void add_protected(struct lines *l, const struct policy *policy)
@@ -102,10 +113,9 @@ static void add_net(struct lines *l, const struct policy_settings *s)
 
 static void add_sockets(struct lines *l, const struct policy_settings *s)
 {
-    if (s->sockets.count == 0)
-        return;
     add_list(l, RULE_PIPE_ALLOWED, "allow", &s->sockets);
-    add(l, RULE_PIPE_OUTSIDE, "deny", STR("other local sockets of programs outside"), STR_NONE);
+    if (l->posix)
+        add(l, RULE_PIPE_OUTSIDE, "deny", STR("local sockets of programs outside"), STR_NONE);
 }
 
 static void add_files(struct lines *l, const struct policy *policy)
@@ -116,12 +126,13 @@ static void add_files(struct lines *l, const struct policy *policy)
     add_list(l, RULE_READ_DENIED, "deny", &s->deny_read);
     add_list(l, RULE_READ_ALLOWED, "allow", &s->allow_read);
     if (s->net != POLICY_NET_ON)
-        add(l, RULE_PATH_UNC, "deny", STR("reading network shares"), s->net_from);
+        add_of_windows(l, RULE_PATH_UNC, "deny", STR("reading network shares"), s->net_from);
     add(l, RULE_READ_ALLOWED, "allow", STR("reading everything else"), STR_NONE);
     add_list(l, RULE_PROTECTED_SELF, "deny", &s->self);
     add_list(l, RULE_WRITE_DENIED, "deny", &s->deny_write);
     if (s->mode == POLICY_READ_ONLY) {
-        add(l, RULE_TEMP_PROBE, "allow", STR("PowerShell's test file in temp"), STR_NONE);
+        add_of_windows(l, RULE_TEMP_PROBE, "allow", STR("PowerShell's test file in temp"),
+                       STR_NONE);
         add(l, RULE_MODE_READ_ONLY, "deny", STR("changing anything"), s->mode_from);
         return;
     }
@@ -150,11 +161,13 @@ static bool is_allowed_tool(const struct policy_settings *s, const char *name)
 
 static void add_tools(struct lines *l, const struct policy_settings *s)
 {
+    enum { EVERYWHERE, LOGIN, DESKTOP_TOO, WINDOWS, DESKTOP };
     static const struct {
         const char *name;
         enum policy_rule rule;
+        int where;
     } tools[] = {
-#define POLICY_TOOL(name, id, where, text) {id, RULE_TOOL_##name},
+#define POLICY_TOOL(name, id, where, text) {id, RULE_TOOL_##name, where},
 #include "policy/tools.def"
 #undef POLICY_TOOL
     };
@@ -162,13 +175,14 @@ static void add_tools(struct lines *l, const struct policy_settings *s)
     add_list(l, RULE_TOOL_ALLOWED, "allow", &s->allow_tools);
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
         if (!is_allowed_tool(s, tools[i].name))
-            add(l, tools[i].rule, "deny", str_of(tools[i].name), STR_NONE);
+            (tools[i].where >= WINDOWS ? add_of_windows : add)(l, tools[i].rule, "deny",
+                                                               str_of(tools[i].name), STR_NONE);
 }
 
 int policy_list_rules(const struct policy *policy, struct arena *arena, struct policy_line **lines,
                       size_t *count)
 {
-    struct lines l = {.arena = arena};
+    struct lines l = {.arena = arena, .posix = policy->settings.paths.dialect == PATH_POSIX};
     if (policy->settings.mode == POLICY_FULL_ACCESS) {
         add(&l, RULE_MODE_FULL, "allow", STR("everything"), policy->settings.mode_from);
     } else {

@@ -269,6 +269,7 @@ struct policy_line {
     const char *effect; /* "deny" or "allow" */
     struct str what;
     struct str from;
+    bool elsewhere; /* only another system has it */
 };
 
 /* The lines live in the arena. */

@@ -77,6 +77,9 @@ static const struct expectation expectations[] = {
     {"a tool that was allowed", "why run --allow-tool ssh -- ssh host", 0, "allow"},
     {"run goes through the guard", "why run -- explorer https://x.test", 126, "launch.url"},
     {"list", "why --list", 0, "roots.outside"},
+    {"list with what other systems have", "why --list --all", 0, "path.mailslot"},
+    {"a list of Windows", "why --list --root \"C:\\ws\" --allow-broad-root", 0, "tool.schtasks"},
+    {"all of nothing", "why --all", 125, "add --list"},
     {"list as JSON", "why --list --json", 0, "\"rules\":[{\"order\":1"},
 };
 
@@ -128,5 +131,10 @@ int main(void)
     }
     remove("build/e2e-inside.sh");
     test_rows();
+#ifndef _WIN32
+    ok(program_run("why --list", NULL, &out) == 0 && !says(&out, "\\\\") &&
+           !says(&out, "schtasks") && says(&out, "local sockets"),
+       "the list has nothing that only Windows has");
+#endif
     return tap_done();
 }
