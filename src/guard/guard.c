@@ -207,7 +207,9 @@ void guard_command(struct guard *g, enum guard_shell shell, struct word name,
 static void read_in(struct guard *g, enum guard_shell shell, struct str text, unsigned flags)
 {
     enum guard_shell outer = g->shell;
+    struct str around = g->text;
     g->shell = shell;
+    g->text = text;
     switch (shell) {
     case GUARD_CMD: cmd_read(g, text, flags); break;
     case GUARD_POWERSHELL: powershell_read(g, text); break;
@@ -215,6 +217,7 @@ static void read_in(struct guard *g, enum guard_shell shell, struct str text, un
     case GUARD_NO_SHELL: break;
     }
     g->shell = outer;
+    g->text = around;
 }
 
 bool guard_enter(struct guard *g, struct word code, struct guard_frame *outer)

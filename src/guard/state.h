@@ -27,6 +27,7 @@ struct guard {
     unsigned program_depth;        /* programs that start programs: env nohup timeout … */
     size_t frame_start, frame_end; /* below depth 0: what carries the code, in the outermost text */
     enum guard_shell shell;        /* of the text that is being read */
+    struct str text;               /* that is being read; words point into it; may be empty */
     struct str folder;             /* see guard_folder */
     struct guard_file *files;      /* newest first */
     size_t file_count;

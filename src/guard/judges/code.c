@@ -464,49 +464,6 @@ void judge_nodemon(struct guard *g, const struct guard_call *call)
             guard_nested(g, GUARD_CMD, call->words[i + 1]);
 }
 
-/* What an argument of docker mounts into a container; empty: nothing. */
-static struct str mounted(const struct word *args, size_t count, size_t *i)
-{
-    struct str arg = args[*i].text;
-    if (name_is_one_of(arg, STR("-v|--volume|--mount")) && *i + 1 < count)
-        arg = args[++*i].text;
-    else if (str_starts(arg, STR("--volume=")))
-        arg = str_from(arg, 9);
-    else if (!str_starts(arg, STR("--mount=")))
-        return STR_NONE;
-    static const struct str keys[] = {STR("source="), STR("src=")};
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-        size_t at = str_find(arg, keys[k], 0) + keys[k].n;
-        if (at <= arg.n)
-            return str_slice(arg, at, str_find_char(arg, ',', at));
-    }
-    size_t first = str_find_char(arg, ':', 0), second = str_find_char(arg, ':', first + 1);
-    bool drive = first == 1 && second < arg.n && ascii_is_alpha(arg.p[0]) &&
-                 str_has_char(STR("/\\"), arg.p[2]);
-    return str_slice(arg, 0, drive ? second : first);
-}
-
-/* docker, podman: what a container can change is what is mounted, unless it has more rights. */
-void judge_container(struct guard *g, const struct guard_call *call)
-{
-    struct str who = name_program(call->words[0].text);
-    for (size_t i = 1; i < call->count; i++) {
-        struct str arg = call->words[i].text;
-        if (name_is_one_of(arg, STR("--privileged|--privileged=true|--pid=host")))
-            guard_find(g, GUARD_DESTROY_OUTSIDE, call->words[i], who,
-                       "gives a container rights over the whole machine", "leave the option out");
-        struct str source = mounted(call->words, call->count, &i);
-        if (str_eq(source, STR("/")))
-            guard_find(g, GUARD_DESTROY_OUTSIDE, call->words[i], who,
-                       "gives a container the whole disk", "mount the folder that it needs");
-        else if (str_starts(source, STR("~")) ||
-                 (source.n && guard_place_of(g, source) == GUARD_PLACE_OUTSIDE))
-            guard_find(g, GUARD_DESTROY_OUTSIDE, call->words[i], who,
-                       "gives a container a folder outside the workspace",
-                       "mount a folder of the workspace");
-    }
-}
-
 /* sed -i, truncate, rsync, chmod -R, tar -x: files that are changed where they are. */
 void judge_change(struct guard *g, const struct guard_call *call)
 {
