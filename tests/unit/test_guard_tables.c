@@ -31,7 +31,7 @@ static const char *const handlers[] = {
 #undef HANDLER
 };
 static const char *const programs[] = {
-#define PROGRAM(name, condition, rule, why, fix) name,
+#define PROGRAM(name, condition, reason, fix) name,
 #include "guard/tables/programs.def"
 #undef PROGRAM
 };

@@ -5,25 +5,53 @@
 #include "guard/names.h"
 #include "guard/state.h"
 
+static const struct reason {
+    uint8_t rule;
+    const char *why, *fix;
+} reasons[] = {
+#define REASON(name, rule, why, fix) {rule, why, fix},
+#include "guard/tables/reasons.def"
+#undef REASON
+};
+
+enum {
+#define REASON(name, rule, why, fix) REASON_##name,
+#include "guard/tables/reasons.def"
+#undef REASON
+};
+
 static const struct program_pool {
-#define PROGRAM(name, condition, rule, why, fix) char ROW(n)[sizeof name], ROW(c)[sizeof condition];
+#define PROGRAM(name, condition, reason, fix) \
+    char ROW(n)[sizeof name], ROW(c)[sizeof condition], ROW(f)[sizeof fix];
 #include "guard/tables/programs.def"
 #undef PROGRAM
 } program_pool = {
-#define PROGRAM(name, condition, rule, why, fix) name, condition,
+#define PROGRAM(name, condition, reason, fix) name, condition, fix,
 #include "guard/tables/programs.def"
 #undef PROGRAM
 };
 
 static const struct program {
-    uint16_t name, condition;
-    uint8_t rule;
-    const char *why, *fix;
+    uint16_t name, condition, fix;
+    uint8_t reason;
 } programs[] = {
-#define PROGRAM(name, condition, rule, why, fix) \
-    {PLACE(program_pool, ROW(n)), PLACE(program_pool, ROW(c)), rule, why, fix},
+#define PROGRAM(name, condition, reason, fix) \
+    {PLACE(program_pool, ROW(n)), PLACE(program_pool, ROW(c)), PLACE(program_pool, ROW(f)), \
+     REASON_##reason},
 #include "guard/tables/programs.def"
 #undef PROGRAM
+};
+
+static void (*const judges[])(struct guard *g, const struct guard_call *call) = {
+#define JUDGE(function) function,
+#include "guard/tables/judges.def"
+#undef JUDGE
+};
+
+enum {
+#define JUDGE(function) INDEX_OF_##function,
+#include "guard/tables/judges.def"
+#undef JUDGE
 };
 
 static const struct handler_pool {
@@ -38,9 +66,9 @@ static const struct handler_pool {
 
 static const struct handler {
     uint16_t name;
-    void (*judge)(struct guard *g, const struct guard_call *call);
+    uint8_t judge;
 } handlers[] = {
-#define HANDLER(name, judge) {PLACE(handler_pool, ROW(n)), judge},
+#define HANDLER(name, judge) {PLACE(handler_pool, ROW(n)), INDEX_OF_##judge},
 #include "guard/tables/handlers.def"
 #undef HANDLER
 };
@@ -266,12 +294,16 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
     const struct program *p = programs + NAME_ROW(program_pool, programs, name);
     for (; p < programs + NAME_ROWS(programs) && str_eqi(name_at(&program_pool, p->name), name);
          p++)
-        if (condition_holds(name_at(&program_pool, p->condition), args, call->count - 1))
-            guard_find(g, (enum guard_rule)p->rule, call->words[0], name, p->why, p->fix);
+        if (condition_holds(name_at(&program_pool, p->condition), args, call->count - 1)) {
+            const struct reason *reason = &reasons[p->reason];
+            struct str fix = name_at(&program_pool, p->fix);
+            guard_find(g, (enum guard_rule)reason->rule, call->words[0], name, reason->why,
+                       fix.n ? fix.p : reason->fix);
+        }
     size_t handler = NAME_ROW(handler_pool, handlers, name);
     size_t wrapper = NAME_ROW(wrapper_pool, wrappers, name);
     if (handler < NAME_ROWS(handlers))
-        handlers[handler].judge(g, call);
+        judges[handlers[handler].judge](g, call);
     if (wrapper < NAME_ROWS(wrappers))
         judge_wrapper(g, call, &wrappers[wrapper]);
     if (NAME_KNOWN(browser_pool, browsers, name))
