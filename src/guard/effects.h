@@ -136,6 +136,16 @@ void guard_wrote_unknown(struct guard *g, struct str path);
 /* The same file under another name; it may also be a program that is run by the new one. */
 void guard_copied(struct guard *g, struct str from, struct str to);
 
+/* The folder that commands run in now; a hole where nobody knows. */
+struct str guard_current(struct guard *g);
+/* The name of a new temporary file or folder, another each time: what lies there is the text's own. */
+struct str guard_temporary(struct guard *g);
+
+/* Text in which bash expands commands, without running it: a prompt, an index. */
+void guard_expanded(struct guard *g, struct word text);
+/* A command to which the program that runs it adds arguments: a pager, an editor, a callback. */
+void guard_callback(struct guard *g, struct word code);
+
 /* An environment variable is set; some hold commands that other programs run (PAGER, PS4 …). */
 void guard_variable(struct guard *g, struct str name, struct word value);
 

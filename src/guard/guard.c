@@ -304,6 +304,46 @@ void guard_change_folder(struct guard *g, struct str path)
         g->folder = guard_from_start(g, path);
 }
 
+struct str guard_current(struct guard *g)
+{
+    struct str cwd = g->question.cwd;
+    if (!g->folder.p)
+        return cwd.n ? cwd : STR("\xFF");
+    bool whole = g->folder.n && (ascii_is_in(g->folder.p[0], "/\\~") || g->folder.p[0] == GUARD_HOLE ||
+                                 (g->folder.n > 1 && g->folder.p[1] == ':'));
+    if (whole || !cwd.n)
+        return whole ? g->folder : STR("\xFF");
+    char *p = guard_spend(g, cwd.n + g->folder.n) ? arena_alloc(&g->arena, cwd.n + g->folder.n + 1)
+                                                  : NULL;
+    if (!p)
+        return STR("\xFF");
+    memcpy(p, cwd.p, cwd.n);
+    p[cwd.n] = '/';
+    memcpy(p + cwd.n + 1, g->folder.p, g->folder.n);
+    return (struct str){p, cwd.n + 1 + g->folder.n};
+}
+
+#define TEMPORARY "/tmp/tmp.XXXXXXXXXX"
+
+struct str guard_temporary(struct guard *g)
+{
+    enum { DIGITS = 3, MOST = 1000 };
+    struct str prefix = STR(TEMPORARY);
+    char *p = g->temporaries < MOST ? arena_alloc(&g->arena, prefix.n + DIGITS) : NULL;
+    if (!p)
+        return STR("\xFF");
+    memcpy(p, prefix.p, prefix.n);
+    unsigned number = g->temporaries++;
+    for (size_t i = DIGITS; i > 0; i--, number /= 10)
+        p[prefix.n + i - 1] = (char)('0' + number % 10);
+    return (struct str){p, prefix.n + DIGITS};
+}
+
+bool guard_is_temporary(struct str path)
+{
+    return str_starts(path, STR(TEMPORARY)) && str_find(path, STR(".."), 0) == path.n;
+}
+
 /* ./a.sh and .\\a.sh are a.sh. */
 static struct str without_dot(struct str path)
 {
@@ -607,6 +647,7 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
     g->shell = GUARD_NO_SHELL;
     g->folder = STR_NONE;
     g->file_count = g->unread_count = 0;
+    g->temporaries = 0;
     g->stopped = false;
     struct str text = STR_NONE;
     int rc = check_question(g, &text);

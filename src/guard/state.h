@@ -31,6 +31,7 @@ struct guard {
     struct str folder;             /* see guard_folder */
     struct guard_file *files;      /* newest first */
     size_t file_count;
+    unsigned temporaries; /* names that guard_temporary gave */
     struct str unread[GUARD_MAX_UNREAD];
     size_t unread_count;
     struct buf scratch; /* one sentence at a time */
@@ -60,6 +61,9 @@ struct word guard_original(struct guard *g, struct word program);
 /* The path as seen from where the command was started. */
 struct str guard_from_start(struct guard *g, struct str path);
 
+/* Inside a folder that guard_temporary named. */
+bool guard_is_temporary(struct str path);
+
 /* A path on another machine: \\server\share. */
 bool guard_is_share(struct str path);
 
@@ -69,6 +73,13 @@ bool guard_is_browser(struct str name);
 /* The name of a program that opens things or runs others, where such a name begins a command. */
 bool guard_is_opener(struct str word);
 
+/* The same for a name that is no everyday word, wherever it stands; also as the name of a desktop
+   file (firefox.desktop, org.mozilla.firefox). */
+bool guard_is_launcher(struct str word);
+
+/* The first word of a text is such a name. */
+bool guard_starts_launcher(struct str text);
+
 /* An interpreter's one-line program (node -e, python -c): judged by what its strings say. */
 void guard_code(struct guard *g, struct str who, struct word code);
 
@@ -77,6 +88,8 @@ void guard_code(struct guard *g, struct str who, struct word code);
 void guard_embedded(struct guard *g, struct str who, struct word text);
 /* The same for a text that hardly ever holds commands: only an opener with its address counts. */
 void guard_carried(struct guard *g, struct word text);
+/* The same where any word of the text that is such a name is started, with arguments or without. */
+void guard_commands(struct guard *g, struct word text);
 /* Two words of a command that are an opener and its address. */
 bool guard_is_opening(struct str word, struct str next);
 

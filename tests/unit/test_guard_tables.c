@@ -41,6 +41,7 @@ static const char *const programs[] = {
 #define PASSES(name, condition) name,
 #define RUNS_CODE(name, condition) name,
 #define LOADS(name, condition) name,
+#define CARRIES(name, condition) name,
 #define CHILD(name) name,
 #define ELSEWHERE(name) name,
 static const char *const lolbas[] = {
@@ -51,6 +52,7 @@ static const char *const lolbas[] = {
 #undef PASSES
 #undef RUNS_CODE
 #undef LOADS
+#undef CARRIES
 #undef CHILD
 #undef ELSEWHERE
 #define LEAVES(name, condition)
@@ -58,6 +60,7 @@ static const char *const lolbas[] = {
 #define PASSES(name, condition)
 #define RUNS_CODE(name, condition)
 #define LOADS(name, condition)
+#define CARRIES(name, condition)
 #define CHILD(name)
 #define ELSEWHERE(name) name,
 static const char *const elsewhere[] = {

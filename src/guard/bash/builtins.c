@@ -178,7 +178,10 @@ static void read_into(struct bash_reader *b, const struct word *names, size_t co
     struct str line = str_trim(str_slice(input, 0, str_find_char(input, '\n', 0)));
     for (size_t i = 0; i < count; i++) {
         size_t end = i + 1 < count ? str_find_char(line, ' ', 0) : line.n;
-        bash_set(b, names[i].text, str_slice(line, 0, end));
+        struct word value = names[i];
+        value.text = str_slice(line, 0, end);
+        bash_set(b, names[i].text, value.text);
+        bash_run_index(b, value);
         line = str_trim(str_from(line, end));
     }
 }
@@ -299,27 +302,23 @@ static void run_unset(struct bash_reader *b, const struct word *words, size_t co
     }
 }
 
-/* a[$(command)]: bash computes the index of a name that these commands are given. */
+/* Names and numbers that these commands are given. */
 static void run_indexes(struct bash_reader *b, const struct word *words, size_t count)
 {
-    for (size_t i = 1; i < count; i++) {
-        struct str text = words[i].text;
-        size_t bracket = str_find_char(text, '[', 0);
-        if (str_find(text, STR("$("), bracket) >= text.n &&
-            str_find_char(text, '`', bracket) >= text.n)
-            continue;
-        struct word code = words[i];
-        code.text = bash_concat(b, bash_concat(b, STR(": \""), text), STR("\""));
-        bash_run_text(b, code, words[0].text);
-    }
+    for (size_t i = 1; i < count; i++)
+        bash_run_index(b, words[i]);
 }
 
-/* mapfile -C code, complete -C code, bind -x keys:code; enable -f loads a library. */
+/* mapfile -C code, complete -C code, bind -x keys:code, fc -e editor; enable -f loads a library. */
 static void run_callback(struct bash_reader *b, const struct word *words, size_t count)
 {
     for (size_t i = 1; i + 1 < count; i++) {
-        if (str_eq(words[i].text, STR("-C"))) {
-            guard_nested(b->g, GUARD_BASH, words[i + 1]);
+        bool fc = str_eq(words[0].text, STR("fc"));
+        if (str_eq(words[i].text, STR("-C")) || (fc && str_eq(words[i].text, STR("-e")))) {
+            guard_callback(b->g, words[i + 1]);
+        } else if (str_eq(words[i].text, STR("-W")) || str_eq(words[i].text, STR("-P")) ||
+                   str_eq(words[i].text, STR("-S"))) {
+            guard_expanded(b->g, words[i + 1]);
         } else if (str_eq(words[i].text, STR("-x"))) {
             struct word code = words[i + 1];
             code.text = str_from(code.text, str_find_char(code.text, ':', 0) + 1);
@@ -328,10 +327,10 @@ static void run_callback(struct bash_reader *b, const struct word *words, size_t
             guard_nested(b->g, GUARD_BASH, code);
         } else if (str_eq(words[i].text, STR("-f")) && str_eq(words[0].text, STR("enable"))) {
             guard_opaque_command(b->g, words[i + 1], STR("the library"));
-        } else if (str_eq(words[i].text, STR("-s")) && str_eq(words[0].text, STR("fc"))) {
-            guard_opaque_command(b->g, words[i + 1], STR_NONE);
         }
     }
+    if (count > 1 && str_eq(words[0].text, STR("fc")) && str_eq(words[1].text, STR("-s")))
+        guard_opaque_command(b->g, words[1], STR_NONE);
 }
 
 bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count, struct word input)
@@ -340,9 +339,9 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
     if (row == NAME_ROWS(builtins) || !str_eq(name_at(&pool, builtins[row].name), words[0].text))
         return false;
     enum builtin_kind kind = (enum builtin_kind)builtins[row].kind;
-    if (kind == LET || kind == UNSET || kind == READ)
+    if (kind != PRINTF && kind != EVAL && kind != ALIAS && !str_eq(words[0].text, STR("echo")))
         run_indexes(b, words, count);
-    else if (count > 2 && str_eq(words[1].text, STR("-v"))) /* of printf and test */
+    else if (count > 2 && str_eq(words[1].text, STR("-v"))) /* of printf */
         run_indexes(b, words, 3);
     switch (kind) {
     case HARMLESS: break;

@@ -247,6 +247,10 @@ static struct str command_output(struct bash_reader *b, const struct word *words
         return args[1].text;
     if (str_eq(name, STR("type")) && count == 2 && str_eqi(args[0].text, STR("-p")))
         return args[1].text;
+    if (str_eq(name, STR("mktemp")))
+        return guard_temporary(b->g);
+    if (str_eq(name, STR("pwd")))
+        return guard_current(b->g);
     if (str_eq(name, STR(":")) || str_eq(name, STR("true")) || str_eq(name, STR("set")))
         return STR("");
     if (!input.p || str_has_char(input, GUARD_HOLE))

@@ -117,6 +117,18 @@ static struct str value_of(struct bash_reader *b, struct var *var)
     return HOLE;
 }
 
+void bash_run_index(struct bash_reader *b, struct word text)
+{
+    size_t bracket = str_find_char(text.text, '[', 0);
+    if (bracket == 0 || bracket >= text.text.n || !bash_is_name_char(text.text.p[bracket - 1]) ||
+        str_find_char(text.text, ']', bracket) >= text.text.n)
+        return;
+    size_t tick = str_find_char(text.text, '`', bracket);
+    if (str_find(text.text, STR("$("), bracket) < text.text.n ||
+        str_find_char(text.text, '`', tick + 1) < text.text.n)
+        guard_expanded(b->g, text);
+}
+
 static void assign_array(struct bash_reader *b, const struct bash_assign *a)
 {
     struct bash_fields fields = {0};
@@ -134,6 +146,7 @@ static void assign_array(struct bash_reader *b, const struct bash_assign *a)
     }
     for (size_t i = 0; i < fields.count; i++) {
         values[i] = fields.list[i].text;
+        bash_run_index(b, fields.list[i]);
         if (str_has_char(values[i], BASH_ELEMENT))
             values[i] = HOLE;
     }
@@ -191,6 +204,8 @@ void bash_assign(struct bash_reader *b, const struct bash_assign *a)
         value = bash_concat(b, value_of(b, var), value);
     }
     bash_set(b, a->name, value);
+    if (a->value)
+        bash_run_index(b, (struct word){.text = value, .start = a->value->start, .end = a->value->end});
 }
 
 /* ---- patterns ---- */
@@ -424,6 +439,9 @@ struct bash_values bash_param_values(struct bash_reader *b, const struct bash_pa
         else
             value = (size_t)k <= b->arguments.count ? b->arguments.values[k - 1] : STR("");
     } else {
+        if (str_eq(name, STR("PWD")) && !vars_find(&b->vars, name) && !param->op[0] &&
+            !param->index.n && !param->length && !param->indirect)
+            return one(guard_current(b->g));
         var = bash_variable(b, str_eq(name, STR("0")) ? STR("BASH_ARGV0") : name);
         if (param->index.n) {
             struct var *array = vars_find(&b->vars, array_name(b, name));

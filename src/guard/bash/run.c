@@ -208,6 +208,16 @@ static void run_prompt(struct bash_reader *b, const struct bash_param *param,
                        (struct word){.text = values.one, .start = word->start, .end = word->end});
 }
 
+/* A word that bash takes for a number. */
+static void run_number(struct bash_reader *b, const struct bash_word *word)
+{
+    struct var *ambiguous = b->ambiguous;
+    bash_run_index(b, (struct word){.text = bash_expand_text(b, word),
+                                    .start = word->start,
+                                    .end = word->end});
+    b->ambiguous = ambiguous;
+}
+
 /* Runs the commands that stand inside words. */
 void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word)
 {
@@ -225,7 +235,11 @@ void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word)
                 bash_run_substitutions(b, part->param->argument);
                 bash_run_substitutions(b, part->param->replacement);
                 break;
-            case BASH_ARITHMETIC: bash_run_substitutions(b, part->word); break;
+            case BASH_ARITHMETIC:
+                bash_run_substitutions(b, part->word);
+                if (part->word)
+                    run_number(b, part->word);
+                break;
             case BASH_COMMAND: run_subshell(b, part->list); break;
             case BASH_PROCESS: { /* what comes in through >(…) is not followed */
                 struct word input = b->input;
@@ -424,7 +438,8 @@ static void run_simple(struct bash_reader *b, struct bash_node *node, struct wor
     if (node->redirects)
         note_files(b, node, input.text);
     for (const struct bash_assign *a = node->assigns; a; a = a->next) {
-        if (a->value && !a->array && a->name.n > 2 && a->name.p[0] <= 'Z')
+        if (a->value && !a->array && a->name.n > 1 &&
+            (a->name.p[0] <= 'Z' || str_starts(a->name, STR("npm_config_"))))
             guard_variable(b->g, a->name,
                            (struct word){.text = bash_expand_text(b, a->value),
                                          .start = a->value->start,
@@ -463,7 +478,11 @@ void bash_run_node(struct bash_reader *b, struct bash_node *node, struct word in
     case BASH_FOR:
     case BASH_CASE:
     case BASH_FUNCTION: bash_run_compound(b, node); break;
-    case BASH_WORDS: bash_run_substitutions(b, node->words); break;
+    case BASH_WORDS:
+        bash_run_substitutions(b, node->words);
+        for (const struct bash_word *w = node->words; w; w = w->next)
+            run_number(b, w);
+        break;
     case BASH_SIMPLE: break;
     }
     b->input = outer;

@@ -51,8 +51,7 @@ void judge_forfiles(struct guard *g, const struct guard_call *call)
     }
 }
 
-/* Text in which bash expands commands, without running it: a prompt, ${x@P}. */
-static void judge_expanded(struct guard *g, struct word value)
+void guard_expanded(struct guard *g, struct word value)
 {
     struct str text = value.text;
     if (str_find(text, STR("$("), 0) == text.n && !str_has_char(text, '`'))
@@ -72,6 +71,58 @@ static void judge_expanded(struct guard *g, struct word value)
     guard_nested(g, GUARD_BASH, value);
 }
 
+void guard_callback(struct guard *g, struct word code)
+{
+    char *p = code.text.n ? arena_alloc(guard_arena(g), code.text.n + 2) : NULL;
+    if (!p)
+        return;
+    memcpy(p, code.text.p, code.text.n);
+    p[code.text.n] = ' ';
+    p[code.text.n + 1] = GUARD_HOLE;
+    code.text = (struct str){p, code.text.n + 2};
+    guard_nested(g, GUARD_BASH, code);
+}
+
+/* Variables whose value is a command that some program runs. */
+static bool holds_command(struct str name)
+{
+    return name_is_one_of(name, STR("PAGER|MANPAGER|EDITOR|VISUAL|FCEDIT|SUDO_EDITOR|PROMPT_COMMAND|"
+                                    "LESSOPEN|LESSCLOSE|SSH_ASKPASS|RSYNC_RSH|BASH_ALIASES|"
+                                    "SYSTEMD_EDITOR|SYSTEMD_PAGER|npm_config_editor")) ||
+           (str_startsi(name, STR("GIT_")) &&
+            name_is_one_of(str_from(name, 4), STR("SSH_COMMAND|SSH|PAGER|EDITOR|SEQUENCE_EDITOR|"
+                                                  "EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND")));
+}
+
+static bool ends_in_one_of(struct str name, struct str ends)
+{
+    for (size_t end; ends.n; ends = str_from(ends, end + 1)) {
+        end = str_find_char(ends, '|', 0);
+        if (str_endsi(name, str_slice(ends, 0, end)))
+            return true;
+    }
+    return false;
+}
+
+/* Variables that programs of all kinds take a command from, by their names; in a script's own
+   variable of such a name, only an opener matters. */
+static bool may_hold_command(struct str name)
+{
+    return ends_in_one_of(name, STR("PAGER|EDITOR|BROWSER|ASKPASS|_RSH|_SSH|_COMMAND|_CMD|_WRAPPER|"
+                                    "_RUNNER|_LAUNCHER|_VIEWER|_OPENER|SHELL|_DIFF|_MERGE|_LINKER|"
+                                    "HGMERGE|P4DIFF|RUSTC|RUSTDOC|TEXEDIT|TERMINAL|TERMCMD|_HELPER")) ||
+           name_is_one_of(name, STR("CC|CXX|LD|CPP|FC"));
+}
+
+/* Variables whose value is options or code of some program, with commands among them. */
+static bool holds_options(struct str name)
+{
+    return str_startsi(name, STR("GIT_CONFIG_")) || str_startsi(name, STR("LUA_INIT")) ||
+           name_is_one_of(name, STR("PERL5DB|LESS|VIMINIT|EXINIT|GVIMINIT|PYTHONWARNINGS|"
+                                    "PYTHONBREAKPOINT")) ||
+           ends_in_one_of(name, STR("OPTIONS|OPTS|OPT|FLAGS|_ARGS|PARAMETERS"));
+}
+
 static void judge_variable(struct guard *g, struct str name, struct word value)
 {
     if (value.text.n == 0 || value.text.p[0] == GUARD_HOLE) {
@@ -79,19 +130,24 @@ static void judge_variable(struct guard *g, struct str name, struct word value)
             guard_opaque_text(g, value, name);
         return;
     }
-    if (name_is_one_of(name, STR("PAGER|MANPAGER|EDITOR|VISUAL|FCEDIT|SUDO_EDITOR|PROMPT_COMMAND|"
-                                 "LESSOPEN|LESSCLOSE|SSH_ASKPASS|RSYNC_RSH|BASH_ALIASES|"
-                                 "SYSTEMD_EDITOR|SYSTEMD_PAGER|npm_config_editor")) ||
-        (str_startsi(name, STR("GIT_")) &&
-         name_is_one_of(str_from(name, 4), STR("SSH_COMMAND|SSH|PAGER|EDITOR|SEQUENCE_EDITOR|"
-                                               "EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND")))) {
-        if (str_starts(value.text, STR("|"))) /* LESSOPEN */
+    if (holds_command(name)) {
+        while (value.text.n && ascii_is_in(value.text.p[0], "|-")) /* LESSOPEN */
             value.text = str_from(value.text, 1);
-        guard_nested(g, GUARD_BASH, value);
+        guard_callback(g, value);
+    } else if (may_hold_command(name)) {
+        guard_carried(g, value);
+        if (guard_starts_launcher(value.text))
+            guard_callback(g, value);
+    } else if (holds_options(name)) {
+        guard_code(g, name, value);
+        guard_commands(g, value);
     } else if (name_is_one_of(name, STR("PS0|PS1|PS2|PS3|PS4"))) {
-        judge_expanded(g, value);
-    } else if (str_eq(name, STR("BASH_ENV"))) {
+        guard_expanded(g, value);
+    } else if (name_is_one_of(name, STR("BASH_ENV|ENV"))) {
+        guard_expanded(g, value);
         guard_script_as(g, value, GUARD_BASH);
+    } else if (str_eq(name, STR("PYTHONSTARTUP"))) {
+        guard_script_as(g, value, GUARD_NO_SHELL);
     } else if (!str_starts(name, STR("BASH_FUNC_"))) {
         guard_carried(g, value); /* many programs take commands from variables of their own */
     } else {
@@ -453,8 +509,11 @@ void judge_shell_option(struct guard *g, const struct guard_call *call)
               str_ends(call->words[i].text, STR("c")))) &&
             !is_watch)
             guard_nested(g, GUARD_BASH, call->words[i + 1]);
-    if (is_watch)
-        judge_rest(g, call, wrapped_program(call, 1, STR("-n|--interval|-q")));
+    size_t i = is_watch ? wrapped_program(call, 1, STR("-n|--interval|-q")) : call->count;
+    if (i < call->count && str_has_char(call->words[i].text, ' '))
+        guard_nested(g, GUARD_BASH, call->words[i]);
+    else
+        judge_rest(g, call, i);
 }
 
 void judge_nodemon(struct guard *g, const struct guard_call *call)

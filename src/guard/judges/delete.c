@@ -10,6 +10,12 @@ static bool has_letter(struct str option, char letter)
            str_has_char(option, letter);
 }
 
+/* getopt takes --rec for --recursive. */
+static bool is_abbreviated(struct str arg, struct str option)
+{
+    return arg.n > 2 && str_starts(option, arg);
+}
+
 /* rm and its kind: flags anywhere before --, targets everywhere else. */
 void judge_rm(struct guard *g, const struct guard_call *call)
 {
@@ -17,9 +23,9 @@ void judge_rm(struct guard *g, const struct guard_call *call)
     unsigned flags = str_eqi(who, STR("shred")) || str_eqi(who, STR("srm")) ? GUARD_FORCE : 0;
     for (size_t i = 1; i < call->count && !str_eq(call->words[i].text, STR("--")); i++) {
         struct str arg = call->words[i].text;
-        if (name_is_one_of(arg, STR("--recursive")) || has_letter(arg, 'r') || has_letter(arg, 'R'))
+        if (is_abbreviated(arg, STR("--recursive")) || has_letter(arg, 'r') || has_letter(arg, 'R'))
             flags |= GUARD_RECURSE;
-        if (name_is_one_of(arg, STR("--force")) || has_letter(arg, 'f'))
+        if (is_abbreviated(arg, STR("--force")) || has_letter(arg, 'f'))
             flags |= GUARD_FORCE;
     }
     bool options = true;

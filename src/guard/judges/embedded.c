@@ -88,10 +88,29 @@ static bool starts_programs(struct str who, const struct searched *code)
 /* The word names an opener, and is no everyday word. */
 static bool is_rare_opener(struct str word)
 {
-    return guard_is_opener(word) &&
-           !name_is_one_of(
-               name_program(word),
-               STR("open|start|env|rm|sh|bash|sudo|cmd|gio|nohup|setsid|powershell|pwsh"));
+    return (guard_is_opener(word) &&
+            !name_is_one_of(
+                name_program(word),
+                STR("open|start|env|rm|sh|bash|sudo|cmd|gio|nohup|setsid|powershell|pwsh"))) ||
+           guard_is_launcher(word);
+}
+
+void guard_commands(struct guard *g, struct word text)
+{
+    struct str code = text.text;
+    for (size_t i = 0, end; i < code.n && !guard_stopped(g); i = end + 1) {
+        for (end = i; end < code.n && !ends_word(code.p[end]) && code.p[end] != ':'; end++)
+            ;
+        if (end == i || !guard_is_launcher(str_slice(code, i, end)))
+            continue;
+        size_t stop = end;
+        while (stop < code.n && !str_has_char(STR("'\"`)\n"), code.p[stop]))
+            stop++;
+        struct word command = text;
+        command.text = str_slice(code, i, stop);
+        guard_callback(g, command);
+        return;
+    }
 }
 
 void guard_carried(struct guard *g, struct word text)
@@ -104,7 +123,7 @@ void guard_carried(struct guard *g, struct word text)
         for (end = i; end < code.n && !ends_word(code.p[end]); end++)
             ;
         struct str rest = str_slice(code, end + 1, end + 1 + LONGEST_SCHEME);
-        if (end == i || end >= code.n || code.p[end] != ' ' || !guard_is_url(rest) ||
+        if (end == i || end >= code.n || !ascii_is_in(code.p[end], " ,") || !guard_is_url(rest) ||
             !is_rare_opener(str_slice(code, i, end)))
             continue;
         struct word command = text;

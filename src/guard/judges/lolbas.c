@@ -3,8 +3,9 @@
 #include "guard/judges/condition.h"
 #include "guard/judges/judges.h"
 #include "guard/names.h"
+#include "guard/state.h"
 
-enum decision { DECIDE_LEAVES, DECIDE_STARTS, DECIDE_PASSES, DECIDE_RUNS_CODE, DECIDE_LOADS };
+enum decision { DECIDE_LEAVES, DECIDE_STARTS, DECIDE_PASSES, DECIDE_RUNS_CODE, DECIDE_LOADS, DECIDE_CARRIES };
 
 #define CHILD(name)
 #define ELSEWHERE(name)
@@ -15,6 +16,7 @@ static const struct lolbas_pool {
 #define PASSES(name, condition) LEAVES(name, condition)
 #define RUNS_CODE(name, condition) LEAVES(name, condition)
 #define LOADS(name, condition) LEAVES(name, condition)
+#define CARRIES(name, condition) LEAVES(name, condition)
 #include "guard/tables/lolbas.def"
 #undef LEAVES
 } pool = {
@@ -25,6 +27,7 @@ static const struct lolbas_pool {
 #undef PASSES
 #undef RUNS_CODE
 #undef LOADS
+#undef CARRIES
 };
 
 static const struct lolbas {
@@ -37,6 +40,7 @@ static const struct lolbas {
 #define PASSES(name, condition) DECIDED(DECIDE_PASSES)
 #define RUNS_CODE(name, condition) DECIDED(DECIDE_RUNS_CODE)
 #define LOADS(name, condition) DECIDED(DECIDE_LOADS)
+#define CARRIES(name, condition) DECIDED(DECIDE_CARRIES)
 #include "guard/tables/lolbas.def"
 #undef DECIDED
 #undef LEAVES
@@ -44,6 +48,7 @@ static const struct lolbas {
 #undef PASSES
 #undef RUNS_CODE
 #undef LOADS
+#undef CARRIES
 };
 
 /* The command line inside an argument, with the arguments after it. */
@@ -95,6 +100,16 @@ static void judge_arguments(struct guard *g, const struct guard_call *call)
     }
 }
 
+/* A program stands somewhere among the arguments, alone or in a text. */
+static void judge_carrier(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 1; i < call->count && !guard_stopped(g); i++)
+        if (guard_is_launcher(call->words[i].text))
+            judge_rest(g, call, i);
+        else
+            guard_commands(g, call->words[i]);
+}
+
 /* The arguments as PowerShell code, each on its own. */
 static void judge_code(struct guard *g, const struct guard_call *call)
 {
@@ -109,6 +124,10 @@ static void decide(struct guard *g, const struct guard_call *call, enum decision
     struct str who = name_program(at.text);
     if (decision == DECIDE_LEAVES) {
         guard_find(g, GUARD_LAUNCH_OUTSIDE, at, who, NULL, directly);
+        return;
+    }
+    if (decision == DECIDE_CARRIES) {
+        judge_carrier(g, call);
         return;
     }
     if (decision == DECIDE_RUNS_CODE)

@@ -151,7 +151,7 @@ void guard_delete(struct guard *g, struct str who, struct word target, unsigned 
         return;
     }
     struct str path = str_trim(target.text);
-    if (path.n == 0)
+    if (path.n == 0 || guard_is_temporary(path))
         return;
     switch (guard_place_of(g, path)) {
     case GUARD_PLACE_INSIDE: return;

@@ -73,7 +73,7 @@ static const struct handler {
 #undef HANDLER
 };
 
-enum { WRAP_ASSIGNS = 1 };
+enum { WRAP_ASSIGNS = 1, WRAP_SHELL = 2, WRAP_VERB = 4 };
 
 static const struct wrapper_pool {
 #define WRAPPER(name, options, skip, flags) char ROW(n)[sizeof name], ROW(o)[sizeof options];
@@ -114,6 +114,48 @@ static const uint16_t browsers[] = {
 bool guard_is_browser(struct str name)
 {
     return NAME_KNOWN(browser_pool, browsers, name);
+}
+
+/* Names of browsers that are words of every day, too. */
+static bool is_everyday(struct str name)
+{
+    return name_is_one_of(
+        name, STR("arc|at|basilisk|batch|beaker|code|comet|control|dia|ephemeral|floorp|format|hh|"
+                  "helium|iridium|open|opener|opn|orion|polarity|safari|sc|see|sidekick|sputnik|su|surf|"
+                  "thorium|tungsten|uran|whale|wsl|wt|yandex|zen|dex|control|mmc|batch|start"));
+}
+
+/* firefox of firefox.desktop and of org.mozilla.firefox. */
+static struct str without_bundle(struct str name)
+{
+    static const struct str prefixes[] = {STR("org."), STR("com."), STR("net."), STR("io.")};
+    if (str_endsi(name, STR(".desktop")))
+        name.n -= 8;
+    for (size_t i = 0; i < NAME_ROWS(prefixes); i++)
+        if (str_startsi(name, prefixes[i]) && name_extension(name).n)
+            name = name_extension(name);
+    return name;
+}
+
+bool guard_is_launcher(struct str word)
+{
+    enum { LONGEST = 40 };
+    struct str name = without_bundle(name_program(word));
+    if (name.n < 2 || name.n > LONGEST || is_everyday(name))
+        return false;
+    if (guard_is_browser(name))
+        return true;
+    size_t handler = NAME_ROW(handler_pool, handlers, name);
+    if (handler < NAME_ROWS(handlers))
+        return handlers[handler].judge == INDEX_OF_judge_opener ||
+               handlers[handler].judge == INDEX_OF_judge_explorer;
+    size_t row = NAME_ROW(program_pool, programs, name);
+    if (row == NAME_ROWS(programs))
+        return false;
+    enum guard_rule rule = (enum guard_rule)reasons[programs[row].reason].rule;
+    bool always = name_at(&program_pool, programs[row].condition).n == 0;
+    return always && (rule == GUARD_LAUNCH_URL || rule == GUARD_LAUNCH_BROWSER ||
+                      rule == GUARD_LAUNCH_OUTSIDE);
 }
 
 static bool is_local_page(struct str url)
@@ -229,14 +271,21 @@ static void judge_wrapper(struct guard *g, const struct guard_call *call,
             value.text = str_from(value.text, equals + 1);
             guard_variable(g, name, value);
         }
-    i += wrapper->skip;
+    if ((wrapper->flags & WRAP_VERB) &&
+        !(i < call->count && name_is_one_of(call->words[i].text, STR("run|exec|x|tool|shell|enter"))))
+        return;
+    for (unsigned skip = wrapper->skip; skip > 0 && i < call->count; skip--)
+        i = wrapped_program(call, i + 1, name_at(&wrapper_pool, wrapper->value_options));
     if (!str_eqi(name_at(&wrapper_pool, wrapper->name), STR("xargs"))) {
         struct str folder = guard_folder(g);
         for (size_t k = 1; k + 1 < i && k + 1 < call->count; k++)
             if (name_is_one_of(call->words[k].text, STR("-C|--chdir|-D")) &&
                 !str_eqi(name_at(&wrapper_pool, wrapper->name), STR("doas")))
                 guard_change_folder(g, call->words[k + 1].text);
-        judge_rest(g, call, i);
+        if ((wrapper->flags & WRAP_SHELL) && i < call->count && str_has_char(call->words[i].text, ' '))
+            guard_nested(g, GUARD_BASH, call->words[i]);
+        else
+            judge_rest(g, call, i);
         guard_set_folder(g, folder);
         return;
     }
@@ -288,8 +337,99 @@ static bool takes_texts(struct str name)
                   "title|set|export|declare|local|readonly|alias|return|exit|curl|wget"));
 }
 
+/* Options and settings with such a part in their name hold a command. */
+static bool names_command(struct str option)
+{
+    static const char parts[] = "cmd|command|exec|program|editor|pager|shell|rsh|ssh|viewer|launcher|"
+                                "wrapper|runner|askpass|hook|invoke|helper|opener|handler|terminal|"
+                                "emulator|compiler|tunnel|action|spawn";
+    struct str rest = STR(parts);
+    for (size_t end; rest.n; rest = str_from(rest, end + 1)) {
+        end = str_find_char(rest, '|', 0);
+        if (str_findi(option, str_slice(rest, 0, end), 0) < option.n)
+            return true;
+    }
+    return false;
+}
+
+bool guard_starts_launcher(struct str value)
+{
+    while (value.n && (value.p[0] == '"' || value.p[0] == '\''))
+        value = str_from(value, 1);
+    size_t end = 0;
+    while (end < value.n && !ascii_is_in(value.p[end], " \"',"))
+        end++;
+    return end > 1 && guard_is_launcher(str_slice(value, 0, end));
+}
+
+/* --rsh=firefox, --diff-cmd firefox, core.editor=firefox. */
+static void judge_option(struct guard *g, const struct guard_call *call, struct str option,
+                         struct word value)
+{
+    if (names_command(option)) {
+        guard_commands(g, value);
+        return;
+    }
+    if (str_findi(option, STR("browser"), 0) == option.n)
+        return;
+    bool hidden = name_is_one_of(name_program(call->words[0].text), STR("playwright|pytest|cypress"));
+    for (size_t i = 1; i < call->count; i++) {
+        if (str_findi(call->words[i].text, STR("headless"), 0) < call->words[i].text.n)
+            return;
+        hidden &= str_findi(call->words[i].text, STR("headed"), 0) == call->words[i].text.n;
+    }
+    if (hidden)
+        return; /* they show no window unless they are told to */
+    guard_find(g, GUARD_OPAQUE_COMMAND, value, name_program(call->words[0].text),
+               "starts a browser that its arguments name, perhaps with a window",
+               "give --headless, if it knows that option");
+}
+
+static void judge_options(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 1; i < call->count && !guard_stopped(g); i++) {
+        struct word word = call->words[i], next = {.text = STR("")};
+        size_t equals = str_find_char(word.text, '=', 0);
+        struct str option = str_slice(word.text, 0, equals);
+        if (equals < word.text.n) {
+            next = word;
+            next.text = str_from(word.text, equals + 1);
+            size_t inner = str_find_char(next.text, '=', 0); /* --action=exec=firefox */
+            if (inner + 1 < next.text.n && !guard_starts_launcher(next.text)) {
+                option = str_slice(word.text, 0, equals + 1 + inner);
+                next.text = str_from(next.text, inner + 1);
+            }
+        } else if (word.text.n > 2 && word.text.p[0] == '-' && i + 1 < call->count) {
+            next = call->words[i + 1];
+        }
+        if (next.text.n > 1 && guard_starts_launcher(next.text))
+            judge_option(g, call, option, next);
+    }
+}
+
+/* python3.12, gcc-13, lua5.4: the name without its version; the name itself if it has none. */
+static struct str without_version(struct str name)
+{
+    size_t n = name.n;
+    while (n > 1 && (ascii_is_digit(name.p[n - 1]) || name.p[n - 1] == '.'))
+        n--;
+    if (n < name.n && n > 1 && name.p[n - 1] == '-')
+        n--;
+    return str_slice(name, 0, n);
+}
+
+static bool is_listed(struct str name)
+{
+    return NAME_KNOWN(program_pool, programs, name) || NAME_KNOWN(handler_pool, handlers, name) ||
+           NAME_KNOWN(wrapper_pool, wrappers, name) || guard_is_browser(name);
+}
+
 static void judge_by_name(struct guard *g, const struct guard_call *call, struct str name)
 {
+    if (str_has_char(name, '.') && !guard_is_browser(name))
+        name = without_bundle(name);
+    if (name.n && ascii_is_digit(name.p[name.n - 1]) && !is_listed(name))
+        name = without_version(name);
     const struct word *args = call->words + 1;
     const struct program *p = programs + NAME_ROW(program_pool, programs, name);
     for (; p < programs + NAME_ROWS(programs) && str_eqi(name_at(&program_pool, p->name), name);
@@ -312,8 +452,13 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
         judge_lolbas(g, call, name);
     /* Many programs start what their arguments say. For one that no table knows, an opener with its
        address is enough. */
-    if (handler == NAME_ROWS(handlers) && wrapper == NAME_ROWS(wrappers) && !takes_texts(name))
+    if (takes_texts(name))
+        return;
+    if (handler == NAME_ROWS(handlers) && wrapper == NAME_ROWS(wrappers))
         judge_carried(g, call, 1);
+    bool finds = handler < NAME_ROWS(handlers) && handlers[handler].judge == INDEX_OF_judge_find;
+    if (wrapper == NAME_ROWS(wrappers) && !finds)
+        judge_options(g, call);
 }
 
 /* cmd and PowerShell hand a document that stands as a command to the shell. */
@@ -349,6 +494,9 @@ static void judge_program(struct guard *g, const struct guard_call *call)
         return;
     }
     struct str name = name_program(program.text);
+    size_t at = str_find_char(name, '@', 1); /* npx turbo@1.2 */
+    if (at < name.n && at > 0)
+        name = str_slice(name, 0, at);
     if (str_has_char(name, GUARD_HOLE)) {
         guard_opaque_command(g, program, STR_NONE);
         return;
