@@ -187,7 +187,7 @@ static bool is_asked_for(const struct undoing *u, const struct restore_options *
     return options->path_count == 0;
 }
 
-static bool was_changed(const struct undo_model *m, uint32_t object)
+bool undoing_was_changed(const struct undo_model *m, uint32_t object)
 {
     const struct undo_object *o = &m->objects[object];
     return !o->root && !o->foreign &&
@@ -201,7 +201,7 @@ size_t undoing_unknown(const struct undoing *u)
         struct restore_options one = {.paths = u->o->paths + at, .path_count = 1};
         found = false;
         for (uint32_t i = 1; i < u->m->object_count && !found; i++)
-            found = was_changed(u->m, i) && is_asked_for(u, &one, i);
+            found = undoing_was_changed(u->m, i) && is_asked_for(u, &one, i);
         if (!found)
             break;
     }
@@ -256,7 +256,7 @@ void undoing_decide(struct undoing *u)
     struct undo_model *m = u->m;
     for (uint32_t i = 1; i < m->object_count; i++) {
         const struct undo_object *o = &m->objects[i];
-        u->tasks[i].wanted = was_changed(m, i) && is_asked_for(u, u->o, i);
+        u->tasks[i].wanted = undoing_was_changed(m, i) && is_asked_for(u, u->o, i);
         if (u->tasks[i].wanted && !o->made)
             want_parents(u, i);
     }

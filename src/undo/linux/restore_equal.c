@@ -54,12 +54,15 @@ void undoing_note_equal(struct undoing *u, uint32_t object)
     const struct undo_ident *old = o->root && meta ? &meta->ident : &o->ident;
     struct restore_spot spot = {.parent = -1};
     const struct task *t = &u->tasks[object];
+    /* The run left its time on it and nothing else. */
+    bool same = !o->root && !undoing_was_changed(u->m, object);
     if (!old->links || o->made || (t->stands && !t->quiet) ||
-        (!o->root && (!undoing_is_ready(u, object) || !o->before)))
+        (!o->root && ((!same && !undoing_is_ready(u, object)) || !o->before)))
         return;
     int rc = o->root ? restore_find(&u->m->head, u->roots, object - 1, STR_NONE, &spot)
                      : undoing_find(u, o->before, true, &spot);
-    if (rc == 0 && spot.exists) {
+    if (rc == 0 && spot.exists &&
+        (!same || (spot.st.st_ino == old->inode && undoing_is_untouched(u, &spot.st)))) {
         struct equal e = {spot.st.st_dev,
                           spot.st.st_ino,
                           (uint64_t)spot.st.st_ctim.tv_sec,

@@ -66,6 +66,8 @@ void undoing_fail(struct undoing *u, uint32_t object, int error);
 /* ---- what can be restored ---- */
 
 bool undoing_names_differ(const struct undo_model *m, uint32_t object);
+/* False if it was touched and is as before all the same, as after a rename to and fro. */
+bool undoing_was_changed(const struct undo_model *m, uint32_t object);
 
 /* Decides for every object. */
 void undoing_decide(struct undoing *u);
