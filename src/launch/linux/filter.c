@@ -9,7 +9,9 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <termios.h>
 
 enum { NONE = -1 };
 
@@ -167,6 +169,9 @@ static void act_ioctl(struct program *p, int argument)
     /* Of btrfs' own requests these copy between files that are open anyway. */
     static const uint32_t copies[] = {0x40049409 /* FICLONE */, 0x4020940D /* FICLONERANGE */,
                                       0xC0189436 /* FIDEDUPERANGE */};
+    /* A terminal that is stopped stays so after the run, and Cordon itself waits for it. */
+    if_both(p, argument, TCXONC, TCOOFF, errors(EPERM));
+    if_both(p, argument, TCXONC, TCIOFF, errors(EPERM));
     load_argument(p, argument);
     if_one_of(p, copies, sizeof copies / sizeof *copies, SECCOMP_RET_ALLOW);
     if_one_of(p, ioctls, sizeof ioctls / sizeof *ioctls, errors(EPERM));

@@ -79,6 +79,9 @@ static void test_x86_64(void)
        "clone makes processes and threads, not namespaces");
     ok(ask(16, 0, 0x5412, 0) == REFUSED && ask(16, 0, 0x5401, 0) == ALLOW,
        "ioctl does not type into terminals");
+    ok(ask(16, 0, 0x540A, 0) == REFUSED && ask(16, 0, 0x540A, 2) == REFUSED &&
+           ask(16, 0, 0x540A, 1) == ALLOW && ask(16, 0, 0x540B, 0) == ALLOW,
+       "ioctl does not stop terminals");
     ok(ask(16, 0, 0x5000940F, 0) == REFUSED && ask(16, 0, 0x40049409, 0) == ALLOW &&
            ask(16, 0, 0xC0189436, 0) == ALLOW,
        "btrfs: clones, but no subvolumes");
