@@ -16,7 +16,7 @@ void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool
         return;
     }
     if (out && system_is_link(out))
-        print_error("--output %s is a link; name the file that it leads to", out);
+        print_error("--output %s: a link leads elsewhere; name the file that it leads to", out);
     else if (out && !system_replace_file(out, buf_str(&policy), why, sizeof why))
         print_error("--output %s: %s", out, why);
     else if (out && !quiet)

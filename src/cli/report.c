@@ -64,7 +64,7 @@ static int write_out(const struct report_options *o, struct buf *text)
                    ? 0
                    : print_failure("cannot write the report");
     if (system_is_link(o->out))
-        return print_failure("%s is a link; name the file that it leads to", o->out);
+        return print_failure("%s: a link leads elsewhere; name the file that it leads to", o->out);
     FILE *f = system_fopen(o->out, "wb");
     bool done = f && fwrite(text->p, 1, text->n, f) == text->n;
     if (f && fclose(f))

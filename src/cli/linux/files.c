@@ -7,11 +7,17 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "launch/linux/output.h"
 
 bool system_is_link(const char *path)
 {
     struct stat st;
-    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && strncmp(path, "/dev/", 5) != 0;
+    int fd = output_open(path, O_PATH | O_CLOEXEC, 0), error = errno;
+    if (fd < 0)
+        return error == ELOOP;
+    bool link = fstat(fd, &st) || S_ISLNK(st.st_mode);
+    close(fd);
+    return link;
 }
 
 FILE *system_fopen(const char *path, const char *mode)

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "launch/linux/output.h"
+
 uint64_t machine_now_ms(void)
 {
     struct timespec now;
@@ -24,15 +26,12 @@ bool machine_random(void *out, size_t count)
 
 intptr_t machine_append_open(const char *path, char *why, size_t capacity)
 {
-    /* An earlier run may have put a link or a pipe there; those of the system are meant. */
-    bool given = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-    int fd = open(path,
-                  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK |
-                      (given ? 0 : O_NOFOLLOW),
-                  0600);
+    /* An earlier run may have put a link or a pipe there. */
+    int fd =
+        output_open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
     if (fd < 0)
         snprintf(why, capacity, "%s",
-                 errno == ELOOP   ? "it is a link; name the file that it leads to"
+                 errno == ELOOP   ? "a link leads elsewhere; name the file that it leads to"
                  : errno == ENXIO ? "it is a pipe that nobody reads"
                                   : strerror(errno));
     else

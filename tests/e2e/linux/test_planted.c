@@ -36,6 +36,16 @@ static void test_links(void)
               "'%s' run --cwd build/w -- touch new", "'%s' run --cwd build/w -- touch new");
     test_link("the audit file", "ln -s ../out/file audit", "'%s' run --audit audit -- true",
               "'%s' run --audit audit -- true && test -s audit");
+    test_link("the audit file below a link", "mv build b; ln -s ../out build",
+              "'%s' run --audit build/new -- true",
+              "'%s' run --audit build/new -- true && test -s build/new");
+    test_link("the audit file below a link, by its whole path", "mv build b; ln -s ../out build",
+              "'%s' run --audit \"$PWD/build/new\" -- true",
+              "'%s' run --audit \"$PWD/build/new\" -- true && test -s build/new");
+    test_link("the report below a link", "mv build b; ln -s ../out build",
+              "'%1$s' run --audit ../audit -- true; '%1$s' report ../audit -o build/new",
+              "'%1$s' run --audit ../audit -- true; '%1$s' report ../audit -o build/new && test -s "
+              "build/new");
     test_link(
         "the report", "ln -s ../out/file page",
         "'%1$s' run --audit ../audit -- true; '%1$s' report ../audit -o page",
@@ -49,6 +59,12 @@ static void test_files(void)
           cordon, cordon) == 0 &&
            sh("out", "grep -qx old file") == 0,
        "--learn -o writes through no link");
+    ok(sh("ws",
+          "'%s' run -- sh -c 'mv build b; ln -s ../out build' && '%s' run --learn -o build/new -- "
+          "true",
+          cordon, cordon) == 0 &&
+           sh("out", "test ! -e new") == 0,
+       "--learn -o writes below no link");
     ok(sh("ws", "'%s' run --learn -o other -- true && test -s other", cordon) == 0,
        "a new file is written");
     ok(sh("ws", "'%s' run -- mkfifo pipe && timeout 20 '%s' run --audit pipe -- true", cordon,
