@@ -38,7 +38,7 @@ static void write_code(struct buf *out, uint32_t code, struct str bytes)
     if (hit) {
         buf_char(out, '\\');
         buf_char(out, letter[hit - plain]);
-    } else if (code < 0x20 || code == 0x7F || (code >= 0xD800 && code <= 0xDFFF)) {
+    } else if (code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0xD800 && code <= 0xDFFF)) {
         buf_fmt(out, "\\u%04x", (unsigned)code);
     } else {
         buf_add(out, bytes);

@@ -28,8 +28,7 @@ static void print_reads(const struct guard_answer *a)
         printf("  %*s", (int)(r->depth - 1) * 2, "");
         for (size_t j = 0; j <= r->count; j++) {
             struct str text = j ? r->args[j - 1].text : r->name.text;
-            printf("%s%.*s", j ? " " : "",
-                   STR_ARG(str_has_char(text, GUARD_HOLE) ? STR("?") : text));
+            print_row(j ? " " : "", str_has_char(text, GUARD_HOLE) ? STR("?") : text, "");
         }
         putchar('\n');
     }
@@ -37,21 +36,22 @@ static void print_reads(const struct guard_answer *a)
 
 static void print_answer(const struct guard_answer *a, bool show)
 {
+    enum { MOST_SHOWN = 200 };
     if (a->finding_count == 0)
         printf("%sallow%s: nothing here would leave the sandbox\n", print_style(PRINT_GREEN),
                print_style(PRINT_PLAIN));
     for (size_t i = 0; i < a->finding_count; i++) {
         const struct guard_finding *f = &a->findings[i];
-        printf("%s%s%s %s: %.*s\n", print_style(print_verdict_style(f->verdict)),
-               verdict_name(f->verdict), print_style(PRINT_PLAIN), f->id.p, STR_ARG(f->why));
+        printf("%s%s%s %s", print_style(print_verdict_style(f->verdict)), verdict_name(f->verdict),
+               print_style(PRINT_PLAIN), f->id.p);
+        print_row(": ", f->why, "\n");
         print_span(a->text, f->start, f->end);
         if (f->resolved.n && !str_eq(f->resolved, str_slice(a->text, f->start, f->end)))
-            printf("  which is: %.*s\n", (int)(f->resolved.n < 200 ? f->resolved.n : 200),
-                   f->resolved.p);
-        printf("  instead: %.*s\n", STR_ARG(f->fix));
+            print_row("  which is: ", str_cut(f->resolved, MOST_SHOWN), "\n");
+        print_row("  instead: ", f->fix, "\n");
     }
     for (size_t i = 0; i < a->unread_count; i++)
-        printf("not read: %.*s (absent, or outside the roots)\n", STR_ARG(a->unread[i]));
+        print_row("not read: ", a->unread[i], " (absent, or outside the roots)\n");
     if (show && a->read_count) {
         printf("read as:\n");
         print_reads(a);

@@ -113,6 +113,9 @@ enum print_style print_verdict_style(enum cordon_verdict verdict);
 /* The line of text around a span with carets under it; control characters are shown as spaces. */
 void print_span(struct str text, size_t start, size_t end);
 
+/* Text of others between words of Cordon's own; a terminal must not obey it. */
+void print_row(const char *before, struct str foreign, const char *after);
+
 /* Writes bytes to stdout; false if that failed. */
 bool print_out(struct str s);
 /* Whether print_out was called: the answer, or a part of it, has gone out. */
@@ -145,7 +148,7 @@ struct run_options;
 struct learn;
 int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l);
 
-/* Whether the name itself is a link: what a command line writes must not go where a run's link leads. */
+/* Whether a link that a run may have planted redirects a file that is to be written. */
 bool system_is_link(const char *path);
 
 /* fopen for a name in WTF-8. */

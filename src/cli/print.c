@@ -5,6 +5,7 @@
 
 #include "base/utf.h"
 #include "cli/cli.h"
+#include "report/collect.h"
 
 static char last[1024];
 static bool answered;
@@ -12,8 +13,10 @@ static bool answered;
 static void print_line(const char *format, va_list args)
 {
     vsnprintf(last, sizeof last, format, args);
+    auto_buf struct buf clean = {0};
+    report_clean_lines(&clean, str_of(last));
     fflush(stdout);
-    fprintf(stderr, "cordon: %s\n", last);
+    fprintf(stderr, "cordon: %s\n", buf_cstr(&clean));
 }
 
 const char *print_last(void)
@@ -90,6 +93,13 @@ void print_span(struct str text, size_t start, size_t end)
     for (size_t i = 0; i < (carets ? carets : 1); i++)
         putchar('^');
     printf("%s\n", print_style(PRINT_PLAIN));
+}
+
+void print_row(const char *before, struct str foreign, const char *after)
+{
+    auto_buf struct buf clean = {0};
+    report_clean(&clean, foreign);
+    printf("%s%s%s", before, buf_cstr(&clean), after);
 }
 
 bool print_out(struct str s)

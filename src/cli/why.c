@@ -64,11 +64,11 @@ static int print_list(struct cordon_policy *p, bool json, bool all)
 static void print_answer(const struct cordon_answer *a)
 {
     for (size_t i = 0; i < cordon_answer_count(a); i++) {
-        printf("%s%s%s %s: %s\n", print_style(print_verdict_style(a->verdict)),
-               verdict_name(a->verdict), print_style(PRINT_PLAIN), cordon_answer_rule(a, i),
-               cordon_answer_why(a, i));
+        printf("%s%s%s %s", print_style(print_verdict_style(a->verdict)), verdict_name(a->verdict),
+               print_style(PRINT_PLAIN), cordon_answer_rule(a, i));
+        print_row(": ", str_of(cordon_answer_why(a, i)), "\n");
         if (cordon_answer_fix(a, i)[0])
-            printf("  to change it: %s\n", cordon_answer_fix(a, i));
+            print_row("  to change it: ", str_of(cordon_answer_fix(a, i)), "\n");
     }
     if (cordon_answer_count(a) == 0)
         printf("%s\n", verdict_name(a->verdict));

@@ -115,6 +115,8 @@ void report_json(const struct report *r, struct str source, struct buf *out);
 /* Foreign text for people: characters that would end the line, move the cursor or change the
    reading direction are spelled out, and invalid Unicode is marked. */
 void report_clean(struct buf *out, struct str s);
+/* The same, but line breaks and tabs stay. */
+void report_clean_lines(struct buf *out, struct str s);
 
 /* "1.2 s", "340 ms", "2 min 5 s" */
 void report_duration(struct buf *out, uint64_t ms);

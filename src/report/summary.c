@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "policy/rules.h"
 #include "report/answers.h"
+#include "report/collect.h"
 
 void summary_free(struct summary *s)
 {
@@ -77,12 +78,6 @@ struct str summary_verb(enum audit_op op)
     return op == AUDIT_GUARD ? STR("run") : str_from(name, str_find_char(name, '.', 0) + 1);
 }
 
-void summary_plain(struct buf *out, struct str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        buf_char(out, (unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7F ? '?' : s.p[i]);
-}
-
 static size_t at_most(size_t count, size_t most)
 {
     return count < most ? count : most;
@@ -93,7 +88,7 @@ static void add_rest(struct buf *out, uint64_t count, struct str audit)
     if (count == 0)
         return;
     buf_fmt(out, "cordon: \xE2\x80\xA6 and %llu more, see --audit ", (unsigned long long)count);
-    summary_plain(out, audit.n ? audit : STR("FILE"));
+    report_clean(out, audit.n ? audit : STR("FILE"));
     buf_char(out, '\n');
 }
 
@@ -102,7 +97,7 @@ static void repository_lines(const struct summary *s, struct str audit, struct b
     size_t there = s->repository_count - s->gone, shown = at_most(there, SUMMARY_LINES);
     for (size_t i = 0; i < shown; i++) {
         buf_add(out, STR("cordon: the run made a git repository: "));
-        summary_plain(out, s->repositories[i]);
+        report_clean(out, s->repositories[i]);
         buf_add(out, STR(" (rule git.new); git and editors run what its config says\n"));
     }
     add_rest(out, there - shown, audit);
@@ -152,16 +147,16 @@ static void denial_line(const struct summary_denial *d, size_t group, struct buf
     buf_add(out, STR("cordon: sandbox denied: "));
     buf_add(out, summary_verb(d->op));
     buf_char(out, ' ');
-    summary_plain(out, d->target);
+    report_clean(out, d->target);
     if (group > 1)
         buf_fmt(out, " and %u more", (unsigned)(group - 1));
     buf_add(out, STR(" (rule "));
-    summary_plain(out, d->rule);
+    report_clean(out, d->rule);
     buf_char(out, ')');
     if (d->fix.n) {
         /* A remedy is the options to type, or a sentence that there is none. */
         buf_add(out, str_starts(d->fix, STR("--")) ? STR("; allow with ") : STR("; "));
-        summary_plain(out, d->fix);
+        report_clean(out, d->fix);
     }
     buf_char(out, '\n');
 }
@@ -177,9 +172,9 @@ static void unreached_lines(const struct summary *s, struct buf *out)
 {
     for (size_t i = 0; i < s->unreached_count; i++) {
         buf_add(out, STR("cordon: not reached, although it is allowed: "));
-        summary_plain(out, s->unreached[i].target);
+        report_clean(out, s->unreached[i].target);
         buf_add(out, STR(": "));
-        summary_plain(out, s->unreached[i].why);
+        report_clean(out, s->unreached[i].why);
         buf_char(out, '\n');
     }
 }
@@ -217,9 +212,9 @@ void summary_lines(const struct summary *s, struct str audit, bool failed, struc
 void summary_lost_line(const struct audit_event *e, struct buf *out)
 {
     buf_add(out, STR("cordon: cannot be taken back: "));
-    summary_plain(out, e->target);
+    report_clean(out, e->target);
     buf_add(out, STR(": "));
-    summary_plain(out, e->why);
+    report_clean(out, e->why);
     buf_char(out, '\n');
 }
 

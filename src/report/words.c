@@ -18,13 +18,15 @@ static bool is_unseen(int32_t code)
            (code >= 0xFDD0 && code <= 0xFDEF);
 }
 
-void report_clean(struct buf *out, struct str s)
+static void clean(struct buf *out, struct str s, bool keeps_lines)
 {
     for (size_t pos = 0; pos < s.n;) {
         size_t start = pos;
         int32_t code = utf_decode(s, &pos);
         if (code < 0)
             buf_fmt(out, "\\x%02x", (unsigned char)s.p[start]);
+        else if (keeps_lines && (code == '\n' || code == '\t'))
+            buf_char(out, (char)code);
         else if (code == '\n')
             buf_add(out, STR("\\n"));
         else if (code == '\t')
@@ -34,6 +36,16 @@ void report_clean(struct buf *out, struct str s)
         else
             buf_add(out, str_slice(s, start, pos));
     }
+}
+
+void report_clean(struct buf *out, struct str s)
+{
+    clean(out, s, false);
+}
+
+void report_clean_lines(struct buf *out, struct str s)
+{
+    clean(out, s, true);
 }
 
 void report_duration(struct buf *out, uint64_t ms)

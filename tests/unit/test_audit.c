@@ -254,7 +254,7 @@ static void test_summary(void)
     buf_reset(&out);
     summary_lines(&s, STR_NONE, true, &out);
     ok(str_ends(buf_str(&out),
-                STR("cordon: the run made a git repository: /w/n?/.git (rule git.new); "
+                STR("cordon: the run made a git repository: /w/n\\n/.git (rule git.new); "
                     "git and editors run what its config says\n")) &&
            s.repository_count == 1,
        "a repository that was made is named, once and in one line");

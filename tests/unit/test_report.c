@@ -213,6 +213,9 @@ static void test_words(void)
     buf_reset(&out);
     report_clean(&out, STR("a\nb\x01\xFF\xE2\x80\xAE\xC3\xA4"));
     ok(strcmp(buf_cstr(&out), "a\\nb\\u{1}\\xff\\u{202e}\xC3\xA4") == 0, "strange characters");
+    buf_reset(&out);
+    report_clean_lines(&out, STR("a\n\tb\x1B[2K\xC2\x9B"));
+    ok(strcmp(buf_cstr(&out), "a\n\tb\\u{1b}[2K\\u{9b}") == 0, "strange characters among lines");
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "lib/linux/changes.h"
 #include "lib/run.h"
+#include "report/collect.h"
 
 enum { MOST_WORDS = 1024 };
 
@@ -33,13 +34,6 @@ static int take_all(struct arguments *args, const struct option *own, size_t own
         }
     }
     return 0;
-}
-
-/* A name may hold anything: a terminal must not obey it. */
-static void add_clean(struct buf *out, struct str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        buf_char(out, (unsigned char)text.p[i] < 32 || text.p[i] == 127 ? '?' : text.p[i]);
 }
 
 /* Opens the store; -1 after a message. */
@@ -97,7 +91,7 @@ static void add_side(struct buf *out, const char *mark, const char *folder, cons
 {
     buf_fmt(out, "%s %s", mark, there ? folder : missing);
     if (there)
-        add_clean(out, path);
+        report_clean(out, path);
     buf_char(out, '\n');
 }
 
@@ -108,7 +102,9 @@ static void show_diff(const struct changes_item *item, struct buf *out)
         return;
     add_side(out, "---", "a/", "/dev/null", c->path, c->kind != UNDO_CREATED);
     add_side(out, "+++", "b/", "/dev/null", c->path, c->kind != UNDO_DELETED);
-    if (item->counted)
+    if (item->counted && system_is_terminal(stdout))
+        report_clean_lines(out, item->diff);
+    else if (item->counted)
         buf_add(out, item->diff);
     else
         buf_add(out, STR("(no text, too large, or not kept)\n"));
@@ -118,14 +114,16 @@ static void show_line(const struct changes_item *item, struct buf *out)
 {
     const struct undo_change *c = item->change;
     buf_fmt(out, "%-9s ", undo_kind_word(c->kind));
-    if (c->root)
-        buf_fmt(out, "%.*s/", STR_ARG(item->root));
-    add_clean(out, c->path);
+    if (c->root) {
+        report_clean(out, item->root);
+        buf_char(out, '/');
+    }
+    report_clean(out, c->path);
     if (item->folder)
         buf_char(out, '/');
     if (c->kind == UNDO_RENAMED) {
         buf_add(out, STR(" (was "));
-        add_clean(out, c->from);
+        report_clean(out, c->from);
         buf_char(out, ')');
     }
     if (item->counted)
@@ -198,7 +196,7 @@ static int show_changes(struct showing *s, struct store_journal *j, const int *r
                 (unsigned long long)counts[UNDO_CREATED], (unsigned long long)counts[UNDO_MODIFIED],
                 (unsigned long long)counts[UNDO_DELETED], (unsigned long long)counts[UNDO_RENAMED],
                 id);
-        add_clean(&s->out, j->model.head.command);
+        report_clean(&s->out, j->model.head.command);
         buf_char(&s->out, '\n');
     }
     return !s->out.failed && print_out(buf_str(&s->out)) ? 0
@@ -264,10 +262,10 @@ static void tell(void *context, const struct restore_item *item)
         return;
     }
     bool bad = item->result == RESTORE_CONFLICT || item->result == RESTORE_FAILED;
-    add_clean(&line, str_of(item->path));
+    report_clean(&line, str_of(item->path));
     if (bad && item->from[0]) {
         buf_add(&line, STR(" (now "));
-        add_clean(&line, str_of(item->from));
+        report_clean(&line, str_of(item->from));
         buf_char(&line, ')');
     }
     if (bad) {
@@ -281,7 +279,7 @@ static void tell(void *context, const struct restore_item *item)
     printf("%s %s", t->dry ? would[item->result] : words[item->result], buf_cstr(&line));
     if (item->from[0]) {
         buf_reset(&line);
-        add_clean(&line, str_of(item->from));
+        report_clean(&line, str_of(item->from));
         printf(" (%s %s)", t->dry ? "now" : "it was", buf_cstr(&line));
     }
     putchar('\n');
@@ -462,10 +460,10 @@ static void show_run(const struct store_run *r, struct buf *out)
     if (r->damaged || r->other)
         buf_add(out, r->other ? STR("(written by another version)") : STR("(damaged)"));
     else
-        add_clean(out, str_slice(r->head.command, 0, 60));
+        report_clean(out, str_slice(r->head.command, 0, 60));
     if (r->head.root_count) {
         buf_add(out, STR("  in "));
-        add_clean(out, r->head.roots[0].path);
+        report_clean(out, r->head.roots[0].path);
     }
     if (r->live)
         buf_add(out, STR("  (running)"));

@@ -41,12 +41,12 @@ void answers_lines(const struct summary *s, struct buf *out)
         buf_add(out, STR("cordon: allowed when asked: "));
         buf_add(out, summary_verb(d->op));
         buf_char(out, ' ');
-        summary_plain(out, d->target);
+        report_clean(out, d->target);
         if (more)
             buf_fmt(out, " and %u more", (unsigned)more);
         if (str_starts(d->fix, STR("--"))) {
             buf_add(out, STR("; without asking: "));
-            summary_plain(out, d->fix);
+            report_clean(out, d->fix);
         }
         buf_char(out, '\n');
     }

@@ -91,6 +91,12 @@ static void test_in_order(void)
         free(states[i]);
     }
     ok(good, "four runs are taken back in order without a conflict");
+    fresh("ws");
+    sh("ws", "echo one > a; echo one > b");
+    sh("ws", "'%s' run --undo --quiet -- sh -c 'echo two > a'", cordon);
+    sh("ws", "'%s' run --undo --quiet -- sh -c 'mv a c; mv c a; echo two > b'", cordon);
+    ok(sh("ws", "'%1$s' undo && '%1$s' undo && grep -qx one a && grep -qx one b", cordon) == 0,
+       "a file that the later run only renamed to and fro is no conflict for the earlier one");
     sh(".", "'%s' runs --drop all", cordon);
 }
 
@@ -603,6 +609,28 @@ static void test_next(void)
        "no runs: said");
 }
 
+/* Names and contents that a terminal would obey are spelled out; a file or pipe gets the bytes. */
+static void test_terminal(void)
+{
+    static const char strange[] = "$'\\u009b2J\\u202ex'";
+    fresh("ws");
+    sh("ws", "'%s' run --undo -- bash -c \"touch %s; printf 'hidden\\033[2K\\n' > a\" 2> ../said",
+       cordon, strange);
+    sh("ws",
+       "'%1$s' changes > ../changes; '%1$s' changes --json > ../json; '%1$s' undo --dry-run > "
+       "../plan 2>&1; '%1$s' changes --diff a > ../diff; script -qec \"'%1$s' changes --diff "
+       "a\" /dev/null > ../shown",
+       cordon);
+    ok(sh(".",
+          "! grep -q $(printf '\\302\\233') said changes json plan && grep -q 'u{9b}2J' changes "
+          "&& grep -q 'u009b2J' json") == 0,
+       "a name that moves the cursor is spelled out");
+    ok(sh(".", "grep -q $(printf 'hidden\\033') diff") == 0 &&
+           sh(".", "! grep -q $(printf 'hidden\\033') shown && grep -q 'hidden.u{1b}' shown") == 0,
+       "a content that hides its line is spelled out on a terminal, and only there");
+    sh("ws", "'%s' undo", cordon);
+}
+
 static void test_holes(void)
 {
     fresh("ws");
@@ -685,6 +713,7 @@ int main(void)
     test_programs();
     test_next();
     test_at_the_same_time();
+    test_terminal();
     test_holes();
     test_in_order();
     test_kill();
