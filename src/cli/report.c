@@ -102,8 +102,9 @@ static int report(const struct report_options *o, const char *name, struct repor
         report_page(r, source, &text);
     int code = write_out(o, &text);
     if (code == 0 && r->malformed)
-        print_error("%s: %llu lines could not be read, the first is event %llu", name,
-                    (unsigned long long)r->malformed, (unsigned long long)r->first_malformed);
+        print_error("%s: %llu %s could not be read, the first is event %llu", name,
+                    (unsigned long long)r->malformed, r->malformed == 1 ? "line" : "lines",
+                    (unsigned long long)r->first_malformed);
     return code;
 }
 

@@ -243,6 +243,22 @@ static int prepare(struct typed_run *t, struct cordon_policy *p, const struct ar
     return t->learn_allow ? system_learn_allow(p, o, t->lessons) : 0;
 }
 
+/* An end that the command did not choose: for the object of --json, and as a line. */
+static void explain_end(struct typed_run *t, struct cordon_policy *p)
+{
+    uint64_t seconds = policy_settings_of(p->policy)->limits.timeout_ms / 1000;
+    const char *remedy = "";
+    if (strcmp(t->result.reason, "timeout") == 0) {
+        buf_fmt(&t->message, "the run was ended after %llu %s (--timeout)",
+                (unsigned long long)seconds, seconds == 1 ? "second" : "seconds");
+        remedy = "; take a higher --timeout if it needs longer";
+    } else if (t->result.told_by) {
+        buf_fmt(&t->message, "the run was ended, because cordon got %s", t->result.told_by);
+    }
+    if (t->message.n && !t->json && !t->quiet)
+        print_error("%s%s", buf_cstr(&t->message), remedy);
+}
+
 static void start(struct typed_run *t, struct cordon_policy *p)
 {
     struct run_result *result = &t->result;
@@ -256,11 +272,8 @@ static void start(struct typed_run *t, struct cordon_policy *p)
         result->exit = rc == CORDON_E_NOTFOUND ? EXIT_NOT_FOUND : EXIT_FAILED;
         result->reason = "failed";
         t->learn = false; /* there is nothing to learn from */
-    } else if (strcmp(result->reason, "timeout") == 0 && !t->quiet) {
-        buf_fmt(&t->message, "the run was ended after %llu seconds (--timeout)",
-                (unsigned long long)(policy_settings_of(p->policy)->limits.timeout_ms / 1000));
-        if (!t->json)
-            print_error("%s; take a higher --timeout if it needs longer", buf_cstr(&t->message));
+    } else {
+        explain_end(t, p);
     }
 }
 

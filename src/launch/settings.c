@@ -202,11 +202,25 @@ static int add_preset(struct settings *s, const struct settings_option *o)
     return rc;
 }
 
+/* --for npm,git is --for npm --for git. */
+static int add_presets(struct settings *s, const struct settings_option *o)
+{
+    int rc = 0;
+    for (size_t at = 0, end; rc == 0 && at <= o->value.n; at = end + 1) {
+        struct settings_option one = *o;
+        end = str_find_char(o->value, ',', at);
+        one.value = str_trim(str_slice(o->value, at, end));
+        rc = add_preset(s, &one);
+    }
+    return rc;
+}
+
 /* A pattern would be taken for a name that no file has. */
 static int add_rule_path(struct settings *s, struct policy_list *list,
                          const struct settings_option *o)
 {
-    if (str_has_char(o->value, '*'))
+    bool extended = str_starts(o->value, STR("\\\\?\\"));
+    if (str_has_char(o->value, '*') || str_find_char(o->value, '?', extended ? 4 : 0) < o->value.n)
         return fail(s, CORDON_E_VALUE,
                     "%.*s %.*s: wildcards are not supported; name the file, or the folder with "
                     "everything below it",
@@ -253,7 +267,7 @@ static int apply(struct settings *s, const struct settings_option *o)
     case OPTION_ALLOW_BROAD_ROOT: p->allow_broad_root = true; return 0;
     case OPTION_ROOT:
     case OPTION_CREATE_ROOT: return add(s, &p->roots, o->value, o->from);
-    case OPTION_FOR: return add_preset(s, o);
+    case OPTION_FOR: return add_presets(s, o);
     case OPTION_DENY_WRITE: return add_rule_path(s, &p->deny_write, o);
     case OPTION_DENY_READ: return add_rule_path(s, &p->deny_read, o);
     case OPTION_ALLOW_READ: return add_rule_path(s, &p->allow_read, o);
@@ -350,6 +364,8 @@ static const char *folder_hint(struct settings *s, struct str given)
     struct path path = {0};
     struct disk_facts facts;
     char *copy = (char *)arena_copy(&s->arena, given).p;
+    if (str_has_char(given, '*'))
+        return "wildcards are not supported; name the folder, everything below it is included";
     if (str_has_char(given, ','))
         return "give --root once for each folder";
     if (str_starts(given, STR("\xE2\x80\x9C")) || str_starts(given, STR("'")))

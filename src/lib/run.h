@@ -39,8 +39,9 @@ struct run_options {
 };
 
 struct run_result {
-    const char *reason; /* exited, signal, timeout, refused, failed */
-    uint32_t exit;      /* what cordon should exit with */
+    const char *reason;  /* exited, signal, timeout, refused, failed */
+    uint32_t exit;       /* what cordon should exit with */
+    const char *told_by; /* the signal that ended cordon and so the run; NULL: none */
     const char *boundary;
     char boundary_detail[128];
     const char *note; /* why the program could not start; NULL: nothing to say */

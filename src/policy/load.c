@@ -133,7 +133,7 @@ static int unknown_key(struct loader *l, struct str name, struct json_place plac
         size_t apart = str_distance(name, last, FAR) + 1;
         if (apart < far)
             far = apart;
-        if (far < best) {
+        if (far < best && 2 * far <= name.n + 1) {
             best = far;
             nearest = keys[i].name;
         }
@@ -215,14 +215,17 @@ static int add_path(struct loader *l, struct policy_list *list, struct str text,
     struct path path;
     if (text.n == 0)
         return fail(l, CORDON_E_VALUE, place, "an empty path");
-    /* In // and \\?\ paths ? is not a wildcard, in /posix it is an ordinary character; * never is
-       one. */
+    /* In \\?\ paths ? is not a wildcard. A root's name may hold one, where a system allows that: it must
+       exist. A rule about a name that no file has would close nothing. */
+    bool root = list == &l->settings.roots;
     if (str_has_char(text, '*') ||
-        (l->settings.paths.dialect == PATH_WINDOWS &&
+        ((!root || l->settings.paths.dialect == PATH_WINDOWS) &&
          str_find_char(text, '?', str_startsi(text, STR("\\\\?\\")) ? 4 : 0) < text.n))
         return fail(l, CORDON_E_VALUE, place,
-                    "wildcards are not supported; name the folder, everything below it is "
-                    "included");
+                    root ? "wildcards are not supported; name the folder, everything below it is "
+                           "included"
+                         : "wildcards are not supported; name the file, or the folder with "
+                           "everything below it");
     int rc = expand(l, text, place, &expanded);
     if (rc)
         return rc;

@@ -21,7 +21,7 @@ enum { COUNT = (int)(sizeof presets / sizeof *presets) };
 const struct preset *preset_find(struct str name)
 {
     for (size_t i = 0; i < COUNT; i++)
-        if (str_eq(str_of(presets[i].name), name))
+        if (str_eqi(str_of(presets[i].name), name))
             return &presets[i];
     return NULL;
 }

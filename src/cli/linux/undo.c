@@ -129,7 +129,8 @@ static void show_line(const struct changes_item *item, struct buf *out)
     if (item->counted)
         buf_fmt(out, " +%zu -%zu", item->added, item->removed);
     else if (item->has_size && item->regular && c->kind != UNDO_RENAMED)
-        buf_fmt(out, " %llu bytes", (unsigned long long)item->size);
+        buf_fmt(out, " %llu %s", (unsigned long long)item->size,
+                item->size == 1 ? "byte" : "bytes");
     if (item->lost.n)
         buf_fmt(out, " (cannot be taken back: %.*s)", STR_ARG(item->lost));
     buf_char(out, '\n');
@@ -434,6 +435,8 @@ static int drop(int store, const char *which)
             live++;
     if (!live)
         unlinkat(store, ".same", 0);
+    if (live == 1)
+        return print_failure("1 run has not ended and was not dropped");
     return live ? print_failure("%zu runs have not ended and were not dropped", live) : 0;
 }
 

@@ -153,6 +153,7 @@ static int wait_for_end(struct spawn *s, struct run *run, struct signals_run *si
         /* As if the signal had ended the command itself. */
         result->reason = "signal";
         result->exit = 128 + (uint32_t)atomic_load(&signals->ended);
+        result->told_by = atomic_load(&signals->ended) == SIGHUP ? "SIGHUP" : "SIGTERM";
         end.status = SIGKILL;
     } else if (WIFSIGNALED(end.status)) {
         result->reason = "signal";

@@ -271,9 +271,11 @@ static void test_ended(void)
         const char *how;
         int code;
         const char *reason;
-    } ends[] = {{"kill -TERM $p", 143, "signal"},
-                {"kill -HUP $p", 129, "signal"},
-                {"echo x > go", 7, "exited"}};
+        const char *said; /* the line without --json; "": none */
+    } ends[] = {
+        {"kill -TERM $p", 143, "signal", "cordon: the run was ended, because cordon got SIGTERM"},
+        {"kill -HUP $p", 129, "signal", "cordon: the run was ended, because cordon got SIGHUP"},
+        {"echo x > go", 7, "exited", ""}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         fresh();
         int code = sh("ws",
@@ -286,7 +288,27 @@ static void test_ended(void)
                                       "'\"exit\":%d[,}]' said",
                                       ends[i].reason, ends[i].code) == 0,
            "%s: %d, and --json says so (%d)", ends[i].how, ends[i].code, code);
+        ok(sh("ws", "test %d = $(grep -c '\"message\":\"the run was ended, because' said)",
+              *ends[i].said ? 1 : 0) == 0,
+           "with the reason, if it was not the command's own");
+        fresh();
+        sh("ws",
+           "'%s' run -- sh -c 'echo x > begun; while test ! -e go; do sleep 0.1; done' 2> said & "
+           "p=$!; i=0; while test ! -e begun && test $i -lt 300; do sleep 0.1; i=$((i+1)); done; "
+           "%s; wait $p",
+           cordon, ends[i].how);
+        ok(sh("ws", "test \"$(cat said)\" = '%s'", ends[i].said) == 0, "%s: %s", ends[i].how,
+           *ends[i].said ? "one line on stderr" : "no line");
     }
+    ok(sh("ws",
+          "'%s' run --timeout 1 -- sleep 30 2>&1 | grep -q 'ended after 1 second (--timeout); "
+          "take a higher --timeout'",
+          cordon) == 0 &&
+           sh("ws",
+              "'%s' run --timeout 2 --json --quiet -- sleep 30 2>&1 | grep -q "
+              "'\"message\":\"the run was ended after 2 seconds (--timeout)\"'",
+              cordon) == 0,
+       "one second and two seconds");
 }
 
 static void test_codes(void)
