@@ -141,9 +141,9 @@ int command_help(struct arguments *args)
         for (size_t i = 0; i < topic_count && count < 32; i++)
             names[count++] = topics[i].name;
         const char *nearest = print_nearest(topic, names, count);
-        return print_failure("no help on \"%s\"; %s%s", topic,
+        return print_failure("no help on \"%s\"; %s%s%s", topic,
                              nearest ? "did you mean cordon help " : "see cordon help",
-                             nearest ? nearest : "");
+                             nearest ? nearest : "", nearest ? "?" : "");
     }
     printf("cordon %s: runs commands that an AI agent wrote so that they cannot leave their "
            "folders\n\n",

@@ -10,6 +10,11 @@ int mistake_dashes(const struct arguments *args, const char *name)
     /* A word before the option that belongs to its value: perhaps two halves of one path. */
     const char *before = args->next > 1 ? args->items[args->next - 1] : "";
     const char *option = args->next > 2 ? args->items[args->next - 2] : "";
+    if (strcmp(option, "--net") == 0 && strcmp(before, "allow") == 0)
+        return print_failure("a host is allowed with --net=allow=%s", word);
+    if (strcmp(name, "check") == 0 && strchr(word, ' '))
+        return print_failure("a whole line is for a shell: cordon check --shell %s \"%s\"",
+                             disk_dialect() == PATH_WINDOWS ? "powershell" : "bash", word);
     if (before[0] != '-' && option[0] == '-' && option[1] == '-')
         return print_failure(
             "put -- in front of the command: cordon %s \xE2\x80\xA6 -- %s%s; or, if "
@@ -39,7 +44,9 @@ const char *mistake_program(const char *program)
 {
     struct str name = str_of(program);
     bool windows = disk_dialect() == PATH_WINDOWS;
-    if (name.n && name.p[0] == '\'')
+    if (!name.n)
+        return "its name is empty; is a variable not set?";
+    if (name.p[0] == '\'')
         return "cmd takes only \"\xE2\x80\xA6\" for quotes";
     if (is_builtin(name))
         return windows ? "it is built into cmd: cordon run -- cmd /c \xE2\x80\xA6"

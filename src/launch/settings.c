@@ -148,14 +148,14 @@ static int add(struct settings *s, struct policy_list *list, struct str given, s
 }
 
 static int set_number(struct settings *s, const struct settings_option *o, uint64_t scale,
-                      uint64_t *out)
+                      const char *what, uint64_t *out)
 {
     uint64_t number = 0;
     size_t i = 0;
     for (; i < o->value.n && i < 12 && ascii_is_digit(o->value.p[i]); i++)
         number = number * 10 + (uint64_t)(o->value.p[i] - '0');
     if (i == 0 || i < o->value.n || number == 0)
-        return bad_value(s, o, "a whole number from 1");
+        return bad_value(s, o, what);
     *out = number * scale;
     return 0;
 }
@@ -278,8 +278,10 @@ static int apply(struct settings *s, const struct settings_option *o)
     case OPTION_UNPROTECT: return add(s, &p->unprotect, o->value, o->from);
     case OPTION_ALLOW_TOOL: return add(s, &p->allow_tools, o->value, o->from);
     case OPTION_DENY_TOOL: return add(s, &p->deny_tools, o->value, o->from);
-    case OPTION_TIMEOUT: return set_number(s, o, 1000, &p->limits.timeout_ms);
-    case OPTION_MAX_PROCS: return set_number(s, o, 1, &p->limits.processes);
+    case OPTION_TIMEOUT:
+        return set_number(s, o, 1000, "seconds, a whole number from 1", &p->limits.timeout_ms);
+    case OPTION_MAX_PROCS:
+        return set_number(s, o, 1, "a whole number from 1", &p->limits.processes);
     case OPTION_CWD:
     case OPTION_PATHS:
     case OPTION_POLICY: return 0; /* applied before the others */

@@ -314,10 +314,21 @@ static bool is_made_root(const struct cordon_policy *p, const struct learn_denia
     return false;
 }
 
+/* A name is looked up by the proxy if its host is allowed, however the command tried. */
+static bool is_host_allowed(struct cordon_policy *p, struct str host)
+{
+    const struct policy_peer peer = {.host = host, .port = 443};
+    struct policy_answer answer = {0};
+    policy_net_decide(p->policy, &peer, &answer);
+    return answer.verdict == CORDON_ALLOW;
+}
+
 static bool is_allowed(struct cordon_policy *p, const struct learn_denial *d)
 {
     if (is_made_root(p, d))
         return true;
+    if (d->op == AUDIT_NET_RESOLVE)
+        return is_host_allowed(p, d->target);
     static const struct {
         enum audit_op op;
         const char *action;
@@ -341,6 +352,19 @@ static bool is_allowed(struct cordon_policy *p, const struct learn_denial *d)
         return allowed;
     }
     return false;
+}
+
+/* Each denial, and the resolver's socket together with the name that it asked for. */
+static void mark_helped(struct learn *l, struct cordon_policy *p)
+{
+    bool resolved = false;
+    for (size_t i = 0; i < l->count; i++) {
+        l->denials[i].helped = is_allowed(p, &l->denials[i]);
+        resolved = resolved || (l->denials[i].helped && l->denials[i].op == AUDIT_NET_RESOLVE);
+    }
+    for (size_t i = 0; i < l->count && resolved; i++)
+        if (l->denials[i].op == AUDIT_NET_SEND && str_eq(l->denials[i].target, STR("UDP")))
+            l->denials[i].helped = true;
 }
 
 /* ---- the policy file ---- */
@@ -479,8 +503,8 @@ int learn_finish(struct learn *l, struct cordon_policy *base, struct buf *option
     int rc = w.failed ? CORDON_E_NOMEM : make_policy(&w, base, p, options);
     if (rc)
         api_fail(base, rc, w.failed ? "out of memory" : cordon_policy_error(p));
-    for (size_t i = 0; rc == 0 && i < l->count; i++)
-        l->denials[i].helped = is_allowed(p, &l->denials[i]);
+    if (rc == 0)
+        mark_helped(l, p);
     if (rc == 0)
         write_policy(policy_settings_of(p->policy), &p->settings.policy, s->temp, s->session,
                      policy);

@@ -29,11 +29,17 @@ static const struct mistake mistakes[] = {
      NULL},
     {"a word from elsewhere for --mode", "run --read-only -- npm test", 125,
      "did you mean --mode read-only?", NULL},
+    {"a host for a switch", "run --allow-net example.com -- npm test", 125,
+     "did you mean --net=allow=HOST?", NULL},
+    {"a host after a blank", "run --net allow example.com -- npm test", 125,
+     "--net=allow=example.com", NULL},
+    {"a line to check", "check \"rm -rf x\"", 125, "cordon check --shell", "\"rm -rf x\""},
+    {"a topic that is mistyped", "help rn", 125, "did you mean cordon help run?", NULL},
     {"mistyped", "run --rot . -- npm test", 125, "did you mean --root?", NULL},
     {"one dash", "run -root . -- npm test", 125, "two dashes", NULL},
     {"an underscore", "run --mode=workspace_write -- npm test", 125, "workspace-write", NULL},
     {"a network mode that is none", "run --net=none -- npm test", 125, "off, loopback", NULL},
-    {"seconds with a unit", "run --timeout=10s -- npm test", 125, "whole number", NULL},
+    {"seconds with a unit", "run --timeout=10s -- npm test", 125, "seconds, a whole number", NULL},
     {"a size in words", "run --max-memory=4GB -- npm test", 125, "4G", NULL},
 
     {"a root that is not there", "run --root build/nowhere -- npm test", 125, "folder not found",
@@ -54,8 +60,6 @@ static const struct mistake mistakes[] = {
      "wildcards are not supported", "name the file, or the folder"},
     {"a pattern of one letter", "run --deny-write env-of-nobod? -- npm test", 125,
      "wildcards are not supported", "name the file, or the folder"},
-    {"a pattern of folders", "run --root *-of-nobody -- npm test", 125,
-     "wildcards are not supported", "name the folder"},
     {"a pattern in a policy", "why write x --policy build/e2e-mis/pattern.json", 125,
      "pattern.json:1:14: wildcards are not supported", "name the file, or the folder"},
     {"a letter in a policy", "why write x --policy build/e2e-mis/letter.json", 125,
@@ -115,6 +119,9 @@ static const struct mistake mistakes[] = {
 
 #ifndef _WIN32
 static const struct mistake here[] = {
+    {"an empty name", "run -- \"\"", 127, "its name is empty", NULL},
+    {"a pattern of folders", "run --root *-of-nobody -- npm test", 125,
+     "wildcards are not supported", "name the folder"},
     {"the slashes of Windows", "run --root '.\\src' -- true", 125, "separated by /", NULL},
     {"a drive of Windows", "run --root 'C:\\ws' -- true", 125, "another system", NULL},
     {"the whole disk", "run --root / -- true", 125, "the whole file system", "--allow-broad-root"},

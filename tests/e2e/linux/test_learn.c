@@ -108,6 +108,10 @@ static void test_kinds(void)
     learn("--deny-read @credentials --deny-read sub", "true", &out);
     read_back(path, &file);
     ok(says(&file, "\"denyRead\": [\"@credentials\", \"/"), "a list of ours stays one word");
+    learn("", "getent hosts lookup.test; true", &out);
+    ok(says(&out, "to allow what was denied: --net=allow=lookup.test\n") &&
+           !says(&out, "still denied"),
+       "a name that was looked up");
     learn("--timeout 50 --deny-write sub", "true", &out);
     read_back(path, &file);
     ok(says(&out, "nothing was denied") && says(&file, "\"timeout\": 50") &&
