@@ -2,12 +2,17 @@
 /* Comparison and search on counted strings. */
 #include "base/str.h"
 
-bool str_eqi(struct str a, struct str b)
+bool str_eq_parts(const char *a, size_t a_n, const char *b, size_t b_n)
 {
-    if (a.n != b.n)
+    return a_n == b_n && (a_n == 0 || memcmp(a, b, a_n) == 0);
+}
+
+bool str_eqi_parts(const char *a, size_t a_n, const char *b, size_t b_n)
+{
+    if (a_n != b_n)
         return false;
-    for (size_t i = 0; i < a.n; i++)
-        if (ascii_lower(a.p[i]) != ascii_lower(b.p[i]))
+    for (size_t i = 0; i < a_n; i++)
+        if (ascii_lower(a[i]) != ascii_lower(b[i]))
             return false;
     return true;
 }
@@ -33,24 +38,24 @@ int str_cmpi(struct str a, struct str b)
     return (a.n > b.n) - (a.n < b.n);
 }
 
-bool str_starts(struct str s, struct str prefix)
+bool str_starts_parts(const char *s, size_t n, const char *prefix, size_t prefix_n)
 {
-    return s.n >= prefix.n && str_eq(str_slice(s, 0, prefix.n), prefix);
+    return n >= prefix_n && (prefix_n == 0 || memcmp(s, prefix, prefix_n) == 0);
 }
 
-bool str_startsi(struct str s, struct str prefix)
+bool str_startsi_parts(const char *s, size_t n, const char *prefix, size_t prefix_n)
 {
-    return s.n >= prefix.n && str_eqi(str_slice(s, 0, prefix.n), prefix);
+    return n >= prefix_n && str_eqi_parts(s, prefix_n, prefix, prefix_n);
 }
 
-bool str_ends(struct str s, struct str suffix)
+bool str_ends_parts(const char *s, size_t n, const char *suffix, size_t suffix_n)
 {
-    return s.n >= suffix.n && str_eq(str_from(s, s.n - suffix.n), suffix);
+    return n >= suffix_n && (suffix_n == 0 || memcmp(s + (n - suffix_n), suffix, suffix_n) == 0);
 }
 
-bool str_endsi(struct str s, struct str suffix)
+bool str_endsi_parts(const char *s, size_t n, const char *suffix, size_t suffix_n)
 {
-    return s.n >= suffix.n && str_eqi(str_from(s, s.n - suffix.n), suffix);
+    return n >= suffix_n && (suffix_n == 0 || str_eqi_parts(s + (n - suffix_n), suffix_n, suffix, suffix_n));
 }
 
 /* The first byte at or after from that is c but for the bits of loose; or s.n. Eight at a time: not every C
@@ -70,13 +75,14 @@ static inline size_t find_byte(struct str s, unsigned char c, unsigned char loos
     return s.n;
 }
 
-size_t str_find_char(struct str s, char c, size_t from)
+size_t str_find_char_parts(const char *s, size_t n, char c, size_t from)
 {
-    return find_byte(s, (unsigned char)c, 0, from);
+    return find_byte((struct str){s, n}, (unsigned char)c, 0, from);
 }
 
-size_t str_find(struct str s, struct str needle, size_t from)
+size_t str_find_parts(const char *p, size_t n, const char *needle_p, size_t needle_n, size_t from)
 {
+    struct str s = {p, n}, needle = {needle_p, needle_n};
     if (needle.n == 0)
         return from < s.n ? from : s.n;
     for (size_t i = from; i + needle.n <= s.n; i++) {
@@ -89,8 +95,9 @@ size_t str_find(struct str s, struct str needle, size_t from)
     return s.n;
 }
 
-size_t str_findi(struct str s, struct str needle, size_t from)
+size_t str_findi_parts(const char *p, size_t n, const char *needle_p, size_t needle_n, size_t from)
 {
+    struct str s = {p, n}, needle = {needle_p, needle_n};
     if (needle.n == 0)
         return from < s.n ? from : s.n;
     unsigned char first = (unsigned char)needle.p[0];

@@ -47,11 +47,6 @@ static inline struct str str_from(struct str s, size_t from)
     return str_slice(s, from, s.n);
 }
 
-static inline bool str_eq(struct str a, struct str b)
-{
-    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
 static inline char ascii_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
@@ -90,23 +85,77 @@ static inline int ascii_hex(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The i-functions ignore the case of ASCII letters only. */
-bool str_eqi(struct str a, struct str b);
+/*
+ * The i-functions ignore the case of ASCII letters only. Those that end in _parts take a string as
+ * its pointer and its length: the convention of Windows passes a structure of this size in memory,
+ * which makes every call twice as long.
+ */
+bool str_eq_parts(const char *a, size_t a_n, const char *b, size_t b_n);
+bool str_eqi_parts(const char *a, size_t a_n, const char *b, size_t b_n);
+bool str_starts_parts(const char *s, size_t n, const char *prefix, size_t prefix_n);
+bool str_startsi_parts(const char *s, size_t n, const char *prefix, size_t prefix_n);
+bool str_ends_parts(const char *s, size_t n, const char *suffix, size_t suffix_n);
+bool str_endsi_parts(const char *s, size_t n, const char *suffix, size_t suffix_n);
+size_t str_find_char_parts(const char *s, size_t n, char c, size_t from);
+size_t str_find_parts(const char *s, size_t n, const char *needle, size_t needle_n, size_t from);
+size_t str_findi_parts(const char *s, size_t n, const char *needle, size_t needle_n, size_t from);
+
+static inline bool str_eq(struct str a, struct str b)
+{
+#ifdef _WIN32
+    return str_eq_parts(a.p, a.n, b.p, b.n);
+#else
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+#endif
+}
+
+static inline bool str_eqi(struct str a, struct str b)
+{
+    return str_eqi_parts(a.p, a.n, b.p, b.n);
+}
+
 int str_cmp(struct str a, struct str b);
 int str_cmpi(struct str a, struct str b);
-bool str_starts(struct str s, struct str prefix);
-bool str_startsi(struct str s, struct str prefix);
-bool str_ends(struct str s, struct str suffix);
-bool str_endsi(struct str s, struct str suffix);
+
+static inline bool str_starts(struct str s, struct str prefix)
+{
+    return str_starts_parts(s.p, s.n, prefix.p, prefix.n);
+}
+
+static inline bool str_startsi(struct str s, struct str prefix)
+{
+    return str_startsi_parts(s.p, s.n, prefix.p, prefix.n);
+}
+
+static inline bool str_ends(struct str s, struct str suffix)
+{
+    return str_ends_parts(s.p, s.n, suffix.p, suffix.n);
+}
+
+static inline bool str_endsi(struct str s, struct str suffix)
+{
+    return str_endsi_parts(s.p, s.n, suffix.p, suffix.n);
+}
 
 /* Index of the first match at or after from, or s.n. */
-size_t str_find_char(struct str s, char c, size_t from);
-size_t str_find(struct str s, struct str needle, size_t from);
-size_t str_findi(struct str s, struct str needle, size_t from);
+static inline size_t str_find_char(struct str s, char c, size_t from)
+{
+    return str_find_char_parts(s.p, s.n, c, from);
+}
+
+static inline size_t str_find(struct str s, struct str needle, size_t from)
+{
+    return str_find_parts(s.p, s.n, needle.p, needle.n, from);
+}
+
+static inline size_t str_findi(struct str s, struct str needle, size_t from)
+{
+    return str_findi_parts(s.p, s.n, needle.p, needle.n, from);
+}
 
 static inline bool str_has_char(struct str s, char c)
 {
-    return str_find_char(s, c, 0) < s.n;
+    return str_find_char_parts(s.p, s.n, c, 0) < s.n;
 }
 
 /* Without ASCII blanks, tabs, CRs and LFs at both ends. */

@@ -110,6 +110,8 @@ unsigned guard_depth(const struct guard *g);
 /* The same for a script file: read if the policy says it lies inside the roots and it exists.
    False if it was not read (then it is a program like any other). */
 bool guard_script(struct guard *g, struct word path);
+/* The script is, or is a copy of, a program that opens things: *path is that one then. */
+bool guard_script_opens(struct guard *g, struct word *path);
 /* The same for a file that is given to an interpreter by name: if the text wrote it, its extension
    does not matter. GUARD_NO_SHELL: a language that is only judged by what its strings say. */
 bool guard_script_as(struct guard *g, struct word path, enum guard_shell shell);

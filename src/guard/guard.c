@@ -385,11 +385,13 @@ void guard_wrote(struct guard *g, struct str path, struct str content, bool appe
         if (content.n)
             memcpy(p + old->content.n, content.p, content.n);
         old->content = (struct str){p, old->content.n + content.n};
+        old->built = false;
         return;
     }
     if (old) {
         old->content = content;
         old->original = STR_NONE;
+        old->built = false;
         return;
     }
     if (g->file_count == MOST_FILES) {
@@ -503,6 +505,47 @@ struct word guard_original(struct guard *g, struct word program)
         guard_opaque_command(g, program,
                              STR("this file, which the command itself fetches or makes,"));
     return program;
+}
+
+/* Text that nobody runs. */
+static bool is_plain_text(struct str path)
+{
+    return name_is_one_of(name_extension(path), STR("md|txt|rst|html|htm|css|log|csv|xml|svg|sh|bash|"
+                                                    "ps1|psm1|cmd|bat|vbs|url|lnk|desktop"));
+}
+
+void guard_build(struct guard *g, const struct guard_call *call)
+{
+    struct str who = name_program(call->words[0].text);
+    for (size_t i = 1; g->files && i < call->count && !g->stopped; i++) {
+        struct guard_file *file = find_file(g, call->words[i].text);
+        if (!file || file->built || file->original.p || str_eq(file->content, STR("\xFF")))
+            continue;
+        struct word code = call->words[i];
+        code.text = file->content;
+        file->built = true;
+        guard_code(g, name_leaf(file->path), code);
+    }
+    for (struct guard_file *file = g->files; file && !g->stopped; file = file->older) {
+        struct word code = call->words[0];
+        code.text = file->content;
+        if (file->built || file->original.p || is_plain_text(file->path) ||
+            !guard_spend(g, file->content.n))
+            continue;
+        file->built = true;
+        if (guard_source_opens(g, code))
+            guard_find(g, GUARD_OPAQUE_TEXT, call->words[0], who,
+                       "may run a file that this command writes, which opens or starts something",
+                       NULL);
+    }
+}
+
+bool guard_script_opens(struct guard *g, struct word *path)
+{
+    const struct guard_file *file = g->files ? find_file(g, path->text) : NULL;
+    if (file && file->original.p)
+        path->text = file->original;
+    return (!file || file->original.p) && guard_is_launcher(path->text);
 }
 
 static void note_unread(struct guard *g, struct str path)

@@ -26,4 +26,15 @@ static inline size_t searched_find(const struct searched *s, struct str word, si
     return str_findi(s->text, word, from);
 }
 
+/* True if one of the words in "a|b|c" stands in the text. */
+static inline bool searched_has(const struct searched *s, struct str words)
+{
+    for (size_t bar; words.n; words = str_from(words, bar + 1)) {
+        bar = str_find_char(words, '|', 0);
+        if (searched_find(s, str_slice(words, 0, bar), 0) < s->text.n)
+            return true;
+    }
+    return false;
+}
+
 #endif

@@ -9,6 +9,7 @@
 struct guard_file {
     struct guard_file *older;
     struct str path, content;
+    bool built; /* guard_build has looked at it */
     struct str original; /* the program that this is a copy of; p NULL: none */
 };
 
@@ -82,6 +83,13 @@ bool guard_starts_launcher(struct str text);
 
 /* An interpreter's one-line program (node -e, python -c): judged by what its strings say. */
 void guard_code(struct guard *g, struct str who, struct word code);
+
+/* Code that is built or loaded later holds such a thing. */
+bool guard_source_opens(struct guard *g, struct word code);
+
+/* Files that the text wrote are built, loaded or run by a program: those among its arguments are
+   judged as code, and it asks if one of the others opens something. */
+void guard_build(struct guard *g, const struct guard_call *call);
 
 /* The same for an argument of a program that can run commands (vim -c, tar --to-command): where the
    name of a program that opens things stands in it, the text from there on is a command. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs tests/cases/guard. A question is `cmd| text`, `powershell| text`, `bash| text`,
+ * Runs tests/cases/guard and guard-unix. A question is `cmd| text`, `powershell| text`, `bash| text`,
  * `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; after the
  * kind may stand @ws, @d or @posix, for C:\ws, C:\d or /srv/ws as the only root. The answer is
  * `allow`, or `deny RULE`, or `ask RULE`.
@@ -108,6 +108,9 @@ int main(void)
         make_policy(STR("/srv/ws"), PATH_POSIX, &posix))
         return 1;
     size_t count = cases_run("tests/cases/guard", run);
+#ifndef _WIN32 /* programs that Windows does not have */
+    count += cases_run("tests/cases/guard-unix", run);
+#endif
     ok(count >= 600, "%u guard cases, at least 600", (unsigned)count);
     guard_free(guard);
     policy_free(workspace);

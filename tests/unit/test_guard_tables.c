@@ -42,6 +42,7 @@ static const char *const programs[] = {
 #define RUNS_CODE(name, condition) name,
 #define LOADS(name, condition) name,
 #define CARRIES(name, condition) name,
+#define BUILDS(name, condition) name,
 #define CHILD(name) name,
 #define ELSEWHERE(name) name,
 static const char *const lolbas[] = {
@@ -53,6 +54,7 @@ static const char *const lolbas[] = {
 #undef RUNS_CODE
 #undef LOADS
 #undef CARRIES
+#undef BUILDS
 #undef CHILD
 #undef ELSEWHERE
 #define LEAVES(name, condition)
@@ -61,6 +63,7 @@ static const char *const lolbas[] = {
 #define RUNS_CODE(name, condition)
 #define LOADS(name, condition)
 #define CARRIES(name, condition)
+#define BUILDS(name, condition)
 #define CHILD(name)
 #define ELSEWHERE(name) name,
 static const char *const elsewhere[] = {

@@ -84,6 +84,23 @@ static void read_code(struct guard *g, struct word code, struct str who)
     guard_nested(g, GUARD_BASH, code);
 }
 
+/* The opener itself may be a script: sh /usr/bin/xdg-open. */
+static void bash_script(struct guard *g, const struct guard_call *call, size_t i)
+{
+    struct word script = call->words[i];
+    size_t count = call->count - i;
+    struct word *words = guard_script_opens(g, &script)
+                             ? ARENA_ARRAY(guard_arena(g), count, struct word)
+                             : NULL;
+    if (!words) {
+        guard_script_as(g, call->words[i], GUARD_BASH);
+        return;
+    }
+    memcpy(words, call->words + i, count * sizeof *words);
+    words[0] = script;
+    guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = count});
+}
+
 void bash_program(struct guard *g, const struct guard_call *call)
 {
     const struct word *words = call->words;
@@ -119,7 +136,7 @@ void bash_program(struct guard *g, const struct guard_call *call)
     }
     bool file = i < call->count && !from_input && !is_input(words[i].text);
     if (file) {
-        guard_script_as(g, words[i], GUARD_BASH);
+        bash_script(g, call, i);
         return;
     }
     if (call->input.text.p)

@@ -267,6 +267,9 @@ static void run_source(struct bash_reader *b, const struct word *words, size_t c
         bash_run_text(b, input, STR("source"));
         return;
     }
+    struct word script = words[1];
+    if (guard_script_opens(b->g, &script))
+        guard_callback(b->g, script);
     guard_script_as(b->g, words[1], GUARD_BASH);
 }
 

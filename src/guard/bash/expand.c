@@ -263,7 +263,7 @@ static void expand_joined(struct braces *x, const struct item *items, size_t cou
 static bool expand_range(struct braces *x, const struct item *items, size_t count, size_t open,
                          size_t close)
 {
-    char text[48];
+    char text[48] = {0};
     size_t n = 0;
     for (size_t i = open + 1; i < close; i++) {
         if (items[i].part || n + 1 >= sizeof text)

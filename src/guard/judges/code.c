@@ -263,11 +263,89 @@ static bool takes_code(struct str who, struct str arg)
     return last == 'e' || last == 'E' || last == 'c';
 }
 
+/* An interpreter's script: read if the text wrote it; deno and bun know words in front of it. */
+static void judge_script(struct guard *g, const struct guard_call *call, size_t i)
+{
+    struct word script = call->words[i];
+    if (name_is_one_of(script.text, STR("run|x|exec|test|repl|serve|dlx")) &&
+        name_is_one_of(name_program(call->words[0].text), STR("deno|bun|npm|tsx"))) {
+        size_t next = wrapped_program(call, i + 1, STR("-c|--config|--import-map"));
+        if (next >= call->count) {
+            if (call->input.text.p)
+                guard_code(g, STR("this script"), call->input);
+            return;
+        }
+        script = call->words[next];
+        if (str_starts(script.text, STR("npm:")))
+            script.text = str_from(script.text, 4);
+        struct guard_call inner = {
+            .from = call->from, .words = call->words + next, .count = call->count - next};
+        if (str_eq(script.text, STR("-")) && call->input.text.p)
+            guard_code(g, STR("this script"), call->input);
+        else if (!guard_script_as(g, script, GUARD_NO_SHELL) &&
+                 !name_is_one_of(call->words[i].text, STR("run|test")))
+            guard_program(g, &inner);
+        else
+            judge_carried(g, call, next);
+        return;
+    }
+    if (str_eqi(name_leaf(script.text), STR("webbrowser.py")))
+        guard_find(g, GUARD_LAUNCH_TOOL, script, name_program(call->words[0].text),
+                   "opens a page in the browser", "print the address instead");
+    guard_script_as(g, script, GUARD_NO_SHELL);
+}
+
+/* python -m MODULE …: modules that open pages, and those that run other code. */
+static void judge_module(struct guard *g, const struct guard_call *call, size_t at, struct str module)
+{
+    struct str who = name_program(call->words[0].text);
+    bool opens = name_is_one_of(module, STR("webbrowser|antigravity|idlelib|idle"));
+    bool pydoc = name_is_one_of(module, STR("pydoc"));
+    bool runs = name_is_one_of(module, STR("code|asyncio|pdb|timeit|trace|cProfile|profile|runpy|"
+                                           "IPython|ptpython|bpython|coverage|viztracer"));
+    for (size_t i = at + 1; i < call->count && !guard_stopped(g); i++) {
+        struct str arg = call->words[i].text;
+        opens |= pydoc && str_starts(arg, STR("-b"));
+        if (!runs || !word_known(call->words[i]))
+            continue;
+        guard_code(g, who, call->words[i]);
+        opens |= name_is_one_of(name_leaf(arg), STR("webbrowser|webbrowser.py|antigravity"));
+    }
+    if (opens)
+        guard_find(g, GUARD_LAUNCH_TOOL, call->words[at], who, "opens a page in the browser",
+                   "print the address instead");
+    if (call->input.text.p && runs)
+        guard_code(g, who, call->input);
+}
+
+/* -m, -Im, -mNAME among python's options: where the module's name stands, or 0. */
+static size_t module_of(const struct guard_call *call, size_t i, struct str *module)
+{
+    struct str arg = call->words[i].text;
+    size_t m = 1;
+    while (m < arg.n && arg.p[0] == '-' && ascii_is_in(arg.p[m], "bBdEhiIOPqsSuvVx3"))
+        m++;
+    if (m >= arg.n || arg.p[0] != '-' || arg.p[m] != 'm')
+        return 0;
+    *module = str_from(arg, m + 1);
+    if (module->n)
+        return i;
+    if (i + 1 < call->count)
+        *module = call->words[i + 1].text;
+    return i + 1 < call->count ? i + 1 : 0;
+}
+
 void judge_interpreter(struct guard *g, const struct guard_call *call)
 {
     struct str who = name_program(call->words[0].text);
+    bool python = str_startsi(who, STR("py"));
     for (size_t i = 1; i < call->count; i++) {
-        struct str arg = call->words[i].text;
+        struct str arg = call->words[i].text, module = STR("");
+        size_t at = python ? module_of(call, i, &module) : 0;
+        if (at) {
+            judge_module(g, call, at, module);
+            return;
+        }
         if (takes_code(who, arg) && i + 1 < call->count) {
             guard_code(g, who, call->words[i + 1]);
             return;
@@ -276,13 +354,17 @@ void judge_interpreter(struct guard *g, const struct guard_call *call)
             guard_code(g, who, call->words[i]);
             return;
         }
+        if (str_find(arg, STR("data:"), 0) < arg.n)
+            guard_code(g, who, call->words[i]);
         if (name_is_one_of(arg, STR("-X|-W|-r|-I|-C|--require|--import|--loader")) &&
             !str_has_char(arg, '=')) {
+            if (i + 1 < call->count)
+                guard_code(g, who, call->words[i + 1]); /* data: holds a module's text */
             i++;
             continue;
         }
         if (arg.n == 0 || arg.p[0] != '-') {
-            guard_script_as(g, call->words[i], GUARD_NO_SHELL);
+            judge_script(g, call, i);
             return;
         }
         if (name_is_one_of(arg, STR("--version|-V|--help|-h|-v|--test")))
@@ -427,8 +509,25 @@ void judge_awk(struct guard *g, const struct guard_call *call)
         if (name_is_one_of(call->words[i].text, STR("-f|--file")))
             guard_script_as(g, call->words[i + 1], GUARD_NO_SHELL);
     size_t i = wrapped_program(call, 1, STR("-F|-v|--field-separator|--assign|-f|--file|-i|-l"));
-    if (i < call->count)
-        guard_code(g, name_program(call->words[0].text), call->words[i]);
+    if (i >= call->count)
+        return;
+    struct str code = call->words[i].text, who = name_program(call->words[0].text);
+    guard_code(g, who, call->words[i]);
+    bool pipes = str_has_char(code, '|') || str_find(code, STR("system"), 0) < code.n;
+    static const struct str shells[] = {STR("\"sh\""), STR("\"bash\""), STR("\"/bin/sh\""),
+                                        STR("\"/bin/bash\"")};
+    for (size_t k = 0; k < NAME_ROWS(shells) && pipes; k++)
+        if (str_find(code, shells[k], 0) < code.n) {
+            guard_opaque_text(g, call->words[i], who);
+            if (call->input.text.p)
+                guard_nested(g, GUARD_BASH, call->input);
+        }
+    for (size_t k = 1; k < call->count && pipes; k++) { /* the command may be a variable */
+        struct word value = call->words[k];
+        value.text = str_from(value.text, str_find_char(value.text, '=', 0) + 1);
+        if (guard_starts_launcher(value.text))
+            guard_callback(g, value);
+    }
 }
 
 /* The value of -S among env's options, itself an option or the end of several; false: none. */

@@ -38,13 +38,19 @@ void judge_rm(struct guard *g, const struct guard_call *call)
     }
 }
 
-/* rimraf and the like always go all the way. */
-void judge_rimraf(struct guard *g, const struct guard_call *call)
+/* Every argument that is no option goes, by force. */
+static void judge_all_deleted(struct guard *g, const struct guard_call *call)
 {
     for (size_t i = 1; i < call->count; i++)
         if (call->words[i].text.n && call->words[i].text.p[0] != '-')
             guard_delete(g, name_program(call->words[0].text), call->words[i],
                          GUARD_RECURSE | GUARD_FORCE);
+}
+
+/* rimraf and the like always go all the way. */
+void judge_rimraf(struct guard *g, const struct guard_call *call)
+{
+    judge_all_deleted(g, call);
 }
 
 /* cmd's del and rd when something other than cmd names them, for example `cmd` under a wrapper. */
@@ -96,6 +102,31 @@ static void judge_find_exec(struct guard *g, const struct guard_call *call, size
     guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = end - from});
 }
 
+/* What fd finds is the last argument where {} does not stand for it. */
+static void judge_fd_exec(struct guard *g, const struct guard_call *call, size_t from,
+                          struct word start)
+{
+    size_t count = call->count - from;
+    struct word *words = ARENA_ARRAY(&g->arena, count + 1, struct word);
+    struct word found = start;
+    found.text = below(g, start.text);
+    if (!words || !found.text.p) {
+        guard_limit(g, start);
+        return;
+    }
+    bool placed = false;
+    for (size_t i = 0; i < count; i++) {
+        words[i] = call->words[from + i];
+        bool here = str_starts(words[i].text, STR("{"));
+        if (here)
+            words[i].text = found.text;
+        placed |= here;
+    }
+    if (!placed)
+        words[count++] = found;
+    guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = count});
+}
+
 void judge_find(struct guard *g, const struct guard_call *call)
 {
     /* find.exe of Windows looks for text and takes no path first. */
@@ -117,6 +148,42 @@ void judge_find(struct guard *g, const struct guard_call *call)
             judge_find_exec(g, call, i + 1, start);
         }
     }
+}
+
+/* fd PATTERN FOLDER… -x PROGRAM {} */
+void judge_fd(struct guard *g, const struct guard_call *call)
+{
+    struct word start = {
+        .text = STR("."), .start = call->words[0].start, .end = call->words[0].end};
+    unsigned positional = 0;
+    for (size_t i = 1; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (name_is_one_of(arg, STR("-x|-X|--exec|--exec-batch"))) {
+            judge_fd_exec(g, call, i + 1, start);
+            return;
+        }
+        if (arg.n && arg.p[0] == '-')
+            i += name_is_one_of(arg, STR("-e|-E|-t|-d|-S|-j|-C|--extension|--exclude|--type|"
+                                         "--max-depth|--base-directory|--size")) &&
+                 !str_has_char(arg, '=');
+        else if (++positional == 2)
+            start = call->words[i];
+    }
+}
+
+/* cmake -E rm, remove_directory, copy, env …; anything else builds. */
+void judge_cmake(struct guard *g, const struct guard_call *call)
+{
+    if (call->count < 4 || !str_eq(call->words[1].text, STR("-E"))) {
+        judge_embedded(g, call);
+        return;
+    }
+    struct guard_call inner = {
+        .from = call->from, .words = call->words + 2, .count = call->count - 2};
+    if (name_is_one_of(call->words[2].text, STR("rm|remove|remove_directory")))
+        judge_all_deleted(g, &inner);
+    else
+        guard_program(g, &inner);
 }
 
 void judge_reg(struct guard *g, const struct guard_call *call)
@@ -156,12 +223,16 @@ void judge_robocopy(struct guard *g, const struct guard_call *call)
 
 void judge_dd(struct guard *g, const struct guard_call *call)
 {
+    struct str from = STR_NONE, to = STR_NONE;
     for (size_t i = 1; i < call->count; i++) {
         struct str arg = call->words[i].text;
         struct word file = call->words[i];
         file.text = str_from(arg, 3);
+        if (str_starts(arg, STR("if=")))
+            from = file.text;
         if (str_starts(arg, STR("of=")) && file.text.n) {
             guard_write(g, STR("dd"), file, true);
+            to = file.text;
             if (call->input.text.p)
                 guard_wrote(g, file.text, call->input.text, false);
         }
@@ -169,4 +240,6 @@ void judge_dd(struct guard *g, const struct guard_call *call)
             !str_startsi(arg, STR("of=/dev/std")))
             guard_find(g, GUARD_DESTROY_DISK, call->words[i], STR("dd"), NULL, NULL);
     }
+    if (from.n && to.n)
+        guard_copied(g, from, to);
 }

@@ -74,14 +74,14 @@ static struct str joined_strings(struct guard *g, struct str code)
 
 static bool starts_programs(struct str who, const struct searched *code)
 {
-    static const struct str words[] = {
-        STR("exec"),         STR("spawn"),         STR("system"),   STR("popen"),
-        STR("subprocess"),   STR("child_process"), STR("passthru"), STR("do shell script"),
-        STR("Deno.Command"), STR("execa"),         STR("open3"),    STR("qx"),
-        STR("%x"),           STR("getline"),       STR("| \""),     STR("|\"")};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (searched_find(code, words[i], 0) < code->text.n)
-            return true;
+    if (searched_has(code, STR("exec|spawn|system|popen|subprocess|child_process|passthru|"
+                               "do shell script|deno.command|open3|qx|%x|getline|process.start|"
+                               "run-program|command::new|os:cmd|sys.process|sys.command|/shell|"
+                               ":shell|shell(|program '|sh \"|run_process|bun.$|winexec|"
+                               "process.run|%pipe%")) ||
+        searched_find(code, STR("| \""), 0) < code->text.n ||
+        searched_find(code, STR("|\""), 0) < code->text.n)
+        return true;
     return code->has['`'] && name_is_one_of(who, STR("perl|ruby|php"));
 }
 
@@ -141,6 +141,18 @@ bool guard_is_opening(struct str word, struct str next)
     return guard_is_url(next) && is_rare_opener(word);
 }
 
+/* !command, \\! command, .shell command, .sy command, %(command), :! where a line or a string begins. */
+static bool has_shell_escape(struct str code)
+{
+    static const struct str escapes[] = {STR("!"), STR("\\!"), STR(".shell "), STR(".system "),
+                                         STR(".sy "), STR("%("), STR("\\copy "), STR("esyscmd")};
+    for (size_t i = 0; i < code.n; i = str_find_char(code, '\n', i) + 1)
+        for (size_t k = 0; k < sizeof escapes / sizeof *escapes; k++)
+            if (str_starts(str_from(code, i), escapes[k]))
+                return true;
+    return false;
+}
+
 void guard_embedded(struct guard *g, struct str who, struct word text)
 {
     struct str code = text.text;
@@ -169,6 +181,10 @@ void guard_embedded(struct guard *g, struct str who, struct word text)
         return;
     }
     guard_code(g, who, text);
+    struct searched searched;
+    searched_set(&searched, code);
+    if (starts_programs(who, &searched) || has_shell_escape(code))
+        guard_commands(g, text);
 }
 
 /* True after a single quoted text that is the whole argument. */
@@ -209,8 +225,34 @@ static bool computes_code(const struct searched *searched)
     return false;
 }
 
+/* Code that deletes, by a function that may have another name here. */
+static bool names_deletion(const struct searched *code)
+{
+    return searched_has(code, STR("rmsync|rmdir|unlink|rmtree|rm_rf|remove_tree|.rm(|removesync|"
+                                  "deno.remove|rimraf|removeall|remove_dir_all|remove_all|"
+                                  "directory.delete|deletedirectory|delete_tree"));
+}
+
+/* Every text in quotes that is a path from the root, from a home or upwards. */
+static void judge_named_paths(struct guard *g, struct str who, struct word code)
+{
+    for (size_t i = 0; i < code.text.n && !guard_stopped(g); i++) {
+        size_t end = quoted_end(code.text, &i);
+        if (end == i)
+            continue;
+        struct word target = code;
+        target.text = str_slice(code.text, i + 1, end);
+        bool drive = target.text.n > 2 && target.text.p[1] == ':' && ascii_is_alpha(target.text.p[0]);
+        if ((target.text.n && ascii_is_in(target.text.p[0], "/~")) || drive ||
+            str_starts(target.text, STR("..")))
+            guard_delete(g, who, target, GUARD_RECURSE);
+        i = end;
+    }
+}
+
 /* shutil.rmtree("…"), fs.rmSync('…'), open(".git/hooks/x", "w"): what a string names. */
-static void judge_code_files(struct guard *g, struct str who, struct word code)
+static void judge_code_files(struct guard *g, struct str who, struct word code,
+                             const struct searched *searched)
 {
     static const struct str calls[] = {STR("rmtree("), STR("os.remove("), STR("os.unlink("),
                                        STR("rmSync("), STR("rmdirSync("), STR("unlinkSync("),
@@ -218,6 +260,7 @@ static void judge_code_files(struct guard *g, struct str who, struct word code)
                                        STR("rm_rf "),  STR("unlink "),    STR("rmtree "),
                                        STR("unlink(")};
     struct str text = code.text;
+    bool deletes = names_deletion(searched);
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
         size_t at = str_find(text, calls[k], 0);
         size_t i = at + calls[k].n, end = i < text.n ? quoted_end(text, &i) : i;
@@ -226,7 +269,10 @@ static void judge_code_files(struct guard *g, struct str who, struct word code)
         struct word target = code;
         target.text = str_slice(text, i + 1, end);
         guard_delete(g, who, target, GUARD_RECURSE);
+        deletes = false;
     }
+    if (deletes)
+        judge_named_paths(g, who, code);
     if (str_findi(text, STR("write"), 0) == text.n && str_findi(text, STR("append"), 0) == text.n)
         return;
     for (size_t i = 0; i < text.n; i++) {
@@ -241,26 +287,90 @@ static void judge_code_files(struct guard *g, struct str who, struct word code)
     }
 }
 
-void guard_code(struct guard *g, struct str who, struct word code)
-{
-    static const struct {
-        struct str word;
-        const char *why;
-    } words[] = {
-#define CODE(word, why) {{word, sizeof(word) - 1}, why},
+enum code_reason { PAGE, SHELL, DESKTOP, STARTS, WINDOW };
+
+static const struct code_pool {
+#define CODE(word, why) char ROW(n)[sizeof word];
 #include "guard/tables/code.def"
 #undef CODE
-    };
+} code_pool = {
+#define CODE(word, why) word,
+#include "guard/tables/code.def"
+#undef CODE
+};
+
+static const struct code_row {
+    uint16_t word;
+    uint8_t why;
+} code_rows[] = {
+#define CODE(word, why) {PLACE(code_pool, ROW(n)), why},
+#include "guard/tables/code.def"
+#undef CODE
+};
+
+/* The first row whose word stands in the text, NULL if none does. */
+static const struct code_row *find_code(struct str text)
+{
+    uint8_t first[256 + 1];
+    size_t row = 0;
+    for (unsigned c = 0; c <= 256; c++) {
+        while (row < NAME_ROWS(code_rows) &&
+               (unsigned char)name_at(&code_pool, code_rows[row].word).p[0] < c)
+            row++;
+        first[c] = (uint8_t)row;
+    }
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)ascii_lower(text.p[i]);
+        for (size_t k = first[c]; k < first[c + 1]; k++)
+            if (str_startsi(str_from(text, i), name_at(&code_pool, code_rows[k].word)))
+                return &code_rows[k];
+    }
+    return NULL;
+}
+
+/* 'rm' + 'tree' is 'rmtree': text without what stands between two quoted texts that are joined. */
+static struct str without_joints(struct guard *g, struct str text)
+{
+    if (str_find_char(text, '+', 0) == text.n || !guard_spend(g, text.n))
+        return text;
+    char *out = arena_alloc(guard_arena(g), text.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; out && i < text.n; i++) {
+        size_t j = i + 1;
+        while (j < text.n && text.p[j] == ' ')
+            j++;
+        bool joint = (text.p[i] == '\'' || text.p[i] == '"') && j < text.n && text.p[j] == '+';
+        for (j++; joint && j < text.n && text.p[j] == ' ';)
+            j++;
+        if (joint && j < text.n && text.p[j] == text.p[i])
+            i = j;
+        else
+            out[n++] = text.p[i];
+    }
+    return out ? (struct str){out, n} : text;
+}
+
+static const char *const code_reasons[] = {
+    [PAGE] = "opens the page in a browser",
+    [SHELL] = "hands this to the shell",
+    [DESKTOP] = "asks the desktop to open something",
+    [STARTS] = "starts programs through a service or an object",
+    [WINDOW] = "shows a browser's window",
+};
+
+void guard_code(struct guard *g, struct str who, struct word code)
+{
+    code.text = without_joints(g, code.text);
+    const struct code_row *row = find_code(code.text);
+    if (row) {
+        guard_find(g, GUARD_LAUNCH_URL, code, who, code_reasons[row->why], NULL);
+        return;
+    }
     struct searched searched;
     searched_set(&searched, code.text);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (searched_find(&searched, words[i].word, 0) < code.text.n) {
-            guard_find(g, GUARD_LAUNCH_URL, code, who, words[i].why, NULL);
-            return;
-        }
     if (computes_code(&searched) || str_eq(code.text, STR("\xFF")))
         guard_opaque_text(g, code, who);
-    judge_code_files(g, who, code);
+    judge_code_files(g, who, code, &searched);
     if (!starts_programs(who, &searched))
         return;
     struct str command = joined_strings(g, code.text);
@@ -270,4 +380,12 @@ void guard_code(struct guard *g, struct str who, struct word code)
     } else if (searched_find(&searched, STR("base64"), 0) < code.text.n) {
         guard_opaque_text(g, code, who);
     }
+}
+
+bool guard_source_opens(struct guard *g, struct word code)
+{
+    struct searched searched;
+    searched_set(&searched, code.text);
+    return find_code(code.text) ||
+           (starts_programs(STR(""), &searched) && joined_strings(g, code.text).n);
 }

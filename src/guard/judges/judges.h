@@ -27,6 +27,8 @@ void judge_rundll32(struct guard *g, const struct guard_call *call);
 void judge_rm(struct guard *g, const struct guard_call *call);
 void judge_rimraf(struct guard *g, const struct guard_call *call);
 void judge_find(struct guard *g, const struct guard_call *call);
+void judge_fd(struct guard *g, const struct guard_call *call);
+void judge_cmake(struct guard *g, const struct guard_call *call);
 void judge_cmd_delete(struct guard *g, const struct guard_call *call);
 void judge_reg(struct guard *g, const struct guard_call *call);
 void judge_robocopy(struct guard *g, const struct guard_call *call);

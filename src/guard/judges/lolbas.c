@@ -5,7 +5,7 @@
 #include "guard/names.h"
 #include "guard/state.h"
 
-enum decision { DECIDE_LEAVES, DECIDE_STARTS, DECIDE_PASSES, DECIDE_RUNS_CODE, DECIDE_LOADS, DECIDE_CARRIES };
+enum decision { DECIDE_LEAVES, DECIDE_STARTS, DECIDE_PASSES, DECIDE_RUNS_CODE, DECIDE_LOADS, DECIDE_CARRIES, DECIDE_BUILDS };
 
 #define CHILD(name)
 #define ELSEWHERE(name)
@@ -16,7 +16,12 @@ static const struct lolbas_pool {
 #define PASSES(name, condition) LEAVES(name, condition)
 #define RUNS_CODE(name, condition) LEAVES(name, condition)
 #define LOADS(name, condition) LEAVES(name, condition)
+#ifdef _WIN32
+#define CARRIES(name, condition) /* programs of Unix */
+#else
 #define CARRIES(name, condition) LEAVES(name, condition)
+#endif
+#define BUILDS(name, condition) LEAVES(name, condition)
 #include "guard/tables/lolbas.def"
 #undef LEAVES
 } pool = {
@@ -28,6 +33,7 @@ static const struct lolbas_pool {
 #undef RUNS_CODE
 #undef LOADS
 #undef CARRIES
+#undef BUILDS
 };
 
 static const struct lolbas {
@@ -40,7 +46,12 @@ static const struct lolbas {
 #define PASSES(name, condition) DECIDED(DECIDE_PASSES)
 #define RUNS_CODE(name, condition) DECIDED(DECIDE_RUNS_CODE)
 #define LOADS(name, condition) DECIDED(DECIDE_LOADS)
+#ifdef _WIN32
+#define CARRIES(name, condition)
+#else
 #define CARRIES(name, condition) DECIDED(DECIDE_CARRIES)
+#endif
+#define BUILDS(name, condition) DECIDED(DECIDE_BUILDS)
 #include "guard/tables/lolbas.def"
 #undef DECIDED
 #undef LEAVES
@@ -49,6 +60,7 @@ static const struct lolbas {
 #undef RUNS_CODE
 #undef LOADS
 #undef CARRIES
+#undef BUILDS
 };
 
 /* The command line inside an argument, with the arguments after it. */
@@ -128,6 +140,12 @@ static void decide(struct guard *g, const struct guard_call *call, enum decision
     }
     if (decision == DECIDE_CARRIES) {
         judge_carrier(g, call);
+        return;
+    }
+    if (decision == DECIDE_BUILDS) {
+        guard_build(g, call);
+        if (call->input.text.p && word_known(call->input))
+            guard_code(g, who, call->input);
         return;
     }
     if (decision == DECIDE_RUNS_CODE)

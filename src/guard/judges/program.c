@@ -239,9 +239,19 @@ void judge_rest(struct guard *g, const struct guard_call *call, size_t from)
     guard_program(g, &inner);
 }
 
-static bool xargs_ends(char c)
+/* null: only a zero ends an item, not blanks and lines. */
+static bool xargs_ends(char c, bool null)
 {
-    return c == ' ' || c == '\t' || c == '\n' || c == 0;
+    return c == 0 || (!null && (c == ' ' || c == '\t' || c == '\n'));
+}
+
+static bool xargs_by_null(const struct guard_call *call, size_t program)
+{
+    for (size_t i = 1; i < program; i++)
+        if (name_is_one_of(call->words[i].text, STR("-0|--null|-d|--delimiter")) ||
+            str_starts(call->words[i].text, STR("-d")) || str_starts(call->words[i].text, STR("-0")))
+            return true;
+    return false;
 }
 
 /* The text that xargs -I replaces by what it reads; "" without that option. */
@@ -309,8 +319,9 @@ static void judge_wrapper(struct guard *g, const struct guard_call *call,
     for (size_t j = 0; mark.n && j < own; j++)
         if (str_eq(words[j].text, mark))
             words[j] = item;
+    bool null = xargs_by_null(call, i);
     for (size_t from = 0, end; from < item.text.n && count < own + MOST_ITEMS; from = end + 1) {
-        for (end = from; end < item.text.n && !xargs_ends(item.text.p[end]); end++)
+        for (end = from; end < item.text.n && !xargs_ends(item.text.p[end], null); end++)
             ;
         words[count] = item;
         words[count].text = str_slice(item.text, from, end);
