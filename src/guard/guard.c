@@ -497,6 +497,8 @@ void guard_copied(struct guard *g, struct str from, struct str to)
 struct word guard_original(struct guard *g, struct word program)
 {
     const struct guard_file *file = g->files ? find_file(g, program.text) : NULL;
+    if (g->files && !file && g->shell != GUARD_BASH && !name_extension(program.text).n)
+        file = find_file(g, with_extension(g, program.text));
     if (!file || (g->shell == GUARD_BASH && !str_has_char(program.text, '/')))
         return program;
     if (file->original.p)

@@ -32,6 +32,7 @@ static const char *const handlers[] = {
 };
 static const char *const programs[] = {
 #define PROGRAM(name, condition, reason, fix) name,
+#define PROGRAM_UNIX(name, condition, reason, fix) name,
 #include "guard/tables/programs.def"
 #undef PROGRAM
 };

@@ -20,6 +20,13 @@ enum {
 #undef REASON
 };
 
+/* Programs that Windows does not have stay out of the program for it. */
+#ifdef _WIN32
+#define PROGRAM_UNIX(name, condition, reason, fix)
+#else
+#define PROGRAM_UNIX(name, condition, reason, fix) PROGRAM(name, condition, reason, fix)
+#endif
+
 static const struct program_pool {
 #define PROGRAM(name, condition, reason, fix) \
     char ROW(n)[sizeof name], ROW(c)[sizeof condition], ROW(f)[sizeof fix];
@@ -437,6 +444,9 @@ static bool is_listed(struct str name)
 
 static void judge_by_name(struct guard *g, const struct guard_call *call, struct str name)
 {
+    struct str path = call->words[0].text;
+    if (str_starts(path, STR("/etc/init.d/")) || str_starts(path, STR("/etc/rc.d/")))
+        guard_find(g, GUARD_LAUNCH_OUTSIDE, call->words[0], name, reasons[REASON_SERVICE].why, NULL);
     if (str_has_char(name, '.') && !guard_is_browser(name))
         name = without_bundle(name);
     if (name.n && ascii_is_digit(name.p[name.n - 1]) && !is_listed(name))
