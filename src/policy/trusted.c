@@ -5,14 +5,15 @@
 
 const char *trusted_find(struct str component)
 {
-    static const char *const patterns[] = {
-#define POLICY_TRUSTED(pattern) pattern,
+    /* One after the other, without a pointer to each. */
+    static const char patterns[] =
+#define POLICY_TRUSTED(pattern) pattern "\0"
 #include "policy/trusted.def"
 #undef POLICY_TRUSTED
-    };
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (glob_match(GLOB_STARS, str_of(patterns[i]), component))
-            return patterns[i];
+        ;
+    for (const char *p = patterns; *p; p += strlen(p) + 1)
+        if (glob_match(GLOB_STARS, str_of(p), component))
+            return p;
     return NULL;
 }
 
