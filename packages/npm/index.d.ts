@@ -77,8 +77,8 @@ export interface Summary {
   message?: string;
   /** What explains a failure that the denials do not show. */
   hint?: string;
-  /** Hosts that are allowed and could not be reached. */
-  unreached?: { target: string; why: string }[];
+  /** A host that is allowed and could not be reached, and why. */
+  unreached?: string;
   denied: number;
   denials: Denial[];
   /** What was allowed when it was asked about; fix: the options that give the same. */

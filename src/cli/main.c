@@ -36,17 +36,14 @@ static int choose(struct arguments *args)
                          program);
 }
 
-/* Whether the command, or one that is mistyped, was to answer with JSON on stdout. Behind "--" stand
-   the words of others; run and sandbox leave stdout to their command and say it on stderr. */
+/* Whether an answer as JSON was asked for. Behind "--" stand the words of others; run and sandbox leave
+   stdout to their command and say it on stderr, and a hook's words are the agent's. */
 static bool answers_json(const struct arguments *args)
 {
-    const char *name = args->count ? args->items[0] : "run";
-    bool takes = !cli_find(name) && name[0] != '-';
-    for (size_t i = 0; i < cli_option_count; i++)
-        takes = takes || (strcmp(cli_options[i].command, name) == 0 &&
-                          strcmp(cli_options[i].name, "json") == 0);
-    if (!takes || strcmp(name, "run") == 0)
-        return false;
+    static const char *const others[] = {"run", "sandbox", "hook"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(args->items[0], others[i]) == 0)
+            return false;
     for (size_t i = 1; i < args->count && strcmp(args->items[i], "--") != 0; i++)
         if (strcmp(args->items[i], "--json") == 0)
             return true;
@@ -71,7 +68,8 @@ static void tell_failure(const char *name)
 int cli_main(struct arguments *args)
 {
     int code = choose(args);
-    if (code == EXIT_FAILED && *print_last() && !print_answered() && answers_json(args))
+    if (code == EXIT_FAILED && args->count && *print_last() && !print_answered() &&
+        answers_json(args))
         tell_failure(args->items[0]);
     return code;
 }

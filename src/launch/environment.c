@@ -21,13 +21,6 @@ static const char *const always[] = {"CORDON=1", "MSBUILDDISABLENODEREUSE=1",
 static const char *const offline[] = {"CODEX_SANDBOX_NETWORK_DISABLED=1", "CARGO_NET_OFFLINE=true",
                                       "GIT_TERMINAL_PROMPT=0"};
 
-/* With their caches alone, and where a lookup is seen, one try for what is missing: their own words
-   are true then, and so is the line about it. */
-static const char *const told[] = {"npm_config_offline=true", "PIP_NO_INDEX=1"};
-static const char *const once[] = {"npm_config_prefer_offline=true", "npm_config_fetch_retries=0",
-                                   "PIP_RETRIES=0", "PIP_DISABLE_PIP_VERSION_CHECK=1",
-                                   "UV_HTTP_RETRIES=0"};
-
 /* How programs learn of a proxy; curl reads only the lower-case form of the first. */
 static const char *const proxies[] = {"http_proxy",
                                       "HTTP_PROXY",
@@ -228,10 +221,8 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
     if (settings->net == POLICY_NET_OFF && !plan->proxy && settings->mode != POLICY_FULL_ACCESS) {
         for (size_t i = 0; i < COUNT(offline); i++)
             set(&b, offline[i]);
-        for (size_t i = 0; i < COUNT(told) && !plan->sees_lookups; i++)
-            set(&b, told[i]);
-        for (size_t i = 0; i < COUNT(once) && plan->sees_lookups; i++)
-            set(&b, once[i]);
+        for (size_t i = 0; plan->offline && plan->offline[i]; i++)
+            set(&b, plan->offline[i]);
     }
     for (size_t i = 0; i < COUNT(proxies) && plan->proxy; i++)
         if (!leads_to(&b, proxies[i], str_of(plan->proxy)))

@@ -10,9 +10,9 @@ struct environment_plan {
     const char *const *inherited; /* NAME=VALUE, NULL at the end */
     const char *const *unset;     /* names, with * for any text; @secrets */
     size_t unset_count;
-    bool ignore_case;       /* of names, as on Windows */
-    bool sees_lookups;      /* of names: a tool that tries is refused at once, with a line */
-    const char *const *set; /* NAME=VALUE, applied last */
+    bool ignore_case;           /* of names, as on Windows */
+    const char *const *offline; /* NAME=VALUE where the network is off, NULL at the end; or NULL */
+    const char *const *set;     /* NAME=VALUE, applied last */
     size_t set_count;
     struct str
         stubs; /* inserted into PATH before its first entry outside the roots; may be empty */

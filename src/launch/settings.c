@@ -209,7 +209,7 @@ static int add_presets(struct settings *s, const struct settings_option *o)
     for (size_t at = 0, end; rc == 0 && at <= o->value.n; at = end + 1) {
         struct settings_option one = *o;
         end = str_find_char(o->value, ',', at);
-        one.value = str_trim(str_slice(o->value, at, end));
+        one.value = str_slice(o->value, at, end);
         rc = add_preset(s, &one);
     }
     return rc;
@@ -367,7 +367,7 @@ static const char *folder_hint(struct settings *s, struct str given)
     struct disk_facts facts;
     char *copy = (char *)arena_copy(&s->arena, given).p;
     if (str_has_char(given, '*'))
-        return "wildcards are not supported; name the folder, everything below it is included";
+        return "wildcards are not supported; name the folder";
     if (str_has_char(given, ','))
         return "give --root once for each folder";
     if (str_starts(given, STR("\xE2\x80\x9C")) || str_starts(given, STR("'")))

@@ -2,6 +2,8 @@
 /* The summary of a run: denials grouped by remedy, the most important first. */
 #include "report/summary.h"
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "policy/rules.h"
 #include "report/answers.h"
@@ -27,23 +29,13 @@ bool summary_is_lost(const struct audit_event *e)
     return e->notable && str_eq(e->rule, str_of(policy_rule_id(RULE_UNDO_LOST)));
 }
 
-static void add_unreached(struct summary *s, const struct audit_event *e)
-{
-    for (size_t i = 0; i < s->unreached_count; i++)
-        if (str_eq(s->unreached[i].target, e->target))
-            return;
-    if (s->unreached_count == SUMMARY_LINES)
-        return;
-    struct summary_unreached u = {arena_copy(&s->arena, e->target), arena_copy(&s->arena, e->why)};
-    if (u.target.p && u.why.p)
-        s->unreached[s->unreached_count++] = u;
-}
-
 void summary_add(struct summary *s, const struct audit_event *e)
 {
-    if (e->notable && e->op == AUDIT_NET_CONNECT)
-        add_unreached(s, e);
-    else if (e->notable && !summary_is_lost(e))
+    if (e->notable && e->op == AUDIT_NET_CONNECT) {
+        if (!s->unreached[0])
+            snprintf(s->unreached, sizeof s->unreached, "%.*s: %.*s", STR_ARG(e->target),
+                     STR_ARG(e->why));
+    } else if (e->notable && !summary_is_lost(e))
         add_repository(s, e->target);
     if (e->type == AUDIT_ANSWER)
         answers_add(s, e);
@@ -168,23 +160,15 @@ void summary_line(const struct audit_event *e, struct buf *out)
         1, out);
 }
 
-static void unreached_lines(const struct summary *s, struct buf *out)
-{
-    for (size_t i = 0; i < s->unreached_count; i++) {
-        buf_add(out, STR("cordon: not reached, although it is allowed: "));
-        report_clean(out, s->unreached[i].target);
-        buf_add(out, STR(": "));
-        report_clean(out, s->unreached[i].why);
-        buf_char(out, '\n');
-    }
-}
-
 void summary_lines(const struct summary *s, struct str audit, bool failed, struct buf *out)
 {
     if (s->hint[0])
         buf_fmt(out, "cordon: %s\n", s->hint);
-    if (failed)
-        unreached_lines(s, out);
+    if (failed && s->unreached[0]) {
+        buf_add(out, STR("cordon: not reached, although it is allowed: "));
+        report_clean(out, str_of(s->unreached));
+        buf_char(out, '\n');
+    }
     size_t shown = 0;
     uint64_t left = s->different - s->kept;
     enum rank last = failed ? RANK_MINOR : RANK_PLAIN;
@@ -256,21 +240,6 @@ static void changes_json(struct json_writer *w, const struct summary_changes *c)
     json_close(w, '}');
 }
 
-static void unreached_json(const struct summary *s, struct json_writer *w)
-{
-    if (!s->unreached_count)
-        return;
-    json_key(w, STR("unreached"));
-    json_open(w, '[');
-    for (size_t i = 0; i < s->unreached_count; i++) {
-        json_open(w, '{');
-        json_put(w, STR("target"), s->unreached[i].target);
-        json_put(w, STR("why"), s->unreached[i].why);
-        json_close(w, '}');
-    }
-    json_close(w, ']');
-}
-
 void summary_json(const struct summary *s, const struct summary_end *end, struct buf *out)
 {
     struct json_writer w = {.out = out};
@@ -301,7 +270,8 @@ void summary_json(const struct summary *s, const struct summary_end *end, struct
     answers_summary(s, &w);
     if (s->hint[0])
         json_put(&w, STR("hint"), str_of(s->hint));
-    unreached_json(s, &w);
+    if (s->unreached[0])
+        json_put(&w, STR("unreached"), str_of(s->unreached));
     json_key(&w, STR("repositories"));
     json_open(&w, '[');
     for (size_t i = 0; i < s->repository_count; i++)

@@ -27,12 +27,9 @@ struct summary {
     size_t repository_count;
     struct summary_denial answered[SUMMARY_KEPT]; /* allowed when somebody was asked */
     size_t answered_count;
-    char hint[160]; /* what explains a failure first; may be empty */
-    struct summary_unreached {
-        struct str target, why;
-    } unreached[SUMMARY_LINES]; /* hosts that are allowed and could not be reached */
-    size_t unreached_count;
-    size_t gone; /* of those, at the end of the list: not where they were made any more */
+    char hint[160];      /* what explains a failure first; may be empty */
+    char unreached[200]; /* the first host that is allowed and could not be reached, and why */
+    size_t gone;         /* of those, at the end of the list: not where they were made any more */
 };
 
 void summary_free(struct summary *s);

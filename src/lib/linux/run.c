@@ -407,6 +407,12 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
     return rc;
 }
 
+/* npm, pip and uv do with their caches, and try once for what is missing: the lookup is refused at once
+   and seen, so their own words are true, and so is the line about it. */
+static const char *const once[] = {
+    "npm_config_prefer_offline=true",  "npm_config_fetch_retries=0", "PIP_RETRIES=0",
+    "PIP_DISABLE_PIP_VERSION_CHECK=1", "UV_HTTP_RETRIES=0",          NULL};
+
 int system_run(struct run *run)
 {
     auto_arena struct arena arena = {0};
@@ -450,7 +456,7 @@ int system_run(struct run *run)
     struct environment_plan variables = {.inherited = (const char *const *)environ,
                                          .unset = o->unset,
                                          .unset_count = o->unset_count,
-                                         .sees_lookups = true,
+                                         .offline = once,
                                          .set = wine->argv ? wine->set : o->set,
                                          .set_count = wine->argv ? wine->set_count : o->set_count,
                                          .stubs = str_of(stubs),

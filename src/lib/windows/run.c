@@ -148,6 +148,9 @@ static bool lies_on_unix_drive(const struct cordon_policy *p)
     return found && s->mode != POLICY_FULL_ACCESS;
 }
 
+/* Where a lookup is not seen, tools are told instead of let try. */
+static const char *const told[] = {"npm_config_offline=true", "PIP_NO_INDEX=1", NULL};
+
 int system_run(struct run *run)
 {
     auto_arena struct arena arena = {0};
@@ -162,6 +165,7 @@ int system_run(struct run *run)
                                          .unset = o->unset,
                                          .unset_count = o->unset_count,
                                          .ignore_case = true,
+                                         .offline = told,
                                          .set = o->set,
                                          .set_count = o->set_count};
     struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
