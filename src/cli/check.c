@@ -274,6 +274,13 @@ static int set_row(struct cordon_policy *p, const struct json_value *roots,
     return rc;
 }
 
+static bool is_folder(struct str path)
+{
+    auto_arena struct arena arena = {0};
+    struct disk_facts facts;
+    return disk_look(&arena, path, &facts) == 0 && facts.exists && facts.directory;
+}
+
 static const char *choose_policy(struct row_policies *all, const struct json_value *object,
                                  const struct row *row, struct cordon_policy **out)
 {
@@ -288,6 +295,9 @@ static const char *choose_policy(struct row_policies *all, const struct json_val
         return "cwd must be a string";
     if (roots && roots->type != JSON_ARRAY)
         return "roots must be an array of strings";
+    /* only a folder of another system need not be here */
+    if (foreign && cwd && !is_of_windows(cwd->text) && !is_folder(cwd->text))
+        return "cwd: folder not found";
     buf_char(&key, roots || foreign || !all->defaults ? 'n' : 'r');
     if (cwd)
         buf_add(&key, cwd->text);

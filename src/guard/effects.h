@@ -140,6 +140,8 @@ void guard_copied(struct guard *g, struct str from, struct str to);
 
 /* The folder that commands run in now; a hole where nobody knows. */
 struct str guard_current(struct guard *g);
+/* The text says where programs are looked for: files that it wrote may be among them. */
+bool guard_path_changed(const struct guard *g);
 /* The name of a new temporary file or folder, another each time: what lies there is the text's own. */
 struct str guard_temporary(struct guard *g);
 

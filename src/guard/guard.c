@@ -304,6 +304,11 @@ void guard_change_folder(struct guard *g, struct str path)
         g->folder = guard_from_start(g, path);
 }
 
+bool guard_path_changed(const struct guard *g)
+{
+    return g->path_changed;
+}
+
 struct str guard_current(struct guard *g)
 {
     struct str cwd = g->question.cwd;
@@ -512,7 +517,7 @@ struct word guard_original(struct guard *g, struct word program)
 /* Text that nobody runs. */
 static bool is_plain_text(struct str path)
 {
-    return name_is_one_of(name_extension(path), STR("md|txt|rst|html|htm|css|log|csv|xml|svg|sh|bash|"
+    return name_is_one_of(name_extension(path), STR("md|txt|rst|html|htm|css|log|csv|json|svg|sh|bash|"
                                                     "ps1|psm1|cmd|bat|vbs|url|lnk|desktop"));
 }
 
@@ -693,6 +698,7 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
     g->folder = STR_NONE;
     g->file_count = g->unread_count = 0;
     g->temporaries = 0;
+    g->path_changed = false;
     g->stopped = false;
     struct str text = STR_NONE;
     int rc = check_question(g, &text);

@@ -37,6 +37,7 @@ struct guard {
     size_t unread_count;
     struct buf scratch; /* one sentence at a time */
     bool stopped;
+    bool path_changed; /* see guard_path_changed */
 };
 
 /* Where a path lies, for deletions and script files. */

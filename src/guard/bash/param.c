@@ -407,6 +407,20 @@ static struct bash_values split_elements(struct bash_reader *b, struct str all)
     return (struct bash_values){.many = values, .count = all.n ? n : 0};
 }
 
+/* "${x[*]}" where the text says what stands between the elements. */
+static struct bash_values joined(struct bash_reader *b, struct bash_values elements)
+{
+    struct var *ifs = vars_find(&b->vars, STR("IFS"));
+    if (!ifs || !vars_constant(ifs->state) || !elements.many)
+        return elements;
+    struct str between = ifs->state.values[0], all = STR("");
+    if (between.n)
+        return one(bash_join(b, elements.many, elements.count, between.p[0]));
+    for (size_t i = 0; i < elements.count; i++)
+        all = bash_concat(b, all, elements.many[i]);
+    return one(all);
+}
+
 static struct bash_values arguments_of(struct bash_reader *b, const struct bash_param *param)
 {
     if (!b->arguments.known || param->length || param->op[0])
@@ -461,7 +475,7 @@ struct bash_values bash_param_values(struct bash_reader *b, const struct bash_pa
         if (param->length)
             return one(HOLE);
         if (many && !param->op[0])
-            return elements;
+            return str_eq(param->index, STR("*")) ? joined(b, elements) : elements;
         if (many || !read_number(param->index, &k))
             return one(HOLE);
         if (k < 0)

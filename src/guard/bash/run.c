@@ -143,7 +143,9 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
         return;
     if (str_has_char(name, GUARD_HOLE))
         judge_without_holes(b, words, count, input);
-    if (!(str_has_char(name, '/') && guard_script_as(b->g, words[0], GUARD_BASH)))
+    bool path = str_has_char(name, '/') ||
+                (guard_path_changed(b->g) && guard_written(b->g, name).p);
+    if (!(path && guard_script_as(b->g, words[0], GUARD_BASH)))
         guard_program(b->g,
                       &(struct guard_call){
                           .from = GUARD_BASH, .words = words, .count = count, .input = input});

@@ -254,16 +254,14 @@ static void run_delete(struct cmd_reader *r, const struct cmd_text *t, struct st
 
 /* ---- setlocal ---- */
 
-/* assoc .x=y and ftype x=command change what opens files; mklink makes a file. */
+/* assoc .x=y and ftype x=command change what opens files. */
 static void run_plant(struct cmd_reader *r, const struct cmd_text *t)
 {
     struct word word = cmd_word(r, t, 0, t->n);
-    size_t equals = str_find_char(word.text, '=', 0);
     word.text = str_trim(word.text);
+    size_t equals = str_find_char(word.text, '=', 0);
     if (equals + 1 < word.text.n)
         guard_find(r->g, GUARD_PLANT_STARTUP, word, STR("this"), "changes what opens files", NULL);
-    else
-        guard_write(r->g, STR("mklink"), word, false);
 }
 
 static void run_setlocal(struct cmd_reader *r, const struct cmd_text *t)

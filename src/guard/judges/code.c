@@ -162,6 +162,7 @@ void guard_variable(struct guard *g, struct str name, struct word value)
     /* which of them runs is not said: GIT_SSH_COMMAND=ssh alone reaches nobody */
     const struct policy *tools = g->question.defaults;
     g->question.defaults = NULL;
+    g->path_changed |= str_eq(name, STR("PATH"));
     judge_variable(g, name, value);
     g->question.defaults = tools;
 }
@@ -169,7 +170,9 @@ void guard_variable(struct guard *g, struct str name, struct word value)
 /* git -c alias.x=!code, and settings whose value git runs in a shell. */
 static void judge_git_setting(struct guard *g, struct str name, struct word value)
 {
-    static const char *const ends[] = {".cmd", ".textconv", ".clean", ".smudge", ".process"};
+    static const char *const ends[] = {".cmd",     ".textconv", ".clean",       ".smudge",
+                                       ".process", ".program",  ".command",     ".driver",
+                                       ".hook",    ".filter",   ".uploadpack", ".receivepack"};
     bool named = false;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         named |= str_ends(name, str_of(ends[i]));
@@ -178,14 +181,15 @@ static void judge_git_setting(struct guard *g, struct str name, struct word valu
         (value.text.p[0] == '/' || value.text.p[0] == '~' || str_has_char(value.text, ':')))
         guard_find(g, GUARD_PLANT_STARTUP, value, STR("git"), NULL, NULL);
     bool runs = name_is_one_of(name, STR("core.sshcommand|core.pager|core.editor|core.fsmonitor|"
-                                         "sequence.editor|diff.external|gpg.program|web.browser|"
-                                         "credential.helper|core.askpass"));
+                                         "sequence.editor|diff.external|web.browser|help.browser|"
+                                         "credential.helper|core.askpass|core.gitproxy|"
+                                         "interactive.difffilter|uploadpack.packobjectshook"));
     if (str_startsi(name, STR("alias.")) || name_is_one_of(name, STR("credential.helper"))) {
         runs = value.text.n && value.text.p[0] == '!';
         value.text = str_from(value.text, 1);
     }
     if (runs || named || str_startsi(name, STR("pager.")))
-        guard_nested(g, GUARD_BASH, value);
+        guard_callback(g, value);
 }
 
 /* git config [options] NAME VALUE */
@@ -217,6 +221,14 @@ static void judge_git_command(struct guard *g, const struct guard_call *call)
     }
     if (i < call->count && str_eqi(call->words[i].text, STR("config")))
         judge_git_config(g, call, i + 1);
+    bool greps = i < call->count && str_eqi(call->words[i].text, STR("grep"));
+    for (size_t k = i; k < call->count; k++) {
+        struct word word = call->words[k];
+        bool remote = str_starts(word.text, STR("ext::"));
+        word.text = str_from(word.text, remote ? 5 : 2);
+        if (remote || (greps && str_starts(call->words[k].text, STR("-O"))))
+            guard_callback(g, word);
+    }
     if (i < call->count &&
         name_is_one_of(call->words[i].text,
                        STR("bisect|rebase|difftool|submodule|filter-branch|ls-remote|clone|fetch|"
@@ -408,6 +420,11 @@ void judge_copy(struct guard *g, const struct guard_call *call)
     }
     if (!names[0].text.p)
         return;
+    if (str_eqi(who, STR("mklink"))) { /* the link comes first */
+        struct word link = names[0];
+        names[0] = names[1];
+        names[1] = link;
+    }
     guard_copied(g, names[0].text, names[1].text);
     guard_write(g, who, names[1], true);
 }
@@ -572,11 +589,92 @@ void judge_env(struct guard *g, const struct guard_call *call)
     }
 }
 
+/* Whether npm runs the script of this key for the command: itself, or before or after it. */
+static bool script_runs(struct str key, struct str command)
+{
+    if (str_starts(key, STR("pre")) && !str_eq(key, command))
+        return str_eq(str_from(key, 3), command) || str_eq(key, STR("prepare"));
+    if (str_starts(key, STR("post")) && !str_eq(key, command))
+        return str_eq(str_from(key, 4), command);
+    return str_eq(key, command);
+}
+
+/* The end of a text in quotes that begins at from. */
+static size_t json_text_end(struct str text, size_t from)
+{
+    while (from < text.n && text.p[from] != '"')
+        from += text.p[from] == '\\' ? 2 : 1;
+    return from < text.n ? from : text.n;
+}
+
+/* A package.json that the text wrote: the scripts that this command of npm runs. */
+static void judge_package(struct guard *g, const struct guard_call *call, struct str command)
+{
+    struct str text = guard_written(g, STR("package.json")), key = STR("");
+    size_t at = text.p ? str_find(text, STR("\"scripts\""), 0) : text.n;
+    at = str_find_char(text, '{', at);
+    size_t close = str_find_char(text, '}', at);
+    bool value = false;
+    for (size_t i = at; i < close && !guard_stopped(g); i++) {
+        value |= text.p[i] == ':';
+        if (text.p[i] != '"')
+            continue;
+        size_t end = json_text_end(text, i + 1);
+        struct word code = call->words[0];
+        code.text = str_slice(text, i + 1, end);
+        if (!value)
+            key = code.text;
+        else if (script_runs(key, command))
+            guard_nested(g, call->from == GUARD_BASH ? GUARD_BASH : GUARD_CMD, code);
+        value = false;
+        i = end;
+    }
+}
+
+/* npm pkg set scripts.x=CODE, npm set-script x CODE, npm config set editor PROGRAM. */
+static void judge_npm_setting(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 2; i < call->count; i++) {
+        struct word word = call->words[i];
+        size_t equals = str_find_char(word.text, '=', 0);
+        bool script = str_starts(word.text, STR("scripts."));
+        if (equals < word.text.n)
+            word.text = str_from(word.text, equals + 1);
+        if (script || (i == 3 && str_eqi(call->words[1].text, STR("set-script"))))
+            guard_nested(g, GUARD_BASH, word);
+        else if (guard_starts_launcher(word.text))
+            guard_callback(g, word);
+    }
+}
+
+static void judge_npm_command(struct guard *g, const struct guard_call *call)
+{
+    struct str command = call->words[1].text;
+    if (name_is_one_of(command, STR("pkg|set-script|config|set"))) {
+        judge_npm_setting(g, call);
+        return;
+    }
+    if (name_is_one_of(command, STR("explore")))
+        for (size_t i = 2; i + 1 < call->count; i++)
+            if (str_eq(call->words[i].text, STR("--")))
+                judge_rest(g, call, i + 1);
+    if (name_is_one_of(command, STR("run|run-script|rum|urn")) && call->count > 2)
+        command = call->words[wrapped_program(call, 2, STR("-w|--workspace|--prefix")) %
+                              call->count].text;
+    if (name_is_one_of(command, STR("i|ci|add|install|it|clean-install")))
+        command = STR("install");
+    if (name_is_one_of(command, STR("t|tst")))
+        command = STR("test");
+    if (g->files)
+        judge_package(g, call, command);
+}
+
 /* npm exec, pnpm dlx, yarn dlx … run a program; corepack runs a package manager. */
 void judge_npm(struct guard *g, const struct guard_call *call)
 {
     if (call->count < 2)
         return;
+    judge_npm_command(g, call);
     if (str_eqi(name_program(call->words[0].text), STR("corepack"))) {
         judge_rest(g, call, 1);
         return;

@@ -7,14 +7,32 @@
 
 /* ---- pipelines ---- */
 
+/* A member by a pattern: the first of those that start or delete something that it fits. */
+static struct str matched_member(struct str pattern)
+{
+    struct str rest = STR("ShellExecute|Open|Explore|Start|Run|Exec|Create|Navigate|Delete|InvokeVerb|"
+                          "Invoke|Document");
+    for (size_t end; rest.n; rest = str_from(rest, end + 1)) {
+        end = str_find_char(rest, '|', 0);
+        if (glob_match(GLOB_POWERSHELL, pattern, str_slice(rest, 0, end)))
+            return str_slice(rest, 0, end);
+    }
+    return pattern;
+}
+
 static struct value member_of_item(struct ps_bound *b, struct value item, struct str member,
                                    size_t from)
 {
+    enum { ARGUMENTS = 5 };
     struct value args[8], out;
     size_t n = 0;
+    if (b->present[ARGUMENTS])
+        args[n++] = b->values[ARGUMENTS];
     for (size_t i = from; i < b->count && n < 8; i++)
         if (!b->args[i].name.p)
             args[n++] = b->args[i].value;
+    if (str_has_char(member, '*') || str_has_char(member, '?'))
+        member = matched_member(member);
     if (n == 0 && fold_property(&b->r->f, item, member, &out))
         return out;
     return dotnet_call(b->r, b->at, item, member, args, n, false);
@@ -110,11 +128,6 @@ struct value cmdlet_where(struct ps_bound *b)
     if (kept.kind == VALUE_LIST)
         kept.count = count;
     return kept;
-}
-
-struct value cmdlet_pass(struct ps_bound *b)
-{
-    return b->present[0] ? b->values[0] : b->input;
 }
 
 /* The items in an order or a choice that is not followed: all of them, and one that is unknown. */
@@ -362,6 +375,14 @@ struct value cmdlet_get_item(struct ps_bound *b)
 struct value cmdlet_get_service(struct ps_bound *b)
 {
     return value_object(&b->r->f, STR("service"), STR_NONE);
+}
+
+struct value cmdlet_tee(struct ps_bound *b)
+{
+    struct value through = b->present[0] ? b->values[0] : b->input;
+    if (b->present[1] || b->present[2])
+        ps_run_write(b->r, bound_word(b, b->present[1] ? 1 : 2), through, bound_switch(b, 4));
+    return through;
 }
 
 struct value cmdlet_set_item(struct ps_bound *b)

@@ -301,6 +301,11 @@ static struct value list_call(struct ps_call *c)
         }
         return all;
     }
+    if (is(c->member, "delete") && object.kind == VALUE_STRING)
+        return members_delete_found(c); /* of what Get-ChildItem finds */
+    if (is(c->member, "foreach") && c->count && c->args[0].kind == VALUE_STRING &&
+        !is(c->args[0].text, "foreach"))
+        return dotnet_call(r, c->node, object, c->args[0].text, c->args + 1, c->count - 1, false);
     if (fold_method(&r->f, object, c->member, c->args, c->count, &out))
         return out;
     if (is(c->member, "gettype") && !c->count && object.kind != VALUE_HASH) {

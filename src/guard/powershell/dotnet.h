@@ -36,4 +36,7 @@ struct value com_call(struct ps_call *c);
 struct value call_by_name(struct ps_call *c, struct value name, struct value target,
                           struct value arguments);
 
+/* The files that a path with wildcards or holes stands for are deleted. */
+struct value members_delete_found(struct ps_call *c);
+
 #endif

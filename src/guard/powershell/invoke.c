@@ -235,6 +235,23 @@ static bool without_scope(struct str *name)
     return false;
 }
 
+/* text | sc file: the program of that name knows only these words, and reads no text. */
+static bool is_piped_content(struct ps_run *r, struct str name, const struct ps_arg *args,
+                             size_t count, struct value input)
+{
+    static const struct str verbs =
+        STR("start|stop|pause|continue|control|config|create|delete|failure|failureflag|description|"
+            "sdset|triggerinfo|preferrednode|privs|sidtype|boot|lock|managedaccount");
+    if (!str_eqi(name, STR("sc")) || input.kind == VALUE_VOID)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct str text = value_text(&r->f, args[i].value);
+        if (name_is_one_of(text, verbs) || str_starts(text, STR("\\\\")))
+            return false;
+    }
+    return true;
+}
+
 struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
                           struct ps_arg *args, size_t count, struct value input)
 {
@@ -256,7 +273,8 @@ struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
     }
     bool old = false;
     struct str builtin = scoped ? STR_NONE : cmdlet_alias(name, &old);
-    if (old) { /* in PowerShell 7 it is the program of that name */
+    if (old && !is_piped_content(r, name, args, count, input)) {
+        /* in PowerShell 7 it is the program of that name */
         struct word program = {.text = name, .start = first->start, .end = first->end};
         call_program(r, program, args, count, input);
     }

@@ -123,6 +123,11 @@ static struct value service_start(struct ps_call *c)
     return value_unknown();
 }
 
+static struct value service_objects(struct ps_call *c)
+{
+    return value_object(&c->r->f, STR("service"), STR_NONE);
+}
+
 /* Whoever wrote it: ShellExecute is ShellExecute. */
 static struct value shell_execute(struct ps_call *c)
 {
@@ -161,6 +166,16 @@ static struct value delete_object(struct ps_call *c)
     if (path.kind != VALUE_VOID)
         ps_run_delete(c->r, STR("Delete"), eval_word(c->r, c->node, path),
                       c->count && fold_truth(c->args[0]) != 0 ? GUARD_RECURSE : 0);
+    return value_kind(VALUE_VOID);
+}
+
+struct value members_delete_found(struct ps_call *c)
+{
+    struct word target = eval_word(c->r, c->node, c->object);
+    size_t hole = str_find_char(target.text, GUARD_HOLE, 0);
+    if (hole && hole < target.text.n)
+        target.text = fold_concat(&c->r->f, str_slice(target.text, 0, hole), STR("*"));
+    ps_run_delete(c->r, STR("Delete"), target, GUARD_RECURSE);
     return value_kind(VALUE_VOID);
 }
 
@@ -475,6 +490,7 @@ static const struct member statics[] = {
     {"microsoft.win32.registry", "setvalue", registry_set},
     {"environment", "setenvironmentvariable", environment_set},
     {"environment", "getenvironmentvariable", environment_get},
+    {"serviceprocess.servicecontroller", "getservices", service_objects},
     {"*", "shellexecute*", shell_execute},
 };
 
@@ -507,6 +523,7 @@ static const struct member instances[] = {
     {"io.*", "copyto", copy_stream},
     {"windows.forms.webbrowser", "navigate*", browser_navigate},
     {"windows.controls.webbrowser", "navigate*", browser_navigate},
+    {"serviceprocess.servicecontroller", "start", service_start},
     {"service", "start", service_start},
     {"service", "continue", service_start},
     {"variable", "tostring", object_text},
