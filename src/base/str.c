@@ -17,6 +17,11 @@ bool str_eqi_parts(const char *a, size_t a_n, const char *b, size_t b_n)
     return true;
 }
 
+bool str_is_parts(const char *a, size_t a_n, const char *b)
+{
+    return str_eqi_parts(a, a_n, b, strlen(b));
+}
+
 int str_cmp(struct str a, struct str b)
 {
     size_t n = a.n < b.n ? a.n : b.n;

@@ -114,6 +114,13 @@ static inline bool str_eqi(struct str a, struct str b)
     return str_eqi_parts(a.p, a.n, b.p, b.n);
 }
 
+/* The same with a C string. */
+bool str_is_parts(const char *a, size_t a_n, const char *b);
+static inline bool str_is(struct str a, const char *b)
+{
+    return str_is_parts(a.p, a.n, b);
+}
+
 int str_cmp(struct str a, struct str b);
 int str_cmpi(struct str a, struct str b);
 

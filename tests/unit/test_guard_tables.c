@@ -22,11 +22,13 @@ static const char *const browsers[] = {
 };
 static const char *const wrappers[] = {
 #define WRAPPER(name, options, skip, flags) name,
+#define WRAPPER_UNIX(name, options, skip, flags) name,
 #include "guard/tables/wrappers.def"
 #undef WRAPPER
 };
 static const char *const handlers[] = {
 #define HANDLER(name, judge) name,
+#define HANDLER_UNIX(name, judge) name,
 #include "guard/tables/handlers.def"
 #undef HANDLER
 };

@@ -23,8 +23,12 @@ enum {
 /* Programs that Windows does not have stay out of the program for it. */
 #ifdef _WIN32
 #define PROGRAM_UNIX(name, condition, reason, fix)
+#define HANDLER_UNIX(name, judge)
+#define WRAPPER_UNIX(name, options, skip, flags)
 #else
 #define PROGRAM_UNIX(name, condition, reason, fix) PROGRAM(name, condition, reason, fix)
+#define HANDLER_UNIX(name, judge) HANDLER(name, judge)
+#define WRAPPER_UNIX(name, options, skip, flags) WRAPPER(name, options, skip, flags)
 #endif
 
 static const struct program_pool {

@@ -70,18 +70,29 @@ void judge_start(struct guard *g, const struct guard_call *call)
 static enum cordon_verdict judge_entry(struct str library, struct str entry)
 {
     enum { DENY = CORDON_DENY, ALLOW = CORDON_ALLOW };
+    static const struct entry_pool {
+#define ENTRY(library, entry, verdict) char ROW(l)[sizeof library], ROW(e)[sizeof entry];
+#include "guard/tables/rundll32.def"
+#undef ENTRY
+    } pool = {
+#define ENTRY(library, entry, verdict) library, entry,
+#include "guard/tables/rundll32.def"
+#undef ENTRY
+    };
     static const struct {
-        const char *library, *entry;
+        uint16_t library, entry;
         uint8_t verdict;
     } entries[] = {
-#define ENTRY(library, entry, verdict) {library, entry, verdict},
+#define ENTRY(library, entry, verdict) \
+    {PLACE(entry_pool, ROW(l)), PLACE(entry_pool, ROW(e)), verdict},
 #include "guard/tables/rundll32.def"
 #undef ENTRY
     };
     bool number = entry.n && entry.p[0] == '#';
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
-        if (str_eqi(library, str_of(entries[i].library)) &&
-            (number ? entries[i].verdict == DENY : str_startsi(entry, str_of(entries[i].entry))))
+        if (str_eqi(library, name_at(&pool, entries[i].library)) &&
+            (number ? entries[i].verdict == DENY
+                    : str_startsi(entry, name_at(&pool, entries[i].entry))))
             return (enum cordon_verdict)entries[i].verdict;
     return CORDON_ASK;
 }

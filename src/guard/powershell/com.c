@@ -34,11 +34,6 @@ static const struct {
 #undef COM
 };
 
-static bool is(struct str a, const char *b)
-{
-    return str_eqi(a, str_of(b));
-}
-
 static enum com_class class_of(struct str name)
 {
     if (name.n > 2 && name.p[0] == '{' && name.p[name.n - 1] == '}')
@@ -89,7 +84,7 @@ static void shell_call(struct ps_call *c, struct str member, struct word first)
         "shellexecute",     "open",         "explore",  "filerun",   "invokeverb", "invokeverbex",
         "controlpanelitem", "servicestart", "navigate", "navigate2", "findfiles",  "doit"};
     for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
-        if (!is(member, opening[i]))
+        if (!str_is(member, opening[i]))
             continue;
         bool url = guard_is_url(first.text);
         if (c->r->quiet && !word_known(first))
@@ -102,14 +97,14 @@ static void shell_call(struct ps_call *c, struct str member, struct word first)
 
 static void script_shell_call(struct ps_call *c, struct str member, struct word first)
 {
-    if ((is(member, "run") || is(member, "exec")) && c->count) {
+    if ((str_is(member, "run") || str_is(member, "exec")) && c->count) {
         struct ps_words w = {.r = c->r};
         words_split(&w, call_place(c->node, 0), value_text(&c->r->f, c->args[0]));
         if (w.count)
             ps_run_open(c->r, member, w.words[0], w.words + 1, w.count - 1);
-    } else if (is(member, "regwrite")) {
+    } else if (str_is(member, "regwrite")) {
         guard_write(c->r->g, member, first, false);
-    } else if (is(member, "sendkeys")) {
+    } else if (str_is(member, "sendkeys")) {
         guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, first, member,
                    "types into other programs' windows", "call the program directly");
     }
@@ -125,11 +120,11 @@ static void plain_call(struct ps_call *c, struct str member)
     case COM_SHELL: shell_call(c, member, first); break;
     case COM_SCRIPT_SHELL: script_shell_call(c, member, first); break;
     case COM_FILES:
-        if (is(member, "deletefolder") || is(member, "deletefile"))
+        if (str_is(member, "deletefolder") || str_is(member, "deletefile"))
             ps_run_delete(c->r, member, first, GUARD_FORCE | GUARD_RECURSE);
         break;
     case COM_WMI:
-        if (is(member, "create") || str_startsi(member, STR("execmethod")))
+        if (str_is(member, "create") || str_startsi(member, STR("execmethod")))
             guard_find(g, GUARD_LAUNCH_OUTSIDE, first, member, NULL, NULL);
         break;
     case COM_TASKS:
@@ -137,7 +132,7 @@ static void plain_call(struct ps_call *c, struct str member)
             guard_find(g, GUARD_LAUNCH_OUTSIDE, first, member, NULL, NULL);
         break;
     default:
-        if (is(member, "shellexecute") || is(member, "executeshellcommand"))
+        if (str_is(member, "shellexecute") || str_is(member, "executeshellcommand"))
             guard_find(g, GUARD_LAUNCH_OUTSIDE, first, member, NULL, NULL);
         else if (str_startsi(member, STR("navigate")))
             guard_find(g, GUARD_LAUNCH_BROWSER, first, member, NULL, NULL);
@@ -149,7 +144,7 @@ struct value com_call(struct ps_call *c)
 {
     call_blocks(c, c->object);
     struct str property = c->object.object->text;
-    if (property.p && is(c->member, "invoke")) { /* object.Name.Invoke(…) */
+    if (property.p && str_is(c->member, "invoke")) { /* object.Name.Invoke(…) */
         if (str_has_char(property, GUARD_HOLE))
             ps_run_opaque_command(c->r, word_unknown(c->node->start, c->node->end));
         else

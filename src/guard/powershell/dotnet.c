@@ -4,11 +4,6 @@
 
 #include "guard/names.h"
 
-static bool is(struct str a, const char *b)
-{
-    return str_eqi(a, str_of(b));
-}
-
 struct ps_node *call_place(struct ps_node *node, size_t n)
 {
     if (node->kind != PS_CALL)
@@ -47,9 +42,9 @@ struct str dotnet_type(struct ps_run *r, struct str name)
     name = fold_lower(&r->f, str_trim(name));
     if (str_starts(name, STR("system.")))
         name = str_from(name, 7);
-    if (is(name, "powershell"))
+    if (str_is(name, "powershell"))
         return STR("management.automation.powershell");
-    if (is(name, "scriptblock") || is(name, "management.automation.scriptblock"))
+    if (str_is(name, "scriptblock") || str_is(name, "management.automation.scriptblock"))
         return STR("scriptblock");
     if (!str_has_char(name, '.')) {
         /* using namespace System.Diagnostics: [Process] */
@@ -102,10 +97,10 @@ void dotnet_wmi(struct ps_run *r, struct ps_node *at, struct str class, struct s
     size_t dot = str_find_char(class, '.', 0);
     class = str_trim(str_slice(class, 0, dot));
     for (size_t i = 0; i < sizeof starting / sizeof *starting; i++)
-        starts |= is(method, starting[i]);
-    bool risky = unknown && is(method, "create");
+        starts |= str_is(method, starting[i]);
+    bool risky = unknown && str_is(method, "create");
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        risky |= is(class, classes[i]);
+        risky |= str_is(class, classes[i]);
     if (unknown && nameless)
         ps_run_opaque_command(r, word_unknown(at->start, at->end));
     if (risky && starts && !(r->quiet && unknown))
@@ -156,38 +151,38 @@ struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
     struct fold *f = &r->f;
     struct value out;
     bool own;
-    if (is(type, "string") || str_startsi(type, STR("text.asciiencoding")) ||
+    if (str_is(type, "string") || str_startsi(type, STR("text.asciiencoding")) ||
         str_startsi(type, STR("text.u"))) {
         fold_static(f, type, STR("new"), args, count, &out);
         return out;
     }
-    if (is(type, "uri"))
+    if (str_is(type, "uri"))
         return count == 0 ? value_unknown()
                           : value_string(count == 1 ? value_text(f, args[0])
                                                     : fold_concat(f, value_text(f, args[0]),
                                                                   value_text(f, args[1])));
-    if (is(type, "management.managementclass") || is(type, "management.managementobject"))
+    if (str_is(type, "management.managementclass") || str_is(type, "management.managementobject"))
         return value_object(
             f,
             fold_concat(f, STR("wmi/"),
                         count ? fold_lower(f, value_text(f, args[count - 1])) : STR("")),
             STR_NONE);
-    if (is(type, "collections.hashtable") ||
-        is(type, "collections.specialized.ordereddictionary")) {
+    if (str_is(type, "collections.hashtable") ||
+        str_is(type, "collections.specialized.ordereddictionary")) {
         out = value_kind(VALUE_HASH);
         out.hash = ARENA_NEW(f->arena, struct value_hash);
         return out.hash ? out : value_unknown();
     }
-    if (is(type, "io.memorystream") || is(type, "io.streamreader") ||
+    if (str_is(type, "io.memorystream") || str_is(type, "io.streamreader") ||
         str_startsi(type, STR("io.compression.")))
         return new_stream(r, type, args, count);
     run_class_method(r, at, type, type, args, count, &own);
     out = value_object(f, type, STR_NONE);
     if (out.kind != VALUE_OBJECT)
         return out;
-    if (is(type, "text.stringbuilder"))
+    if (str_is(type, "text.stringbuilder"))
         out.object->text = count ? value_text(f, args[0]) : STR("");
-    if (is(type, "diagnostics.processstartinfo")) {
+    if (str_is(type, "diagnostics.processstartinfo")) {
         if (count > 0)
             value_put(f, &out.object->properties, STR("filename"), args[0]);
         if (count > 1)
@@ -196,7 +191,7 @@ struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
     if (str_startsi(type, STR("io.")) && count)
         value_put(f, &out.object->properties, STR("fullname"), args[0]);
     /* NetworkCredential(user, password) gives the password back */
-    if (is(type, "net.networkcredential") && count > 1)
+    if (str_is(type, "net.networkcredential") && count > 1)
         value_put(f, &out.object->properties, STR("password"), args[1]);
     return out;
 }
@@ -217,7 +212,7 @@ static struct value static_call(struct ps_call *c)
 {
     struct value out;
     bool own;
-    if (is(c->member, "new"))
+    if (str_is(c->member, "new"))
         return dotnet_new(c->r, c->node, c->type, c->args, c->count);
     if (members_static(c, &out))
         return out;
@@ -260,7 +255,7 @@ static struct value object_call(struct ps_call *c)
     out = run_class_method(c->r, c->node, c->type, c->member, c->args, c->count, &own);
     if (own)
         return out;
-    if (str_startsi(c->member, STR("invoke")) || is(c->member, "dynamicinvoke"))
+    if (str_startsi(c->member, STR("invoke")) || str_is(c->member, "dynamicinvoke"))
         return members_unknown(c, false);
     call_blocks(c, value_unknown());
     return value_unknown();
@@ -290,7 +285,7 @@ static struct value list_call(struct ps_call *c)
     struct value object = c->object, out;
     if (c->count && c->args[0].kind == VALUE_BLOCK) { /* .ForEach({…}) and .Where({…}) */
         struct value items = value_items(&r->f, object), all = value_kind(VALUE_VOID);
-        bool where = is(c->member, "where");
+        bool where = str_is(c->member, "where");
         for (size_t i = 0; items.kind == VALUE_LIST && i < items.count && !guard_stopped(r->g);
              i++) {
             struct value v = ps_run_block_on(r, c->args[0].node, items.items[i]);
@@ -301,14 +296,14 @@ static struct value list_call(struct ps_call *c)
         }
         return all;
     }
-    if (is(c->member, "delete") && object.kind == VALUE_STRING)
+    if (str_is(c->member, "delete") && object.kind == VALUE_STRING)
         return members_delete_found(c); /* of what Get-ChildItem finds */
-    if (is(c->member, "foreach") && c->count && c->args[0].kind == VALUE_STRING &&
-        !is(c->args[0].text, "foreach"))
+    if (str_is(c->member, "foreach") && c->count && c->args[0].kind == VALUE_STRING &&
+        !str_is(c->args[0].text, "foreach"))
         return dotnet_call(r, c->node, object, c->args[0].text, c->args + 1, c->count - 1, false);
     if (fold_method(&r->f, object, c->member, c->args, c->count, &out))
         return out;
-    if (is(c->member, "gettype") && !c->count && object.kind != VALUE_HASH) {
+    if (str_is(c->member, "gettype") && !c->count && object.kind != VALUE_HASH) {
         out = value_kind(VALUE_TYPE);
         out.text = object.kind == VALUE_STRING ? STR("string") : STR("object");
         return out;
@@ -320,7 +315,7 @@ static struct value list_call(struct ps_call *c)
             dotnet_call(r, c->node, object.items[i], c->member, c->args, c->count, false);
         return value_unknown();
     }
-    if (object.kind == VALUE_HASH && !is(c->member, "start")) /* [Diagnostics.Process]@{…} */
+    if (object.kind == VALUE_HASH && !str_is(c->member, "start")) /* [Diagnostics.Process]@{…} */
         return value_unknown();
     if (object.kind == VALUE_HASH)
         ps_run_opaque_command(r, word_unknown(c->node->start, c->node->end));
@@ -348,11 +343,11 @@ static struct value type_call(struct ps_call *c, bool is_static)
     c->type = c->object.text;
     if (is_static)
         return static_call(c);
-    if ((is(c->member, "getmethod") || is(c->member, "getmethods")) && c->count)
+    if ((str_is(c->member, "getmethod") || str_is(c->member, "getmethods")) && c->count)
         return method_value(
             c->r, c->object,
             value_known(c->args[0]) ? value_text(&c->r->f, c->args[0]) : STR("\xFF"), true);
-    if (is(c->member, "tostring"))
+    if (str_is(c->member, "tostring"))
         return value_string(value_text(&c->r->f, c->object));
     return str_startsi(c->member, STR("invoke")) ? members_unknown(c, false) : value_unknown();
 }
@@ -366,7 +361,7 @@ static struct value block_call(struct ps_call *c)
             few[n] = (struct ps_arg){.node = call_place(c->node, n), .value = c->args[n]};
         return ps_run_block(c->r, c->object.node, few, n, value_kind(VALUE_VOID), true);
     }
-    return is(c->member, "getnewclosure") ? c->object : value_unknown();
+    return str_is(c->member, "getnewclosure") ? c->object : value_unknown();
 }
 
 struct value dotnet_call(struct ps_run *r, struct ps_node *node, struct value object,
@@ -375,12 +370,12 @@ struct value dotnet_call(struct ps_run *r, struct ps_node *node, struct value ob
     struct ps_call call = {r, node, object, STR_NONE, member, args, count}, *c = &call;
     if (str_has_char(member, GUARD_HOLE))
         return unknown_member(c);
-    if (is(member, "invokemember") && count && object.kind != VALUE_METHOD)
+    if (str_is(member, "invokemember") && count && object.kind != VALUE_METHOD)
         return invoke_member(c);
     switch (object.kind) {
     case VALUE_TYPE: return type_call(c, is_static);
     case VALUE_METHOD:
-        if (is(member, "tostring"))
+        if (str_is(member, "tostring"))
             return value_string(value_text(&r->f, object));
         return str_startsi(member, STR("invoke")) ? invoke_method(c) : value_unknown();
     case VALUE_BLOCK: return block_call(c);
@@ -410,18 +405,18 @@ static struct value object_property(struct ps_run *r, struct value object, struc
         return *hit;
     if (str_starts(type, STR("com/"))) /* which may be a method that is called later */
         return value_object(&r->f, type, member);
-    if (str_starts(type, STR("wmi/")) || (is(type, "powershell") && is(member, "commands")))
+    if (str_starts(type, STR("wmi/")) || (str_is(type, "powershell") && str_is(member, "commands")))
         return object;
-    if (is(type, "executioncontext") || is(type, "invokecommand"))
-        return str_startsi(member, STR("invoke")) && is(type, "invokecommand")
+    if (str_is(type, "executioncontext") || str_is(type, "invokecommand"))
+        return str_startsi(member, STR("invoke")) && str_is(type, "invokecommand")
                    ? method_value(r, object, member, false)
                    : value_object(&r->f, STR("invokecommand"), STR_NONE);
-    if (is(type, "diagnostics.process") && is(member, "startinfo")) {
+    if (str_is(type, "diagnostics.process") && str_is(member, "startinfo")) {
         out = value_object(&r->f, STR("diagnostics.processstartinfo"), STR_NONE);
         value_put(&r->f, &object.object->properties, STR("startinfo"), out);
         return out;
     }
-    if (is(type, "command") && (is(member, "scriptblock") || is(member, "commandtype")))
+    if (str_is(type, "command") && (str_is(member, "scriptblock") || str_is(member, "commandtype")))
         return object;
     return method_value(r, object, member, false);
 }
@@ -431,14 +426,14 @@ static struct value type_property(struct ps_run *r, struct value type, struct st
 {
     struct value out;
     if (!is_static) {
-        if (is(member, "assembly"))
+        if (str_is(member, "assembly"))
             return value_object(&r->f, STR("assembly"), STR_NONE);
         return fold_property(&r->f, type, member, &out) ? out : value_unknown();
     }
-    if ((!str_has_char(type.text, '.') || is(type.text, "text.encoding")) &&
+    if ((!str_has_char(type.text, '.') || str_is(type.text, "text.encoding")) &&
         fold_static(&r->f, type.text, member, NULL, 0, &out) && out.kind != VALUE_UNKNOWN)
         return out;
-    if (is(type.text, "appdomain") && is(member, "currentdomain"))
+    if (str_is(type.text, "appdomain") && str_is(member, "currentdomain"))
         return value_object(&r->f, STR("appdomain"), STR_NONE);
     return method_value(r, type, member, false);
 }
@@ -455,8 +450,8 @@ static struct value scalar_property(struct ps_run *r, struct ps_node *node, stru
     if (fold_property(&r->f, object, member, &out))
         return out;
     if (object.kind == VALUE_STRING &&
-        (is(member, "fullname") || is(member, "path") || is(member, "providerpath") ||
-         is(member, "pspath") || is(member, "value") ||
+        (str_is(member, "fullname") || str_is(member, "path") || str_is(member, "providerpath") ||
+         str_is(member, "pspath") || str_is(member, "value") ||
          /* $PROFILE.CurrentUserAllHosts */
          str_startsi(member, STR("currentuser")) || str_startsi(member, STR("allusers"))))
         return object;
@@ -485,7 +480,7 @@ struct value dotnet_property(struct ps_run *r, struct ps_node *node, struct valu
     case VALUE_CHAR:
     case VALUE_NUMBER: return scalar_property(r, node, object, member, is_static);
     case VALUE_BLOCK:
-        return is(member, "ast") ? value_unknown() : method_value(r, object, member, false);
+        return str_is(member, "ast") ? value_unknown() : method_value(r, object, member, false);
     default: return value_unknown();
     }
 }

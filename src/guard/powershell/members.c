@@ -4,11 +4,6 @@
 
 #include "guard/names.h"
 
-static bool is(struct str a, const char *b)
-{
-    return str_eqi(a, str_of(b));
-}
-
 static struct word at_node(struct ps_call *c, struct str text)
 {
     return (struct word){.text = text, .start = c->node->start, .end = c->node->end};
@@ -36,7 +31,7 @@ static struct value process_start(struct ps_call *c)
     if (file.kind == VALUE_OBJECT || file.kind == VALUE_HASH) {
         struct value info = file;
         struct str verb = value_text(&r->f, property_of(info, "verb"));
-        if (is(verb, "runas"))
+        if (str_is(verb, "runas"))
             guard_find(r->g, GUARD_LAUNCH_OUTSIDE, at_node(c, verb), STR("Process.Start"),
                        "starts the program elevated, outside the sandboxed process tree", NULL);
         file = property_of(info, "filename");
@@ -76,7 +71,7 @@ static struct value com_create(struct ps_call *c)
 {
     if (!c->count)
         return value_unknown();
-    size_t index = is(c->member, "getobject") ? c->count - 1 : 0;
+    size_t index = str_is(c->member, "getobject") ? c->count - 1 : 0;
     return dotnet_com(c->r, call_place(c->node, index), value_text(&c->r->f, c->args[index]));
 }
 
@@ -259,7 +254,7 @@ static struct value block_create(struct ps_call *c)
 static struct value code_invoke(struct ps_call *c)
 {
     return ps_run_value(c->r, c->object, c->node, NULL, 0, value_kind(VALUE_VOID),
-                        is(c->type, "code"));
+                        str_is(c->type, "code"));
 }
 
 static struct value keep_object(struct ps_call *c)
@@ -369,9 +364,9 @@ static struct value builder_call(struct ps_call *c)
     struct fold *f = &c->r->f;
     struct str *text = &c->object.object->text;
     struct fold_buffer **grows = &c->object.object->grows;
-    if (is(c->member, "tostring"))
+    if (str_is(c->member, "tostring"))
         return c->count ? value_unknown() : value_string(*text);
-    if (is(c->member, "append") && c->count == 1) {
+    if (str_is(c->member, "append") && c->count == 1) {
         if (!*grows && (*grows = ARENA_NEW(f->arena, struct fold_buffer)))
             fold_add(f, *grows, *text);
         if (*grows)
@@ -380,10 +375,10 @@ static struct value builder_call(struct ps_call *c)
         return c->object;
     }
     *grows = NULL;
-    if (is(c->member, "appendline"))
+    if (str_is(c->member, "appendline"))
         *text = fold_concat(
             f, fold_concat(f, *text, c->count ? value_text(f, c->args[0]) : STR("")), STR("\r\n"));
-    else if (is(c->member, "clear"))
+    else if (str_is(c->member, "clear"))
         *text = STR("");
     else
         *text = fold_concat(f, *text, STR("\xFF"));
@@ -403,7 +398,7 @@ static struct value read_stream(struct ps_call *c)
     struct value bytes = value_object(f, STR("bytes"), c->object.object->text), out;
     if (!c->object.object->text.p || bytes.kind != VALUE_OBJECT)
         return value_unknown();
-    if (is(c->member, "toarray"))
+    if (str_is(c->member, "toarray"))
         return bytes;
     struct value encoding = property_of(c->object, "encoding");
     struct str name = encoding.kind == VALUE_STRING ? encoding.text : STR("encoding/utf8");
@@ -443,107 +438,93 @@ static struct value environment_get(struct ps_call *c)
 static struct value wmi_call(struct ps_call *c)
 {
     struct str class = str_from(c->type, 4), method = c->member;
-    if (is(method, "invokemethod") && c->count)
+    if (str_is(method, "invokemethod") && c->count)
         method = value_text(&c->r->f, c->args[0]);
-    if (is(method, "delete") && str_find(class, STR("shadowcopy"), 0) < class.n && !c->r->quiet)
+    if (str_is(method, "delete") && str_find(class, STR("shadowcopy"), 0) < class.n && !c->r->quiet)
         guard_find(c->r->g, GUARD_DESTROY_DISK, at_node(c, class), STR("Delete"), NULL, NULL);
     dotnet_wmi(c->r, c->node, class.n ? class : STR("\xFF"), method, method);
     call_blocks(c, c->object);
-    return is(method, "get") || is(method, "put") ? c->object : value_unknown();
+    return str_is(method, "get") || str_is(method, "put") ? c->object : value_unknown();
 }
 
-/* ---- the tables; a star at the end stands for anything ---- */
+/* ---- the tables ---- */
 
 struct member {
-    const char *type, *member;
-    struct value (*run)(struct ps_call *c);
+    uint16_t type, member; /* in a pool of their own */
+    uint8_t run;
+};
+
+static struct value (*const runs[])(struct ps_call *c) = {
+    process_start, interaction_shell, com_create, interaction_call, help_show, launcher,
+    send_keys, delete_folder, delete_file, write_file, delete_anything, create_instance,
+    com_type, type_by_name, load_assembly, marshal_keep, block_create, shell_create,
+    registry_set, environment_set, environment_get, service_objects, shell_execute, com_call,
+    wmi_call, encoding_call, shell_script, shell_command, shell_argument, shell_invoke,
+    keep_object, builder_call, code_invoke, object_text, context_script, context_expand,
+    context_command, process_start_object, download_file, delete_object, read_stream,
+    copy_stream, browser_navigate, service_start,
+};
+
+enum {
+    AT_process_start, AT_interaction_shell, AT_com_create, AT_interaction_call, AT_help_show,
+    AT_launcher, AT_send_keys, AT_delete_folder, AT_delete_file, AT_write_file,
+    AT_delete_anything, AT_create_instance, AT_com_type, AT_type_by_name, AT_load_assembly,
+    AT_marshal_keep, AT_block_create, AT_shell_create, AT_registry_set, AT_environment_set,
+    AT_environment_get, AT_service_objects, AT_shell_execute, AT_com_call, AT_wmi_call,
+    AT_encoding_call, AT_shell_script, AT_shell_command, AT_shell_argument, AT_shell_invoke,
+    AT_keep_object, AT_builder_call, AT_code_invoke, AT_object_text, AT_context_script,
+    AT_context_expand, AT_context_command, AT_process_start_object, AT_download_file,
+    AT_delete_object, AT_read_stream, AT_copy_stream, AT_browser_navigate, AT_service_start,
+};
+
+static const struct static_pool {
+#define MEMBER(type, member, run) char ROW(t)[sizeof type], ROW(m)[sizeof member];
+#include "guard/tables/ps_statics.def"
+#undef MEMBER
+} static_pool = {
+#define MEMBER(type, member, run) type, member,
+#include "guard/tables/ps_statics.def"
+#undef MEMBER
 };
 
 static const struct member statics[] = {
-    {"diagnostics.process", "start", process_start},
-    {"microsoft.visualbasic.interaction", "shell", interaction_shell},
-    {"microsoft.visualbasic.interaction", "createobject", com_create},
-    {"microsoft.visualbasic.interaction", "getobject", com_create},
-    {"microsoft.visualbasic.interaction", "callbyname", interaction_call},
-    {"windows.forms.help", "*", help_show},
-    {"windows.system.launcher*", "*", launcher},
-    {"windows.forms.sendkeys", "*", send_keys},
-    {"io.directory", "delete", delete_folder},
-    {"io.file", "delete", delete_file},
-    {"io.file", "writeall*", write_file},
-    {"io.file", "appendall*", write_file},
-    {"microsoft.visualbasic.fileio.filesystem", "delete*", delete_anything},
-    {"activator", "createinstance", create_instance},
-    {"type", "gettypefromprogid", com_type},
-    {"type", "gettypefromclsid", com_type},
-    {"type", "gettype", type_by_name},
-    {"runtimetype", "gettype", type_by_name},
-    {"reflection.assembly", "load", load_assembly},
-    {"appdomain", "load", load_assembly},
-    {"runtime.interopservices.marshal", "getactiveobject", com_create},
-    {"runtime.interopservices.marshal", "bindtomoniker", com_create},
-    {"runtime.interopservices.marshal", "ptrtostring*", marshal_keep},
-    {"runtime.interopservices.marshal", "securestringto*", marshal_keep},
-    {"runtime.interopservices.marshal", "stringto*", marshal_keep},
-    {"scriptblock", "create", block_create},
-    {"management.automation.powershell", "create", shell_create},
-    {"microsoft.win32.registry", "setvalue", registry_set},
-    {"environment", "setenvironmentvariable", environment_set},
-    {"environment", "getenvironmentvariable", environment_get},
-    {"serviceprocess.servicecontroller", "getservices", service_objects},
-    {"*", "shellexecute*", shell_execute},
+#define MEMBER(type, member, run) \
+    {PLACE(static_pool, ROW(t)), PLACE(static_pool, ROW(m)), AT_##run},
+#include "guard/tables/ps_statics.def"
+#undef MEMBER
+};
+
+static const struct instance_pool {
+#define MEMBER(type, member, run) char ROW(t)[sizeof type], ROW(m)[sizeof member];
+#include "guard/tables/ps_instances.def"
+#undef MEMBER
+} instance_pool = {
+#define MEMBER(type, member, run) type, member,
+#include "guard/tables/ps_instances.def"
+#undef MEMBER
 };
 
 static const struct member instances[] = {
-    {"com/*", "*", com_call},
-    {"wmi/*", "*", wmi_call},
-    {"encoding/*", "*", encoding_call},
-    {"powershell", "addscript", shell_script},
-    {"powershell", "addcommand", shell_command},
-    {"powershell", "addargument", shell_argument},
-    {"powershell", "addparameter", shell_argument},
-    {"powershell", "invoke*", shell_invoke},
-    {"powershell", "begininvoke*", shell_invoke},
-    {"powershell", "*", keep_object},
-    {"text.stringbuilder", "*", builder_call},
-    {"code", "invoke*", code_invoke},
-    {"code", "tostring", object_text},
-    {"code", "*", keep_object},
-    {"invokecommand", "invokescript", context_script},
-    {"invokecommand", "newscriptblock", block_create},
-    {"invokecommand", "expandstring", context_expand},
-    {"invokecommand", "getc*", context_command},
-    {"assembly", "gettype", type_by_name},
-    {"diagnostics.process", "start", process_start_object},
-    {"net.*", "downloadfile*", download_file},
-    {"appdomain", "load*", load_assembly},
-    {"io.*", "delete", delete_object},
-    {"io.*", "readtoend", read_stream},
-    {"io.*", "toarray", read_stream},
-    {"io.*", "copyto", copy_stream},
-    {"windows.forms.webbrowser", "navigate*", browser_navigate},
-    {"windows.controls.webbrowser", "navigate*", browser_navigate},
-    {"serviceprocess.servicecontroller", "start", service_start},
-    {"service", "start", service_start},
-    {"service", "continue", service_start},
-    {"variable", "tostring", object_text},
-    {"command", "tostring", object_text},
-    {"command", "invoke*", code_invoke},
+#define MEMBER(type, member, run) \
+    {PLACE(instance_pool, ROW(t)), PLACE(instance_pool, ROW(m)), AT_##run},
+#include "guard/tables/ps_instances.def"
+#undef MEMBER
 };
 
-static bool fits(const char *pattern, struct str text)
+static bool fits(struct str name, struct str text)
 {
-    struct str name = str_of(pattern);
     if (name.p[name.n - 1] == '*')
         return str_startsi(text, str_slice(name, 0, name.n - 1));
     return str_eqi(text, name);
 }
 
-static bool dispatch(const struct member *rows, size_t count, struct ps_call *c, struct value *out)
+static bool dispatch(const void *pool, const struct member *rows, size_t count, struct ps_call *c,
+                     struct value *out)
 {
     for (size_t i = 0; i < count; i++) {
-        if (fits(rows[i].type, c->type) && fits(rows[i].member, c->member)) {
-            *out = rows[i].run(c);
+        if (fits(name_at(pool, rows[i].type), c->type) &&
+            fits(name_at(pool, rows[i].member), c->member)) {
+            *out = runs[rows[i].run](c);
             return true;
         }
     }
@@ -552,20 +533,20 @@ static bool dispatch(const struct member *rows, size_t count, struct ps_call *c,
 
 bool members_static(struct ps_call *c, struct value *out)
 {
-    return dispatch(statics, NAME_ROWS(statics), c, out);
+    return dispatch(&static_pool, statics, NAME_ROWS(statics), c, out);
 }
 
 bool members_instance(struct ps_call *c, struct value *out)
 {
-    return dispatch(instances, NAME_ROWS(instances), c, out);
+    return dispatch(&instance_pool, instances, NAME_ROWS(instances), c, out);
 }
 
 /* ---- receivers that are not known ---- */
 
 static bool invokes(struct str member)
 {
-    return str_startsi(member, STR("invoke")) || is(member, "dynamicinvoke") ||
-           is(member, "begininvoke");
+    return str_startsi(member, STR("invoke")) || str_is(member, "dynamicinvoke") ||
+           str_is(member, "begininvoke");
 }
 
 struct value members_unknown(struct ps_call *c, bool is_static)
@@ -575,27 +556,27 @@ struct value members_unknown(struct ps_call *c, bool is_static)
     struct word first = call_word(c, 0);
     bool url = c->count && guard_is_url(first.text);
     call_blocks(c, value_unknown());
-    if ((is(member, "shellexecute") && c->count) || is(member, "executeshellcommand")) {
+    if ((str_is(member, "shellexecute") && c->count) || str_is(member, "executeshellcommand")) {
         guard_find(r->g, GUARD_LAUNCH_OUTSIDE, first, member, "hands this to the desktop's shell",
                    NULL);
     } else if (str_startsi(member, STR("navigate")) && url) {
         guard_find(r->g, GUARD_LAUNCH_BROWSER, first, member, NULL, NULL);
-    } else if ((is(member, "run") || is(member, "exec") || is(member, "start")) && url) {
+    } else if ((str_is(member, "run") || str_is(member, "exec") || str_is(member, "start")) && url) {
         ps_run_open(r, member, first, NULL, 0);
-    } else if (c->count && (is(member, "addscript") ||
-                            (is(member, "createpipeline") && c->args[0].kind == VALUE_STRING))) {
+    } else if (c->count && (str_is(member, "addscript") ||
+                            (str_is(member, "createpipeline") && c->args[0].kind == VALUE_STRING))) {
         c->object = value_object(&r->f, STR("powershell"), STR_NONE);
         return c->object.kind == VALUE_OBJECT ? shell_script(c) : c->object;
     } else if (str_startsi(member, STR("downloadfile"))) {
         return download_file(c);
-    } else if (is(member, "invokescript") && c->count) {
+    } else if (str_is(member, "invokescript") && c->count) {
         ps_run_code(r, call_place(c->node, 0), c->args[0], member);
-    } else if (is(member, "gettype") && c->count && c->args[0].kind == VALUE_STRING) {
+    } else if (str_is(member, "gettype") && c->count && c->args[0].kind == VALUE_STRING) {
         return type_by_name(c);
-    } else if (invokes(member) || (is_static && is(member, "start"))) {
+    } else if (invokes(member) || (is_static && str_is(member, "start"))) {
         /* Code, a command or a method that nobody can name. */
         ps_run_opaque_command(r, word_unknown(c->node->start, c->node->end));
-    } else if (is(member, "delete") && c->count == 1 && c->args[0].kind == VALUE_BOOL) {
+    } else if (str_is(member, "delete") && c->count == 1 && c->args[0].kind == VALUE_BOOL) {
         ps_run_delete(r, STR("Delete"), word_unknown(c->node->start, c->node->end), GUARD_RECURSE);
     }
     return value_unknown();
