@@ -419,8 +419,11 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
                     STR_ARG(root->from), STR_ARG(root->given));
     root->path = facts.final;
     root->link = facts.link || (s->cwd_is_link && str_eq(path.text, s->cwd));
-    struct str git = worktree_git_dir(&s->arena, &s->policy.paths, root->path);
-    return git.n ? add(s, &s->policy.git_dirs, git, root->from) : 0;
+    struct worktree git;
+    if (!worktree_find(&s->arena, &s->policy.paths, root->path, &git))
+        return 0;
+    int rc = add(s, &s->policy.git_dirs, git.shared, root->from);
+    return rc ? rc : add(s, &s->policy.git_dirs, git.own, root->from);
 }
 
 /* Where a rule's path ends; what does not exist yet keeps its spelling. */

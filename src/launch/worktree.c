@@ -40,16 +40,18 @@ static bool look_at_named(struct arena *arena, const struct path_context *paths,
            path.class == PATH_FILE && disk_look(arena, path.text, facts) == 0 && facts->exists;
 }
 
-struct str worktree_git_dir(struct arena *arena, const struct path_context *paths, struct str root)
+bool worktree_find(struct arena *arena, const struct path_context *paths, struct str root,
+                   struct worktree *out)
 {
     struct disk_facts named, back;
     struct str file = join(arena, paths->dialect, root, ".git");
     if (!file.n || !look_at_named(arena, paths, file, STR("gitdir: "), &named) || !named.directory)
-        return STR_NONE;
+        return false;
     struct str list = path_parent(paths->dialect, named.final);
     struct str back_file = join(arena, paths->dialect, named.final, "gitdir");
     if (!str_eq(path_leaf(paths->dialect, list), STR("worktrees")) || !back_file.n ||
         !look_at_named(arena, paths, back_file, STR(""), &back) || !str_eq(back.final, file))
-        return STR_NONE;
-    return path_parent(paths->dialect, list);
+        return false;
+    *out = (struct worktree){path_parent(paths->dialect, list), named.final};
+    return true;
 }

@@ -21,6 +21,7 @@ struct question {
     struct policy_answer *answer;
     struct image_match match;
     enum zone zone;
+    bool guarded; /* what a run makes under the name .git there is to hold no commands */
 };
 
 static bool is_separator(char c)
@@ -227,7 +228,11 @@ static enum cordon_verdict decide_git(struct question *q, bool top)
     /* A folder, or the file of a worktree or submodule. */
     bool made = r->access == POLICY_CREATE;
     bool moved_in = r->access == POLICY_RENAME_TO && folder && r->facts.seen;
-    bool new = !top || q->policy->settings.git == POLICY_GIT_FULL;
+    bool full = q->policy->settings.git == POLICY_GIT_FULL;
+    bool new = !top || full;
+    /* Git goes where a link or such a file leads, and that may be a folder with any config. */
+    if (q->guarded && (r->facts.symlink || (!folder && !full)))
+        new = false;
     if (new && !r->facts.exists && (made || moved_in))
         return allow(q, RULE_GIT_NEW, ZONE_GIT_NEW, 0);
     if (made && folder && r->facts.exists) /* made before */
@@ -285,6 +290,47 @@ static enum cordon_verdict decide_commit(struct question *q, struct str below, b
     return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
 }
 
+/* git init tries whether links work, by one with a random name: t and six more. */
+static bool is_trial(struct str below)
+{
+    bool trial = below.n == 7 && below.p[0] == 't';
+    for (size_t i = 1; i < below.n && trial; i++)
+        trial = ascii_is_alnum(below.p[i]);
+    return trial;
+}
+
+/* In a repository that this run made: git enters it if the one around it lists it, and runs what
+   its config and its hooks say. */
+static enum cordon_verdict decide_new(struct question *q, struct str below)
+{
+    const struct policy_request *r = q->request;
+    bool full = q->policy->settings.git == POLICY_GIT_FULL;
+    bool changes = appears(r) || r->access == POLICY_WRITE || r->access == POLICY_REPARSE;
+    if (below.n == 0)
+        return r->facts.symlink && changes ? deny_name(q, RULE_GIT_COMMANDS, "this link")
+                                           : CORDON_ALLOW;
+    enum git_part part = git_new_part(q->policy->settings.paths.dialect, below, full);
+    if (part == GIT_CONFIG && r->access == POLICY_LINK_FROM)
+        return deny_name(q, RULE_GIT_COMMANDS, "its config");
+    if (!changes)
+        return CORDON_ALLOW;
+    if (r->facts.symlink && appears(r) && !is_trial(below))
+        return deny_name(q, RULE_GIT_COMMANDS, "this link");
+    switch (part) {
+    case GIT_KEEPS: return CORDON_ALLOW;
+    case GIT_HOOKS:
+        return r->access == POLICY_CREATE && r->path.folder
+                   ? CORDON_ALLOW
+                   : deny_name(q, RULE_GIT_COMMANDS, "its hooks");
+    case GIT_CONFIG:
+        return r->access == POLICY_RENAME_TO && r->facts.config_judged
+                   ? CORDON_ALLOW
+                   : deny_name(q, RULE_GIT_COMMANDS, "its config");
+    case GIT_OBEYS: break;
+    }
+    return deny_name(q, RULE_GIT_COMMANDS, "this file");
+}
+
 static bool is_root_end(const struct image_match *match, size_t end)
 {
     if (match->root_count > IMAGE_MAX_NESTED)
@@ -316,6 +362,7 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
                                  .started = true};
     struct str component;
     enum zone zone = place;
+    q->guarded = place == ZONE_ROOT && q->request->facts.guards_new;
     bool packages =
         place == ZONE_ROOT && is_cache(cursor.dialect, str_slice(cursor.path, 0, start));
     for (size_t before = cursor.pos; path_next(&cursor, &component); before = cursor.pos) {
@@ -337,6 +384,8 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
         bool top = is_root_end(&q->match, before) || (place == ZONE_TEMP && before == start);
         if ((!top || policy->settings.git == POLICY_GIT_FULL) && q->request->facts.created_by_run) {
             zone = ZONE_GIT_FREE;
+            if (q->guarded && decide_new(q, str_from(cursor.path, cursor.pos + 1)) != CORDON_ALLOW)
+                return CORDON_DENY;
             continue;
         }
         if (top && policy->settings.git == POLICY_GIT_PROTECT)
@@ -405,6 +454,35 @@ static bool is_place(const struct path *path, size_t end)
     return path->text.n == end || (path->text.n == end + 1 && is_separator(path->text.p[end]));
 }
 
+/* True if this git folder is a worktree's own: the list has the one that it lies in. */
+static bool is_own_git(const struct policy *policy, uint32_t entry)
+{
+    const struct policy_list *list = &policy->settings.git_dirs;
+    enum path_dialect dialect = policy->settings.paths.dialect;
+    struct str parent = path_parent(dialect, list->items[entry - 1].path);
+    struct str shared = path_parent(dialect, parent);
+    bool found = false;
+    for (size_t i = 0; i < list->count && !found; i++)
+        found = str_eq(list->items[i].path, shared);
+    return found && str_eq(path_leaf(dialect, parent), STR("worktrees"));
+}
+
+/* In the git folder of a root that is a worktree, which ends at end. What the main checkout and
+   other worktrees go by is closed, unless the folder is in a root itself. */
+static enum cordon_verdict decide_worktree(struct question *q, size_t end)
+{
+    enum path_dialect dialect = q->policy->settings.paths.dialect;
+    struct str path = q->request->path.text, folder = str_slice(path, 0, end);
+    bool own = is_own_git(q->policy, q->match.hit[IMAGE_GIT_DIR]);
+    if (own)
+        folder = path_parent(dialect, path_parent(dialect, folder));
+    struct str below = str_from(path, folder.n + 1);
+    if (q->policy->settings.git == POLICY_GIT_PROTECT ||
+        (!own && !q->match.hit[IMAGE_ROOT] && !git_shared_writes(dialect, below)))
+        return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
+    return decide_commit(q, below, true);
+}
+
 /* Which writable place contains it, and that place's rules. */
 static enum cordon_verdict decide_place(struct question *q)
 {
@@ -423,9 +501,7 @@ static enum cordon_verdict decide_place(struct question *q)
     bool stays = r->access == POLICY_WRITE || r->access == POLICY_CREATE ||
                  r->access == POLICY_ATTRIBUTES || r->access == POLICY_SECURITY;
     if (git && git >= deepest)
-        return q->policy->settings.git != POLICY_GIT_PROTECT
-                   ? decide_commit(q, str_from(r->path.text, git), true)
-                   : deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
+        return decide_worktree(q, git - 1);
     if (!deepest) {
         if (r->path.class == PATH_UNC)
             return deny(q, RULE_PATH_UNC, 0);
@@ -589,7 +665,8 @@ void policy_decide_pair(const struct policy *policy, const struct policy_request
     /* Each name in a git folder has rules of its own: what was written as an object would be obeyed
        as a submodule's folder, and a worktree's folder would make room for one that leads
        elsewhere. Git itself renames files only. */
-    bool differs = a.zone != b.zone || (a.zone == ZONE_GIT && folder);
+    bool guarded = a.zone == ZONE_GIT_FREE && (a.guarded || b.guarded);
+    bool differs = a.zone != b.zone || ((a.zone == ZONE_GIT || guarded) && folder);
     if (differs && !enters && (folder || a.zone == ZONE_OTHER || b.zone == ZONE_OTHER)) {
         *answer =
             (struct policy_answer){.rule = RULE_LINK_PLACE, .other_device = true, .target = true};

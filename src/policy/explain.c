@@ -225,6 +225,7 @@ static const struct reason *reason_of(enum policy_rule rule)
         {RULE_TEMP_TRUSTED, "other programs trust the name ", " in the temp folder"},
         {RULE_MODE_READ_ONLY, "in read-only mode nothing can be changed", NULL},
         {RULE_PROTECTED_GIT, "git runs what this folder says, so it is protected", NULL},
+        {RULE_GIT_COMMANDS, "git would obey ", " in a repository that this run made"},
         {RULE_PROTECTED_NAME, "other programs obey ", ", so it is protected"},
         {RULE_PROTECTED_SELF, "it belongs to Cordon itself", NULL},
         {RULE_WRITE_DENIED, "a deny-write rule covers it", NULL},
@@ -272,6 +273,15 @@ static void fix_git(const struct policy *policy, const struct policy_request *r,
     buf_add(fix, str_of(no_option));
 }
 
+static void fix_commands(const struct policy *policy, const struct policy_request *r,
+                         struct buf *fix)
+{
+    if (policy->settings.git != POLICY_GIT_FULL && git_helps(policy, r, POLICY_GIT_FULL))
+        add_git(POLICY_GIT_FULL, fix);
+    else
+        buf_fmt(fix, "%s; make the repository in the temp folder, or do this outside", no_option);
+}
+
 static void fix_read(const struct policy_settings *s, const struct policy_request *r,
                      uint32_t entry, struct buf *fix)
 {
@@ -292,6 +302,7 @@ static void fix_denied(const struct policy *policy, const struct policy_request 
     case RULE_TEMP_TRUSTED: add_option(fix, "--temp=shared", STR_NONE); return;
     case RULE_MODE_READ_ONLY: add_roots(s, fix); return;
     case RULE_PROTECTED_GIT: fix_git(policy, r, fix); return;
+    case RULE_GIT_COMMANDS: fix_commands(policy, r, fix); return;
     case RULE_PROTECTED_NAME:
         add_mode(s, fix);
         add_option(fix, "--unprotect", str_of(answer->name));

@@ -151,6 +151,34 @@ bool git_commit_writes(enum path_dialect dialect, struct str below)
     return is_listed(dialect, first, written, COUNT(written));
 }
 
+static const char *const shared[] = {
+    "objects", "refs",     "packed-refs", "packed-refs.new", "shallow", "gc.pid",
+    "gc.log",  "reftable", "lfs",         "rr-cache",
+};
+
+/* Below refs: each worktree has its own of these. */
+static const char *const unshared[] = {"bisect", "worktree", "rewritten"};
+
+bool git_shared_writes(enum path_dialect dialect, struct str below)
+{
+    struct str rest = below, first = cut(dialect, &rest);
+    bool other = is_like(dialect, first, "worktrees");
+    if (other) {
+        cut(dialect, &rest);
+        first = cut(dialect, &rest);
+    }
+    /* gc shortens the logs of all, each of them under the lock of its HEAD. */
+    if (is_like(dialect, first, "HEAD.lock") || is_like(dialect, first, "logs"))
+        return true;
+    if (other || !is_listed(dialect, first, shared, COUNT(shared)))
+        return false;
+    struct str second = cut(dialect, &rest);
+    for (size_t i = 0; is_like(dialect, first, "refs") && i < COUNT(unshared); i++)
+        if (fold_equal(dialect, FOLD_WIDE, second, str_of(unshared[i])))
+            return false;
+    return true;
+}
+
 /* The files that --git=full opens in addition: those of a rebase, whose exec lines git runs when it
    continues, and the files of a new worktree. Anything planted once and obeyed ever after remains
    closed. */
@@ -170,4 +198,42 @@ bool git_full_writes(enum path_dialect dialect, struct str below, bool exists)
     }
     return git_commit_writes(dialect, below) ||
            (rest.n == 0 && !is_planted(dialect, first) && is_like(dialect, first, "MERGE_RR"));
+}
+
+/* Folders of data: a branch may be named like a file that git obeys. */
+static const char *const data[] = {"objects", "refs", "logs", "reftable", "lfs"};
+
+static bool is_data(struct str first)
+{
+    for (size_t i = 0; i < COUNT(data); i++)
+        if (str_eq(first, str_of(data[i])))
+            return true;
+    return false;
+}
+
+static bool is_name(enum path_dialect dialect, struct str name, const char *other)
+{
+    return fold_equal(dialect, FOLD_WIDE, name, str_of(other));
+}
+
+/* At any depth, because the folders of submodules and worktrees have a config of their own. */
+enum git_part git_new_part(enum path_dialect dialect, struct str below, bool full)
+{
+    struct str rest = below, first = cut(dialect, &rest);
+    bool worktrees = is_name(dialect, first, "worktrees");
+    if (is_data(first))
+        return GIT_KEEPS;
+    for (struct str name = first; name.n; name = cut(dialect, &rest)) {
+        if (is_name(dialect, name, "config"))
+            return rest.n ? GIT_OBEYS : GIT_CONFIG;
+        if (is_name(dialect, name, "config.worktree"))
+            return GIT_OBEYS;
+        if (is_name(dialect, name, "commondir") || is_name(dialect, name, "gitdir"))
+            return full && worktrees ? GIT_KEEPS : GIT_OBEYS;
+        if (is_name(dialect, name, "hooks"))
+            return !rest.n                                         ? GIT_HOOKS
+                   : str_ends(cut(dialect, &rest), STR(".sample")) ? GIT_KEEPS
+                                                                   : GIT_OBEYS;
+    }
+    return GIT_KEEPS;
 }

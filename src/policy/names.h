@@ -34,7 +34,20 @@ const char *trusted_of_others(struct str component, uint32_t user);
    front, not empty. */
 bool git_commit_writes(enum path_dialect dialect, struct str below);
 
-/* The same for --git=full. */
+/* The same for what a worktree writes in the folder that it shares with the main checkout and with
+   other worktrees, apart from its own folder in there. */
+bool git_shared_writes(enum path_dialect dialect, struct str below);
+
+/* What git_commit_writes says, for --git=full. */
 bool git_full_writes(enum path_dialect dialect, struct str below, bool exists);
+
+/* What git does with a file of a repository that the run makes. below as above; full: --git=full. */
+enum git_part {
+    GIT_KEEPS = 0, /* data */
+    GIT_HOOKS,     /* the folder of hooks */
+    GIT_CONFIG,    /* obeys what it says */
+    GIT_OBEYS      /* runs it, or finds another repository by it */
+};
+enum git_part git_new_part(enum path_dialect dialect, struct str below, bool full);
 
 #endif

@@ -79,9 +79,11 @@ struct policy_settings {
     struct policy_list unprotect;             /* names, for example .vscode */
     struct policy_list net_allow;             /* example.com, *.example.com */
     struct policy_list allow_tools, deny_tools;
-    struct policy_list sockets;  /* Linux: local sockets of servers outside that can be reached */
-    struct policy_list self;     /* Cordon's own binary, audit file, policy file, stub folder */
-    struct policy_list git_dirs; /* the real git folders of roots that are worktrees */
+    struct policy_list sockets; /* Linux: local sockets of servers outside that can be reached */
+    struct policy_list self;    /* Cordon's own binary, audit file, policy file, stub folder */
+    /* The real git folders of roots that are worktrees: of each the shared one, and in its folder
+       worktrees the root's own. */
+    struct policy_list git_dirs;
 
     /* Where the single values come from; empty: default. */
     struct str mode_from, git_from, temp_from, net_from, strict_from;
@@ -170,8 +172,10 @@ struct policy_facts {
     uint32_t links;     /* 0: unknown, taken as 1 */
     bool links_inside;  /* the rules allow writing every name of the file */
     enum policy_temp_entry entry;
-    bool symlink;    /* it is a symbolic link, or becomes one */
-    bool takes_head; /* removing a part of a nested .git removes HEAD first, which disables it */
+    bool symlink;       /* it is a symbolic link, or becomes one */
+    bool takes_head;    /* removing a part of a nested .git removes HEAD first, which disables it */
+    bool guards_new;    /* in a root, a .git that the run makes is to hold no commands */
+    bool config_judged; /* POLICY_RENAME_TO of its config: this one holds none */
     struct str existing; /* its deepest existing parent folder, for the remedy; may be empty */
 };
 

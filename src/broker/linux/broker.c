@@ -101,6 +101,7 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
     facts->created_by_run = in_own_repository(b, path);
     facts->entry = temp_entry(b, where);
     facts->takes_head = true;
+    facts->guards_new = true;
     facts->symlink = S_ISLNK(where->st.st_mode);
     facts->existing = path_parent(PATH_POSIX, path);
     if (!where->exists)

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "broker/id_set.h"
+#include "broker/linux/git_config.h"
 #include "broker/linux/request.h"
 #include "broker/linux/resolve.h"
 #include "guard/guard.h"
@@ -212,6 +213,22 @@ int nested_look(struct broker *b, struct request *r, const struct resolved *fold
 
 /* True for a name by which a folder can become a repository without a .git. */
 bool nested_is_part(const char *name);
+
+/* A config on its way into a repository that the run made: what was read of it, and whether all of
+   that is harmless; if not, the key that is not. */
+struct nested_config {
+    bool judged;
+    char key[GIT_CONFIG_KEY];
+    struct buf text;
+};
+void nested_config_free(struct nested_config *config);
+#define auto_nested_config __attribute__((cleanup(nested_config_free)))
+
+bool nested_config_judge(const struct resolved *file, struct nested_config *out);
+
+/* Puts a file that holds what was judged in the place of that file. 0 or a negative errno. */
+int nested_config_place(struct broker *b, struct request *r, struct resolved *file,
+                        const struct nested_config *config);
 
 /* After a name was made: reports the folder around it if that makes it a repository without a
    .git. */

@@ -91,10 +91,11 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
     request_succeed(r, 0);
 }
 
-/* Judges both ends; false if the call has been answered. */
+/* Judges both ends; false if the call has been answered. config: set if one becomes a repository's;
+   may be NULL. */
 static bool allows_pair(struct broker *b, struct request *r, const struct resolved *from,
                         const struct resolved *to, enum policy_access first,
-                        enum policy_access second, enum audit_op op)
+                        enum policy_access second, enum audit_op op, struct nested_config *config)
 {
     struct policy_request questions[2];
     struct policy_answer answer = {0};
@@ -102,6 +103,14 @@ static bool allows_pair(struct broker *b, struct request *r, const struct resolv
     broker_question(b, to, second, &questions[1]);
     questions[1].facts.symlink = questions[0].facts.symlink;
     policy_decide_pair(b->policy, &questions[0], &questions[1], &answer);
+    if (config && answer.rule == RULE_GIT_COMMANDS && answer.target &&
+        str_eqi(str_of(to->leaf), STR("config")) && S_ISREG(from->st.st_mode)) {
+        questions[1].facts.config_judged = nested_config_judge(from, config);
+        if (config->judged)
+            policy_decide_pair(b->policy, &questions[0], &questions[1], &answer);
+        else
+            answer.name = config->key;
+    }
     if (answer.verdict == CORDON_ALLOW)
         return true;
     if (!answer.other_device)
@@ -141,9 +150,10 @@ static int find_both(struct broker *b, struct request *r, int from_dir, uint64_t
 
 /* Judges moving one object to the other place; false if the call has been answered. */
 static bool allows_move(struct broker *b, struct request *r, const struct resolved *from,
-                        const struct resolved *to)
+                        const struct resolved *to, struct nested_config *config)
 {
-    if (!allows_pair(b, r, from, to, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME))
+    if (!allows_pair(b, r, from, to, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME,
+                     config))
         return false;
     int rc = S_ISDIR(from->st.st_mode) ? nested_look(b, r, from) : 0;
     if (rc == 0 && !grant_takes(b, from, to->path))
@@ -157,6 +167,7 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
                       int to_dir, uint64_t to_path, unsigned flags)
 {
     auto_resolved struct resolved from = {.parent = -1}, to = {.parent = -1};
+    auto_nested_config struct nested_config config = {0};
     bool exchange = flags & EXCHANGE;
     if (grant_covers_argument(b, r, from_dir, from_path) &&
         grant_covers_argument(b, r, to_dir, to_path)) {
@@ -168,14 +179,17 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
         request_fail(r, -rc);
         return;
     }
-    if (!allows_move(b, r, &from, &to) || (exchange && !allows_move(b, r, &to, &from)))
+    if (!allows_move(b, r, &from, &to, exchange ? NULL : &config) ||
+        (exchange && !allows_move(b, r, &to, &from, NULL)))
         return;
     if (S_ISLNK(from.st.st_mode))
         grant_mix(b, to.path);
     if (exchange && S_ISLNK(to.st.st_mode))
         grant_mix(b, from.path);
     struct file_id replaced = to.exists ? broker_id(&to) : (struct file_id){0};
-    rc = undo_rename(b, r, &from, &to, exchange);
+    rc = config.judged ? nested_config_place(b, r, &from, &config) : 0;
+    if (rc == 0)
+        rc = undo_rename(b, r, &from, &to, exchange);
     if (rc) {
         request_fail(r, -rc);
         return;
@@ -261,7 +275,7 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
         request_fail(r, -rc);
         return;
     }
-    if (!allows_pair(b, r, &from, &to, POLICY_LINK_FROM, POLICY_LINK_TO, AUDIT_FILE_LINK))
+    if (!allows_pair(b, r, &from, &to, POLICY_LINK_FROM, POLICY_LINK_TO, AUDIT_FILE_LINK, NULL))
         return;
     struct file_id id = broker_id(&from);
     if (grant_holds(b, from.path) != grant_holds(b, to.path)) {

@@ -30,6 +30,12 @@ static size_t place_end(const struct broker *b, struct str path)
     return end;
 }
 
+static bool stands(int folder, const char *name)
+{
+    struct stat st;
+    return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 bool nested_end(struct broker *b, struct request *r, const char *text)
 {
     struct str path = str_of(text);
@@ -45,6 +51,13 @@ bool nested_end(struct broker *b, struct request *r, const char *text)
         return false;
     git.parent = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool ended = git.parent >= 0 && fstat(git.parent, &git.st) == 0;
+    if (ended && stands(git.parent, "worktrees")) {
+        broker_report_text(
+            b, r, AUDIT_FILE_DELETE, path, AUDIT_DENY, str_of(policy_rule_id(RULE_PROTECTED_GIT)),
+            STR("worktrees lead to this repository, and would obey another one in its place"),
+            STR("git worktree remove them yourself, outside"));
+        ended = false;
+    }
     struct resolved head = {.parent = git.parent, .leaf = "HEAD"};
     head.exists = ended && fstatat(git.parent, "HEAD", &head.st, AT_SYMLINK_NOFOLLOW) == 0;
     if (head.exists &&
@@ -79,12 +92,6 @@ bool nested_is_part(const char *name)
         if (str_eqi(str_of(name), str_of(parts[i])))
             return true;
     return false;
-}
-
-static bool stands(int folder, const char *name)
-{
-    struct stat st;
-    return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* True if a .git is on the path: that one is named itself, or was there. */

@@ -112,6 +112,245 @@ static void test_bare(void)
        "and in the summary for people");
 }
 
+/* The repository at the top lists dep, whose files are not there, and emb. Git enters both when the
+   user asks for the status, and then a command in their config makes the file HIT. */
+static void fresh_listed(void)
+{
+    sh(".",
+       "rm -rf ws one x HIT; git init -q one && git -C one -c user.name=n -c user.email=e "
+       "commit -q --allow-empty -m c && mkdir ws && cd ws && git init -q -b main && git clone "
+       "-q ../one emb && git add emb 2> /dev/null; git update-index --add --cacheinfo "
+       "160000,$(git -C ../one rev-parse HEAD),dep && git -c user.name=n -c user.email=e "
+       "commit -qm s && mkdir dep && git clone -q ../one cl && git -C cl worktree add -q "
+       "../wt && printf '[core]\\nbare = false\\nrepositoryformatversion = 0\\nfsmonitor = "
+       "touch %s/HIT; false\\n' > ../evil",
+       top);
+}
+
+#define STATUS "git status > /dev/null 2>&1; test -e ../HIT"
+#define MADE "git clone -q ../one dep; "
+
+static const struct {
+    const char *what, *options, *script, *effect;
+} plants[] = {
+    {"a command in the config of one that is listed", "",
+     MADE "git -C dep config core.fsmonitor \"touch $PWD/../HIT; false\"", STATUS},
+    {"the same in one that is added", "--git=commit",
+     "git clone -q ../one lib; git -C lib config core.fsmonitor \"touch $PWD/../HIT; false\"; git "
+     "add lib",
+     STATUS},
+    {"the same with --git=full", "--git=full",
+     "git clone -q ../one lib; git -C lib config core.fsmonitor \"touch $PWD/../HIT; false\"; git "
+     "add lib",
+     STATUS},
+    {"one that is removed and made again", "",
+     "rm -rf emb/.git; rmdir emb; git clone -q ../one emb; git -C emb config core.fsmonitor "
+     "\"touch $PWD/../HIT; false\"",
+     STATUS},
+    {"a config written in its place", "", MADE "cat ../evil > dep/.git/config", STATUS},
+    {"a config moved there", "", MADE "cp ../evil e; mv e dep/.git/config", STATUS},
+    {"a config that another includes", "",
+     MADE "cp ../evil e; git -C dep config include.path $PWD/e", STATUS},
+    {"a config by a second name", "",
+     MADE "ln dep/.git/config c; cat ../evil > c; test -s dep/.git/config", STATUS},
+    {"a config by a link", "",
+     MADE "rm dep/.git/config; ln -s ../../e dep/.git/config; cp ../evil e", STATUS},
+    {"a config whose writer goes on", "",
+     MADE "exec 3> dep/.git/config.lock; mv dep/.git/config.lock dep/.git/config; cat ../evil >&3",
+     STATUS},
+    {"a config exchanged", "",
+     MADE "cp ../evil dep/.git/c; mv --exchange dep/.git/c dep/.git/config || mv dep/.git/c "
+          "dep/.git/config",
+     STATUS},
+    {"a folder that becomes one", "", MADE "mv dep/.git g; cat ../evil > g/config; mv g dep/.git",
+     STATUS},
+    {"a folder above that is moved", "",
+     "git clone -q ../one n; cat ../evil > n/.git/config; rmdir dep; mv n dep", STATUS},
+    {"one that lies in a folder of the root", "",
+     "git clone -q ../one n; mv n/.git g; cat ../evil > g/config; echo gitdir: ../g > dep/.git",
+     STATUS},
+    {"one that lies in temp", "--temp=shared",
+     "t=$(mktemp -d); git clone -q ../one $t/n; cat ../evil > $t/n/.git/config; echo gitdir: "
+     "$t/n/.git > dep/.git",
+     STATUS},
+    {"one that a link leads to", "",
+     "git clone -q ../one n; mv n/.git g; cat ../evil > g/config; ln -s ../g dep/.git", STATUS},
+    {"a common folder elsewhere", "",
+     MADE "cp -r dep/.git g; cat ../evil > g/config; echo ../../g > dep/.git/commondir", STATUS},
+    {"a repository with worktrees replaced", "--temp=shared",
+     "t=$(mktemp -d); cp -r cl/.git $t/.git; cat ../evil > $t/.git/config; rm -rf cl; ln -s $t cl",
+     "cd wt && git status > /dev/null 2>&1; test -e ../../HIT"},
+    {"a hook", "", MADE "echo x > dep/.git/hooks/post-index-change",
+     "test -e dep/.git/hooks/post-index-change"},
+    {"a hook by a move", "",
+     MADE "echo x > dep/.git/hooks/h.sample; mv dep/.git/hooks/h.sample dep/.git/hooks/h",
+     "test -e dep/.git/hooks/h"},
+    {"a hook by a second name", "", MADE "echo x > h; ln h dep/.git/hooks/h",
+     "test -e dep/.git/hooks/h"},
+    {"a folder of hooks moved there", "",
+     MADE "rm -rf dep/.git/hooks; mkdir h; echo x > h/h; mv h dep/.git/hooks",
+     "test -e dep/.git/hooks/h"},
+    {"a folder of hooks within it", "",
+     MADE "rm -rf dep/.git/hooks; mkdir dep/.git/k; echo x > dep/.git/k/h; mv dep/.git/k "
+          "dep/.git/hooks",
+     "test -e dep/.git/hooks/h"},
+    {"a link to a folder of hooks", "",
+     MADE "rm -rf dep/.git/hooks; mkdir h; echo x > h/h; ln -s ../../h dep/.git/hooks",
+     "test -e dep/.git/hooks/h"},
+    {"a submodule's hook", "",
+     MADE "mkdir -p dep/.git/modules/m/hooks; echo x > "
+          "dep/.git/modules/m/hooks/h",
+     "test -e dep/.git/modules/m/hooks/h"},
+    {"a submodule's config", "",
+     MADE "mkdir -p dep/.git/modules/m; cp ../evil "
+          "dep/.git/modules/m/config",
+     "test -s dep/.git/modules/m/config"},
+};
+
+static void test_plants(void)
+{
+    for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
+        fresh_listed();
+        bool before = sh("ws", "%s", plants[i].effect) == 0;
+        sh("ws", "%s", plants[i].script);
+        bool control = sh("ws", "%s", plants[i].effect) == 0;
+        fresh_listed();
+        sh("ws", "'%s' run --quiet %s -- sh -c '%s'", cordon, plants[i].options, plants[i].script);
+        bool got = sh("ws", "%s", plants[i].effect) == 0;
+        ok(!got && control && !before, "refused in a repository that the run makes: %s (%d %d %d)",
+           plants[i].what, got, control, before);
+    }
+    fresh_listed();
+    ok(sh("ws",
+          "'%s' run -- sh -c 'git init -q n; git -C n config core.pager x' 2>&1 | grep -q "
+          "'n/.git/config (rule git.commands)'",
+          cordon) == 0 &&
+           sh("ws",
+              "'%s' run --audit ../audit -- sh -c 'git init -q o; git -C o config core.pager x'; "
+              "grep "
+              "-q 'would obey core.pager in' ../audit",
+              cordon) == 0,
+       "the key is named");
+}
+
+/* What programs do with a repository that they make. */
+static void test_new(void)
+{
+    static const struct {
+        const char *what, *options, *script, *effect;
+    } uses[] = {
+        {"a first commit", "",
+         "git init -q n; cd n; git config user.name a; git config user.email b; git config "
+         "commit.gpgsign false; git commit -q --allow-empty -m first",
+         "git -C n log | grep -q first && git -C n config user.name | grep -qx a"},
+        {"a clone, with a remote and a branch that follows it", "",
+         "git clone -q ../one n; cd n; git remote add o2 https://example.com/x; git checkout -q -b "
+         "b --track origin/HEAD; git config --unset branch.b.merge",
+         "git -C n remote | grep -qx o2 && git -C n config branch.b.remote | grep -qx origin"},
+        {"a key removed and a section renamed", "",
+         "git init -q n; cd n; git remote add a /x; git remote rename a b; git remote remove b; "
+         "git "
+         "config user.name a; git config --unset user.name",
+         "test -s n/.git/config"},
+        {"another object format", "", "git init -q --object-format=sha256 n", "git -C n status"},
+        {"one moved, one removed", "",
+         "git clone -q ../one n; git clone -q ../one m; mv n k; rm -rf m",
+         "git -C k status && test ! -e m"},
+        {"a file's mode", "", "git init -q n; chmod 600 n/.git/config",
+         "stat -c %a n/.git/config | grep -qx 600"},
+        {"hooks in temp", "--temp=shared",
+         "t=$(mktemp -d); git init -q $t; echo x > $t/.git/hooks/h; git -C $t config core.pager x; "
+         "test -e $t/.git/hooks/h; echo $(git -C $t config core.pager) > got; rm -rf $t",
+         "grep -qx x got"},
+        {"a worktree, with --git=full", "--git=full",
+         "git clone -q ../one n; git -C n worktree add -q ../t", "git -C t status"},
+    };
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        fresh_listed();
+        bool before = sh("ws", "%s", uses[i].effect) == 0;
+        int code =
+            sh("ws", "'%s' run --quiet %s -- sh -ec '%s'", cordon, uses[i].options, uses[i].script);
+        bool after = sh("ws", "%s", uses[i].effect) == 0;
+        ok(code == 0 && !before && after, "in a repository that the run makes: %s (%d %d %d)",
+           uses[i].what, code, before, after);
+    }
+    fresh_listed();
+    ok(sh("ws",
+          "XDG_STATE_HOME=$PWD/../state; export XDG_STATE_HOME; '%s' run --quiet --undo -- sh -ec "
+          "'git init -q n; git -C n config user.name a' && git -C n config user.name && '%s' undo; "
+          "test ! -e n",
+          cordon, cordon) == 0,
+       "and one that is taken back");
+}
+
+/* The root is a worktree: what the main checkout and other worktrees go by lies outside. */
+static void fresh_linked(void)
+{
+    sh(".", "rm -rf ws repo; git init -q -b main repo && cd repo && git config user.name n && git "
+            "config user.email e && for i in 1 2 3; do echo $i > f$i; git add .; git commit -qm "
+            "c$i; done; git branch old HEAD~1; git worktree add -q ../ws -b work && git worktree "
+            "add -q ../repo/other -b other");
+}
+
+static void test_linked(void)
+{
+    static const struct {
+        const char *options, *path;
+    } closed[] = {
+        {"--git=commit", "index"},
+        {"--git=commit", "HEAD"},
+        {"--git=commit", "ORIG_HEAD"},
+        {"--git=commit", "MERGE_MSG"},
+        {"--git=commit", "info/exclude"},
+        {"--git=commit", "sequencer/todo"},
+        {"--git=commit", "refs/bisect/bad"},
+        {"--git=commit", "worktrees/other/HEAD"},
+        {"--git=commit", "worktrees/other/index"},
+        {"--git=full", "index"},
+        {"--git=full", "rebase-merge/git-rebase-todo"},
+        {"--git=full", "rebase-apply/x"},
+        {"--git=full", "sequencer/todo"},
+        {"--git=full", "worktrees/other/rebase-merge/git-rebase-todo"},
+    };
+    static const struct {
+        const char *what, *options, *script, *effect;
+    } works[] = {
+        {"a commit", "--git=commit", "echo x > n; git add n; git commit -qm n", "git show HEAD:n"},
+        {"a branch deleted", "--git=commit", "git pack-refs --all; git branch -qD old",
+         "! git rev-parse -q --verify old"},
+        {"gc", "--git=commit", "git gc -q", "ls ../repo/.git/objects/pack/*.pack"},
+        {"a stash", "--git=commit", "echo y > f1; git stash -q", "git stash list | grep -q stash"},
+        {"a bisection", "--git=commit",
+         "git bisect start HEAD HEAD~2 && git bisect good && git bisect reset && echo x > done",
+         "test -e done && git log -1 | grep -q c3"},
+        {"a rebase", "--git=full",
+         "git checkout -q -b r old; echo y > y; git add y; git commit -qm y; git rebase -q work",
+         "git log -1 r~1 | grep -q c3"},
+        {"the main checkout, if it is a root", "--git=commit --root . --root ../repo",
+         "cd ../repo; echo x > n; git add n; git commit -qm n", "git -C ../repo show HEAD:n"},
+    };
+    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++) {
+        char line[600];
+        snprintf(line, sizeof line,
+                 "p=../repo/.git/%s; mkdir -p \"$(dirname $p)\" && echo evil > $p", closed[i].path);
+        fresh_linked();
+        sh("ws", "'%s' run --quiet %s -- sh -c '%s'", cordon, closed[i].options, line);
+        bool got = sh("repo/.git", "grep -qx evil %s", closed[i].path) == 0;
+        sh("ws", "%s", line);
+        bool control = sh("repo/.git", "grep -qx evil %s", closed[i].path) == 0;
+        ok(!got && control, "refused from a worktree, %s: the repository's %s (%d %d)",
+           closed[i].options, closed[i].path, got, control);
+    }
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+        fresh_linked();
+        bool before = sh("ws", "%s", works[i].effect) == 0;
+        int code = sh("ws", "'%s' run --quiet %s -- sh -ec '%s'", cordon, works[i].options,
+                      works[i].script);
+        ok(code == 0 && !before && sh("ws", "%s", works[i].effect) == 0,
+           "in a worktree: %s %s (%d, before %d)", works[i].what, works[i].options, code, before);
+    }
+}
+
 int main(void)
 {
     if (!box_make("git-test"))
@@ -123,5 +362,8 @@ int main(void)
     test_rows();
     test_made();
     test_bare();
+    test_plants();
+    test_new();
+    test_linked();
     return box_done();
 }

@@ -27,7 +27,7 @@ static const struct program programs[] = {
      "3 > g && git add g && git commit -qm three && git worktree list && cd ../g && git worktree "
      "move ../t ../u && git worktree add -q ../v && git worktree remove ../v && git log --all "
      "--format=%s",
-     NULL},
+     "--git=full"},
     {"python3",
      "python3 -m venv --without-pip v && v/bin/python -c \"import sys; print(sys.prefix != "
      "sys.base_prefix)\" && rm -rf v; echo done",

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a git config says, without git. */
+#ifndef CORDON_BROKER_LINUX_GIT_CONFIG_H
+#define CORDON_BROKER_LINUX_GIT_CONFIG_H
+
+#include "base/str.h"
+
+enum { GIT_CONFIG_MOST = 65536, GIT_CONFIG_KEY = 128 };
+
+/* True if every key in it is in git_config.def. Otherwise *key is the first that is not, or says
+   that a line cannot be read. */
+bool git_config_is_harmless(struct str text, char key[GIT_CONFIG_KEY]);
+
+#endif
