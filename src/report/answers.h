@@ -22,7 +22,6 @@ void answers_html(const struct report *r, struct buf *out);
 /* The last word of the name of an operation: "file.write" is "write" for people. */
 struct str summary_verb(enum audit_op op);
 
-
 /* Counts one more of these. */
 void report_tally(struct report *r, struct report_set *set, const struct report_tally *t);
 
