@@ -20,10 +20,9 @@ static struct rule rule_at(size_t index)
         return (struct rule){g->id.p, verdicts[g->verdict], g->why,        g->about,
                              g->fix,  g->examples[0],       g->examples[1]};
     }
-    const struct policy_rule_info *p =
-        policy_rule_info((enum policy_rule)(index - GUARD_RULE_COUNT + 1));
-    return (struct rule){p->id,     p->denies ? "deny" : "allow", p->text, NULL, p->fix, p->denied,
-                         p->allowed};
+    struct policy_rule_info p = policy_rule_info((enum policy_rule)(index - GUARD_RULE_COUNT + 1));
+    return (struct rule){p.id,     p.denies ? "deny" : "allow", p.text, NULL, p.fix, p.denied,
+                         p.allowed};
 }
 
 static void write_rule(struct json_writer *w, const struct rule *r)

@@ -19,26 +19,44 @@ struct compiler {
 
 enum { DENY = true, ALLOW = false };
 
-static const struct policy_rule_info rules[POLICY_RULE_COUNT] = {
-    {"", false, "", "", "", ""},
+/* The id and, one after the other, the other texts. */
+static const char *const rule_texts[POLICY_RULE_COUNT] = {
+    "\0\0\0\0",
 #define POLICY_RULE(name, id, effect, text, fix, denied, allowed) \
-    {id, effect, text, fix, denied, allowed},
+    id "\0" text "\0" fix "\0" denied "\0" allowed,
 #include "policy/rules.def"
 };
 
-const struct policy_rule_info *policy_rule_info(enum policy_rule rule)
-{
-    return &rules[rule < POLICY_RULE_COUNT ? rule : RULE_NONE];
-}
+static const bool rule_denies[POLICY_RULE_COUNT] = {
+    false,
+#define POLICY_RULE(name, id, effect, text, fix, denied, allowed) effect,
+#include "policy/rules.def"
+};
 
 const char *policy_rule_id(enum policy_rule rule)
 {
-    return policy_rule_info(rule)->id;
+    return rule_texts[rule < POLICY_RULE_COUNT ? rule : RULE_NONE];
+}
+
+static const char *next_text(const char *text)
+{
+    return text + strlen(text) + 1;
 }
 
 const char *policy_rule_text(enum policy_rule rule)
 {
-    return policy_rule_info(rule)->text;
+    return next_text(policy_rule_id(rule));
+}
+
+struct policy_rule_info policy_rule_info(enum policy_rule rule)
+{
+    struct policy_rule_info info = {.id = policy_rule_id(rule),
+                                    .denies = rule < POLICY_RULE_COUNT && rule_denies[rule]};
+    info.text = next_text(info.id);
+    info.fix = next_text(info.text);
+    info.denied = next_text(info.fix);
+    info.allowed = next_text(info.denied);
+    return info;
 }
 
 int policy_list_add(struct arena *arena, struct policy_list *list, struct policy_entry entry)

@@ -107,7 +107,7 @@ struct policy_rule_info {
 };
 
 /* All empty for RULE_NONE and numbers that are no rule. */
-const struct policy_rule_info *policy_rule_info(enum policy_rule rule);
+struct policy_rule_info policy_rule_info(enum policy_rule rule);
 const char *policy_rule_id(enum policy_rule rule);
 const char *policy_rule_text(enum policy_rule rule);
 

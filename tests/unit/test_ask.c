@@ -63,7 +63,7 @@ static void test_lift(void)
     for (int rule = 0; rule < POLICY_RULE_COUNT; rule++)
         for (int kind = 0; kind <= ASK_COMMAND; kind++)
             liftable += ask_can_lift((enum ask_kind)kind, (enum policy_rule)rule) &&
-                        !policy_rule_info((enum policy_rule)rule)->denies;
+                        !policy_rule_info((enum policy_rule)rule).denies;
     ok(liftable == 0, "what is allowed is not asked about");
     static const enum policy_rule never[] = {
         RULE_PROTECTED_GIT, RULE_PROTECTED_NAME, RULE_PROTECTED_SELF, RULE_PATH_STREAM,
