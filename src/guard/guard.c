@@ -314,8 +314,9 @@ struct str guard_current(struct guard *g)
     struct str cwd = g->question.cwd;
     if (!g->folder.p)
         return cwd.n ? cwd : STR("\xFF");
-    bool whole = g->folder.n && (ascii_is_in(g->folder.p[0], "/\\~") || g->folder.p[0] == GUARD_HOLE ||
-                                 (g->folder.n > 1 && g->folder.p[1] == ':'));
+    bool whole =
+        g->folder.n && (ascii_is_in(g->folder.p[0], "/\\~") || g->folder.p[0] == GUARD_HOLE ||
+                        (g->folder.n > 1 && g->folder.p[1] == ':'));
     if (whole || !cwd.n)
         return whole ? g->folder : STR("\xFF");
     char *p = guard_spend(g, cwd.n + g->folder.n) ? arena_alloc(&g->arena, cwd.n + g->folder.n + 1)
@@ -517,8 +518,9 @@ struct word guard_original(struct guard *g, struct word program)
 /* Text that nobody runs. */
 static bool is_plain_text(struct str path)
 {
-    return name_is_one_of(name_extension(path), STR("md|txt|rst|html|htm|css|log|csv|json|svg|sh|bash|"
-                                                    "ps1|psm1|cmd|bat|vbs|url|lnk|desktop"));
+    return name_is_one_of(name_extension(path),
+                          STR("md|txt|rst|html|htm|css|log|csv|json|svg|sh|bash|"
+                              "ps1|psm1|cmd|bat|vbs|url|lnk|desktop"));
 }
 
 void guard_build(struct guard *g, const struct guard_call *call)

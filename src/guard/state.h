@@ -9,7 +9,7 @@
 struct guard_file {
     struct guard_file *older;
     struct str path, content;
-    bool built; /* guard_build has looked at it */
+    bool built;          /* guard_build has looked at it */
     struct str original; /* the program that this is a copy of; p NULL: none */
 };
 

@@ -209,6 +209,13 @@ static bool has_option(const struct word *args, size_t count, const char *option
 
 /* ---- commands ---- */
 
+/* What stands in a file, if the text wrote it. */
+static struct str written_text(struct bash_reader *b, struct str path)
+{
+    struct str text = guard_written(b->g, path);
+    return text.p ? text : HOLE;
+}
+
 struct word bash_redirected_input(struct bash_reader *b, const struct bash_node *node)
 {
     struct word input = {.text = STR_NONE, .start = node->start, .end = node->end};
@@ -227,6 +234,8 @@ struct word bash_redirected_input(struct bash_reader *b, const struct bash_node 
             input.text = bash_concat(b, bash_expand_text(b, r->word), STR("\n"));
         else if (part && part->kind == BASH_PROCESS && !part->next)
             input.text = bash_output(b, part->list);
+        else if (part)
+            input.text = written_text(b, bash_expand_text(b, r->word));
     }
     return input;
 }
@@ -253,6 +262,8 @@ static struct str command_output(struct bash_reader *b, const struct word *words
         return guard_current(b->g);
     if (str_eq(name, STR(":")) || str_eq(name, STR("true")) || str_eq(name, STR("set")))
         return STR("");
+    if (str_eq(name, STR("cat")) && count == 1 && !str_eq(args[0].text, STR("-")))
+        return written_text(b, args[0].text);
     if (!input.p || str_has_char(input, GUARD_HOLE))
         return HOLE;
     if (str_eq(name, STR("tee")) ||

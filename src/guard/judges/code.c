@@ -86,9 +86,10 @@ void guard_callback(struct guard *g, struct word code)
 /* Variables whose value is a command that some program runs. */
 static bool holds_command(struct str name)
 {
-    return name_is_one_of(name, STR("PAGER|MANPAGER|EDITOR|VISUAL|FCEDIT|SUDO_EDITOR|PROMPT_COMMAND|"
-                                    "LESSOPEN|LESSCLOSE|SSH_ASKPASS|RSYNC_RSH|BASH_ALIASES|"
-                                    "SYSTEMD_EDITOR|SYSTEMD_PAGER|npm_config_editor")) ||
+    return name_is_one_of(name,
+                          STR("PAGER|MANPAGER|EDITOR|VISUAL|FCEDIT|SUDO_EDITOR|PROMPT_COMMAND|"
+                              "LESSOPEN|LESSCLOSE|SSH_ASKPASS|RSYNC_RSH|BASH_ALIASES|"
+                              "SYSTEMD_EDITOR|SYSTEMD_PAGER|npm_config_editor")) ||
            (str_startsi(name, STR("GIT_")) &&
             name_is_one_of(str_from(name, 4), STR("SSH_COMMAND|SSH|PAGER|EDITOR|SEQUENCE_EDITOR|"
                                                   "EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND")));
@@ -108,9 +109,10 @@ static bool ends_in_one_of(struct str name, struct str ends)
    variable of such a name, only an opener matters. */
 static bool may_hold_command(struct str name)
 {
-    return ends_in_one_of(name, STR("PAGER|EDITOR|BROWSER|ASKPASS|_RSH|_SSH|_COMMAND|_CMD|_WRAPPER|"
-                                    "_RUNNER|_LAUNCHER|_VIEWER|_OPENER|SHELL|_DIFF|_MERGE|_LINKER|"
-                                    "HGMERGE|P4DIFF|RUSTC|RUSTDOC|TEXEDIT|TERMINAL|TERMCMD|_HELPER")) ||
+    return ends_in_one_of(name,
+                          STR("PAGER|EDITOR|BROWSER|ASKPASS|_RSH|_SSH|_COMMAND|_CMD|_WRAPPER|"
+                              "_RUNNER|_LAUNCHER|_VIEWER|_OPENER|SHELL|_DIFF|_MERGE|_LINKER|"
+                              "HGMERGE|P4DIFF|RUSTC|RUSTDOC|TEXEDIT|TERMINAL|TERMCMD|_HELPER")) ||
            name_is_one_of(name, STR("CC|CXX|LD|CPP|FC"));
 }
 
@@ -170,8 +172,8 @@ void guard_variable(struct guard *g, struct str name, struct word value)
 /* git -c alias.x=!code, and settings whose value git runs in a shell. */
 static void judge_git_setting(struct guard *g, struct str name, struct word value)
 {
-    static const char *const ends[] = {".cmd",     ".textconv", ".clean",       ".smudge",
-                                       ".process", ".program",  ".command",     ".driver",
+    static const char *const ends[] = {".cmd",     ".textconv", ".clean",      ".smudge",
+                                       ".process", ".program",  ".command",    ".driver",
                                        ".hook",    ".filter",   ".uploadpack", ".receivepack"};
     bool named = false;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
@@ -215,6 +217,8 @@ static void judge_git_command(struct guard *g, const struct guard_call *call)
             judge_git_setting(g, name, value);
         } else if (str_eq(option, STR("-C")) && i + 1 < call->count)
             guard_change_folder(g, call->words[++i].text);
+        else if (str_starts(option, STR("--work-tree=")))
+            guard_change_folder(g, str_from(option, 12));
         else if (name_is_one_of(option, STR("--git-dir|--work-tree|--namespace|--exec-path")) &&
                  !str_has_char(option, '='))
             i++;
@@ -249,6 +253,9 @@ static void judge_git_command(struct guard *g, const struct guard_call *call)
     }
     struct word everything = call->words[i];
     everything.text = STR("./*");
+    for (size_t j = i + 1; j < call->count; j++)
+        if (call->words[j].text.n && call->words[j].text.p[0] != '-')
+            everything = call->words[j];
     guard_delete(g, STR("git clean"), everything, flags);
 }
 
@@ -288,10 +295,18 @@ static void judge_script(struct guard *g, const struct guard_call *call, size_t 
             return;
         }
         script = call->words[next];
-        if (str_starts(script.text, STR("npm:")))
-            script.text = str_from(script.text, 4);
         struct guard_call inner = {
             .from = call->from, .words = call->words + next, .count = call->count - next};
+        struct word *words = NULL;
+        if (str_starts(script.text, STR("npm:")))
+            words = ARENA_ARRAY(guard_arena(g), inner.count, struct word);
+        if (words) { /* the package's own program */
+            memcpy(words, inner.words, inner.count * sizeof *words);
+            words[0].text = str_from(script.text, 4);
+            inner.words = words;
+            guard_program(g, &inner);
+            return;
+        }
         if (str_eq(script.text, STR("-")) && call->input.text.p)
             guard_code(g, STR("this script"), call->input);
         else if (!guard_script_as(g, script, GUARD_NO_SHELL) &&
@@ -308,7 +323,8 @@ static void judge_script(struct guard *g, const struct guard_call *call, size_t 
 }
 
 /* python -m MODULE …: modules that open pages, and those that run other code. */
-static void judge_module(struct guard *g, const struct guard_call *call, size_t at, struct str module)
+static void judge_module(struct guard *g, const struct guard_call *call, size_t at,
+                         struct str module)
 {
     struct str who = name_program(call->words[0].text);
     bool opens = name_is_one_of(module, STR("webbrowser|antigravity|idlelib|idle"));
@@ -659,8 +675,9 @@ static void judge_npm_command(struct guard *g, const struct guard_call *call)
             if (str_eq(call->words[i].text, STR("--")))
                 judge_rest(g, call, i + 1);
     if (name_is_one_of(command, STR("run|run-script|rum|urn")) && call->count > 2)
-        command = call->words[wrapped_program(call, 2, STR("-w|--workspace|--prefix")) %
-                              call->count].text;
+        command =
+            call->words[wrapped_program(call, 2, STR("-w|--workspace|--prefix")) % call->count]
+                .text;
     if (name_is_one_of(command, STR("i|ci|add|install|it|clean-install")))
         command = STR("install");
     if (name_is_one_of(command, STR("t|tst")))

@@ -82,7 +82,7 @@ static bool starts_programs(struct str who, const struct searched *code)
         searched_find(code, STR("| \""), 0) < code->text.n ||
         searched_find(code, STR("|\""), 0) < code->text.n)
         return true;
-    return code->has['`'] && name_is_one_of(who, STR("perl|ruby|php"));
+    return code->has['`'] && name_is_one_of(who, STR("perl|ruby|php|crystal"));
 }
 
 /* The word names an opener, and is no everyday word. */
@@ -99,12 +99,13 @@ void guard_commands(struct guard *g, struct word text)
 {
     struct str code = text.text;
     for (size_t i = 0, end; i < code.n && !guard_stopped(g); i = end + 1) {
-        for (end = i; end < code.n && !ends_word(code.p[end]) && code.p[end] != ':'; end++)
+        for (end = i; end < code.n && !ends_word(code.p[end]) && !ascii_is_in(code.p[end], ":%");
+             end++)
             ;
         if (end == i || !guard_is_launcher(str_slice(code, i, end)))
             continue;
         size_t stop = end;
-        while (stop < code.n && !str_has_char(STR("'\"`)\n"), code.p[stop]))
+        while (stop < code.n && code.p[end] == ' ' && !str_has_char(STR("'\"`)\n"), code.p[stop]))
             stop++;
         struct word command = text;
         command.text = str_slice(code, i, stop);
@@ -144,8 +145,8 @@ bool guard_is_opening(struct str word, struct str next)
 /* !command, \\! command, .shell command, .sy command, %(command), :! where a line or a string begins. */
 static bool has_shell_escape(struct str code)
 {
-    static const struct str escapes[] = {STR("!"), STR("\\!"), STR(".shell "), STR(".system "),
-                                         STR(".sy "), STR("%("), STR("\\copy "), STR("esyscmd")};
+    static const struct str escapes[] = {STR("!"),    STR("\\!"), STR(".shell "), STR(".system "),
+                                         STR(".sy "), STR("%("),  STR("\\copy "), STR("esyscmd")};
     for (size_t i = 0; i < code.n; i = str_find_char(code, '\n', i) + 1)
         for (size_t k = 0; k < sizeof escapes / sizeof *escapes; k++)
             if (str_starts(str_from(code, i), escapes[k]))
@@ -242,7 +243,8 @@ static void judge_named_paths(struct guard *g, struct str who, struct word code)
             continue;
         struct word target = code;
         target.text = str_slice(code.text, i + 1, end);
-        bool drive = target.text.n > 2 && target.text.p[1] == ':' && ascii_is_alpha(target.text.p[0]);
+        bool drive =
+            target.text.n > 2 && target.text.p[1] == ':' && ascii_is_alpha(target.text.p[0]);
         if ((target.text.n && ascii_is_in(target.text.p[0], "/~")) || drive ||
             str_starts(target.text, STR("..")))
             guard_delete(g, who, target, GUARD_RECURSE);

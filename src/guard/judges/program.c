@@ -46,7 +46,7 @@ static const struct program {
     uint16_t name, condition, fix;
     uint8_t reason;
 } programs[] = {
-#define PROGRAM(name, condition, reason, fix) \
+#define PROGRAM(name, condition, reason, fix)                                               \
     {PLACE(program_pool, ROW(n)), PLACE(program_pool, ROW(c)), PLACE(program_pool, ROW(f)), \
      REASON_##reason},
 #include "guard/tables/programs.def"
@@ -131,9 +131,10 @@ bool guard_is_browser(struct str name)
 static bool is_everyday(struct str name)
 {
     return name_is_one_of(
-        name, STR("arc|at|basilisk|batch|beaker|code|comet|control|dia|ephemeral|floorp|format|hh|"
-                  "helium|iridium|open|opener|opn|orion|polarity|safari|sc|see|sidekick|sputnik|su|surf|"
-                  "thorium|tungsten|uran|whale|wsl|wt|yandex|zen|dex|control|mmc|batch|start"));
+        name,
+        STR("arc|at|basilisk|batch|beaker|code|comet|control|dia|ephemeral|floorp|format|hh|"
+            "helium|iridium|open|opener|opn|orion|polarity|safari|sc|see|sidekick|sputnik|su|surf|"
+            "thorium|tungsten|uran|whale|wsl|wt|yandex|zen|dex|control|mmc|batch|start"));
 }
 
 /* firefox of firefox.desktop and of org.mozilla.firefox. */
@@ -260,7 +261,8 @@ static bool xargs_by_null(const struct guard_call *call, size_t program)
 {
     for (size_t i = 1; i < program; i++)
         if (name_is_one_of(call->words[i].text, STR("-0|--null|-d|--delimiter")) ||
-            str_starts(call->words[i].text, STR("-d")) || str_starts(call->words[i].text, STR("-0")))
+            str_starts(call->words[i].text, STR("-d")) ||
+            str_starts(call->words[i].text, STR("-0")))
             return true;
     return false;
 }
@@ -293,7 +295,8 @@ static void judge_wrapper(struct guard *g, const struct guard_call *call,
             guard_variable(g, name, value);
         }
     if ((wrapper->flags & WRAP_VERB) &&
-        !(i < call->count && name_is_one_of(call->words[i].text, STR("run|exec|x|tool|shell|enter"))))
+        !(i < call->count &&
+          name_is_one_of(call->words[i].text, STR("run|exec|x|tool|shell|enter"))))
         return;
     for (unsigned skip = wrapper->skip; skip > 0 && i < call->count; skip--)
         i = wrapped_program(call, i + 1, name_at(&wrapper_pool, wrapper->value_options));
@@ -303,7 +306,8 @@ static void judge_wrapper(struct guard *g, const struct guard_call *call,
             if (name_is_one_of(call->words[k].text, STR("-C|--chdir|-D")) &&
                 !str_eqi(name_at(&wrapper_pool, wrapper->name), STR("doas")))
                 guard_change_folder(g, call->words[k + 1].text);
-        if ((wrapper->flags & WRAP_SHELL) && i < call->count && str_has_char(call->words[i].text, ' '))
+        if ((wrapper->flags & WRAP_SHELL) && i < call->count &&
+            str_has_char(call->words[i].text, ' '))
             guard_nested(g, GUARD_BASH, call->words[i]);
         else
             judge_rest(g, call, i);
@@ -362,9 +366,10 @@ static bool takes_texts(struct str name)
 /* Options and settings with such a part in their name hold a command. */
 static bool names_command(struct str option)
 {
-    static const char parts[] = "cmd|command|exec|program|editor|pager|shell|rsh|ssh|viewer|launcher|"
-                                "wrapper|runner|askpass|hook|invoke|helper|opener|handler|terminal|"
-                                "emulator|compiler|tunnel|action|spawn";
+    static const char parts[] =
+        "cmd|command|exec|program|editor|pager|shell|rsh|ssh|viewer|launcher|"
+        "wrapper|runner|askpass|hook|invoke|helper|opener|handler|terminal|"
+        "emulator|compiler|tunnel|action|spawn";
     struct str rest = STR(parts);
     for (size_t end; rest.n; rest = str_from(rest, end + 1)) {
         end = str_find_char(rest, '|', 0);
@@ -394,7 +399,8 @@ static void judge_option(struct guard *g, const struct guard_call *call, struct 
     }
     if (str_findi(option, STR("browser"), 0) == option.n)
         return;
-    bool hidden = name_is_one_of(name_program(call->words[0].text), STR("playwright|pytest|cypress"));
+    bool hidden =
+        name_is_one_of(name_program(call->words[0].text), STR("playwright|pytest|cypress"));
     for (size_t i = 1; i < call->count; i++) {
         if (str_findi(call->words[i].text, STR("headless"), 0) < call->words[i].text.n)
             return;
@@ -412,6 +418,8 @@ static void judge_options(struct guard *g, const struct guard_call *call)
     for (size_t i = 1; i < call->count && !guard_stopped(g); i++) {
         struct word word = call->words[i], next = {.text = STR("")};
         size_t equals = str_find_char(word.text, '=', 0);
+        if (equals == word.text.n)
+            equals = str_find_char(word.text, ' ', 0); /* -o 'ProxyCommand firefox' */
         struct str option = str_slice(word.text, 0, equals);
         if (equals < word.text.n) {
             next = word;
@@ -426,6 +434,8 @@ static void judge_options(struct guard *g, const struct guard_call *call)
         }
         if (next.text.n > 1 && guard_starts_launcher(next.text))
             judge_option(g, call, option, next);
+        else if (str_has_char(next.text, ' ') && word.text.p[0] == '-' && names_command(option))
+            guard_commands(g, next);
     }
 }
 
@@ -446,11 +456,25 @@ static bool is_listed(struct str name)
            NAME_KNOWN(wrapper_pool, wrappers, name) || guard_is_browser(name);
 }
 
+/* Shells, interpreters and find: their judges know which option holds code or a command. */
+static bool reads_own_options(size_t handler)
+{
+    if (handler == NAME_ROWS(handlers))
+        return false;
+    unsigned judge = handlers[handler].judge;
+    return judge == INDEX_OF_judge_find || judge == INDEX_OF_bash_program ||
+           judge == INDEX_OF_cmd_program || judge == INDEX_OF_powershell_program ||
+           judge == INDEX_OF_judge_interpreter;
+}
+
 static void judge_by_name(struct guard *g, const struct guard_call *call, struct str name)
 {
     struct str path = call->words[0].text;
+    if (str_starts(name, STR("="))) /* zsh looks the program up */
+        name = str_from(name, 1);
     if (str_starts(path, STR("/etc/init.d/")) || str_starts(path, STR("/etc/rc.d/")))
-        guard_find(g, GUARD_LAUNCH_OUTSIDE, call->words[0], name, reasons[REASON_SERVICE].why, NULL);
+        guard_find(g, GUARD_LAUNCH_OUTSIDE, call->words[0], name, reasons[REASON_SERVICE].why,
+                   NULL);
     if (str_has_char(name, '.') && !guard_is_browser(name))
         name = without_bundle(name);
     if (name.n && ascii_is_digit(name.p[name.n - 1]) && !is_listed(name))
@@ -481,8 +505,7 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
         return;
     if (handler == NAME_ROWS(handlers) && wrapper == NAME_ROWS(wrappers))
         judge_carried(g, call, 1);
-    bool finds = handler < NAME_ROWS(handlers) && handlers[handler].judge == INDEX_OF_judge_find;
-    if (wrapper == NAME_ROWS(wrappers) && !finds)
+    if (wrapper == NAME_ROWS(wrappers) && !reads_own_options(handler))
         judge_options(g, call);
 }
 
