@@ -60,7 +60,8 @@ bool str_ends_parts(const char *s, size_t n, const char *suffix, size_t suffix_n
 
 bool str_endsi_parts(const char *s, size_t n, const char *suffix, size_t suffix_n)
 {
-    return n >= suffix_n && (suffix_n == 0 || str_eqi_parts(s + (n - suffix_n), suffix_n, suffix, suffix_n));
+    return n >= suffix_n &&
+           (suffix_n == 0 || str_eqi_parts(s + (n - suffix_n), suffix_n, suffix, suffix_n));
 }
 
 /* The first byte at or after from that is c but for the bits of loose; or s.n. Eight at a time: not every C

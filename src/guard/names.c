@@ -62,7 +62,8 @@ size_t name_row(const void *pool, const void *rows, size_t count, size_t size, s
     return low < count && compare_row(pool, rows, size, low, name) == 0 ? low : count;
 }
 
-bool name_is_one_of_parts(const char *p, size_t n, const char *alternatives_p, size_t alternatives_n)
+bool name_is_one_of_parts(const char *p, size_t n, const char *alternatives_p,
+                          size_t alternatives_n)
 {
     struct str text = {p, n}, alternatives = {alternatives_p, alternatives_n};
     while (alternatives.n) {

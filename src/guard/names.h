@@ -40,7 +40,8 @@ size_t name_row(const void *pool, const void *rows, size_t count, size_t size, s
 #define NAME_KNOWN(pool, table, name) (NAME_ROW(pool, table, name) < NAME_ROWS(table))
 
 /* True if text, up to its end, '=' or ':', is one of the alternatives in "a|b|c", without case. */
-bool name_is_one_of_parts(const char *text, size_t n, const char *alternatives, size_t alternatives_n);
+bool name_is_one_of_parts(const char *text, size_t n, const char *alternatives,
+                          size_t alternatives_n);
 static inline bool name_is_one_of(struct str text, struct str alternatives)
 {
     return name_is_one_of_parts(text.p, text.n, alternatives.p, alternatives.n);

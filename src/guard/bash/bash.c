@@ -89,9 +89,8 @@ static void bash_script(struct guard *g, const struct guard_call *call, size_t i
 {
     struct word script = call->words[i];
     size_t count = call->count - i;
-    struct word *words = guard_script_opens(g, &script)
-                             ? ARENA_ARRAY(guard_arena(g), count, struct word)
-                             : NULL;
+    struct word *words =
+        guard_script_opens(g, &script) ? ARENA_ARRAY(guard_arena(g), count, struct word) : NULL;
     if (!words) {
         guard_script_as(g, call->words[i], GUARD_BASH);
         return;

@@ -205,7 +205,8 @@ void bash_assign(struct bash_reader *b, const struct bash_assign *a)
     }
     bash_set(b, a->name, value);
     if (a->value)
-        bash_run_index(b, (struct word){.text = value, .start = a->value->start, .end = a->value->end});
+        bash_run_index(
+            b, (struct word){.text = value, .start = a->value->start, .end = a->value->end});
 }
 
 /* ---- patterns ---- */

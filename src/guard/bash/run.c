@@ -143,8 +143,8 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
         return;
     if (str_has_char(name, GUARD_HOLE))
         judge_without_holes(b, words, count, input);
-    bool path = str_has_char(name, '/') ||
-                (guard_path_changed(b->g) && guard_written(b->g, name).p);
+    bool path =
+        str_has_char(name, '/') || (guard_path_changed(b->g) && guard_written(b->g, name).p);
     if (!(path && guard_script_as(b->g, words[0], GUARD_BASH)))
         guard_program(b->g,
                       &(struct guard_call){
@@ -214,9 +214,9 @@ static void run_prompt(struct bash_reader *b, const struct bash_param *param,
 static void run_number(struct bash_reader *b, const struct bash_word *word)
 {
     struct var *ambiguous = b->ambiguous;
-    bash_run_index(b, (struct word){.text = bash_expand_text(b, word),
-                                    .start = word->start,
-                                    .end = word->end});
+    bash_run_index(
+        b,
+        (struct word){.text = bash_expand_text(b, word), .start = word->start, .end = word->end});
     b->ambiguous = ambiguous;
 }
 

@@ -5,7 +5,15 @@
 #include "guard/names.h"
 #include "guard/state.h"
 
-enum decision { DECIDE_LEAVES, DECIDE_STARTS, DECIDE_PASSES, DECIDE_RUNS_CODE, DECIDE_LOADS, DECIDE_CARRIES, DECIDE_BUILDS };
+enum decision {
+    DECIDE_LEAVES,
+    DECIDE_STARTS,
+    DECIDE_PASSES,
+    DECIDE_RUNS_CODE,
+    DECIDE_LOADS,
+    DECIDE_CARRIES,
+    DECIDE_BUILDS
+};
 
 #define CHILD(name)
 #define ELSEWHERE(name)

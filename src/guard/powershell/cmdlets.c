@@ -10,8 +10,9 @@
 /* A member by a pattern: the first of those that start or delete something that it fits. */
 static struct str matched_member(struct str pattern)
 {
-    struct str rest = STR("ShellExecute|Open|Explore|Start|Run|Exec|Create|Navigate|Delete|InvokeVerb|"
-                          "Invoke|Document");
+    struct str rest =
+        STR("ShellExecute|Open|Explore|Start|Run|Exec|Create|Navigate|Delete|InvokeVerb|"
+            "Invoke|Document");
     for (size_t end; rest.n; rest = str_from(rest, end + 1)) {
         end = str_find_char(rest, '|', 0);
         if (glob_match(GLOB_POWERSHELL, pattern, str_slice(rest, 0, end)))

@@ -239,9 +239,9 @@ static bool without_scope(struct str *name)
 static bool is_piped_content(struct ps_run *r, struct str name, const struct ps_arg *args,
                              size_t count, struct value input)
 {
-    static const struct str verbs =
-        STR("start|stop|pause|continue|control|config|create|delete|failure|failureflag|description|"
-            "sdset|triggerinfo|preferrednode|privs|sidtype|boot|lock|managedaccount");
+    static const struct str verbs = STR(
+        "start|stop|pause|continue|control|config|create|delete|failure|failureflag|description|"
+        "sdset|triggerinfo|preferrednode|privs|sidtype|boot|lock|managedaccount");
     if (!str_eqi(name, STR("sc")) || input.kind == VALUE_VOID)
         return false;
     for (size_t i = 0; i < count; i++) {

@@ -455,26 +455,75 @@ struct member {
 };
 
 static struct value (*const runs[])(struct ps_call *c) = {
-    process_start, interaction_shell, com_create, interaction_call, help_show, launcher,
-    send_keys, delete_folder, delete_file, write_file, delete_anything, create_instance,
-    com_type, type_by_name, load_assembly, marshal_keep, block_create, shell_create,
-    registry_set, environment_set, environment_get, service_objects, shell_execute, com_call,
-    wmi_call, encoding_call, shell_script, shell_command, shell_argument, shell_invoke,
-    keep_object, builder_call, code_invoke, object_text, context_script, context_expand,
-    context_command, process_start_object, download_file, delete_object, read_stream,
-    copy_stream, browser_navigate, service_start,
+    process_start,    interaction_shell,
+    com_create,       interaction_call,
+    help_show,        launcher,
+    send_keys,        delete_folder,
+    delete_file,      write_file,
+    delete_anything,  create_instance,
+    com_type,         type_by_name,
+    load_assembly,    marshal_keep,
+    block_create,     shell_create,
+    registry_set,     environment_set,
+    environment_get,  service_objects,
+    shell_execute,    com_call,
+    wmi_call,         encoding_call,
+    shell_script,     shell_command,
+    shell_argument,   shell_invoke,
+    keep_object,      builder_call,
+    code_invoke,      object_text,
+    context_script,   context_expand,
+    context_command,  process_start_object,
+    download_file,    delete_object,
+    read_stream,      copy_stream,
+    browser_navigate, service_start,
 };
 
 enum {
-    AT_process_start, AT_interaction_shell, AT_com_create, AT_interaction_call, AT_help_show,
-    AT_launcher, AT_send_keys, AT_delete_folder, AT_delete_file, AT_write_file,
-    AT_delete_anything, AT_create_instance, AT_com_type, AT_type_by_name, AT_load_assembly,
-    AT_marshal_keep, AT_block_create, AT_shell_create, AT_registry_set, AT_environment_set,
-    AT_environment_get, AT_service_objects, AT_shell_execute, AT_com_call, AT_wmi_call,
-    AT_encoding_call, AT_shell_script, AT_shell_command, AT_shell_argument, AT_shell_invoke,
-    AT_keep_object, AT_builder_call, AT_code_invoke, AT_object_text, AT_context_script,
-    AT_context_expand, AT_context_command, AT_process_start_object, AT_download_file,
-    AT_delete_object, AT_read_stream, AT_copy_stream, AT_browser_navigate, AT_service_start,
+    AT_process_start,
+    AT_interaction_shell,
+    AT_com_create,
+    AT_interaction_call,
+    AT_help_show,
+    AT_launcher,
+    AT_send_keys,
+    AT_delete_folder,
+    AT_delete_file,
+    AT_write_file,
+    AT_delete_anything,
+    AT_create_instance,
+    AT_com_type,
+    AT_type_by_name,
+    AT_load_assembly,
+    AT_marshal_keep,
+    AT_block_create,
+    AT_shell_create,
+    AT_registry_set,
+    AT_environment_set,
+    AT_environment_get,
+    AT_service_objects,
+    AT_shell_execute,
+    AT_com_call,
+    AT_wmi_call,
+    AT_encoding_call,
+    AT_shell_script,
+    AT_shell_command,
+    AT_shell_argument,
+    AT_shell_invoke,
+    AT_keep_object,
+    AT_builder_call,
+    AT_code_invoke,
+    AT_object_text,
+    AT_context_script,
+    AT_context_expand,
+    AT_context_command,
+    AT_process_start_object,
+    AT_download_file,
+    AT_delete_object,
+    AT_read_stream,
+    AT_copy_stream,
+    AT_browser_navigate,
+    AT_service_start,
 };
 
 static const struct static_pool {
@@ -561,10 +610,11 @@ struct value members_unknown(struct ps_call *c, bool is_static)
                    NULL);
     } else if (str_startsi(member, STR("navigate")) && url) {
         guard_find(r->g, GUARD_LAUNCH_BROWSER, first, member, NULL, NULL);
-    } else if ((str_is(member, "run") || str_is(member, "exec") || str_is(member, "start")) && url) {
+    } else if ((str_is(member, "run") || str_is(member, "exec") || str_is(member, "start")) &&
+               url) {
         ps_run_open(r, member, first, NULL, 0);
-    } else if (c->count && (str_is(member, "addscript") ||
-                            (str_is(member, "createpipeline") && c->args[0].kind == VALUE_STRING))) {
+    } else if (c->count && (str_is(member, "addscript") || (str_is(member, "createpipeline") &&
+                                                            c->args[0].kind == VALUE_STRING))) {
         c->object = value_object(&r->f, STR("powershell"), STR_NONE);
         return c->object.kind == VALUE_OBJECT ? shell_script(c) : c->object;
     } else if (str_startsi(member, STR("downloadfile"))) {
