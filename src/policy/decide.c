@@ -15,6 +15,13 @@ enum zone {
     ZONE_OTHER     /* devices and pipes: not moved */
 };
 
+/* Only the broker on Linux judges a config. */
+#ifdef _WIN32
+enum { CAN_GUARD = 0 };
+#else
+enum { CAN_GUARD = 1 };
+#endif
+
 struct question {
     const struct policy *policy;
     const struct policy_request *request;
@@ -362,7 +369,7 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
                                  .started = true};
     struct str component;
     enum zone zone = place;
-    q->guarded = place == ZONE_ROOT && q->request->facts.guards_new;
+    q->guarded = CAN_GUARD && place == ZONE_ROOT && q->request->facts.guards_new;
     bool packages =
         place == ZONE_ROOT && is_cache(cursor.dialect, str_slice(cursor.path, 0, start));
     for (size_t before = cursor.pos; path_next(&cursor, &component); before = cursor.pos) {
@@ -384,7 +391,8 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
         bool top = is_root_end(&q->match, before) || (place == ZONE_TEMP && before == start);
         if ((!top || policy->settings.git == POLICY_GIT_FULL) && q->request->facts.created_by_run) {
             zone = ZONE_GIT_FREE;
-            if (q->guarded && decide_new(q, str_from(cursor.path, cursor.pos + 1)) != CORDON_ALLOW)
+            if (CAN_GUARD && q->guarded &&
+                decide_new(q, str_from(cursor.path, cursor.pos + 1)) != CORDON_ALLOW)
                 return CORDON_DENY;
             continue;
         }

@@ -214,6 +214,14 @@ int nested_look(struct broker *b, struct request *r, const struct resolved *fold
 /* True for a name by which a folder can become a repository without a .git. */
 bool nested_is_part(const char *name);
 
+/* Judges where a symbolic link with this text leads; false if the call has been answered. */
+bool link_allows(struct broker *b, struct request *r, const struct resolved *where,
+                 const char *text);
+
+/* The same for one that gets another name; true for what is no link. */
+bool link_allows_move(struct broker *b, struct request *r, const struct resolved *from,
+                      const struct resolved *to);
+
 /* A config on its way into a repository that the run made: what was read of it, and whether all of
    that is harmless; if not, the key that is not. */
 struct nested_config {

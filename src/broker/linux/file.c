@@ -155,6 +155,8 @@ static bool allows_move(struct broker *b, struct request *r, const struct resolv
     if (!allows_pair(b, r, from, to, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME,
                      config))
         return false;
+    if (!link_allows_move(b, r, from, to))
+        return false;
     int rc = S_ISDIR(from->st.st_mode) ? nested_look(b, r, from) : 0;
     if (rc == 0 && !grant_takes(b, from, to->path))
         rc = -EXDEV;
@@ -275,7 +277,8 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
         request_fail(r, -rc);
         return;
     }
-    if (!allows_pair(b, r, &from, &to, POLICY_LINK_FROM, POLICY_LINK_TO, AUDIT_FILE_LINK, NULL))
+    if (!allows_pair(b, r, &from, &to, POLICY_LINK_FROM, POLICY_LINK_TO, AUDIT_FILE_LINK, NULL) ||
+        !link_allows_move(b, r, &from, &to))
         return;
     struct file_id id = broker_id(&from);
     if (grant_holds(b, from.path) != grant_holds(b, to.path)) {
@@ -317,7 +320,8 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
     }
     /* A link may point anywhere: what is done through it is judged at its target. */
     where.st.st_mode = S_IFLNK;
-    if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
+    if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE) ||
+        !link_allows(b, r, &where, text))
         return;
     grant_mix(b, where.path);
     rc = undo_create(b, r, &where, S_IFLNK);

@@ -92,6 +92,73 @@ static void test_journals(void)
        "nor moves those that are kept");
 }
 
+/* Links from where editors obey files to package folders, where their names are ordinary. */
+static void test_packages(void)
+{
+    static const struct {
+        const char *what, *script;
+    } links[] = {
+        {"a folder of a package", "mkdir -p $n; ln -s $n src"},
+        {"a link that comes first", "ln -s $n src; mkdir -p $n"},
+        {"by an absolute path", "mkdir -p $n; ln -s $PWD/$n src"},
+        {"by another link", "mkdir -p $n; ln -s s node_modules/l; ln -s node_modules/l src"},
+        {"by a link that comes later",
+         "ln -s node_modules/l src; mkdir -p $n; ln -s s node_modules/l"},
+        {"one that is moved there",
+         "mkdir -p $n; ln -s node_modules/s node_modules/l; mv node_modules/l src"},
+        {"by a second name",
+         "mkdir -p $n; ln -s node_modules/s node_modules/l; ln node_modules/l src"},
+        {"a file that becomes a folder",
+         "mkdir node_modules; : > $n; ln -s $n src; rm $n; mkdir $n"},
+        {"a path that is not there yet", "ln -s no/../$n src; mkdir -p no $n"},
+        {"all of the packages", "mkdir -p $n; ln -s node_modules all; ln -s all/s src"},
+    };
+    static const struct {
+        const char *what, *script, *effect;
+    } others[] = {
+        {"a package of the workspace",
+         "mkdir -p packages/a node_modules; ln -s ../packages/a "
+         "node_modules/a",
+         "test -d node_modules/a"},
+        {"a store of packages",
+         "mkdir -p node_modules/.pnpm/a/node_modules/a; ln -s .pnpm/a/node_modules/a "
+         "node_modules/a",
+         "test -d node_modules/a"},
+        {"packages for a folder of the project",
+         "mkdir -p node_modules packages/a; ln -s ../../node_modules packages/a/node_modules",
+         "test -d packages/a/node_modules"},
+        {"an ordinary folder", "mkdir -p lib; ln -s lib src", "test -d src"},
+        {"outside", "ln -s /usr/lib src", "test -d src"},
+        {"nowhere", "ln -s nothing src", "test -L src"},
+    };
+    static const char name[] = "n=node_modules/s; %s; mkdir $n/.vscode";
+    char line[400];
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        snprintf(line, sizeof line, name, links[i].script);
+        fresh();
+        sh("ws", "'%s' run --quiet -- sh -c '%s'", cordon, line);
+        bool got = sh("ws", "test -d src/.vscode") == 0;
+        fresh();
+        sh("ws", "%s", line);
+        ok(!got && sh("ws", "test -d src/.vscode") == 0, "refused: a link among packages, %s (%d)",
+           links[i].what, got);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        fresh();
+        bool before = sh("ws", "%s", others[i].effect) == 0;
+        int code = sh("ws", "'%s' run --quiet -- sh -ec '%s'", cordon, others[i].script);
+        ok(code == 0 && !before && sh("ws", "%s", others[i].effect) == 0, "a link to %s (%d)",
+           others[i].what, code);
+    }
+    fresh();
+    sh("ws",
+       "'%s' run --quiet --unprotect .vscode -- sh -c 'mkdir -p node_modules/s/.claude; ln -s "
+       "node_modules/s src'",
+       cordon);
+    ok(sh("ws", "test -d node_modules/s/.claude && test ! -e src") == 0,
+       "refused with a name that is not protected, for the others");
+}
+
 int main(void)
 {
     if (!box_make("planted-test"))
@@ -99,5 +166,6 @@ int main(void)
     test_links();
     test_files();
     test_journals();
+    test_packages();
     return box_done();
 }
