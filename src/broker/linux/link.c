@@ -29,10 +29,11 @@ static bool is_ordinary(struct broker *b, const char *folder, enum protected_nam
 }
 
 /* Where a link in this folder leads; of what does not exist the part that does, and the rest as it
-   is spelled. False if there is no telling. */
+   is spelled. False if there is no telling, and for a file: it has no names in it. */
 static bool find_target(int folder, const char *text, char out[PATH_MAX])
 {
     char path[PATH_MAX];
+    struct stat st;
     size_t n = strlen(text), end = n;
     int fd = -1;
     if (n >= sizeof path)
@@ -47,7 +48,8 @@ static bool find_target(int folder, const char *text, char out[PATH_MAX])
     }
     if (fd < 0)
         fd = openat(folder, ".", O_PATH | O_CLOEXEC);
-    bool found = fd >= 0 && resolve_path_of(fd, out, PATH_MAX);
+    bool file = end == n && fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    bool found = fd >= 0 && !file && resolve_path_of(fd, out, PATH_MAX);
     if (fd >= 0)
         close(fd);
     size_t have = found ? strlen(out) : 0;
@@ -66,7 +68,7 @@ bool link_allows(struct broker *b, struct request *r, const struct resolved *whe
         if (is_ordinary(b, where->path, (enum protected_name)name))
             continue;
         if (!target[0] && !find_target(where->parent, text, target))
-            return true; /* there is nothing, and by this text there never is */
+            return true; /* nothing is below it */
         if (!is_ordinary(b, target, (enum protected_name)name))
             continue;
         broker_report_text(b, r, AUDIT_FILE_CREATE, str_of(where->path), AUDIT_DENY,
