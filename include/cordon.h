@@ -8,9 +8,10 @@
  * returns belong to the handle they came from and last as long as that, unless said otherwise.
  *
  * The library never prints and never exits. A handle may be used by one thread at a time, different
- * handles by different threads, runs included. Nothing is kept between calls but what a process has
- * only once: while a command runs, its dispositions of SIGTERM, SIGHUP, SIGINT and SIGQUIT (Linux)
- * or a console handler (Windows) are the library's, and the last run to end puts them back. On
+ * handles by different threads, runs included. Nothing is kept between calls except what a process
+ * has only once: while a command runs, the library owns the process's dispositions of SIGTERM,
+ * SIGHUP, SIGINT and SIGQUIT (Linux) or a console handler (Windows); the last run to end puts them
+ * back. On
  * Windows the first run closes the process and its threads to other programs of the user, for good.
  */
 #ifndef CORDON_H
@@ -82,7 +83,7 @@ CORDON_API int cordon_policy_new(struct cordon_policy **out);
 CORDON_API void cordon_policy_free(struct cordon_policy *policy);
 
 /*
- * CORDON_E_UNKNOWN for an option that there is not, CORDON_E_CONFLICT for a single value given
+ * CORDON_E_UNKNOWN for an unknown option, CORDON_E_CONFLICT for a single value given
  * twice or a policy that has answered or run. The value itself is judged at the first question or
  * run, which then fails.
  */
@@ -93,8 +94,8 @@ CORDON_API int cordon_policy_set(struct cordon_policy *policy, const char *optio
    was none. */
 CORDON_API const char *cordon_policy_error(const struct cordon_policy *policy);
 
-/* An answer: a verdict and its reasons, worst first. Nothing changes it, so that several threads
-   may read it. */
+/* An answer: a verdict and its reasons, worst first. It never changes, so several threads may
+   read it. */
 struct cordon_answer;
 
 /* Frees it and the strings it gave. NULL is fine. */
@@ -115,7 +116,7 @@ CORDON_API const char *cordon_answer_json(const struct cordon_answer *answer);
  * Judges a command without running anything. Deletions and scripts are judged against the policy's
  * roots only if a root was set. CORDON_SHOW adds every command found. The answer is the caller's to
  * free. Errors are those of the policy's values (a root that is missing, a policy file that does
- * not parse, …), with a sentence in cordon_policy_error().
+ * not parse, …) and CORDON_E_VALUE for no words, with a sentence in cordon_policy_error().
  */
 enum { CORDON_SHOW = 1 };
 CORDON_API int cordon_check(struct cordon_policy *policy, size_t argc, const char *const *argv,
@@ -152,7 +153,7 @@ CORDON_API int cordon_run_options_new(struct cordon_run_options **out);
 /* Not while a run uses them. NULL is fine. */
 CORDON_API void cordon_run_options_free(struct cordon_run_options *options);
 
-/* CORDON_E_UNKNOWN for an option that there is not, CORDON_E_VALUE for a switch with a value or a
+/* CORDON_E_UNKNOWN for an unknown option, CORDON_E_VALUE for a switch with a value or a
    value that is missing or wrong, CORDON_E_TOOBIG, CORDON_E_NOMEM. */
 CORDON_API int cordon_run_options_set(struct cordon_run_options *options, const char *option,
                                       const char *value);
@@ -161,7 +162,7 @@ CORDON_API int cordon_run_options_set(struct cordon_run_options *options, const 
  * Receives the command's output: stream 1 is stdout, 2 is stderr. Without it both are the caller's
  * own. Calls come from a thread of the library, one at a time and in the order of each stream, the
  * last before cordon_run() returns. The bytes are the library's and last for the call. The command
- * waits for a slow function; it must not call cordon_run() with the same options.
+ * waits while the function runs. The function must not call cordon_run() with the same options.
  */
 typedef void cordon_output(void *context, int stream, const char *bytes, size_t count);
 CORDON_API void cordon_run_options_output(struct cordon_run_options *options, cordon_output *output,
@@ -169,8 +170,8 @@ CORDON_API void cordon_run_options_output(struct cordon_run_options *options, co
 
 /*
  * Every event as one JSON object (docs/audit-format.md), while the command runs; from threads of
- * the library, one at a time, but perhaps at the same time as output. The string lasts for the
- * call. All signals are blocked in these threads.
+ * the library or, on Windows, also from the calling thread; one at a time, but perhaps at the same
+ * time as output. The string lasts for the call. All signals are blocked in these threads.
  */
 typedef void cordon_event(void *context, const char *json);
 CORDON_API void cordon_run_options_event(struct cordon_run_options *options, cordon_event *event,
@@ -203,7 +204,7 @@ CORDON_API const char *cordon_question_json(const struct cordon_question *questi
 CORDON_API int cordon_question_answer(struct cordon_question *question, const char *answer,
                                       const char *scope);
 
-/* How it ended. Nothing changes it, so that several threads may read it. */
+/* How it ended. It never changes, so several threads may read it. */
 struct cordon_result;
 
 /* Frees it and the strings it gave. NULL is fine. */
@@ -220,7 +221,7 @@ CORDON_API const char *cordon_result_json(const struct cordon_result *result);
  * Runs the command to its end; the rest of its tree is ended then. options may be NULL. The result
  * is the caller's to free. A failure means that nothing has run, and cordon_policy_error() says
  * why: CORDON_E_CONFLICT for a policy that was used before, CORDON_E_NOTFOUND for a program that
- * there is not, CORDON_E_CONFINE where the command cannot be confined, CORDON_E_REFUSED for a root
+ * was not found, CORDON_E_CONFINE where the command cannot be confined, CORDON_E_REFUSED for a root
  * or a console that Cordon does not accept, CORDON_E_OPEN for the audit file, and the errors of the
  * policy's values. A command that a rule refuses is no failure: its reason is "refused".
  *
@@ -246,10 +247,11 @@ CORDON_API int cordon_run(struct cordon_policy *policy, const struct cordon_run_
  * NUL; NULL is fine. Any thread, several at a time; two that change the same folder exclude each
  * other (CORDON_E_CONFLICT).
  *
- * Errors: CORDON_E_UNKNOWN for a run that there is not, or of another version; CORDON_E_OPEN for a
+ * Errors: CORDON_E_UNKNOWN for an unknown run, or of another version; CORDON_E_OPEN for a
  * root that is gone, a store that cannot be opened, or inside a run of Cordon; CORDON_E_SYNTAX for a
  * damaged journal; CORDON_E_CONFLICT while a run can change the same folders; CORDON_E_WRITE if the
- * undo's own journal cannot be written; CORDON_E_NOMEM. After any of them nothing was changed.
+ * undo's own journal cannot be written; CORDON_E_NOMEM. After any of them but
+ * CORDON_E_NOMEM nothing was changed.
  */
 
 /* {"kind", "path", "folder", "size_before", "size", "added", "removed", …} for every name that was

@@ -127,8 +127,8 @@ struct ask_question {
 
 struct ask;
 
-/* serial: one question is shown at a time, and one that nobody answers answers those behind it with
-   no. NULL if memory runs out. */
+/* serial: one question is shown at a time; if nobody answers it, those waiting after it are denied
+   too. NULL if memory runs out. */
 struct ask *ask_new(bool serial, uint64_t timeout_ms);
 void ask_free(struct ask *a);
 
@@ -139,9 +139,10 @@ enum ask_answer ask_remembered(const struct ask *a, const struct ask_subject *su
    many wait, CORDON_E_REFUSED after ask_close(), CORDON_E_NOMEM. */
 int ask_join(struct ask *a, const struct ask_subject *subject, uint64_t *id);
 
+bool ask_is_decided(const struct ask *a, uint64_t id);
+
 /* The question if it is decided, NULL otherwise. Nothing changes it then, and it lives until the last
    call has left it. *first: nobody has taken the decision before. */
-bool ask_is_decided(const struct ask *a, uint64_t id);
 const struct ask_question *ask_take(struct ask *a, uint64_t id, bool *first);
 
 /* A call no longer waits: it took the decision, or its caller is gone. The last one takes the

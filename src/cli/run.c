@@ -251,7 +251,7 @@ static void explain_end(struct typed_run *t, struct cordon_policy *p)
     if (strcmp(t->result.reason, "timeout") == 0) {
         buf_fmt(&t->message, "the run was ended after %llu %s (--timeout)",
                 (unsigned long long)seconds, seconds == 1 ? "second" : "seconds");
-        remedy = "; take a higher --timeout if it needs longer";
+        remedy = "; use a higher --timeout if it needs longer";
     } else if (t->result.told_by) {
         buf_fmt(&t->message, "the run was ended, because cordon got %s", t->result.told_by);
     }

@@ -107,7 +107,7 @@ void guard_leave(struct guard *g, struct guard_frame outer);
 /* How many such levels enclose the code that is being read; 0: it is the outermost text. */
 unsigned guard_depth(const struct guard *g);
 
-/* The same for a script file: read if the policy says it lies inside the roots and it exists.
+/* Reads a script file like guard_nested if the policy says it lies inside the roots and it exists.
    False if it was not read (then it is a program like any other). */
 bool guard_script(struct guard *g, struct word path);
 /* The script is, or is a copy of, a program that opens things: *path is that one then. */

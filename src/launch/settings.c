@@ -69,8 +69,10 @@ int settings_set(struct settings *s, struct str name, struct str value, struct s
             return fail(s, CORDON_E_NOMEM, "out of memory");
         s->options = grown;
     }
-    struct settings_option *o = &s->options[s->count++];
-    *o = (struct settings_option){id, arena_copy(&s->arena, value), arena_copy(&s->arena, from)};
+    struct settings_option o = {id, arena_copy(&s->arena, value), arena_copy(&s->arena, from)};
+    if (!o.value.p || !o.from.p)
+        return fail(s, CORDON_E_NOMEM, "out of memory");
+    s->options[s->count++] = o;
     return 0;
 }
 
@@ -82,7 +84,10 @@ int settings_pair(struct settings *s, struct str pair)
             return fail(s, CORDON_E_NOMEM, "out of memory");
         s->pairs = grown;
     }
-    s->pairs[s->pair_count++] = arena_copy(&s->arena, pair);
+    struct str copy = arena_copy(&s->arena, pair);
+    if (!copy.p)
+        return fail(s, CORDON_E_NOMEM, "out of memory");
+    s->pairs[s->pair_count++] = copy;
     return 0;
 }
 
@@ -412,7 +417,7 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
     if (!found) {
         const char *hint = folder_hint(s, root->given);
         return fail(s, CORDON_E_VALUE, "%.*s %.*s: folder not found; %s", STR_ARG(root->from),
-                    STR_ARG(root->given), hint ? hint : "create it first, or take --create-root");
+                    STR_ARG(root->given), hint ? hint : "create it first, or use --create-root");
     }
     if (!facts.directory)
         return fail(s, CORDON_E_VALUE, "%.*s %.*s: this is a file; a root is a folder",
@@ -514,7 +519,7 @@ static int choose_temp(struct settings *s)
     const char *why = there ? broad_temp(s, value, &facts) : NULL;
     if (why)
         return fail(s, CORDON_E_REFUSED,
-                    "the temp folder %.*s: %s; set %.*s to another one, or take --temp=private",
+                    "the temp folder %.*s: %s; set %.*s to another one, or use --temp=private",
                     STR_ARG(value), why, STR_ARG(variable));
     if (!there)
         return 0;

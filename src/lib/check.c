@@ -174,7 +174,7 @@ int cordon_check_text(struct cordon_policy *p, const char *shell, const char *te
 {
     struct guard_question q = {.text = {text, length}, .cmdline = {text, length}};
     if (!check_shell(str_of(shell), &q.shell))
-        return api_fail(p, CORDON_E_VALUE,
+        return api_fail(p, CORDON_E_UNKNOWN,
                         "the shell is not one of powershell, cmd, bash and cmdline");
     return check(p, &q, flags, out);
 }

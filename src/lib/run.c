@@ -289,8 +289,8 @@ static void set_apart_gone_repositories(struct summary *s)
     }
 }
 
-/* Tools say many things when they fail without the network. One that asked for a name needs it; of one
-   that was told is not known whether it failed for that. */
+/* Tools fail in many ways without the network. A tool that asked for a name needs it; for one that
+   was only told that it is offline, that need not have been the reason. */
 static void explain_offline(struct run *run)
 {
     const struct policy_settings *s = policy_settings_of(run->policy->policy);

@@ -176,10 +176,10 @@ void broker_made(struct broker *b, const struct resolved *where);
 /* A name of this object was removed: its inode number may soon belong to another file. */
 void broker_forget(struct broker *b, struct file_id id, const struct stat *st);
 
-/* Reads what earlier runs of the session created there. */
+/* Loads the list of what earlier runs of the session created in the temp folder. */
 void temp_begin(struct broker *b);
 
-/* When the tree is gone: compiled code that the run left where its tools would run it outside. */
+/* Once the tree is gone: removes compiled code that the run left where tools outside would run it. */
 void temp_end(struct broker *b);
 
 /* Says whose entry of the temp folder contains this path. */

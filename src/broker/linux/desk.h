@@ -28,7 +28,7 @@ struct desk *desk_new(const struct policy *policy, bool serial, uint64_t timeout
 struct desk *desk_hold(struct desk *d);
 void desk_drop(struct desk *d); /* NULL is fine */
 
-/* Milliseconds of a clock that nobody sets. */
+/* Milliseconds of the monotonic clock. */
 uint64_t desk_clock(void);
 
 /* No to all that is open and to all that follows. */
@@ -52,7 +52,7 @@ void desk_leave(struct desk *d, uint64_t id);
    which takes its question away when it closes. */
 bool desk_ask(struct desk *d, const struct ask_subject *subject, int peer);
 
-/* An eventfd: wakes up, and falls asleep again. */
+/* Signals an eventfd; clears it. */
 void desk_ring(int bell);
 void desk_hush(int bell);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The granted folder: a temp folder of the run's own, where Landlock itself allows everything.
- * Calls that stay in it may go on by themselves, which saves most of their price; what a caller
+ * Calls that stay in it continue in the kernel, which saves most of their cost; what a caller
  * could change meanwhile leads nowhere that Landlock does not allow.
  *
- * It holds no second name of a file from elsewhere and no socket of somebody else: what is opened
- * for writing there goes by nobody. A link could lead to a place where the policy, but not
+ * It holds no second name of a file from elsewhere and no socket of somebody else, so nobody
+ * outside relies on what is written there. A link could lead to a place where the policy, but not
  * Landlock, allows more: once one comes in through the broker, calls are judged here as everywhere.
  */
 #include <fcntl.h>

@@ -55,7 +55,7 @@ bool nested_end(struct broker *b, struct request *r, const char *text)
         broker_report_text(
             b, r, AUDIT_FILE_DELETE, path, AUDIT_DENY, str_of(policy_rule_id(RULE_PROTECTED_GIT)),
             STR("worktrees lead to this repository, and would obey another one in its place"),
-            STR("git worktree remove them yourself, outside"));
+            STR("remove the worktrees yourself, outside the run: git worktree remove PATH"));
         ended = false;
     }
     struct resolved head = {.parent = git.parent, .leaf = "HEAD"};

@@ -41,7 +41,8 @@ bool resolve_folder_text(const struct request *r, int dirfd, char *out, size_t c
    another process. */
 int resolved_descriptor(const struct request *r, const struct resolved *where);
 
-/* Other questions about /proc cost more than the whole lookup of a missing path. */
+/* True for a path below /proc, by its text alone: anything else would cost more than looking up a
+   missing path. */
 bool resolve_in_proc(const char *path);
 
 #endif

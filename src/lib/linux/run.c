@@ -207,7 +207,8 @@ static int open_way_out(struct run *run, struct way_out *out)
             snprintf(secret + 2 * i, 3, "%02x", random[i]);
         out->server = proxy_open(run->policy->policy, str_of(secret));
         if (!out->server)
-            return api_fail(run->policy, CORDON_E_CONFINE, "--net=allow: no proxy can listen");
+            return api_fail(run->policy, CORDON_E_CONFINE,
+                            "cannot open the filtering proxy's socket");
         struct sockaddr_in *here = (void *)&out->address;
         *here =
             (struct sockaddr_in){AF_INET, htons(out->server->port), {htonl(INADDR_LOOPBACK)}, {0}};
@@ -323,7 +324,7 @@ static void report_limit(struct run *run, enum policy_rule rule, const char *wha
                          const char *option)
 {
     auto_buf struct buf fix = {0};
-    buf_fmt(&fix, "take a higher %s", option);
+    buf_fmt(&fix, "use a higher %s", option);
     event(run, &(struct audit_event){.type = AUDIT_DENY,
                                      .op = AUDIT_PROCESS_START,
                                      .time = machine_now_ms(),
@@ -407,8 +408,8 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
     return rc;
 }
 
-/* npm, pip and uv do with their caches, and try once for what is missing: the lookup is refused at once
-   and seen, so their own words are true, and so is the line about it. */
+/* npm, pip and uv can work from their caches. With these settings they try a missing package once;
+   the refused lookup is recorded, so both their message and Cordon's are right. */
 static const char *const once[] = {
     "npm_config_prefer_offline=true",  "npm_config_fetch_retries=0", "PIP_RETRIES=0",
     "PIP_DISABLE_PIP_VERSION_CHECK=1", "UV_HTTP_RETRIES=0",          NULL};

@@ -56,7 +56,7 @@ static int open_way_out(struct run *run, struct launch *l, struct launch_failure
             snprintf(secret + 2 * i, 3, "%02x", random[i]);
         l->proxy = proxy_open(b->policy, str_of(secret), b->event, run, machine_now_ms, &b->lock);
         if (!l->proxy)
-            return launch_fail(f, "--net=allow: no proxy can listen");
+            return launch_fail(f, "cannot open the filtering proxy's socket");
         b->way_port = proxy_port(l->proxy);
         snprintf(b->way_host, sizeof b->way_host, "127.0.0.1");
         snprintf(l->proxy_url, sizeof l->proxy_url, "http://" PROXY_USER ":%s@127.0.0.1:%u", secret,

@@ -77,7 +77,7 @@ struct restore_counts {
     char run[STORE_LONGEST_ID]; /* that takes the undo back; "": nothing was changed */
 };
 
-/* Returns 0, or a code and a sentence: then nothing was changed. */
+/* Returns 0, or a code and a sentence: then nothing was changed, unless memory ran out. */
 int restore_run(int store, const char *id, const struct restore_options *options,
                 struct restore_counts *counts, char *why, size_t capacity);
 

@@ -41,7 +41,7 @@ static void test_processes(void)
     ok(code == 2 &&
            sh(".",
               "grep -qx 'cordon: sandbox denied: start one more process (rule limit.processes); "
-              "take a higher --max-procs' said") == 0,
+              "use a higher --max-procs' said") == 0,
        "in words, and the exit code is the command's own (%d)", code);
     code = sh("ws", "'%s' run --max-procs 8 -- sh -c '(%s) 2>/dev/null; exit 7' 2>/dev/null",
               cordon, forks);
@@ -88,7 +88,7 @@ static void test_memory(void)
     ok(code == 137 && sh("ws", "test ! -s got") == 0,
        "--max-memory: the kernel ends what takes more, 137 (%d)", code);
     ok(sh(".", "grep -qx 'cordon: sandbox denied: start a process that takes more memory (rule "
-               "limit.memory); take a higher --max-memory' said") == 0,
+               "limit.memory); use a higher --max-memory' said") == 0,
        "and the summary says so");
     ok(sh("ws",
           "'%s' run --json --max-memory 40M -- sh -c '%s | %s > got; exit 7' 2>&1 | grep -q "

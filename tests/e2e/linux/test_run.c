@@ -305,7 +305,7 @@ static void test_ended(void)
     }
     ok(sh("ws",
           "'%s' run --timeout 1 -- sleep 30 2>&1 | grep -q 'ended after 1 second (--timeout); "
-          "take a higher --timeout'",
+          "use a higher --timeout'",
           cordon) == 0 &&
            sh("ws",
               "'%s' run --timeout 2 --json --quiet -- sleep 30 2>&1 | grep -q "
