@@ -197,15 +197,15 @@ static void run_all(const struct mistake *list, size_t count)
     }
 }
 
-/* The last line: the object that a program reads from stdout. */
+/* The line that a program reads from stdout; the other one, from stderr, may come first or last. */
 static bool read_object(struct arena *arena, const struct buf *out, struct json_value *object)
 {
     struct str text = str_trim(buf_str(out));
-    size_t begin = text.n;
+    size_t end = text.n && text.p[0] == '{' ? str_find_char(text, '\n', 0) : text.n, begin = end;
     while (begin > 0 && text.p[begin - 1] != '\n')
         begin--;
     struct json_error error;
-    return json_read(arena, str_from(text, begin), object, &error) == 0 &&
+    return json_read(arena, str_slice(text, begin, end), object, &error) == 0 &&
            object->type == JSON_OBJECT;
 }
 
@@ -245,8 +245,9 @@ static void check_json_failures(void)
         const struct json_value *error = json_get(&object, STR("error"));
         const struct json_value *verdict = json_get(&object, STR("verdict"));
         const struct json_value *exit_code = json_get(&object, STR("exit"));
-        struct str said = str_from(buf_str(&out), strlen("cordon: "));
-        bool right = is_object && error && str_starts(said, error->text) && error->text.n > 5 &&
+        auto_buf struct buf said = {0};
+        buf_fmt(&said, "cordon: %.*s", STR_ARG(error ? error->text : STR_NONE));
+        bool right = is_object && error && says(&out, buf_cstr(&said)) && error->text.n > 5 &&
                      !!verdict == calls[i].verdict && exit_code &&
                      str_eq(exit_code->text, STR("125"));
         if (!ok(code == 125 && right, "%s: an object with the sentence", calls[i].arguments))
