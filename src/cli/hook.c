@@ -303,7 +303,7 @@ static int replace(const char *file, struct str text)
                : print_failure("%s: %s; it is left as it is", file, why);
 }
 
-/* What --install began with where there was no file. */
+/* The settings that --install starts from if there is no file. */
 static bool is_empty(struct str settings)
 {
     return str_eq(str_trim(settings), STR("{}"));

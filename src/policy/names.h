@@ -38,10 +38,10 @@ bool git_commit_writes(enum path_dialect dialect, struct str below);
    other worktrees, apart from its own folder in there. */
 bool git_shared_writes(enum path_dialect dialect, struct str below);
 
-/* What git_commit_writes says, for --git=full. */
+/* As git_commit_writes, for --git=full. */
 bool git_full_writes(enum path_dialect dialect, struct str below, bool exists);
 
-/* What git does with a file of a repository that the run makes. below as above; full: --git=full. */
+/* How git uses a file of a repository that the run makes. below as above; full: --git=full. */
 enum git_part {
     GIT_KEEPS = 0, /* data */
     GIT_HOOKS,     /* the folder of hooks */

@@ -47,7 +47,7 @@ struct section {
     bool sub; /* it has a subsection */
 };
 
-/* [name] or [name "sub"], and nothing behind it. */
+/* [name] or [name "sub"], and nothing after it. */
 static bool read_section(struct str line, struct section *out)
 {
     line = str_from(line, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a git config says, without git. */
+/* Reads a git config without git. */
 #ifndef CORDON_BROKER_LINUX_GIT_CONFIG_H
 #define CORDON_BROKER_LINUX_GIT_CONFIG_H
 

@@ -209,7 +209,7 @@ static bool has_option(const struct word *args, size_t count, const char *option
 
 /* ---- commands ---- */
 
-/* What stands in a file, if the text wrote it. */
+/* The content of a file, if the text wrote it. */
 static struct str written_text(struct bash_reader *b, struct str path)
 {
     struct str text = guard_written(b->g, path);

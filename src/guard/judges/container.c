@@ -35,7 +35,7 @@ static struct str source_of(struct str value)
     return str_slice(value, 0, drive ? second : first);
 }
 
-/* What an argument mounts; empty: nothing. */
+/* The folder that an argument mounts; empty: none. */
 static struct str mounted(const struct word *words, size_t count, size_t *i)
 {
     struct str word = words[*i].text;

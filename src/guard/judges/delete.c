@@ -102,7 +102,7 @@ static void judge_find_exec(struct guard *g, const struct guard_call *call, size
     guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = end - from});
 }
 
-/* What fd finds is the last argument where {} does not stand for it. */
+/* fd appends each file that it finds, unless {} marks its place. */
 static void judge_fd_exec(struct guard *g, const struct guard_call *call, size_t from,
                           struct word start)
 {

@@ -233,7 +233,7 @@ static void test_plants(void)
        "the key is named");
 }
 
-/* What programs do with a repository that they make. */
+/* Programs use a repository that they make. */
 static void test_new(void)
 {
     static const struct {
