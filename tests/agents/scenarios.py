@@ -507,13 +507,24 @@ def line_alone(o, agent):
     return statistics.median(a for a, _ in pairs) - statistics.median(b for _, b in pairs)
 
 
+def emptied(settings):
+    """The same hooks with a command that only answers: what the agent itself spends on calling one."""
+    if isinstance(settings, dict):
+        return {k: 'cat >/dev/null' if k == 'command' else emptied(v) for k, v in settings.items()}
+    return [emptied(v) for v in settings] if isinstance(settings, list) else settings
+
+
 @scenario(*THREE)
 def the_hook_costs_at_most_five_milliseconds(o, agent):
-    """The time that the agent itself spends in a tool call, in turns without and with the hook."""
-    def times(n, install):
-        lab = Lab(o, agent, f'time{n}{"with" if install else "without"}')
-        if install:
+    """The time of a tool call in the agent, in turns without a hook, with one that does nothing, and with Cordon's.
+    What the agent spends on calling any hook is its own: the last two are compared."""
+    def times(n, hook):
+        lab = Lab(o, agent, f'time{n}{hook}')
+        if hook != 'without':
             lab.install()
+        if hook == 'empty':
+            path = lab.settings()
+            path.write_text(json.dumps(emptied(json.loads(path.read_text()))))
         lab.play([{'shell': 'true'} for _ in range(25)])
         at = [r['at'] for r in lab.requests() if r['body'].get('tools') or r['body'].get('input')]
         return [b - a for a, b in zip(at[3:], at[4:])]
@@ -521,12 +532,13 @@ def the_hook_costs_at_most_five_milliseconds(o, agent):
     need(alone <= 5, f'the line alone takes {alone:.1f} ms')
     said = []
     for attempt in range(3):  # other work on the machine only adds to it
-        without, with_hook = [], []
+        took = {'without': [], 'empty': [], 'with': []}
         for n in range(2):
-            without += times(f'{attempt}{n}', False)
-            with_hook += times(f'{attempt}{n}', True)
-        said.append(f'{statistics.median(without)} ms without, {statistics.median(with_hook)} ms with; the line alone {alone:.1f} ms')
-        if statistics.median(with_hook) - statistics.median(without) <= 5:
+            for hook, list_ in took.items():
+                list_ += times(f'{attempt}{n}', hook)
+        without, empty, with_hook = (statistics.median(list_) for list_ in took.values())
+        said.append(f'{without} ms without, {empty} ms with an empty hook, {with_hook} ms with; the line alone {alone:.1f} ms')
+        if with_hook - empty <= 5:
             return said[-1]
     raise Bad('; '.join(said))
 
