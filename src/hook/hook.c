@@ -240,7 +240,7 @@ static void judged(struct hook *h, enum cordon_verdict verdict, struct str rule,
     buf_add(&h->reason, rule);
     buf_char(&h->reason, ')');
     if (fix.n) {
-        bool none = str_starts(fix, STR(POLICY_NO_REMEDY));
+        bool none = str_starts(fix, STR(POLICY_NO_REMEDY)) || str_starts(fix, STR("no option "));
         buf_add(&h->reason, str_starts(fix, STR("--")) ? STR("; allow with ")
                             : none                     ? STR("; ")
                                                        : STR("; instead: "));

@@ -89,18 +89,25 @@ static bool is_below(enum path_dialect dialect, struct str folder, struct str pa
     return true;
 }
 
-/* Folders of the system on Linux; of the first ones everything below them, too. */
+bool policy_is_kernels(enum path_dialect dialect, struct str folder)
+{
+    static const char *const folders[] = {"/proc", "/sys", "/dev"};
+    if (dialect != PATH_POSIX || is_below(PATH_POSIX, STR("/dev/shm"), folder))
+        return false;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (is_below(PATH_POSIX, str_of(folders[i]), folder))
+            return true;
+    return false;
+}
+
+/* Folders of the system on Linux. */
 static const char *broad_posix(struct str normal)
 {
-    static const char *const whole[] = {"/proc", "/sys", "/dev"};
     static const char *const itself[] = {"/etc",     "/usr",      "/bin",     "/sbin", "/lib",
                                          "/lib32",   "/lib64",    "/libx32",  "/boot", "/var",
                                          "/usr/bin", "/usr/sbin", "/usr/lib", "/run"};
-    if (is_below(PATH_POSIX, STR("/dev/shm"), normal))
-        return NULL;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (is_below(PATH_POSIX, str_of(whole[i]), normal))
-            return "it belongs to the kernel and its devices";
+    if (policy_is_kernels(PATH_POSIX, normal))
+        return "it belongs to the kernel and its devices";
     for (size_t i = 0; i < sizeof itself / sizeof *itself; i++)
         if (str_eq(normal, str_of(itself[i])))
             return "it is a folder of the system";

@@ -130,6 +130,24 @@ static void add_git(enum policy_git git, struct buf *fix)
     add_option(fix, git == POLICY_GIT_FULL ? "--git=full" : "--git=commit", STR_NONE);
 }
 
+/* Where every root that would help is refused as too broad, the line says so; the folders of the
+   kernel are no roots at all. */
+static void fix_broad(const struct policy *policy, const struct policy_request *r, struct buf *fix)
+{
+    const struct policy_settings *s = &policy->settings;
+    enum path_dialect dialect = s->paths.dialect;
+    struct str path = r->path.text;
+    struct str folder = r->facts.existing.n ? r->facts.existing : path_parent(dialect, path);
+    const char *broad = folder.n ? policy_broad_root(dialect, &s->machine, folder) : NULL;
+    if (!broad || is_hopeless(s, path) || policy_is_kernels(dialect, folder)) {
+        buf_add(fix, str_of(no_option));
+        return;
+    }
+    buf_add(fix, STR("no option opens this alone; "));
+    add_word(fix, folder);
+    buf_fmt(fix, " is refused as a root: %s", broad);
+}
+
 static void fix_outside(const struct policy *policy, const struct policy_request *request,
                         struct buf *fix)
 {
@@ -158,7 +176,7 @@ static void fix_outside(const struct policy *policy, const struct policy_request
         return;
     }
     if (folder.n == 0) {
-        buf_add(fix, str_of(no_option));
+        fix_broad(policy, request, fix);
         return;
     }
     add_roots(&policy->settings, fix);

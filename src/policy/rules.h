@@ -129,6 +129,9 @@ const char *policy_git_word(enum policy_git git);
 const char *policy_broad_root(enum path_dialect dialect, const struct policy_machine *machine,
                               struct str normal);
 
+/* True for what lies below /proc, /sys and /dev, but for /dev/shm. */
+bool policy_is_kernels(enum path_dialect dialect, struct str folder);
+
 /* The settings as compiled: normal paths, the policy's own strings. */
 const struct policy_settings *policy_settings_of(const struct policy *policy);
 
