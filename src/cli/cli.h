@@ -136,6 +136,13 @@ void system_restore_signals(void);
    works; child: only that it was started. */
 int system_start_probe(bool child);
 
+/* Tries the promises in this program or in the one beside it, prints, and returns the exit code;
+   `program` of the request is filled in. */
+struct selftest_request;
+int system_selftest(struct selftest_request *request);
+/* Linux: the calls of one attempt. */
+int system_selftest_probe(const char *script);
+
 /* Before questions. Inside a run on Linux, unless the policy has options of its own, they are about
    the one in force. */
 void system_begin_why(struct cordon_policy *p, bool own);

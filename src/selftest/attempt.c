@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/run.h"
-
 void attempt_say(struct selftest_line *line, const char *attempt, const char *control)
 {
     snprintf(line->attempt, sizeof line->attempt, "%s", attempt);
@@ -138,11 +136,4 @@ void selftest_try(struct selftest_world *w, unsigned n, struct selftest_line *li
         line->result = SELFTEST_NOT_TRIED;
         snprintf(line->why, sizeof line->why, "nothing tries it");
     }
-}
-
-const char *selftest_boundary(void)
-{
-    auto_buf struct buf text = {0};
-    run_describe(&text);
-    return str_starts(buf_str(&text), STR("kernel")) ? "kernel" : "interposed";
 }

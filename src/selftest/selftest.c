@@ -65,7 +65,7 @@ int selftest_run(const struct selftest_options *o, struct selftest_counts *count
             return CORDON_E_VALUE;
         }
     }
-    int rc = selftest_open(o->keep, &world, error);
+    int rc = selftest_open(o, &world, error);
     for (size_t i = 0; i < COUNT && rc == 0; i++) {
         const struct promise *p = &promises[i];
         if (!is_wanted(o, p->n))

@@ -31,6 +31,8 @@ struct selftest_counts {
 };
 
 struct selftest_options {
+    const char *program;  /* cordon itself */
+    const char *boundary; /* "kernel" or "interposed", as run says */
     const unsigned *only; /* numbers; none: all */
     size_t only_count;
     bool keep; /* keep the folders that were used, for inspection */
@@ -58,7 +60,7 @@ void selftest_tally(const struct selftest_counts *counts, struct buf *out);
 struct selftest_world;
 
 /* Folders and servers for the attempts; a code with a sentence. */
-int selftest_open(bool keep, struct selftest_world **out, struct buf *error);
+int selftest_open(const struct selftest_options *o, struct selftest_world **out, struct buf *error);
 void selftest_close(struct selftest_world *w);
 
 /* Tries one; fills everything of the line but number, name and enforced_by. */
@@ -67,8 +69,5 @@ void selftest_try(struct selftest_world *w, unsigned n, struct selftest_line *li
 /* Makes the calls of an attempt, inside or as a control: an exit code. The words are of the
    system's own small language; nobody but selftest_try speaks it. */
 int selftest_probe(const char *script);
-
-/* "kernel" or "interposed", as run says. */
-const char *selftest_boundary(void);
 
 #endif

@@ -369,18 +369,18 @@ static bool open_servers(struct selftest_world *w)
     return w->outsider > 0;
 }
 
-int selftest_open(bool keep, struct selftest_world **out, struct buf *error)
+int selftest_open(const struct selftest_options *o, struct selftest_world **out, struct buf *error)
 {
     struct selftest_world *w = calloc(1, sizeof *w);
     const char *temp = getenv("TMPDIR");
     if (!w)
         return CORDON_E_NOMEM;
-    w->keep = keep;
+    w->keep = o->keep;
     w->tcp = w->udp = w->local = w->abstract = w->alive = -1;
-    ssize_t n = readlink("/proc/self/exe", w->self, sizeof w->self - 1);
+    snprintf(w->self, sizeof w->self, "%s", o->program);
     snprintf(w->top, sizeof w->top, "%s/cordon-selftest-XXXXXX",
              temp && temp[0] == '/' ? temp : "/tmp");
-    if (n <= 0 || !mkdtemp(w->top)) {
+    if (!mkdtemp(w->top)) {
         buf_fmt(error, "%s: %s", w->top, strerror(errno));
         free(w);
         return CORDON_E_OPEN;

@@ -179,10 +179,9 @@ static bool do_child(const struct command *c)
                                                   : 0;
     GetModuleFileNameA(NULL, self, sizeof self);
     if (depth > 1)
-        snprintf(line, sizeof line, "\"%s\" selftest --probe \"child %d;%s\"", self, depth - 1,
-                 c->rest);
+        snprintf(line, sizeof line, "\"%s\" --probe \"child %d;%s\"", self, depth - 1, c->rest);
     else
-        snprintf(line, sizeof line, "\"%s\" selftest --probe \"%s\"", self, c->rest);
+        snprintf(line, sizeof line, "\"%s\" --probe \"%s\"", self, c->rest);
     return run_line(line, flags, true);
 }
 
@@ -191,7 +190,7 @@ static bool do_leave(const struct command *c)
 {
     char self[LONGEST], line[4 * LONGEST];
     GetModuleFileNameA(NULL, self, sizeof self);
-    snprintf(line, sizeof line, "\"%s\" selftest --probe \"%s\"", self, c->rest);
+    snprintf(line, sizeof line, "\"%s\" --probe \"%s\"", self, c->rest);
     bool good = run_line(line, DETACHED_PROCESS, false);
     for (int i = 0; i < 1000 && GetFileAttributesA(c->words[1]) == INVALID_FILE_ATTRIBUTES; i++)
         Sleep(10);
@@ -208,7 +207,7 @@ static bool do_watch(const struct command *c)
 static bool do_run(const struct command *c)
 {
     char line[4 * LONGEST];
-    snprintf(line, sizeof line, "%s selftest --probe \"write %s\"", c->words[1], c->words[2]);
+    snprintf(line, sizeof line, "%s --probe \"write %s\"", c->words[1], c->words[2]);
     return run_line(line, 0, true);
 }
 
@@ -221,7 +220,7 @@ static bool do_shell(const struct command *c)
 {
     char words[2 * LONGEST] = "";
     if (c->words[2][0])
-        snprintf(words, sizeof words, "selftest --probe \"write %s\"", c->words[2]);
+        snprintf(words, sizeof words, "--probe \"write %s\"", c->words[2]);
     SHELLEXECUTEINFOA info = {.cbSize = sizeof info,
                               .fMask =
                                   SEE_MASK_NOCLOSEPROCESS | SEE_MASK_FLAG_NO_UI | SEE_MASK_NOASYNC,
@@ -320,8 +319,8 @@ static bool do_crowd(const struct command *c)
             continue;
         }
         GetModuleFileNameA(NULL, self, sizeof self);
-        snprintf(line, sizeof line, "\"%s\" selftest --probe \"crowd %s %d %d\"", self, c->words[1],
-                 i, threads);
+        snprintf(line, sizeof line, "\"%s\" --probe \"crowd %s %d %d\"", self, c->words[1], i,
+                 threads);
         if (!CreateProcessA(NULL, line, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &child))
             return false;
         all[i] = child.hProcess;
@@ -569,11 +568,13 @@ static bool do_typed(const struct command *c)
     HANDLE in = CreateFileA("CONIN$", GENERIC_READ | GENERIC_WRITE, SHARE_ALL, NULL, OPEN_EXISTING,
                             0, NULL);
     char line[4 * LONGEST], self[LONGEST];
+    const char *program = getenv(WORLD_PROGRAM);
     GetModuleFileNameA(NULL, self, sizeof self);
-    snprintf(line, sizeof line,
-             c->words[2][0] ? "\"%s\" run --quiet -- \"%s\" selftest --probe \"canary; type\""
-                            : "\"%s\" selftest --probe type",
-             self, self);
+    if (c->words[2][0])
+        snprintf(line, sizeof line, "\"%s\" run --quiet -- \"%s\" --probe \"canary; type\"",
+                 program ? program : "", self);
+    else
+        snprintf(line, sizeof line, "\"%s\" --probe type", self);
     FlushConsoleInputBuffer(in);
     run_line(line, 0, true);
     bool typed = false;

@@ -66,7 +66,7 @@ static void try_garbage(struct selftest_world *w, struct selftest_line *line)
     attempt_say(line, "a child sends a broken request and writes; then its parent writes",
                 "without the broken request the child writes");
     bool control = world_run(w, "", "child 1; write alone", &escaped) == 0;
-    world_tool(w, "", "cmd /c \"@SELF selftest --probe garbage & echo x> after\"", NULL);
+    world_tool(w, "", "cmd /c \"@SELF --probe garbage & echo x> after\"", NULL);
     bool lived = world_run(w, "", "garbage; write too-late", &escaped) == 0;
     attempt_conclude(line, escaped, control && world_check(w, "exists alone"),
                      !lived && !world_check(w, "exists too-late") && world_check(w, "exists after"),
@@ -133,7 +133,7 @@ static void try_streams(struct selftest_world *w, struct selftest_line *line)
     CreatePipe(&read_end, &out, &inherit, PIECE);
     SetHandleInformation(feed_end, HANDLE_FLAG_INHERIT, 0);
     SetHandleInformation(read_end, HANDLE_FLAG_INHERIT, 0);
-    snprintf(command, sizeof command, "\"%s\" run --quiet -- \"%s\" selftest --probe cat", w->self,
+    snprintf(command, sizeof command, "\"%s\" run --quiet -- \"%s\" --probe cat", w->program,
              w->self);
     HANDLE process = world_spawn(w, command, in, out);
     CloseHandle(in);

@@ -358,7 +358,7 @@ static bool types_into(struct selftest_world *w, const char *script)
         .cb = sizeof startup, .dwFlags = STARTF_USESHOWWINDOW, .wShowWindow = SW_HIDE};
     PROCESS_INFORMATION made;
     world_fresh(w);
-    snprintf(text, sizeof text, "\"%s\" selftest --probe \"%s\"", w->self, script);
+    snprintf(text, sizeof text, "\"%s\" --probe \"%s\"", w->self, script);
     if (CreateProcessA(NULL, text, NULL, NULL, FALSE, CREATE_NEW_CONSOLE, NULL, world_path(w, "ws"),
                        &startup, &made)) {
         CloseHandle(made.hThread);

@@ -8,7 +8,6 @@
 #include <ws2tcpip.h>
 
 #include "cordon.h"
-#include "lib/run.h"
 #include "selftest/windows/late.h"
 
 enum { TIMEOUT_MS = 60000, LONGEST_LINE = 6000 };
@@ -151,8 +150,8 @@ HANDLE world_start(const struct selftest_world *w, const char *options, const ch
     char line[LONGEST_LINE], body[2500], words[1500];
     fill_in(w, script, body, sizeof body);
     fill_in(w, options, words, sizeof words);
-    snprintf(line, sizeof line, "\"%s\" run --quiet %s -- \"%s\" selftest --probe \"canary; %s\"",
-             w->self, words, w->self, body);
+    snprintf(line, sizeof line, "\"%s\" run --quiet %s -- \"%s\" --probe \"canary; %s\"",
+             w->program, words, w->self, body);
     return world_spawn(w, line, NULL, NULL);
 }
 
@@ -168,7 +167,7 @@ int world_run_free(const struct selftest_world *w, const char *script)
 {
     char line[LONGEST_LINE], body[2500];
     fill_in(w, script, body, sizeof body);
-    snprintf(line, sizeof line, "\"%s\" selftest --probe \"%s\"", w->self, body);
+    snprintf(line, sizeof line, "\"%s\" --probe \"%s\"", w->self, body);
     return world_wait(world_spawn(w, line, NULL, NULL));
 }
 
@@ -178,7 +177,7 @@ int world_tool(const struct selftest_world *w, const char *options, const char *
     char text[LONGEST_LINE], body[2500];
     fill_in(w, line, body, sizeof body);
     if (options)
-        snprintf(text, sizeof text, "\"%s\" run --quiet %s -- %s", w->self, options, body);
+        snprintf(text, sizeof text, "\"%s\" run --quiet %s -- %s", w->program, options, body);
     else
         snprintf(text, sizeof text, "%s", body);
     return world_wait(world_spawn(w, text, NULL, NULL));
@@ -456,25 +455,25 @@ static bool open_servers(struct selftest_world *w)
     w->pipe = CreateNamedPipeA(line, PIPE_ACCESS_DUPLEX, PIPE_TYPE_BYTE, PIPE_UNLIMITED_INSTANCES,
                                512, 512, 0, NULL);
     CreateDirectoryA(world_path(w, "ws"), NULL);
-    snprintf(line, sizeof line, "\"%s\" selftest --probe \"%s %lu\"", w->self,
-             w->keep ? "wait" : "watch", w->keep ? 600000ul : (unsigned long)GetCurrentProcessId());
+    snprintf(line, sizeof line, "\"%s\" --probe \"%s %lu\"", w->self, w->keep ? "wait" : "watch",
+             w->keep ? 600000ul : (unsigned long)GetCurrentProcessId());
     w->outsider = world_spawn(w, line, NULL, NULL);
     w->outsider_pid = w->outsider ? GetProcessId(w->outsider) : 0;
     return w->tcp != INVALID_SOCKET && w->udp != INVALID_SOCKET &&
            w->pipe != INVALID_HANDLE_VALUE && w->outsider;
 }
 
-int selftest_open(bool keep, struct selftest_world **out, struct buf *error)
+int selftest_open(const struct selftest_options *o, struct selftest_world **out, struct buf *error)
 {
     struct selftest_world *w = calloc(1, sizeof *w);
-    auto_buf struct buf boundary = {0};
     char temp[MAX_PATH + 1];
     if (!w)
         return CORDON_E_NOMEM;
-    w->keep = keep;
+    w->keep = o->keep;
     w->tcp = w->udp = INVALID_SOCKET;
-    run_describe(&boundary);
-    w->kernel = str_starts(buf_str(&boundary), STR("kernel"));
+    w->kernel = strcmp(o->boundary, "kernel") == 0;
+    snprintf(w->program, sizeof w->program, "%s", o->program);
+    SetEnvironmentVariableA(WORLD_PROGRAM, w->program);
     DWORD n = GetTempPathA(sizeof temp, temp);
     if (n == 0 || n >= sizeof temp || !GetLongPathNameA(temp, temp, sizeof temp) ||
         !GetModuleFileNameA(NULL, w->self, sizeof w->self)) {

@@ -11,13 +11,18 @@
 
 enum { WORLD_PATH = 600 };
 
+/* The variable that tells probes outside the sandbox where cordon.exe is. */
+#define WORLD_PROGRAM "CORDON_SELFTEST_PROGRAM"
+
 /*
  * top\ws is the workspace and the current directory of every attempt; out, extra and host lie
  * beside it. All are made anew by world_fresh.
  */
 struct selftest_world {
-    char top[WORLD_PATH], self[WORLD_PATH], temp[WORLD_PATH]; /* temp: as it was before */
-    SOCKET tcp, udp;                                          /* servers outside */
+    char top[WORLD_PATH], temp[WORLD_PATH]; /* temp: as it was before */
+    char program[WORLD_PATH];               /* cordon.exe */
+    char self[WORLD_PATH];                  /* this program, which is the probe as well */
+    SOCKET tcp, udp;                        /* servers outside */
     unsigned port, udp_port;
     HANDLE pipe;     /* a named pipe's server outside */
     HANDLE outsider; /* a process that only waits; it removes what a killed selftest leaves */

@@ -3,7 +3,7 @@
  * A harness for end-to-end tests on Windows: a folder of its own under the temp folder with ws (the
  * workspace) and out (beside it), commands that run in ws with and without the sandbox, and looks
  * at the disk and at processes. In command lines %P% is the probe, %C% the program under test,
- * %T% its folder.
+ * %S% the selftest beside it, %T% the folder.
  */
 #ifndef CORDON_TESTS_HARNESS_H
 #define CORDON_TESTS_HARNESS_H
@@ -21,14 +21,18 @@
 
 #define HARNESS __attribute__((unused)) static
 
-static char top[MAX_PATH], cordon[MAX_PATH], probe[MAX_PATH];
+static char top[MAX_PATH], cordon[MAX_PATH], probe[MAX_PATH], selftest_program[MAX_PATH];
 
 HARNESS void expand(struct buf *out, const char *text)
 {
     for (; *text; text++) {
         const char *value = NULL;
         if (text[0] == '%' && text[1] && text[2] == '%')
-            value = text[1] == 'P' ? probe : text[1] == 'C' ? cordon : text[1] == 'T' ? top : NULL;
+            value = text[1] == 'P'   ? probe
+                    : text[1] == 'C' ? cordon
+                    : text[1] == 'S' ? selftest_program
+                    : text[1] == 'T' ? top
+                                     : NULL;
         if (value) {
             buf_add(out, str_of(value));
             text += 2;
@@ -415,6 +419,8 @@ HARNESS void harness_make(const char *name)
     snprintf(top, sizeof top, "%scordon-%s-%lu", temp, name, (unsigned long)GetCurrentProcessId());
     CreateDirectoryA(top, NULL);
     GetFullPathNameA(CORDON_EXE, MAX_PATH, cordon, NULL);
+    snprintf(selftest_program, sizeof selftest_program, "%.*scordon-selftest.exe",
+             (int)(strrchr(cordon, '\\') + 1 - cordon), cordon);
     snprintf(probe, sizeof probe, "%s\\probe-%s.exe", top, name);
     CopyFileA(CORDON_PROBE, probe, FALSE);
 }

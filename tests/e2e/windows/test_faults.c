@@ -42,7 +42,7 @@ static int attempt(size_t v, uint64_t at, bool *hangs, struct buf *out)
     memset(table, 0, sizeof *table);
     snprintf(number, sizeof number, "%llu", (unsigned long long)at);
     SetEnvironmentVariableA("CORDON_FAULT_AT", number);
-    buf_fmt(&line, "\"%s\" run %s -- \"%s\" selftest --probe \"%s\"", faults, variants[v].options,
+    buf_fmt(&line, "\"%s\" run %s -- \"%s\" --probe \"%s\"", faults, variants[v].options,
             inside, WORK);
     uint64_t begin = GetTickCount64();
     struct command c = command_start(buf_cstr(&line));
@@ -122,7 +122,7 @@ int main(void)
     fresh();
     GetFullPathNameA(CORDON_FAULTS, sizeof faults, faults, NULL);
     snprintf(inside, sizeof inside, "%s\\inside-faults.exe", top);
-    CopyFileA(cordon, inside, FALSE);
+    CopyFileA(selftest_program, inside, FALSE);
     HANDLE file = CreateFileA(path_of("table"), GENERIC_READ | GENERIC_WRITE,
                               FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, CREATE_ALWAYS, 0, NULL);
     HANDLE section = CreateFileMappingA(file, NULL, PAGE_READWRITE, 0, sizeof *table, NULL);

@@ -141,7 +141,7 @@ static void stream(uint64_t blocks)
                             .hStdInput = in,
                             .hStdOutput = out,
                             .hStdError = out};
-    expand(&line, "%C% run --quiet -- %C% selftest --probe cat");
+    expand(&line, "%C% run --quiet -- %S% --probe cat");
     bool started = CreateProcessA(NULL, (char *)buf_cstr(&line), NULL, NULL, TRUE, 0, NULL,
                                   path_of("ws"), &startup, &made);
     CloseHandle(in);

@@ -121,6 +121,13 @@ int main(void)
     check_killed(3000);
     check_killed(9000);
     buf_reset(&out);
+    ok(run("%S%", &out) == 125 && has(&out, "type: cordon selftest"),
+       "selftest: its program alone says what to type");
+    buf_reset(&out);
+    CopyFileA(cordon, path_of("ws\\alone.exe"), FALSE);
+    ok(run("%T%\\ws\\alone.exe selftest --only 3", &out) == 125 && has(&out, "cordon-selftest.exe"),
+       "selftest: without that program cordon says what is missing");
+    buf_reset(&out);
     ok(run("%C% selftest --only 999", &out) == 125 && has(&out, "unknown promise 999"),
        "selftest: a number that is none");
     buf_reset(&out);

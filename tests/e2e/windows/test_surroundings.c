@@ -4,7 +4,7 @@
 #include "harness.h"
 
 /* A write outside, which must never work, and one inside. */
-#define WORK "%C% selftest --probe \"canary; write ..\\out\\file; write new\""
+#define WORK "%S% --probe \"canary; write ..\\out\\file; write new\""
 
 static bool outside_is_kept(void)
 {
@@ -51,7 +51,7 @@ static void check_gone(void)
     auto_buf struct buf out = {0};
     CreateDirectoryA(path_of("r"), NULL);
     struct command c =
-        command_start("%C% run --root . --root ..\\r -- %C% selftest --probe \"wait 1500; canary; "
+        command_start("%C% run --root . --root ..\\r -- %S% --probe \"wait 1500; canary; "
                       "write ..\\r\\new; write ..\\out\\file; write new\"");
     Sleep(700);
     RemoveDirectoryA(path_of("r")); /* it goes when nobody holds it any more */
@@ -65,9 +65,8 @@ static void check_gone(void)
         return;
     }
     buf_reset(&out);
-    c = command_start(
-        "%C% run --root . --root Q:\\sub -- %C% selftest --probe \"wait 1500; canary; "
-        "write Q:\\sub\\new; write ..\\out\\file; write new\"");
+    c = command_start("%C% run --root . --root Q:\\sub -- %S% --probe \"wait 1500; canary; "
+                      "write Q:\\sub\\new; write ..\\out\\file; write new\"");
     Sleep(700);
     DefineDosDeviceA(DDD_REMOVE_DEFINITION, "Q:", NULL);
     code = command_end(&c, 60000, &out);
@@ -103,7 +102,7 @@ static void check_console(void)
     auto_buf struct buf line = {0};
     STARTUPINFOA startup = {.cb = sizeof startup};
     PROCESS_INFORMATION made = {0};
-    expand(&line, "%C% run -- %C% selftest --probe \"write began; wait 20000; write late\"");
+    expand(&line, "%C% run -- %S% --probe \"write began; wait 20000; write late\"");
     if (!CreateProcessA(NULL, (char *)buf_cstr(&line), NULL, NULL, FALSE, CREATE_NEW_PROCESS_GROUP,
                         NULL, path_of("ws"), &startup, &made)) {
         ok(false, "a run in a process group of its own");
