@@ -150,9 +150,7 @@ static bool leads_to(const struct builder *b, const char *name, struct str proxy
 static bool in_a_root(const struct policy_settings *s, struct str folder)
 {
     for (size_t i = 0; i < s->roots.count; i++) {
-        struct str root = s->roots.items[i].path;
-        if (str_startsi(folder, root) &&
-            (folder.n == root.n || folder.p[root.n] == path_separator(s->paths.dialect)))
+        if (policy_is_below(s->paths.dialect, s->roots.items[i].path, folder))
             return true;
     }
     return false;

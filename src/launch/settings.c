@@ -327,17 +327,11 @@ int settings_path(struct settings *s, struct str given, struct path *out)
     return path_normalize(&s->policy.paths, given, p, room, out);
 }
 
-static bool lies_in(struct str folder, struct str path)
-{
-    return str_starts(path, folder) &&
-           (path.n == folder.n || folder.n == 1 || path.p[folder.n] == '/');
-}
-
 /* A link on the way from the folder, which has none itself, down to the path: an earlier run may have
    put it there. */
 static bool has_link_below(struct str folder, struct str path, struct str final)
 {
-    return disk_dialect() == PATH_POSIX && folder.n && lies_in(folder, path) &&
+    return disk_dialect() == PATH_POSIX && folder.n && path_is_below(PATH_POSIX, folder, path) &&
            !str_eq(path, final);
 }
 
@@ -479,7 +473,7 @@ static int choose_own_temp(struct settings *s)
         p->mode != POLICY_WORKSPACE_WRITE)
         return 0;
     for (size_t i = 0; i < p->roots.count; i++)
-        if (lies_in(p->roots.items[i].path, p->temp_path))
+        if (path_is_below(PATH_POSIX, p->roots.items[i].path, p->temp_path))
             return 0;
     int rc = s->make_temp(s, p->temp_path, &s->policy.temp_own);
     if (rc != CORDON_E_OPEN)

@@ -101,14 +101,6 @@ static void wish_add(struct wish *w, struct str **list, size_t *count, size_t *c
     (*list)[(*count)++] = arena_copy(&w->arena, value);
 }
 
-static bool is_below(enum path_dialect dialect, struct str folder, struct str path)
-{
-    char separator = path_separator(dialect);
-    return folder.n && str_starts(path, folder) &&
-           (path.n == folder.n || path.p[folder.n] == separator ||
-            folder.p[folder.n - 1] == separator);
-}
-
 /* A name that no policy file can spell, or that is protected everywhere. */
 static bool is_strange(enum path_dialect dialect, struct str path)
 {
@@ -134,7 +126,7 @@ static struct str folder_of(struct cordon_policy *base, struct str path)
                         : facts.exists && !facts.directory ? path_parent(dialect, facts.final)
                                                            : facts.existing;
     /* The path was final: a link on its way was made later, and leads elsewhere. */
-    if (dialect == PATH_POSIX && !is_below(dialect, folder, path))
+    if (dialect == PATH_POSIX && !path_is_below(dialect, folder, path))
         return STR_NONE;
     if (folder.n == 0 || is_strange(dialect, folder) ||
         policy_broad_root(dialect, &s->machine, folder))
@@ -147,7 +139,7 @@ static void wish_file(struct wish *w, struct cordon_policy *base, struct str pat
     const struct policy_settings *s = policy_settings_of(base->policy);
     w->write = w->write || s->mode == POLICY_READ_ONLY;
     for (size_t i = 0; i < s->roots.count; i++)
-        if (is_below(s->paths.dialect, s->roots.items[i].path, path))
+        if (path_is_below(s->paths.dialect, s->roots.items[i].path, path))
             return;
     struct str folder = folder_of(base, path);
     if (folder.n)
@@ -176,7 +168,7 @@ static void make_wishes(struct wish *w, const struct learn *l, struct cordon_pol
 {
     for (size_t i = 0; i < l->count; i++) {
         const struct learn_denial *d = &l->denials[i];
-        if (!d->answered && is_below(PATH_POSIX, l->closed, d->target))
+        if (!d->answered && path_is_below(PATH_POSIX, l->closed, d->target))
             continue;
         bool outside =
             str_eq(d->rule, STR("roots.outside")) || str_eq(d->rule, STR("mode.read-only"));
@@ -206,7 +198,7 @@ static void drop_nested(struct wish *w, enum path_dialect dialect)
         bool nested = false;
         for (size_t j = 0; j < w->root_count; j++)
             nested = nested || (i != j && w->roots[j].n < w->roots[i].n &&
-                                is_below(dialect, w->roots[j], w->roots[i]));
+                                path_is_below(dialect, w->roots[j], w->roots[i]));
         if (!nested)
             w->roots[kept++] = w->roots[i];
     }

@@ -77,8 +77,7 @@ int policy_list_add(struct arena *arena, struct policy_list *list, struct policy
     return 0;
 }
 
-/* True if path is folder or lies below it; both normalized. */
-static bool is_below(enum path_dialect dialect, struct str folder, struct str path)
+bool policy_is_below(enum path_dialect dialect, struct str folder, struct str path)
 {
     struct path_cursor a = {.dialect = dialect, .path = folder}, b = a;
     struct str one, other;
@@ -92,10 +91,10 @@ static bool is_below(enum path_dialect dialect, struct str folder, struct str pa
 bool policy_is_kernels(enum path_dialect dialect, struct str folder)
 {
     static const char *const folders[] = {"/proc", "/sys", "/dev"};
-    if (dialect != PATH_POSIX || is_below(PATH_POSIX, STR("/dev/shm"), folder))
+    if (dialect != PATH_POSIX || policy_is_below(PATH_POSIX, STR("/dev/shm"), folder))
         return false;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (is_below(PATH_POSIX, str_of(folders[i]), folder))
+        if (policy_is_below(PATH_POSIX, str_of(folders[i]), folder))
             return true;
     return false;
 }
@@ -131,7 +130,7 @@ const char *policy_broad_root(enum path_dialect dialect, const struct policy_mac
         return dialect == PATH_WINDOWS ? "it is a whole drive or share"
                                        : "it is the whole file system";
     for (size_t i = 0; i < sizeof broad / sizeof *broad; i++)
-        if (broad[i].path.n && is_below(dialect, normal, broad[i].path))
+        if (broad[i].path.n && policy_is_below(dialect, normal, broad[i].path))
             return broad[i].why;
     return dialect == PATH_POSIX ? broad_posix(normal) : NULL;
 }

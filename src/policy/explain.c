@@ -67,18 +67,17 @@ static void add_mode(const struct policy_settings *s, struct buf *fix)
         add_roots(s, fix);
 }
 
-static bool is_inside(const struct policy_settings *s, struct str folder, struct str path)
+static bool is_in(const struct policy_settings *s, struct str folder, struct str path)
 {
-    return folder.n && path.n >= folder.n && str_startsi(path, folder) &&
-           (path.n == folder.n || path.p[folder.n] == path_separator(s->paths.dialect));
+    return folder.n && policy_is_below(s->paths.dialect, folder, path);
 }
 
 /* No root helps: what lies there is Windows' own, or a protected name is in the way. */
 static bool is_hopeless(const struct policy_settings *s, struct str path)
 {
     const struct policy_machine *m = &s->machine;
-    if (is_inside(s, m->windows, path) || is_inside(s, m->program_files, path) ||
-        is_inside(s, m->program_files_x86, path))
+    if (is_in(s, m->windows, path) || is_in(s, m->program_files, path) ||
+        is_in(s, m->program_files_x86, path))
         return true;
     struct path_cursor cursor = {.dialect = s->paths.dialect, .path = path};
     struct str component;

@@ -176,13 +176,6 @@ struct comparison {
     struct buf *why;
 };
 
-static bool below(struct str folder, struct str path)
-{
-    if (folder.n == 1)
-        return true;
-    return str_starts(path, folder) && (path.n == folder.n || path.p[folder.n] == '/');
-}
-
 static bool wider(struct comparison *c, const char *what, struct str value)
 {
     buf_fmt(c->why, "it %s%s%.*s", what, value.n ? " " : "", STR_ARG(value));
@@ -203,8 +196,8 @@ static int number_of(const struct comparison *c, enum key key)
 static bool has_line(const struct comparison *c, enum key key, struct str value, bool path)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->lines[i].key == key &&
-            (path ? below(c->lines[i].value, value) : str_eqi(c->lines[i].value, value)))
+        if (c->lines[i].key == key && (path ? path_is_below(PATH_POSIX, c->lines[i].value, value)
+                                            : str_eqi(c->lines[i].value, value)))
             return true;
     return false;
 }
@@ -212,7 +205,8 @@ static bool has_line(const struct comparison *c, enum key key, struct str value,
 static bool in_list(const struct policy_list *list, struct str value, bool path)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (path ? below(list->items[i].path, value) : str_eqi(list->items[i].given, value))
+        if (path ? path_is_below(PATH_POSIX, list->items[i].path, value)
+                 : str_eqi(list->items[i].given, value))
             return true;
     return false;
 }
@@ -227,8 +221,8 @@ static bool is_place(enum key key)
 static bool outer_writes(const struct comparison *c, struct str path)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (is_place(c->lines[i].key) &&
-            (below(c->lines[i].value, path) || below(path, c->lines[i].value)))
+        if (is_place(c->lines[i].key) && (path_is_below(PATH_POSIX, c->lines[i].value, path) ||
+                                          path_is_below(PATH_POSIX, path, c->lines[i].value)))
             return true;
     return false;
 }
@@ -245,7 +239,7 @@ static bool compare_files(struct comparison *c)
         const struct line *l = &c->lines[i];
         bool git = l->key == KEY_GIT_DIR && in_list(&w->git_dirs, l->value, true);
         if (is_place(l->key) && !git && !in_list(&w->roots, l->value, true) &&
-            !(temp_is_writable(w) && below(w->temp_path, l->value) &&
+            !(temp_is_writable(w) && path_is_below(PATH_POSIX, w->temp_path, l->value) &&
               (l->key == KEY_TEMP_OWN || l->key == KEY_TEMP_PRIVATE || w->temp != POLICY_TEMP_OWN)))
             return wider(c, "can change", l->value);
         if (l->key == KEY_UNPROTECT && !in_list(&w->unprotect, l->value, false))
@@ -274,7 +268,8 @@ static bool compare_reads(struct comparison *c)
             return wider(c, "can read", path);
         for (size_t j = 0; j < c->count; j++)
             if (c->lines[j].key == KEY_ALLOW_READ &&
-                (below(path, c->lines[j].value) || below(c->lines[j].value, path)) &&
+                (path_is_below(PATH_POSIX, path, c->lines[j].value) ||
+                 path_is_below(PATH_POSIX, c->lines[j].value, path)) &&
                 !in_list(&w->allow_read, c->lines[j].value, true))
                 return wider(c, "can read", c->lines[j].value);
     }

@@ -22,6 +22,14 @@ size_t path_root_length(enum path_dialect dialect, struct str normal)
     return server < normal.n ? component_end(normal, '\\', server + 1) : normal.n;
 }
 
+bool path_is_below(enum path_dialect dialect, struct str folder, struct str path)
+{
+    char separator = path_separator(dialect);
+    return folder.n && str_starts(path, folder) &&
+           (path.n == folder.n || path.p[folder.n] == separator ||
+            folder.p[folder.n - 1] == separator);
+}
+
 struct str path_parent(enum path_dialect dialect, struct str normal)
 {
     char separator = path_separator(dialect);

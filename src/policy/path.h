@@ -81,6 +81,9 @@ static inline char path_separator(enum path_dialect dialect)
     return dialect == PATH_WINDOWS ? '\\' : '/';
 }
 
+/* True if path is folder or lies below it; both normal, and compared byte by byte. */
+bool path_is_below(enum path_dialect dialect, struct str folder, struct str path);
+
 /* Walks the components of a normal path, the indivisible root ("C:", "\\h\s", "") first. */
 struct path_cursor {
     enum path_dialect dialect;

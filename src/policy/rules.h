@@ -125,6 +125,9 @@ void policy_free(struct policy *policy);
 /* "protect", "commit", "full". */
 const char *policy_git_word(enum policy_git git);
 
+/* True if path is folder or lies below it in the eyes of the file system; both normal. */
+bool policy_is_below(enum path_dialect dialect, struct str folder, struct str path);
+
 /* Why this folder cannot be a root: NULL if it can. */
 const char *policy_broad_root(enum path_dialect dialect, const struct policy_machine *machine,
                               struct str normal);

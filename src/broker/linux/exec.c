@@ -211,8 +211,7 @@ static bool tool_refused(struct broker *b, struct request *r, struct str path, s
 /* True for a script in the stub folder, which nothing in the tree can change. */
 static bool is_stub(const struct broker *b, struct str path)
 {
-    return b->stubs.n && path.n > b->stubs.n + 1 && str_starts(path, b->stubs) &&
-           path.p[b->stubs.n] == '/';
+    return path.n > b->stubs.n + 1 && path_is_below(PATH_POSIX, b->stubs, path);
 }
 
 /* The index of the argument that names the program on a loader's command line; 0 if there is

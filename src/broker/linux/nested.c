@@ -23,9 +23,10 @@ static size_t place_end(const struct broker *b, struct str path)
     const struct policy_settings *s = policy_settings_of(b->policy);
     size_t end = SIZE_MAX;
     for (size_t i = 0; i < s->roots.count; i++)
-        if (secrets_below(s->roots.items[i].path, path) && s->roots.items[i].path.n < end)
+        if (path_is_below(PATH_POSIX, s->roots.items[i].path, path) &&
+            s->roots.items[i].path.n < end)
             end = s->roots.items[i].path.n;
-    if (end == SIZE_MAX && s->temp_path.n && secrets_below(s->temp_path, path))
+    if (end == SIZE_MAX && s->temp_path.n && path_is_below(PATH_POSIX, s->temp_path, path))
         end = s->temp_path.n;
     return end;
 }

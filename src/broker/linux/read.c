@@ -56,11 +56,11 @@ static const struct secret *find_secret(const struct broker *b, struct str path,
         const struct secret *secret = &b->secrets->items[i];
         if (secret->exists && secret->device == st->st_dev && secret->inode == st->st_ino)
             return secret;
-        if (!secrets_below(secret->path, path))
+        if (!path_is_below(PATH_POSIX, secret->path, path))
             continue;
         bool lifted = false;
         for (size_t j = 0; j < b->secrets->allowed_count; j++)
-            lifted = lifted || (secrets_below(b->secrets->allowed[j], path) &&
+            lifted = lifted || (path_is_below(PATH_POSIX, b->secrets->allowed[j], path) &&
                                 b->secrets->allowed[j].n > secret->path.n);
         if (!lifted)
             return secret;

@@ -85,9 +85,9 @@ static void know_tool(void *context, struct str name)
 static bool can_be_written(const struct policy_settings *s, struct str path)
 {
     for (size_t i = 0; i < s->roots.count; i++)
-        if (secrets_below(s->roots.items[i].path, path))
+        if (path_is_below(PATH_POSIX, s->roots.items[i].path, path))
             return true;
-    return s->temp_path.n && secrets_below(s->temp_path, path);
+    return s->temp_path.n && path_is_below(PATH_POSIX, s->temp_path, path);
 }
 
 struct str tool_original(struct broker *b, const char *path)

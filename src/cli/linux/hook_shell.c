@@ -22,7 +22,7 @@ enum line_form line_program(struct buf *out, enum hook_agent agent, struct str p
     bool bare = agent == HOOK_OPENCODE; /* its file starts the program itself */
     struct str home;
     bool below = project && disk_variable(&arena, STR("HOME"), &home) && home.n > 1 &&
-                 str_starts(path, home) && path.n > home.n && path.p[home.n] == '/';
+                 path.n > home.n && path_is_below(PATH_POSIX, home, path);
     struct str rest = below ? str_from(path, home.n) : path;
     bool good = line_word(&word, rest);
     bool quoted = word.n && word.p[0] == '"';

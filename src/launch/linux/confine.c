@@ -123,17 +123,17 @@ static void look_for_secret(const struct secrets *secrets, struct str path, bool
 {
     /* Terminals, keyboards, disks: reading from a terminal takes what the user types there. */
     static const struct str all_devices = {"/dev", sizeof "/dev" - 1};
-    *inside = secrets_below(all_devices, path);
-    *above = secrets_below(path, all_devices);
+    *inside = path_is_below(PATH_POSIX, all_devices, path);
+    *above = path_is_below(PATH_POSIX, path, all_devices);
     if (secrets->hidden.n) {
-        *inside = *inside || secrets_below(secrets->hidden, path);
-        *above = *above || secrets_below(path, secrets->hidden);
+        *inside = *inside || path_is_below(PATH_POSIX, secrets->hidden, path);
+        *above = *above || path_is_below(PATH_POSIX, path, secrets->hidden);
     }
     for (size_t i = 0; i < secrets->count; i++) {
         if (!secrets->items[i].fixed)
             continue;
-        *inside = *inside || secrets_below(secrets->items[i].path, path);
-        *above = *above || secrets_below(path, secrets->items[i].path);
+        *inside = *inside || path_is_below(PATH_POSIX, secrets->items[i].path, path);
+        *above = *above || path_is_below(PATH_POSIX, path, secrets->items[i].path);
     }
 }
 

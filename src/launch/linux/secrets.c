@@ -7,13 +7,6 @@
 
 #include "launch/disk.h"
 
-bool secrets_below(struct str folder, struct str path)
-{
-    if (folder.n == 1 && folder.p[0] == '/')
-        return path.n > 0 && path.p[0] == '/';
-    return str_starts(path, folder) && (path.n == folder.n || path.p[folder.n] == '/');
-}
-
 static struct str final_path(struct arena *arena, struct str path)
 {
     struct disk_facts facts;
@@ -25,9 +18,9 @@ static bool is_writable_place(const struct policy_settings *s, struct str path)
     if (s->mode == POLICY_READ_ONLY)
         return false;
     for (size_t i = 0; i < s->roots.count; i++)
-        if (secrets_below(s->roots.items[i].path, path))
+        if (path_is_below(PATH_POSIX, s->roots.items[i].path, path))
             return true;
-    return s->temp_path.n && !s->no_temp && secrets_below(s->temp_path, path);
+    return s->temp_path.n && !s->no_temp && path_is_below(PATH_POSIX, s->temp_path, path);
 }
 
 /* A file system, or a part of one, mounted at some place. */
@@ -112,7 +105,7 @@ static bool add_mounted(struct arena *arena, const struct policy_settings *s,
 {
     const struct mount *own = NULL;
     for (size_t i = 0; i < mounts->count; i++)
-        if (secrets_below(mounts->items[i].point, secret->path) &&
+        if (path_is_below(PATH_POSIX, mounts->items[i].point, secret->path) &&
             (!own || mounts->items[i].point.n >= own->point.n))
             own = &mounts->items[i];
     if (!own)
@@ -124,15 +117,15 @@ static bool add_mounted(struct arena *arena, const struct policy_settings *s,
         struct secret also = original;
         if (m == own || m->major != own->major || m->minor != own->minor)
             continue;
-        if (secrets_below(m->root, inner))
+        if (path_is_below(PATH_POSIX, m->root, inner))
             also.path = move(arena, inner, m->root, m->point);
-        else if (secrets_below(inner, m->root))
+        else if (path_is_below(PATH_POSIX, inner, m->root))
             also.path = m->point;
         else
             continue;
         if (!also.path.p)
             return false;
-        if (secrets_below(original.path, also.path))
+        if (path_is_below(PATH_POSIX, original.path, also.path))
             continue;
         also.fixed = !is_writable_place(s, also.path);
         if (out->count == *capacity) {

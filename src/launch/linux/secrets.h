@@ -30,7 +30,4 @@ struct secrets {
 /* Looks up the rules of the compiled settings; false if memory runs out. */
 bool secrets_find(struct arena *arena, const struct policy_settings *s, struct secrets *out);
 
-/* True if path is folder or lies below it. */
-bool secrets_below(struct str folder, struct str path);
-
 #endif

@@ -4,6 +4,7 @@
 #include "learn/linux/allow.h"
 
 #include "base/json.h"
+#include "policy/path.h"
 
 static const char *const closed[] = {
 #define CLOSED(name) name,
@@ -43,8 +44,8 @@ bool learn_allows(const struct learn_allow *a, const struct learn_question *q)
 {
     bool place = str_eq(q->rule, STR("roots.outside")) || str_eq(q->rule, STR("mode.read-only"));
     bool changes = str_starts(q->op, STR("file.")) && !str_eq(q->op, STR("file.read"));
-    bool below = a->home.n > 1 && q->target.n > a->home.n + 1 && str_starts(q->target, a->home) &&
-                 q->target.p[a->home.n] == '/';
+    bool below = a->home.n > 1 && q->target.n > a->home.n + 1 &&
+                 path_is_below(PATH_POSIX, a->home, q->target);
     if (str_eq(q->op, STR("guard")))
         return !a->strict;
     /* A remedy that is no option says that there is none. */

@@ -313,8 +313,8 @@ static const char *granted_folder(struct arena *arena, const struct policy_setti
         return NULL;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (size_t j = 0; j < lists[i]->count; j++)
-            if (secrets_below(s->temp_path, lists[i]->items[j].path) ||
-                secrets_below(lists[i]->items[j].path, s->temp_path))
+            if (path_is_below(PATH_POSIX, s->temp_path, lists[i]->items[j].path) ||
+                path_is_below(PATH_POSIX, lists[i]->items[j].path, s->temp_path))
                 return NULL;
     return arena_copy(arena, s->temp_path).p;
 }
