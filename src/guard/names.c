@@ -65,14 +65,15 @@ size_t name_row(const void *pool, const void *rows, size_t count, size_t size, s
 bool name_is_one_of_parts(const char *p, size_t n, const char *alternatives_p,
                           size_t alternatives_n)
 {
-    struct str text = {p, n}, alternatives = {alternatives_p, alternatives_n};
-    while (alternatives.n) {
-        size_t bar = str_find_char(alternatives, '|', 0);
-        struct str one = str_slice(alternatives, 0, bar);
-        if (str_startsi(text, one) &&
-            (text.n == one.n || text.p[one.n] == '=' || text.p[one.n] == ':'))
+    const char *at = alternatives_p, *end = alternatives_p + alternatives_n;
+    for (; at < end; at++) {
+        size_t same = 0;
+        for (; at < end && *at != '|' && same < n && ascii_lower(*at) == ascii_lower(p[same]); at++)
+            same++;
+        if ((at == end || *at == '|') && (same == n || p[same] == '=' || p[same] == ':'))
             return true;
-        alternatives = str_from(alternatives, bar + 1);
+        while (at < end && *at != '|')
+            at++;
     }
     return false;
 }

@@ -13,6 +13,13 @@ struct guard_file {
     struct str original; /* the program that this is a copy of; p NULL: none */
 };
 
+/* How the words begin that are looked for in code; see embedded.c. */
+enum { CODE_INDEX_BITS = 1 << 16 };
+struct code_index {
+    bool filled;
+    uint64_t starts[CODE_INDEX_BITS / 64];
+};
+
 struct guard {
     struct arena arena;
     struct guard_question question;
@@ -36,6 +43,7 @@ struct guard {
     struct str unread[GUARD_MAX_UNREAD];
     size_t unread_count;
     struct buf scratch; /* one sentence at a time */
+    struct code_index code_index;
     bool stopped;
     bool path_changed; /* see guard_path_changed */
 };

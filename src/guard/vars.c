@@ -96,7 +96,7 @@ struct var_state vars_one(struct vars *v, struct str value)
         return (struct var_state){.unknown = true};
     }
     *copy = value;
-    return (struct var_state){copy, 1, false};
+    return (struct var_state){.values = copy, .count = 1};
 }
 
 static bool holds(struct var_state s, struct str value)
@@ -110,7 +110,8 @@ static bool holds(struct var_state s, struct str value)
 struct var_state vars_union(struct vars *v, struct var_state a, struct var_state b)
 {
     struct str all[VARS_MAX_VALUES];
-    struct var_state sum = {all, 0, a.unknown || b.unknown};
+    struct var_state sum = {
+        .values = all, .unknown = a.unknown || b.unknown, .set = a.set && b.set};
     for (unsigned i = 0; i < a.count + b.count; i++) {
         struct str value = i < a.count ? a.values[i] : b.values[i - a.count];
         if (holds(sum, value))
@@ -121,8 +122,10 @@ struct var_state vars_union(struct vars *v, struct var_state a, struct var_state
         }
         all[sum.count++] = value;
     }
-    if (sum.count == a.count && sum.unknown == a.unknown)
+    if (sum.count == a.count && sum.unknown == a.unknown) {
+        a.set = sum.set;
         return a;
+    }
     struct str *kept = ARENA_ARRAY(v->arena, sum.count, struct str);
     if (!kept) {
         v->failed = true;

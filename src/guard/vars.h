@@ -16,6 +16,7 @@ struct var_state {
     const struct str *values;
     unsigned count;
     bool unknown;
+    bool set; /* whatever it holds, it is not empty */
 };
 
 struct var {

@@ -367,7 +367,7 @@ static struct str choose(struct bash_reader *b, const struct bash_param *param, 
                          struct str value)
 {
     char op = param->op[0] == ':' ? param->op[1] : param->op[0];
-    if (var && var->state.count == 0 && var->state.unknown && op != '?') {
+    if (var && var->state.count == 0 && var->state.unknown && !var->state.set && op != '?') {
         /* set or not, nobody knows: the case that it is not set is judged too */
         struct var_state empty = vars_one(&b->vars, STR(""));
         empty.unknown = true;

@@ -372,7 +372,7 @@ static void judge_each(struct bash_reader *b, struct bash_node *node, struct wor
     struct vars_fork fork;
     vars_fork_begin(&b->vars, &fork);
     if (state.unknown) {
-        vars_assign(&b->vars, var, (struct var_state){.unknown = true});
+        vars_assign(&b->vars, var, (struct var_state){.unknown = true, .set = true});
         judge_simple(b, node, input);
         vars_branch_end(&b->vars, &fork);
     }

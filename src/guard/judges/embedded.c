@@ -4,6 +4,26 @@
 #include "guard/searched.h"
 #include "guard/state.h"
 
+/*
+ * Words that mean something in code of any language: it starts a program; it runs text, or loads
+ * what is named, where the text or name may be computed; it deletes, by a function that may have
+ * another name here; it deletes what its first argument names (with this case); it writes.
+ */
+#define STARTING_WORDS                                                                           \
+    "exec|spawn|system|popen|subprocess|child_process|passthru|do shell script|deno.command|"    \
+    "open3|qx|%x|getline|process.start|run-program|command::new|os:cmd|sys.process|sys.command|" \
+    "/shell|:shell|shell(|program '|sh \"|run_process|bun.$|winexec|process.run|%pipe%"
+#define COMPUTING_CALLS                                                                  \
+    "eval(|execute(|executeglobal(|createobject(|activexobject(|getobject(|__import__(|" \
+    "import_module(|require(|exec(|system(|popen(|execsync(|system $"
+#define DELETING_WORDS                                                                           \
+    "rmsync|rmdir|unlink|rmtree|rm_rf|remove_tree|.rm(|removesync|deno.remove|rimraf|removeall|" \
+    "remove_dir_all|remove_all|directory.delete|deletedirectory|delete_tree"
+#define DELETING_CALLS                                                                        \
+    "rmtree(|os.remove(|os.unlink(|rmSync(|rmdirSync(|unlinkSync(|rm_rf(|rm_r(|unlink glob |" \
+    "rm_rf |unlink |rmtree |unlink("
+#define WRITING_WORDS "write|append"
+
 bool guard_is_opener(struct str word)
 {
     struct str name = name_program(word);
@@ -74,25 +94,21 @@ static struct str joined_strings(struct guard *g, struct str code)
 
 static bool starts_programs(struct str who, const struct searched *code)
 {
-    if (searched_has(code, STR("exec|spawn|system|popen|subprocess|child_process|passthru|"
-                               "do shell script|deno.command|open3|qx|%x|getline|process.start|"
-                               "run-program|command::new|os:cmd|sys.process|sys.command|/shell|"
-                               ":shell|shell(|program '|sh \"|run_process|bun.$|winexec|"
-                               "process.run|%pipe%")) ||
+    if (searched_has(code, STR(STARTING_WORDS)) ||
         searched_find(code, STR("| \""), 0) < code->text.n ||
         searched_find(code, STR("|\""), 0) < code->text.n)
         return true;
-    return code->has['`'] && name_is_one_of(who, STR("perl|ruby|php|crystal"));
+    return str_has_char(code->text, '`') && name_is_one_of(who, STR("perl|ruby|php|crystal"));
 }
 
 /* The word names an opener, and is no everyday word. */
 static bool is_rare_opener(struct str word)
 {
-    return (guard_is_opener(word) &&
+    return guard_is_launcher(word) ||
+           (guard_is_opener(word) &&
             !name_is_one_of(
                 name_program(word),
-                STR("open|start|env|rm|sh|bash|sudo|cmd|gio|nohup|setsid|powershell|pwsh"))) ||
-           guard_is_launcher(word);
+                STR("open|start|env|rm|sh|bash|sudo|cmd|gio|nohup|setsid|powershell|pwsh")));
 }
 
 void guard_commands(struct guard *g, struct word text)
@@ -154,40 +170,6 @@ static bool has_shell_escape(struct str code)
     return false;
 }
 
-void guard_embedded(struct guard *g, struct str who, struct word text)
-{
-    struct str code = text.text;
-    if (str_eq(code, STR("\xFF")))
-        return;
-    for (size_t i = 0, end; i < code.n && !guard_stopped(g); i = end + 1) {
-        for (end = i; end < code.n && !ends_word(code.p[end]) && code.p[end] != ':'; end++)
-            ;
-        /* alone it may be anything: a file, a word of a sentence */
-        bool alone = end == code.n || (code.p[end] != ' ' && code.p[end] != ',');
-        if (alone || end == i || !guard_is_opener(str_slice(code, i, end)))
-            continue;
-        struct word command = text;
-        command.text = str_from(code, i);
-        size_t stop = 0;
-        while (stop < command.text.n && !str_has_char(STR("'\"`)\n"), command.text.p[stop]))
-            stop++;
-        command.text = str_slice(command.text, 0, stop);
-        /* these are ordinary words, too: only with an address, or where a command begins */
-        if (name_is_one_of(name_program(str_slice(code, i, end)),
-                           STR("open|start|env|rm|sh|bash|sudo|cmd|gio")) &&
-            str_find(command.text, STR("://"), 0) == command.text.n &&
-            !(i && (code.p[i - 1] == '!' || code.p[i - 1] == '=')))
-            continue;
-        guard_nested(g, GUARD_BASH, command);
-        return;
-    }
-    guard_code(g, who, text);
-    struct searched searched;
-    searched_set(&searched, code);
-    if (starts_programs(who, &searched) || has_shell_escape(code))
-        guard_commands(g, text);
-}
-
 /* True after a single quoted text that is the whole argument. */
 static bool is_literal(struct str code, size_t at)
 {
@@ -205,14 +187,11 @@ static bool is_literal(struct str code, size_t at)
 /* Code, a class or a module whose name is computed: eval(…), CreateObject("a" & "b"). */
 static bool computes_code(const struct searched *searched)
 {
-    static const struct str calls[] = {
-        STR("eval("),          STR("execute("),   STR("executeglobal("), STR("createobject("),
-        STR("activexobject("), STR("getobject("), STR("__import__("),    STR("import_module("),
-        STR("require("),       STR("exec("),      STR("system("),        STR("popen("),
-        STR("execsync("),      STR("system $")};
     struct str code = searched->text;
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        struct str call = calls[i];
+    struct str calls = STR(COMPUTING_CALLS);
+    for (size_t bar; calls.n; calls = str_from(calls, bar + 1)) {
+        bar = str_find_char(calls, '|', 0);
+        struct str call = str_slice(calls, 0, bar);
         for (size_t at = searched_find(searched, call, 0); at < code.n;
              at = searched_find(searched, call, at + 1)) {
             char before = at ? code.p[at - 1] : ' ';
@@ -229,9 +208,7 @@ static bool computes_code(const struct searched *searched)
 /* Code that deletes, by a function that may have another name here. */
 static bool names_deletion(const struct searched *code)
 {
-    return searched_has(code, STR("rmsync|rmdir|unlink|rmtree|rm_rf|remove_tree|.rm(|removesync|"
-                                  "deno.remove|rimraf|removeall|remove_dir_all|remove_all|"
-                                  "directory.delete|deletedirectory|delete_tree"));
+    return searched_has(code, STR(DELETING_WORDS));
 }
 
 /* Every text in quotes that is a path from the root, from a home or upwards. */
@@ -256,16 +233,14 @@ static void judge_named_paths(struct guard *g, struct str who, struct word code)
 static void judge_code_files(struct guard *g, struct str who, struct word code,
                              const struct searched *searched)
 {
-    static const struct str calls[] = {STR("rmtree("), STR("os.remove("), STR("os.unlink("),
-                                       STR("rmSync("), STR("rmdirSync("), STR("unlinkSync("),
-                                       STR("rm_rf("),  STR("rm_r("),      STR("unlink glob "),
-                                       STR("rm_rf "),  STR("unlink "),    STR("rmtree "),
-                                       STR("unlink(")};
     struct str text = code.text;
     bool deletes = names_deletion(searched);
-    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
-        size_t at = str_find(text, calls[k], 0);
-        size_t i = at + calls[k].n, end = i < text.n ? quoted_end(text, &i) : i;
+    struct str calls = STR(DELETING_CALLS);
+    for (size_t bar; calls.n; calls = str_from(calls, bar + 1)) {
+        bar = str_find_char(calls, '|', 0);
+        struct str call = str_slice(calls, 0, bar);
+        size_t at = searched_may_have(searched, call) ? str_find(text, call, 0) : text.n;
+        size_t i = at + call.n, end = i < text.n ? quoted_end(text, &i) : i;
         if (at == text.n || end == i)
             continue;
         struct word target = code;
@@ -275,7 +250,7 @@ static void judge_code_files(struct guard *g, struct str who, struct word code,
     }
     if (deletes)
         judge_named_paths(g, who, code);
-    if (str_findi(text, STR("write"), 0) == text.n && str_findi(text, STR("append"), 0) == text.n)
+    if (!searched_has(searched, STR(WRITING_WORDS)))
         return;
     for (size_t i = 0; i < text.n; i++) {
         size_t end = quoted_end(text, &i);
@@ -310,20 +285,78 @@ static const struct code_row {
 #undef CODE
 };
 
-/* The first row whose word stands in the text, NULL if none does. */
-static const struct code_row *find_code(struct str text)
+/* Four characters, roughly without case, as one of CODE_INDEX_BITS numbers. */
+static unsigned four_of(const char *p)
 {
-    uint8_t first[256 + 1];
-    size_t row = 0;
-    for (unsigned c = 0; c <= 256; c++) {
-        while (row < NAME_ROWS(code_rows) &&
-               (unsigned char)name_at(&code_pool, code_rows[row].word).p[0] < c)
-            row++;
-        first[c] = (uint8_t)row;
+    uint32_t four;
+    memcpy(&four, p, sizeof four);
+    return ((four | 0x20202020u) * 2654435769u) >> 16;
+}
+
+static void index_word(struct code_index *index, struct str word)
+{
+    if (word.n >= 4)
+        index->starts[four_of(word.p) / 64] |= (uint64_t)1 << four_of(word.p) % 64;
+}
+
+static void index_words(struct code_index *index, struct str words)
+{
+    for (size_t bar; words.n; words = str_from(words, bar + 1)) {
+        bar = str_find_char(words, '|', 0);
+        index_word(index, str_slice(words, 0, bar));
     }
+}
+
+static void fill_index(struct code_index *index)
+{
+    index_words(index, STR(STARTING_WORDS));
+    index_words(index, STR(COMPUTING_CALLS));
+    index_words(index, STR(DELETING_WORDS));
+    index_words(index, STR(DELETING_CALLS));
+    index_words(index, STR(WRITING_WORDS));
+    for (size_t i = 0; i < NAME_ROWS(code_rows); i++)
+        index_word(index, name_at(&code_pool, code_rows[i].word));
+    index->filled = true;
+}
+
+/* False: none of the words that judge_code looks for stands in the text. The words of fewer than
+   four characters are qx and %x; a pipe and a backtick count as such. */
+static bool may_be_code(struct guard *g, struct str text)
+{
+    struct code_index *index = &g->code_index;
+    if (!index->filled)
+        fill_index(index);
     for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (c == '|' || c == '`' || c == GUARD_HOLE ||
+            (i && ascii_lower(c) == 'x' && ascii_is_in(ascii_lower(text.p[i - 1]), "q%")))
+            return true;
+        if (i + 4 <= text.n &&
+            index->starts[four_of(text.p + i) / 64] >> four_of(text.p + i) % 64 & 1)
+            return true;
+    }
+    return false;
+}
+
+/* The first row whose word stands in the text, NULL if none does. */
+static const struct code_row *find_code(const struct searched *searched)
+{
+    /* by first character: the rows from there on that may stand in the text */
+    uint8_t first[256] = {0}, after[256] = {0};
+    bool any = false;
+    for (size_t i = 0; i < NAME_ROWS(code_rows); i++) {
+        struct str word = name_at(&code_pool, code_rows[i].word);
+        if (!searched_may_have(searched, word))
+            continue;
+        unsigned char c = (unsigned char)word.p[0];
+        first[c] = after[c] ? first[c] : (uint8_t)i;
+        after[c] = (uint8_t)(i + 1);
+        any = true;
+    }
+    struct str text = searched->text;
+    for (size_t i = 0; any && i < text.n; i++) {
         unsigned char c = (unsigned char)ascii_lower(text.p[i]);
-        for (size_t k = first[c]; k < first[c + 1]; k++)
+        for (size_t k = first[c]; k < after[c]; k++)
             if (str_startsi(str_from(text, i), name_at(&code_pool, code_rows[k].word)))
                 return &code_rows[k];
     }
@@ -360,34 +393,84 @@ static const char *const code_reasons[] = {
     [WINDOW] = "shows a browser's window",
 };
 
-void guard_code(struct guard *g, struct str who, struct word code)
+static void judge_code(struct guard *g, struct str who, struct word code,
+                       const struct searched *searched)
 {
-    code.text = without_joints(g, code.text);
-    const struct code_row *row = find_code(code.text);
+    const struct code_row *row = find_code(searched);
     if (row) {
         guard_find(g, GUARD_LAUNCH_URL, code, who, code_reasons[row->why], NULL);
         return;
     }
-    struct searched searched;
-    searched_set(&searched, code.text);
-    if (computes_code(&searched) || str_eq(code.text, STR("\xFF")))
+    if (computes_code(searched) || str_eq(code.text, STR("\xFF")))
         guard_opaque_text(g, code, who);
-    judge_code_files(g, who, code, &searched);
-    if (!starts_programs(who, &searched))
+    judge_code_files(g, who, code, searched);
+    if (!starts_programs(who, searched))
         return;
     struct str command = joined_strings(g, code.text);
     if (command.n) {
         code.text = command;
         guard_nested(g, GUARD_CMD, code);
-    } else if (searched_find(&searched, STR("base64"), 0) < code.text.n) {
+    } else if (searched_find(searched, STR("base64"), 0) < code.text.n) {
         guard_opaque_text(g, code, who);
     }
+}
+
+void guard_code(struct guard *g, struct str who, struct word code)
+{
+    struct searched searched;
+    code.text = without_joints(g, code.text);
+    if (!may_be_code(g, code.text))
+        return;
+    searched_set(&searched, code.text);
+    judge_code(g, who, code, &searched);
 }
 
 bool guard_source_opens(struct guard *g, struct word code)
 {
     struct searched searched;
+    if (!may_be_code(g, code.text))
+        return false;
     searched_set(&searched, code.text);
-    return find_code(code.text) ||
+    return find_code(&searched) ||
            (starts_programs(STR(""), &searched) && joined_strings(g, code.text).n);
+}
+
+void guard_embedded(struct guard *g, struct str who, struct word text)
+{
+    struct str code = text.text;
+    if (str_eq(code, STR("\xFF")))
+        return;
+    for (size_t i = 0, end; i < code.n && !guard_stopped(g); i = end + 1) {
+        for (end = i; end < code.n && !ends_word(code.p[end]) && code.p[end] != ':'; end++)
+            ;
+        /* alone it may be anything: a file, a word of a sentence */
+        bool alone = end == code.n || (code.p[end] != ' ' && code.p[end] != ',');
+        if (alone || end == i || !guard_is_opener(str_slice(code, i, end)))
+            continue;
+        struct word command = text;
+        command.text = str_from(code, i);
+        size_t stop = 0;
+        while (stop < command.text.n && !str_has_char(STR("'\"`)\n"), command.text.p[stop]))
+            stop++;
+        command.text = str_slice(command.text, 0, stop);
+        /* these are ordinary words, too: only with an address, or where a command begins */
+        if (name_is_one_of(name_program(str_slice(code, i, end)),
+                           STR("open|start|env|rm|sh|bash|sudo|cmd|gio")) &&
+            str_find(command.text, STR("://"), 0) == command.text.n &&
+            !(i && (code.p[i - 1] == '!' || code.p[i - 1] == '=')))
+            continue;
+        guard_nested(g, GUARD_BASH, command);
+        return;
+    }
+    struct searched searched;
+    struct word joined = text;
+    joined.text = without_joints(g, code);
+    bool starts = false;
+    if (may_be_code(g, joined.text)) {
+        searched_set(&searched, joined.text);
+        judge_code(g, who, joined, &searched);
+        starts = starts_programs(who, &searched);
+    }
+    if (starts || has_shell_escape(code))
+        guard_commands(g, text);
 }

@@ -149,12 +149,9 @@ static struct str without_bundle(struct str name)
     return name;
 }
 
-bool guard_is_launcher(struct str word)
+/* A browser, or a program that opens or starts things whatever its arguments are. */
+static bool opens_things(struct str name)
 {
-    enum { LONGEST = 40 };
-    struct str name = without_bundle(name_program(word));
-    if (name.n < 2 || name.n > LONGEST || is_everyday(name))
-        return false;
     if (guard_is_browser(name))
         return true;
     size_t handler = NAME_ROW(handler_pool, handlers, name);
@@ -168,6 +165,13 @@ bool guard_is_launcher(struct str word)
     bool always = name_at(&program_pool, programs[row].condition).n == 0;
     return always && (rule == GUARD_LAUNCH_URL || rule == GUARD_LAUNCH_BROWSER ||
                       rule == GUARD_LAUNCH_OUTSIDE);
+}
+
+bool guard_is_launcher(struct str word)
+{
+    enum { LONGEST = 40 };
+    struct str name = without_bundle(name_program(word));
+    return name.n >= 2 && name.n <= LONGEST && opens_things(name) && !is_everyday(name);
 }
 
 static bool is_local_page(struct str url)
