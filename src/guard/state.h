@@ -20,6 +20,22 @@ struct code_index {
     uint64_t starts[CODE_INDEX_BITS / 64];
 };
 
+/* What an environment variable holds, by its name; see judges/variable.c. */
+enum variable_kind {
+    VARIABLE_OTHER = 0,
+    VARIABLE_COMMAND,
+    VARIABLE_MAYBE_COMMAND, /* of some programs; a script's own variable may have such a name */
+    VARIABLE_OPTIONS,
+    VARIABLE_PROMPT,
+    VARIABLE_BASH_FILE,
+    VARIABLE_PYTHON_FILE,
+    VARIABLE_FUNCTION
+};
+struct guard_variable_kind {
+    struct str name;
+    enum variable_kind kind;
+};
+
 struct guard {
     struct arena arena;
     struct guard_question question;
@@ -44,6 +60,7 @@ struct guard {
     size_t unread_count;
     struct buf scratch; /* one sentence at a time */
     struct code_index code_index;
+    struct guard_variable_kind variable; /* the one that was set last */
     bool stopped;
     bool path_changed; /* see guard_path_changed */
 };

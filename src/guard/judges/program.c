@@ -122,6 +122,22 @@ static const uint16_t browsers[] = {
 #undef BROWSER
 };
 
+static const struct texts_pool {
+#define TEXTS(name) char ROW(n)[sizeof name];
+#include "guard/tables/texts.def"
+#undef TEXTS
+} texts_pool = {
+#define TEXTS(name) name,
+#include "guard/tables/texts.def"
+#undef TEXTS
+};
+
+static const uint16_t texts[] = {
+#define TEXTS(name) PLACE(texts_pool, ROW(n)),
+#include "guard/tables/texts.def"
+#undef TEXTS
+};
+
 bool guard_is_browser(struct str name)
 {
     return NAME_KNOWN(browser_pool, browsers, name);
@@ -358,15 +374,6 @@ void judge_carried(struct guard *g, const struct guard_call *call, size_t from)
             guard_carried(g, call->words[i]);
 }
 
-/* Their arguments are texts. */
-static bool takes_texts(struct str name)
-{
-    return name_is_one_of(
-        name, STR("echo|printf|grep|egrep|fgrep|rg|ag|ack|sed|jq|cat|tee|test|[|logger|"
-                  "notify-send|say|write-host|write-output|findstr|select-string|rem|"
-                  "title|set|export|declare|local|readonly|alias|return|exit|curl|wget"));
-}
-
 /* Options and settings with such a part in their name hold a command. */
 static bool names_command(struct str option)
 {
@@ -505,7 +512,7 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
         judge_lolbas(g, call, name);
     /* Many programs start what their arguments say. For one that no table knows, an opener with its
        address is enough. */
-    if (takes_texts(name))
+    if (NAME_KNOWN(texts_pool, texts, name))
         return;
     if (handler == NAME_ROWS(handlers) && wrapper == NAME_ROWS(wrappers))
         judge_carried(g, call, 1);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Environment variables: some hold commands, options or code that other programs run. */
+#include "guard/names.h"
+#include "guard/state.h"
+
+void guard_expanded(struct guard *g, struct word value)
+{
+    struct str text = value.text;
+    if (str_find(text, STR("$("), 0) == text.n && !str_has_char(text, '`'))
+        return;
+    char *p = arena_alloc(guard_arena(g), text.n + 4);
+    if (!p || !guard_spend(g, text.n)) {
+        guard_limit(g, value);
+        return;
+    }
+    size_t n = 3;
+    memcpy(p, ": \"", 3);
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] != '"')
+            p[n++] = text.p[i];
+    p[n++] = '"';
+    value.text = (struct str){p, n};
+    guard_nested(g, GUARD_BASH, value);
+}
+
+void guard_callback(struct guard *g, struct word code)
+{
+    char *p = code.text.n ? arena_alloc(guard_arena(g), code.text.n + 2) : NULL;
+    if (!p)
+        return;
+    memcpy(p, code.text.p, code.text.n);
+    p[code.text.n] = ' ';
+    p[code.text.n + 1] = GUARD_HOLE;
+    code.text = (struct str){p, code.text.n + 2};
+    guard_nested(g, GUARD_BASH, code);
+}
+
+/* As name_is_one_of, where the name ends in one of them. */
+static bool ends_in_one_of(struct str name, struct str ends)
+{
+    for (size_t at = ends.n; at > 0; at -= at > 0) {
+        size_t same = 0;
+        for (; at > 0 && ends.p[at - 1] != '|' && same < name.n &&
+               ascii_lower(ends.p[at - 1]) == ascii_lower(name.p[name.n - 1 - same]);
+             at--)
+            same++;
+        if (at == 0 || ends.p[at - 1] == '|')
+            return true;
+        while (at > 0 && ends.p[at - 1] != '|')
+            at--;
+    }
+    return false;
+}
+
+/* Variables whose value is a command that some program runs. */
+static bool holds_command(struct str name)
+{
+    return name_is_one_of(name,
+                          STR("PAGER|MANPAGER|EDITOR|VISUAL|FCEDIT|SUDO_EDITOR|PROMPT_COMMAND|"
+                              "LESSOPEN|LESSCLOSE|SSH_ASKPASS|RSYNC_RSH|BASH_ALIASES|"
+                              "SYSTEMD_EDITOR|SYSTEMD_PAGER|npm_config_editor")) ||
+           (str_startsi(name, STR("GIT_")) &&
+            name_is_one_of(str_from(name, 4), STR("SSH_COMMAND|SSH|PAGER|EDITOR|SEQUENCE_EDITOR|"
+                                                  "EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND")));
+}
+
+/* Variables that programs of all kinds take a command from, by their names; in a script's own
+   variable of such a name, only an opener matters. */
+static bool may_hold_command(struct str name)
+{
+    return ends_in_one_of(name,
+                          STR("PAGER|EDITOR|BROWSER|ASKPASS|_RSH|_SSH|_COMMAND|_CMD|_WRAPPER|"
+                              "_RUNNER|_LAUNCHER|_VIEWER|_OPENER|SHELL|_DIFF|_MERGE|_LINKER|"
+                              "HGMERGE|P4DIFF|RUSTC|RUSTDOC|TEXEDIT|TERMINAL|TERMCMD|_HELPER")) ||
+           name_is_one_of(name, STR("CC|CXX|LD|CPP|FC"));
+}
+
+/* Variables whose value is options or code of some program, with commands among them. */
+static bool holds_options(struct str name)
+{
+    return str_startsi(name, STR("GIT_CONFIG_")) || str_startsi(name, STR("LUA_INIT")) ||
+           name_is_one_of(name, STR("PERL5DB|LESS|VIMINIT|EXINIT|GVIMINIT|PYTHONWARNINGS|"
+                                    "PYTHONBREAKPOINT")) ||
+           ends_in_one_of(name, STR("OPTIONS|OPTS|OPT|FLAGS|_ARGS|PARAMETERS"));
+}
+
+static enum variable_kind kind_of(struct str name)
+{
+    if (holds_command(name))
+        return VARIABLE_COMMAND;
+    if (may_hold_command(name))
+        return VARIABLE_MAYBE_COMMAND;
+    if (holds_options(name))
+        return VARIABLE_OPTIONS;
+    if (name_is_one_of(name, STR("PS0|PS1|PS2|PS3|PS4")))
+        return VARIABLE_PROMPT;
+    if (name_is_one_of(name, STR("BASH_ENV|ENV")))
+        return VARIABLE_BASH_FILE;
+    if (str_eq(name, STR("PYTHONSTARTUP")))
+        return VARIABLE_PYTHON_FILE;
+    return str_starts(name, STR("BASH_FUNC_")) ? VARIABLE_FUNCTION : VARIABLE_OTHER;
+}
+
+/* Loops set the same variable over and over. */
+static enum variable_kind known_kind_of(struct guard *g, struct str name)
+{
+    struct guard_variable_kind *last = &g->variable;
+    if (!last->name.p || !str_eq(last->name, name)) {
+        last->kind = kind_of(name);
+        last->name = arena_copy(&g->arena, name);
+    }
+    return last->kind;
+}
+
+static void judge_variable(struct guard *g, struct str name, struct word value)
+{
+    if (value.text.n == 0 || value.text.p[0] == GUARD_HOLE) {
+        if (value.text.n && str_eq(name, STR("BASH_ENV")))
+            guard_opaque_text(g, value, name);
+        return;
+    }
+    switch (known_kind_of(g, name)) {
+    case VARIABLE_COMMAND:
+        while (value.text.n && ascii_is_in(value.text.p[0], "|-")) /* LESSOPEN */
+            value.text = str_from(value.text, 1);
+        guard_callback(g, value);
+        break;
+    case VARIABLE_MAYBE_COMMAND:
+        guard_carried(g, value);
+        if (guard_starts_launcher(value.text))
+            guard_callback(g, value);
+        break;
+    case VARIABLE_OPTIONS:
+        guard_code(g, name, value);
+        guard_commands(g, value);
+        break;
+    case VARIABLE_PROMPT: guard_expanded(g, value); break;
+    case VARIABLE_BASH_FILE:
+        guard_expanded(g, value);
+        guard_script_as(g, value, GUARD_BASH);
+        break;
+    case VARIABLE_PYTHON_FILE: guard_script_as(g, value, GUARD_NO_SHELL); break;
+    case VARIABLE_FUNCTION:
+        value.text = str_from(value.text, str_find_char(value.text, '{', 0));
+        guard_nested(g, GUARD_BASH, value);
+        break;
+    case VARIABLE_OTHER:
+        guard_carried(g, value); /* many programs take commands from variables of their own */
+        break;
+    }
+}
+
+void guard_variable(struct guard *g, struct str name, struct word value)
+{
+    /* which of them runs is not said: GIT_SSH_COMMAND=ssh alone reaches nobody */
+    const struct policy *tools = g->question.defaults;
+    g->question.defaults = NULL;
+    g->path_changed |= str_eq(name, STR("PATH"));
+    judge_variable(g, name, value);
+    g->question.defaults = tools;
+}
