@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions in, answers out: frames of nested code, findings, limits. Judges nothing itself. */
-#include "guard/names.h"
 #include "guard/state.h"
-#include "policy/rules.h"
 
 #include <stdlib.h>
 
@@ -60,8 +58,7 @@ bool guard_spend(struct guard *g, size_t count)
     return false;
 }
 
-/* The word's span in the outermost text. */
-static void outer_span(const struct guard *g, struct word at, size_t *start, size_t *end)
+void guard_outer_span(const struct guard *g, struct word at, size_t *start, size_t *end)
 {
     *start = g->depth ? g->frame_start : at.start;
     *end = g->depth ? g->frame_end : at.end;
@@ -71,8 +68,7 @@ static void outer_span(const struct guard *g, struct word at, size_t *start, siz
         *start = *end;
 }
 
-/* Unknown stretches become an ellipsis, so that the result is text for people. */
-static struct str without_holes(struct guard *g, struct str text)
+struct str guard_without_holes(struct guard *g, struct str text)
 {
     if (!str_has_char(text, GUARD_HOLE))
         return text;
@@ -97,9 +93,7 @@ static bool already_found(const struct guard *g, const struct guard_finding *f)
     return false;
 }
 
-/* Where a finding goes that is complete but for its sentences; NULL: it is known, or there is no
-   room. The verdict counts in any case. */
-static struct guard_finding *keep(struct guard *g, const struct guard_finding *f)
+struct guard_finding *guard_keep(struct guard *g, const struct guard_finding *f)
 {
     if (f->verdict < g->verdict)
         g->verdict = f->verdict;
@@ -126,47 +120,18 @@ void guard_find(struct guard *g, enum guard_rule rule, struct word at, struct st
         return;
     const struct guard_rule_info *info = &guard_rules[rule];
     struct guard_finding f = {.rule = rule, .id = info->id, .verdict = info->verdict};
-    outer_span(g, at, &f.start, &f.end);
-    f.resolved = without_holes(g, at.text);
-    struct guard_finding *kept = keep(g, &f);
+    guard_outer_span(g, at, &f.start, &f.end);
+    f.resolved = guard_without_holes(g, at.text);
+    struct guard_finding *kept = guard_keep(g, &f);
     if (!kept)
         return;
-    who = without_holes(g, who.n ? who : STR("this"));
+    who = guard_without_holes(g, who.n ? who : STR("this"));
     buf_reset(&g->scratch);
     buf_add(&g->scratch, who);
     buf_char(&g->scratch, ' ');
     buf_add(&g->scratch, str_of(why ? why : info->why));
     kept->why = arena_copy(&g->arena, buf_str(&g->scratch));
     kept->fix = str_of(fix ? fix : info->fix);
-}
-
-void guard_tool(struct guard *g, struct word program)
-{
-    const struct policy *policy = g->question.defaults;
-    if (g->stopped || !policy)
-        return;
-    struct policy_program named = {.name = program.text};
-    struct policy_answer answer = {0};
-    policy_tool_decide(policy, &named, &answer);
-    if (answer.verdict == CORDON_ALLOW)
-        return;
-    /* A program that the workspace brings along is not the tool. */
-    bool path = str_has_char(program.text, '/') || str_has_char(program.text, '\\');
-    if (path && answer.rule != RULE_TOOL_DENIED &&
-        guard_place_in(g, policy, program.text) == GUARD_PLACE_INSIDE)
-        return;
-    struct guard_finding f = {.rule = GUARD_LAUNCH_OUTSIDE,
-                              .id = str_of(policy_rule_id(answer.rule)),
-                              .verdict = answer.verdict,
-                              .resolved = program.text};
-    outer_span(g, program, &f.start, &f.end);
-    struct guard_finding *kept = keep(g, &f);
-    if (!kept)
-        return;
-    auto_buf struct buf why = {0}, fix = {0};
-    policy_tool_explain(policy, &named, &answer, &why, &fix);
-    kept->why = arena_copy(&g->arena, buf_str(&why));
-    kept->fix = arena_copy(&g->arena, buf_str(&fix));
 }
 
 void guard_opaque_command(struct guard *g, struct word at, struct str who)
@@ -201,7 +166,7 @@ void guard_command(struct guard *g, enum guard_shell shell, struct word name,
     }
     struct guard_read *r = &g->reads[g->read_count++];
     *r = (struct guard_read){shell, name, args, count, g->depth + 1, 0, 0};
-    outer_span(g, (struct word){.start = start, .end = end}, &r->start, &r->end);
+    guard_outer_span(g, (struct word){.start = start, .end = end}, &r->start, &r->end);
 }
 
 static void read_in(struct guard *g, enum guard_shell shell, struct str text, unsigned flags)
@@ -229,7 +194,7 @@ bool guard_enter(struct guard *g, struct word code, struct guard_frame *outer)
         return false;
     }
     *outer = (struct guard_frame){g->frame_start, g->frame_end};
-    outer_span(g, code, &g->frame_start, &g->frame_end);
+    guard_outer_span(g, code, &g->frame_start, &g->frame_end);
     g->depth++;
     return true;
 }
@@ -246,8 +211,8 @@ void guard_leave(struct guard *g, struct guard_frame outer)
     g->frame_end = outer.end;
 }
 
-static void read_deeper(struct guard *g, enum guard_shell shell, struct word carrier,
-                        struct str text, unsigned flags)
+void guard_read_deeper(struct guard *g, enum guard_shell shell, struct word carrier,
+                       struct str text, unsigned flags)
 {
     struct guard_frame outer;
     if (g->stopped || !guard_spend(g, text.n) || !guard_enter(g, carrier, &outer))
@@ -260,12 +225,12 @@ static void read_deeper(struct guard *g, enum guard_shell shell, struct word car
 
 void guard_nested(struct guard *g, enum guard_shell shell, struct word code)
 {
-    read_deeper(g, shell, code, code.text, 0);
+    guard_read_deeper(g, shell, code, code.text, 0);
 }
 
 void guard_nested_cmd(struct guard *g, struct word code, unsigned flags)
 {
-    read_deeper(g, GUARD_CMD, code, code.text, flags);
+    guard_read_deeper(g, GUARD_CMD, code, code.text, flags);
 }
 
 struct str guard_folder(const struct guard *g)
@@ -350,276 +315,6 @@ bool guard_is_temporary(struct str path)
     return str_starts(path, STR(TEMPORARY)) && str_find(path, STR(".."), 0) == path.n;
 }
 
-/* ./a.sh and .\\a.sh are a.sh. */
-static struct str without_dot(struct str path)
-{
-    while (path.n > 2 && path.p[0] == '.' && (path.p[1] == '/' || path.p[1] == '\\'))
-        path = str_from(path, 2);
-    return path;
-}
-
-/* The file of that path, or else one of that name: folders have many spellings. */
-static struct guard_file *find_file(const struct guard *g, struct str path)
-{
-    path = without_dot(path);
-    for (struct guard_file *f = g->files; f; f = f->older)
-        if (str_eqi(f->path, path))
-            return f;
-    for (struct guard_file *f = g->files; f; f = f->older)
-        if (str_eqi(name_leaf(f->path), name_leaf(path)))
-            return f;
-    return NULL;
-}
-
-void guard_wrote(struct guard *g, struct str path, struct str content, bool append)
-{
-    enum { MOST_FILES = 256 };
-    /* a folder that is not known is the same one each time it is named */
-    if (g->stopped || path.n == 0 || path.p[path.n - 1] == GUARD_HOLE)
-        return;
-    struct guard_file *old = find_file(g, path);
-    if (append && old) {
-        if (!guard_spend(g, old->content.n + content.n))
-            return;
-        char *p = arena_alloc(&g->arena, old->content.n + content.n + 1);
-        if (!p) {
-            guard_limit(g, (struct word){0});
-            return;
-        }
-        if (old->content.n)
-            memcpy(p, old->content.p, old->content.n);
-        if (content.n)
-            memcpy(p + old->content.n, content.p, content.n);
-        old->content = (struct str){p, old->content.n + content.n};
-        old->built = false;
-        return;
-    }
-    if (old) {
-        old->content = content;
-        old->original = STR_NONE;
-        old->built = false;
-        return;
-    }
-    if (g->file_count == MOST_FILES) {
-        guard_limit(g, (struct word){0});
-        return;
-    }
-    struct guard_file *file = ARENA_NEW(&g->arena, struct guard_file);
-    if (!file) {
-        guard_limit(g, (struct word){0});
-        return;
-    }
-    *file = (struct guard_file){.older = g->files, .path = without_dot(path), .content = content};
-    g->files = file;
-    g->file_count++;
-}
-
-void guard_wrote_unknown(struct guard *g, struct str path)
-{
-    if (!str_startsi(path, STR("/dev/")) && !str_eqi(path, STR("nul")))
-        guard_wrote(g, path, STR("\xFF"), false);
-}
-
-struct str guard_written(const struct guard *g, struct str path)
-{
-    const struct guard_file *file = g->files ? find_file(g, path) : NULL;
-    return file ? file->content : STR_NONE;
-}
-
-/* A name without extension finds the file that has one. */
-static struct str with_extension(const struct guard *g, struct str path)
-{
-    for (const struct guard_file *f = g->files; f; f = f->older) {
-        struct str leaf = name_leaf(f->path), extension = name_extension(leaf);
-        if (extension.n && str_eqi(str_slice(leaf, 0, leaf.n - extension.n - 1), name_leaf(path)))
-            return f->path;
-    }
-    return path;
-}
-
-/* The same from the disk, if it lies inside the roots. False if it is not read. */
-static bool on_disk(struct guard *g, struct word path, struct str *text)
-{
-    const struct policy *policy = g->question.policy ? g->question.policy : g->question.defaults;
-    if (!g->question.read_file || !word_known(path))
-        return false;
-    enum guard_place place = guard_place_in(g, policy, path.text);
-    if (place != GUARD_PLACE_INSIDE && place != GUARD_PLACE_PROTECTED)
-        return false;
-    auto_buf struct buf content = {0};
-    int rc = g->question.read_file(g->question.context, guard_from_start(g, path.text), &content);
-    if (rc && rc != CORDON_E_TOOBIG)
-        return false;
-    if (!rc && content.n <= GUARD_MAX_INPUT)
-        *text = arena_copy(&g->arena, buf_str(&content));
-    if (!text->p)
-        guard_limit(g, path);
-    return true;
-}
-
-/* #!/usr/bin/env python3: another language than its shell's. */
-static bool other_language(struct str text)
-{
-    static const struct str names[] = {STR("python"), STR("node"), STR("perl"), STR("ruby"),
-                                       STR("php")};
-    struct str line = str_slice(text, 0, str_find_char(text, '\n', 0));
-    for (size_t i = 0; str_starts(line, STR("#!")) && i < NAME_ROWS(names); i++)
-        if (str_find(line, names[i], 0) < line.n)
-            return true;
-    return false;
-}
-
-bool guard_script_as(struct guard *g, struct word path, enum guard_shell shell)
-{
-    struct str text = guard_written(g, path.text);
-    if (!text.p)
-        return guard_script(g, path);
-    struct word code = path;
-    code.text = text;
-    if (shell == GUARD_NO_SHELL || other_language(text))
-        guard_code(
-            g, str_starts(path.text, STR("/dev/fd/")) ? STR("this script") : name_leaf(path.text),
-            code);
-    else
-        read_deeper(g, shell, path, text, READ_BATCH_FILE);
-    return true;
-}
-
-void guard_copied(struct guard *g, struct str from, struct str to)
-{
-    struct str text = guard_written(g, from);
-    if (text.p) {
-        guard_wrote(g, to, text, false);
-        return;
-    }
-    if (name_extension(to).n && !str_eqi(name_extension(to), STR("exe")))
-        return;
-    guard_wrote(g, to, STR_NONE, false);
-    struct guard_file *file = find_file(g, to);
-    if (file)
-        file->original = from;
-}
-
-struct word guard_original(struct guard *g, struct word program)
-{
-    const struct guard_file *file = g->files ? find_file(g, program.text) : NULL;
-    if (g->files && !file && g->shell != GUARD_BASH && !name_extension(program.text).n)
-        file = find_file(g, with_extension(g, program.text));
-    if (!file || (g->shell == GUARD_BASH && !str_has_char(program.text, '/')))
-        return program;
-    if (file->original.p)
-        program.text = file->original;
-    else if (str_eq(file->content, STR("\xFF")))
-        guard_opaque_command(g, program,
-                             STR("this file, which the command itself fetches or makes,"));
-    return program;
-}
-
-/* Text that nobody runs. */
-static bool is_plain_text(struct str path)
-{
-    return name_is_one_of(name_extension(path),
-                          STR("md|txt|rst|html|htm|css|log|csv|json|svg|sh|bash|"
-                              "ps1|psm1|cmd|bat|vbs|url|lnk|desktop"));
-}
-
-void guard_build(struct guard *g, const struct guard_call *call)
-{
-    struct str who = name_program(call->words[0].text);
-    for (size_t i = 1; g->files && i < call->count && !g->stopped; i++) {
-        struct guard_file *file = find_file(g, call->words[i].text);
-        if (!file || file->built || file->original.p || str_eq(file->content, STR("\xFF")))
-            continue;
-        struct word code = call->words[i];
-        code.text = file->content;
-        file->built = true;
-        guard_code(g, name_leaf(file->path), code);
-    }
-    for (struct guard_file *file = g->files; file && !g->stopped; file = file->older) {
-        struct word code = call->words[0];
-        code.text = file->content;
-        if (file->built || file->original.p || is_plain_text(file->path) ||
-            !guard_spend(g, file->content.n))
-            continue;
-        file->built = true;
-        if (guard_source_opens(g, code))
-            guard_find(g, GUARD_OPAQUE_TEXT, call->words[0], who,
-                       "may run a file that this command writes, which opens or starts something",
-                       NULL);
-    }
-}
-
-bool guard_script_opens(struct guard *g, struct word *path)
-{
-    const struct guard_file *file = g->files ? find_file(g, path->text) : NULL;
-    if (file && file->original.p)
-        path->text = file->original;
-    return (!file || file->original.p) && guard_is_launcher(path->text);
-}
-
-static void note_unread(struct guard *g, struct str path)
-{
-    for (size_t i = 0; i < g->unread_count; i++)
-        if (str_eq(g->unread[i], path))
-            return;
-    if (g->unread_count < GUARD_MAX_UNREAD)
-        g->unread[g->unread_count++] = without_holes(g, path);
-}
-
-bool guard_is_share(struct str path)
-{
-    return (str_starts(path, STR("\\\\")) || str_starts(path, STR("//"))) && path.n > 3 &&
-           (ascii_is_alnum(path.p[2]) || path.p[2] == GUARD_HOLE);
-}
-
-bool guard_script(struct guard *g, struct word path)
-{
-    static const struct script_pool {
-#define SCRIPT(extension, shell) char ROW(n)[sizeof extension];
-#include "guard/tables/scripts.def"
-#undef SCRIPT
-    } pool = {
-#define SCRIPT(extension, shell) extension,
-#include "guard/tables/scripts.def"
-#undef SCRIPT
-    };
-    static const struct {
-        uint16_t extension;
-        uint8_t shell;
-    } scripts[] = {
-#define SCRIPT(extension, shell) {PLACE(script_pool, ROW(n)), GUARD_##shell},
-#include "guard/tables/scripts.def"
-#undef SCRIPT
-    };
-    size_t row = NAME_ROW(pool, scripts, name_extension(path.text));
-    if (row == NAME_ROWS(scripts) && g->files && !name_extension(path.text).n) {
-        path.text = with_extension(g, path.text);
-        row = NAME_ROW(pool, scripts, name_extension(path.text));
-    }
-    if (row == NAME_ROWS(scripts))
-        return false;
-    struct str text = guard_written(g, path.text);
-    if (scripts[row].shell == GUARD_NO_SHELL) {
-        struct word code = path;
-        code.text = text;
-        if (text.p)
-            guard_code(g,
-                       str_starts(path.text, STR("/dev/fd/")) ? STR("this script")
-                                                              : name_leaf(path.text),
-                       code);
-        return text.p != NULL;
-    }
-    if (!text.p && !on_disk(g, path, &text)) {
-        if (guard_is_share(path.text))
-            guard_opaque_command(g, path, STR("this script, which lies on another machine,"));
-        note_unread(g, path.text);
-        return false;
-    }
-    if (text.p)
-        read_deeper(g, (enum guard_shell)scripts[row].shell, path, text, READ_BATCH_FILE);
-    return true;
-}
-
 /* Joins argv as a Windows command line; the words point into it. */
 static struct word *words_of_argv(struct guard *g, struct str *line)
 {
@@ -695,10 +390,10 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
     g->read_count = g->read_capacity = 0;
     g->command_count = g->spent = 0;
     g->depth = g->program_depth = 0;
-    g->files = NULL;
+    g->files = (struct guard_files){0};
     g->shell = GUARD_NO_SHELL;
     g->folder = STR_NONE;
-    g->file_count = g->unread_count = 0;
+    g->unread_count = 0;
     g->temporaries = 0;
     g->path_changed = false;
     g->variable.name = STR_NONE;

@@ -3,15 +3,7 @@
 #ifndef CORDON_GUARD_STATE_H
 #define CORDON_GUARD_STATE_H
 
-#include "guard/effects.h"
-
-/* A file that the text itself writes. */
-struct guard_file {
-    struct guard_file *older;
-    struct str path, content;
-    bool built;          /* guard_build has looked at it */
-    struct str original; /* the program that this is a copy of; p NULL: none */
-};
+#include "guard/files.h"
 
 /* How the words begin that are looked for in code; see embedded.c. */
 enum { CODE_INDEX_BITS = 1 << 16 };
@@ -53,8 +45,7 @@ struct guard {
     enum guard_shell shell;        /* of the text that is being read */
     struct str text;               /* that is being read; words point into it; may be empty */
     struct str folder;             /* see guard_folder */
-    struct guard_file *files;      /* newest first */
-    size_t file_count;
+    struct guard_files files;
     unsigned temporaries; /* names that guard_temporary gave */
     struct str unread[GUARD_MAX_UNREAD];
     size_t unread_count;
@@ -78,12 +69,22 @@ enum guard_place guard_place_of(struct guard *g, struct str path);
 /* The same by a policy; NULL: no roots are known. */
 enum guard_place guard_place_in(struct guard *g, const struct policy *policy, struct str path);
 
+/* The word's span in the outermost text. */
+void guard_outer_span(const struct guard *g, struct word at, size_t *start, size_t *end);
+
+/* Keeps a finding that is complete but for its sentences, and returns it; NULL if it is known, or
+   if there is no room. The verdict counts in any case. */
+struct guard_finding *guard_keep(struct guard *g, const struct guard_finding *f);
+
+/* Unknown stretches become an ellipsis, so that the result is text for people. */
+struct str guard_without_holes(struct guard *g, struct str text);
+
+/* Reads text one level deeper, with READ_ flags; findings inside point at the carrier's span. */
+void guard_read_deeper(struct guard *g, enum guard_shell shell, struct word carrier,
+                       struct str text, unsigned flags);
+
 /* A program that the default policy refuses by its name. */
 void guard_tool(struct guard *g, struct word program);
-
-/* The program behind a name that the text gave it (cp, ln); the word itself if it did not. An ask if
-   the text made the program from something unknown. */
-struct word guard_original(struct guard *g, struct word program);
 
 /* The path as seen from where the command was started. */
 struct str guard_from_start(struct guard *g, struct str path);
@@ -112,10 +113,6 @@ void guard_code(struct guard *g, struct str who, struct word code);
 
 /* Code that is built or loaded later holds such a thing. */
 bool guard_source_opens(struct guard *g, struct word code);
-
-/* Files that the text wrote are built, loaded or run by a program: those among its arguments are
-   judged as code, and it asks if one of the others opens something. */
-void guard_build(struct guard *g, const struct guard_call *call);
 
 /* The same for an argument of a program that can run commands (vim -c, tar --to-command): where the
    name of a program that opens things stands in it, the text from there on is a command. */

@@ -564,7 +564,7 @@ static void judge_npm_command(struct guard *g, const struct guard_call *call)
         command = STR("install");
     if (name_is_one_of(command, STR("t|tst")))
         command = STR("test");
-    if (g->files)
+    if (g->files.newest)
         judge_package(g, call, command);
 }
 

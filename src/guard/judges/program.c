@@ -562,7 +562,7 @@ static void judge_program(struct guard *g, const struct guard_call *call)
     }
     if (opens_documents(call->from) && guard_script(g, program))
         return;
-    if (!g->files) {
+    if (!g->files.newest) {
         judge_by_name(g, call, name);
         guard_tool(g, program);
         return;
