@@ -10,22 +10,30 @@ static uint32_t peek_char(struct str text, uint32_t pos)
     return ps_char(text, &pos);
 }
 
-/* The next byte that may be one of set, or may begin a quote beyond ASCII (U+2018 to U+201E). */
-static uint32_t skip_plain(struct str text, uint32_t pos, const char set[static 4])
+/* Bytes at which a search stops. U+2018 to U+201E, which are quotes, begin with E2. */
+enum { STOPS_SINGLE = 1, STOPS_DOUBLE = 2, STOPS_SUBEXPRESSION = 4 };
+static const uint8_t stops[256] = {
+    ['\''] = STOPS_SINGLE,
+    ['$'] = STOPS_DOUBLE,
+    ['('] = STOPS_SUBEXPRESSION,
+    [')'] = STOPS_SUBEXPRESSION,
+    ['`'] = STOPS_DOUBLE | STOPS_SUBEXPRESSION,
+    ['"'] = STOPS_DOUBLE | STOPS_SUBEXPRESSION,
+    [0xE2] = STOPS_SINGLE | STOPS_DOUBLE | STOPS_SUBEXPRESSION,
+};
+
+static uint32_t skip_plain(struct str text, uint32_t pos, unsigned until)
 {
-    while (pos < text.n) {
-        char c = text.p[pos];
-        if (c == set[0] || c == set[1] || c == set[2] || c == set[3] || c == '\xE2')
-            break;
-        pos++;
-    }
-    return pos;
+    size_t i = pos;
+    while (i < text.n && !(stops[(unsigned char)text.p[i]] & until))
+        i++;
+    return (uint32_t)i;
 }
 
 uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed)
 {
     *closed = false;
-    while ((pos = skip_plain(text, pos, "''''")) < text.n) {
+    while ((pos = skip_plain(text, pos, STOPS_SINGLE)) < text.n) {
         if (!ps_is_single_quote(ps_char(text, &pos)))
             continue;
         uint32_t second = pos;
@@ -43,7 +51,7 @@ uint32_t ps_skip_single(struct str text, uint32_t pos, bool *closed)
 static uint32_t skip_subexpression(struct str text, uint32_t pos, bool here, bool *closed)
 {
     unsigned depth = 1;
-    while ((pos = skip_plain(text, pos, "()`\"")) < text.n) {
+    while ((pos = skip_plain(text, pos, STOPS_SUBEXPRESSION)) < text.n) {
         uint32_t c = ps_char(text, &pos);
         if (c == '(') {
             depth++;
@@ -122,7 +130,7 @@ uint32_t ps_skip_double(struct str text, uint32_t pos, bool *closed)
 {
     bool inner;
     *closed = false;
-    while ((pos = skip_plain(text, pos, "`$\"\"")) < text.n) {
+    while ((pos = skip_plain(text, pos, STOPS_DOUBLE)) < text.n) {
         uint32_t c = ps_char(text, &pos);
         if (c == '`') {
             ps_char(text, &pos);
