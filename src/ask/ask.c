@@ -94,7 +94,8 @@ static struct str text_of(const struct ask_subject *s, enum ask_scope scope)
 
 static bool lies_in(struct str folder, struct str path)
 {
-    return path.n > folder.n && str_starts(path, folder) && path.p[folder.n] == '/';
+    return path.n > folder.n && str_starts(path, folder) &&
+           path.p[folder.n] == ask_separator(folder);
 }
 
 /* A folder is like a root: what is in it can change, it stays where it is itself. */

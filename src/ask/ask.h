@@ -72,6 +72,9 @@ struct ask_subject {
     uint32_t pid;
 };
 
+/* What separates the names in a full path. */
+char ask_separator(struct str path);
+
 /* True if an option could allow what this rule denies: other denials are never asked about. */
 bool ask_can_lift(enum ask_kind kind, enum policy_rule rule);
 

@@ -26,6 +26,11 @@ bool ask_can_lift(enum ask_kind kind, enum policy_rule rule)
     return false;
 }
 
+char ask_separator(struct str path)
+{
+    return path.n && path.p[0] == '/' ? '/' : '\\';
+}
+
 /* Devices, and what the kernel itself shows as files. */
 static bool is_of_system(struct str path)
 {
@@ -41,7 +46,7 @@ bool ask_holds_root(const struct policy *policy, struct str path)
     const struct policy_list *roots = &policy_settings_of(policy)->roots;
     for (size_t i = 0; i < roots->count; i++) {
         struct str root = roots->items[i].path;
-        if (str_starts(root, path) && (root.n == path.n || root.p[path.n] == '/'))
+        if (str_starts(root, path) && (root.n == path.n || root.p[path.n] == ask_separator(root)))
             return true;
     }
     return false;
@@ -60,12 +65,24 @@ bool ask_can_change(const struct policy *wide, enum policy_rule denied,
 
 int ask_wide_policy(const struct policy *policy, struct policy **out)
 {
+    enum { LETTERS = 26 };
     struct policy_settings s = *policy_settings_of(policy);
-    struct policy_entry everything = {.given = STR("/"), .path = STR("/"), .from = STR("--ask")};
+    char drives[LETTERS][4];
+    struct policy_entry everything[LETTERS] = {{.path = STR("/")}};
     auto_buf struct buf error = {0};
     s.mode = POLICY_WORKSPACE_WRITE;
     s.allow_broad_root = true;
-    s.roots = (struct policy_list){&everything, 1, 1};
+    s.roots = (struct policy_list){everything, 1, 1};
+    for (int i = 0; i < LETTERS && s.paths.dialect == PATH_WINDOWS; i++) {
+        drives[i][0] = (char)('A' + i);
+        memcpy(drives[i] + 1, ":\\", 3);
+        everything[i].path = (struct str){drives[i], 3};
+        s.roots.count = s.roots.capacity = LETTERS;
+    }
+    for (size_t i = 0; i < s.roots.count; i++) {
+        everything[i].given = everything[i].path;
+        everything[i].from = STR("--ask");
+    }
     return policy_compile(&s, out, &error);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers to questions of --ask, in summary and report. Where nothing is asked (Windows), these do
-   nothing. */
+/* Answers to questions of --ask, in summary and report. */
 #ifndef CORDON_REPORT_ANSWERS_H
 #define CORDON_REPORT_ANSWERS_H
 

@@ -13,7 +13,7 @@
 #include "audit/jsonl.h"
 #include "base/sha256.h"
 #include "broker/linux/broker.h"
-#include "broker/linux/desk.h"
+#include "broker/desk.h"
 
 enum { MOST_ROUNDS = 8, MOST_ANSWERS = 4, MOST_HELD = 256, SHOWN_CMDLINE = 2048 };
 
@@ -192,7 +192,7 @@ void ask_resume(struct broker *b, void (*serve)(struct broker *b, struct request
 {
     struct broker_asks *asks = &b->asks;
     size_t ready = 0, left = 0;
-    desk_hush(asks->desk->answered);
+    bell_hush(asks->desk->answered);
     for (size_t i = 0; i < asks->count; i++) {
         struct broker_parked *p = asks->items[i];
         struct ask_decision decision;

@@ -10,7 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "broker/linux/desk.h"
+#include "broker/desk.h"
 #include "launch/linux/kernel.h"
 
 void broker_free(struct broker *b)

@@ -78,6 +78,13 @@ static bool may_dial(const struct policy *policy, const struct policy_peer *peer
     return policy_net_may_dial(policy, peer, &host);
 }
 
+/* True if the client has closed its end. */
+static bool has_left(void *context)
+{
+    struct pollfd watch = {((struct client *)context)->fd, POLLRDHUP, 0};
+    return poll(&watch, 1, 0) == 1;
+}
+
 /* True if whoever is asked allows the host. */
 static bool ask(struct client *c, const struct policy_peer *peer, struct str target,
                 const struct policy_answer *answer)
@@ -98,7 +105,7 @@ static bool ask(struct client *c, const struct policy_peer *peer, struct str tar
                                           .rule = str_of(policy_rule_id(answer->rule)),
                                           .why = buf_str(&why),
                                           .fix = buf_str(&fix)},
-                    c->fd);
+                    has_left, c);
 }
 
 /* The policy's answer about the host, and after resolution about its addresses; reported. False:

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "audit/event.h"
-#include "broker/linux/desk.h"
+#include "broker/desk.h"
 #include "broker/proxy.h"
 #include "policy/rules.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
-#include "broker/linux/desk.h"
+#include "broker/desk.h"
 #include "launch/linux/filter.h"
 
 enum { TICK_MS = 1000 };
@@ -103,7 +103,7 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
             {b->listener, POLLIN, 0},
             {stop, POLLIN, 0},
             {b->processes.told ? b->processes.ends : -1, POLLIN, 0},
-            {b->asks.desk ? b->asks.desk->answered : -1, POLLIN, 0}};
+            {b->asks.desk ? (int)b->asks.desk->answered : -1, POLLIN, 0}};
         size_t names = datagram_watch(b, watch + 4);
         if (poll(watch, 4 + names, TICK_MS) < 0 && errno != EINTR)
             rc = CORDON_E_CONFINE;

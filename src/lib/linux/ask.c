@@ -7,8 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,67 +18,45 @@
 
 #include "lib/linux/terminal.h"
 
-enum { LONGEST_LINE = 65536, PIECE = 4096 /* what fits into a pipe that has room */ };
+enum { PIECE = 4096 /* what fits into a pipe that has room */ };
 
 struct asker {
-    struct desk *desk;
+    struct asking asking;
     struct terminal *terminal; /* NULL: another way */
-    cordon_ask *function;      /* NULL: descriptors */
-    void *context;
-    int in, out; /* the caller's; -1: none, or closed */
+    int in, out;               /* the caller's; -1: none, or closed */
     int stop;
     pthread_t thread;
     bool started;
-    struct buf output;
-    size_t sent;
-    char line[LONGEST_LINE];
-    size_t length;
-    bool too_long;
 };
+
+bool question_supported(void)
+{
+    return true;
+}
 
 struct desk *asker_desk(struct asker *a)
 {
-    return a ? a->desk : NULL;
+    return a ? a->asking.desk : NULL;
 }
 
 /* The person on the other side is gone. */
 static void give_up(struct asker *a)
 {
     a->in = a->out = -1;
-    desk_close(a->desk);
+    desk_close(a->asking.desk);
 }
 
 static void send_some(struct asker *a)
 {
-    size_t left = a->output.n - a->sent, piece = left < PIECE ? left : PIECE;
-    ssize_t n = send(a->out, a->output.p + a->sent, piece, MSG_NOSIGNAL | MSG_DONTWAIT);
+    struct str rest = asking_rest(&a->asking);
+    size_t piece = rest.n < PIECE ? rest.n : PIECE;
+    ssize_t n = send(a->out, rest.p, piece, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == ENOTSOCK)
-        n = write(a->out, a->output.p + a->sent, piece);
-    if (n < 0 && errno != EAGAIN && errno != EINTR) {
+        n = write(a->out, rest.p, piece);
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
         give_up(a);
-        return;
-    }
-    a->sent += n > 0 ? (size_t)n : 0;
-    if (a->sent == a->output.n) {
-        buf_reset(&a->output);
-        a->sent = 0;
-    }
-}
-
-static void take_line(struct asker *a)
-{
-    const char *why = "the line is longer than 65535 bytes";
-    uint64_t id = 0;
-    int rc = CORDON_E_TOOBIG;
-    if (!a->too_long) {
-        pthread_mutex_lock(&a->desk->lock);
-        rc = ask_take_line(a->desk->ask, (struct str){a->line, a->length}, ASK_BY_FD, &id, &why);
-        pthread_mutex_unlock(&a->desk->lock);
-    }
-    if (rc)
-        ask_spell_error(id, why, &a->output);
-    a->length = 0;
-    a->too_long = false;
+    else if (n > 0)
+        asking_sent(&a->asking, (size_t)n);
 }
 
 static void read_some(struct asker *a)
@@ -87,76 +65,27 @@ static void read_some(struct asker *a)
     ssize_t n = read(a->in, piece, sizeof piece);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0) {
+    if (n <= 0)
         give_up(a);
-        return;
-    }
-    for (ssize_t i = 0; i < n; i++) {
-        if (piece[i] == '\n')
-            take_line(a);
-        else if (a->length == sizeof a->line)
-            a->too_long = true;
-        else
-            a->line[a->length++] = piece[i];
-    }
-}
-
-/* One question for the function; false if there is none. */
-static bool call_function(struct asker *a)
-{
-    pthread_mutex_lock(&a->desk->lock);
-    const struct ask_question *q = ask_next(a->desk->ask, desk_clock());
-    struct cordon_question *question = q ? question_new(a->desk, q) : NULL;
-    if (q && !question)
-        ask_answer(a->desk->ask, q->id, ASK_NO, ASK_CALL, ASK_BY_CLOSED);
-    pthread_mutex_unlock(&a->desk->lock);
-    if (question)
-        a->function(a->context, question);
-    return q != NULL;
-}
-
-/* Questions that can be shown, and those that are over, as lines. */
-static void write_lines(struct asker *a)
-{
-    const struct ask_question *q;
-    struct ask_closed closed;
-    pthread_mutex_lock(&a->desk->lock);
-    while (ask_next_closed(a->desk->ask, &closed))
-        if (!a->function)
-            ask_spell_closed(&closed, &a->output);
-    while (!a->function && (q = ask_next(a->desk->ask, desk_clock())))
-        ask_spell(q, &a->output);
-    pthread_mutex_unlock(&a->desk->lock);
-    if (a->output.failed)
-        give_up(a);
-}
-
-static int wait_ms(struct asker *a)
-{
-    pthread_mutex_lock(&a->desk->lock);
-    ask_expire(a->desk->ask, desk_clock());
-    uint64_t until = ask_deadline(a->desk->ask), now = desk_clock();
-    pthread_mutex_unlock(&a->desk->lock);
-    if (until == UINT64_MAX)
-        return -1;
-    return until <= now ? 0 : until - now > INT_MAX ? INT_MAX : (int)(until - now);
+    else
+        asking_take(&a->asking, (struct str){piece, (size_t)n});
 }
 
 static void *serve(void *context)
 {
     struct asker *a = context;
     if (a->terminal) {
-        terminal_serve(a->terminal, a->desk, a->stop);
+        terminal_serve(a->terminal, a->asking.desk, a->stop);
         return NULL;
     }
     for (;;) {
-        while (a->function && call_function(a))
-            ;
-        int timeout = wait_ms(a);
-        write_lines(a);
-        bool pending = a->output.n > a->sent;
+        bool goes_on;
+        int timeout = asking_look(&a->asking, &goes_on);
+        if (!goes_on)
+            give_up(a);
+        bool pending = asking_rest(&a->asking).n > 0;
         struct pollfd watch[] = {{a->stop, POLLIN, 0},
-                                 {a->desk->asked, POLLIN, 0},
+                                 {(int)a->asking.desk->asked, POLLIN, 0},
                                  {a->in, POLLIN, 0},
                                  {a->out, (short)(pending ? POLLOUT : 0), 0}};
         if (poll(watch, 4, timeout) < 0 && errno != EINTR)
@@ -164,7 +93,7 @@ static void *serve(void *context)
         if (watch[0].revents)
             return NULL;
         if (watch[1].revents)
-            desk_hush(a->desk->asked);
+            bell_hush(a->asking.desk->asked);
         if (watch[2].revents)
             read_some(a);
         if (a->out >= 0 && (watch[3].revents & POLLOUT) && pending)
@@ -214,8 +143,9 @@ int asker_open(struct run *run, struct asker **out)
     struct asker *a = calloc(1, sizeof *a);
     if (!a)
         return api_fail(run->policy, CORDON_E_NOMEM, "out of memory");
-    a->function = o->ask;
-    a->context = o->ask_context;
+    a->asking.function = o->ask;
+    a->asking.context = o->ask_context;
+    a->asking.by = ASK_BY_FD;
     a->in = o->ask_fds ? o->ask_fds[0] : -1;
     a->out = o->ask_fds ? o->ask_fds[1] : -1;
     a->terminal = o->ask_terminal ? terminal_open() : NULL;
@@ -224,9 +154,9 @@ int asker_open(struct run *run, struct asker **out)
         return 0;
     }
     a->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    a->desk = desk_new(run->policy->policy, o->ask_terminal,
-                       o->ask_timeout_ms ? o->ask_timeout_ms : ASK_DEFAULT_TIMEOUT_S * 1000);
-    if (a->stop < 0 || !a->desk) {
+    a->asking.desk = desk_new(run->policy->policy, o->ask_terminal,
+                              o->ask_timeout_ms ? o->ask_timeout_ms : ASK_DEFAULT_TIMEOUT_S * 1000);
+    if (a->stop < 0 || !a->asking.desk) {
         asker_close(a);
         return api_fail(run->policy, CORDON_E_CONFINE, "nobody can be asked: out of memory");
     }
@@ -249,9 +179,9 @@ int asker_start(struct asker *a, pid_t command,
     sigset_t all, old;
     if (a->terminal)
         terminal_begin(a->terminal, command);
-    a->desk->event = event;
-    a->desk->context = context;
-    a->desk->now = now;
+    a->asking.desk->event = event;
+    a->asking.desk->context = context;
+    a->asking.desk->now = now;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     a->started = pthread_create(&a->thread, NULL, serve, a) == 0;
@@ -263,16 +193,16 @@ void asker_close(struct asker *a)
 {
     if (!a)
         return;
-    if (a->desk)
-        desk_close(a->desk);
+    if (a->asking.desk)
+        desk_close(a->asking.desk);
     if (a->started) {
-        desk_ring(a->stop);
+        bell_ring(a->stop);
         pthread_join(a->thread, NULL);
     }
     if (a->stop >= 0)
         close(a->stop);
     terminal_close(a->terminal);
-    desk_drop(a->desk);
-    buf_free(&a->output);
+    desk_drop(a->asking.desk);
+    buf_free(&a->asking.output);
     free(a);
 }

@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "broker/linux/desk.h"
+#include "lib/asking.h"
 #include "lib/system.h"
 
 struct asker;
@@ -25,8 +25,5 @@ int asker_start(struct asker *a, pid_t command,
 
 /* No function is called any more when it returns. NULL is fine. */
 void asker_close(struct asker *a);
-
-/* Makes the question an object of the host's, for its function. */
-struct cordon_question *question_new(struct desk *desk, const struct ask_question *q);
 
 #endif

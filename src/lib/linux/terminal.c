@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,7 +288,7 @@ static void show(struct terminal *t, const struct ask_question *q, uint64_t seco
             (unsigned long long)seconds);
     put(t, buf_str(&out));
     t->shown = q->id;
-    t->last = desk_clock();
+    t->last = gate_clock();
     t->letter = 0;
     t->sequence = false;
     t->hints = 0;
@@ -302,9 +303,9 @@ static void end_question(struct terminal *t, const char *words)
 
 static void answer(struct terminal *t, struct desk *desk, struct ask_choice choice)
 {
-    pthread_mutex_lock(&desk->lock);
+    desk_lock(desk);
     ask_answer(desk->ask, t->shown, choice.answer, choice.scope, ASK_BY_TERMINAL);
-    pthread_mutex_unlock(&desk->lock);
+    desk_unlock(desk);
     put(t, STR(" "));
     end_question(t, ask_answer_name(choice.answer));
 }
@@ -366,8 +367,8 @@ static void take_key(struct terminal *t, struct desk *desk, char key, uint64_t n
 static int look(struct terminal *t, struct desk *desk)
 {
     struct ask_closed closed;
-    uint64_t now = desk_clock(), until;
-    pthread_mutex_lock(&desk->lock);
+    uint64_t now = gate_clock(), until;
+    desk_lock(desk);
     if (t->closed)
         ask_close(desk->ask);
     ask_expire(desk->ask, now);
@@ -378,7 +379,7 @@ static int look(struct terminal *t, struct desk *desk)
     if (q)
         show(t, q, (q->deadline - now) / 1000);
     until = ask_deadline(desk->ask);
-    pthread_mutex_unlock(&desk->lock);
+    desk_unlock(desk);
     if (until == UINT64_MAX || until > now + LOOK_MS)
         return LOOK_MS;
     return until > now ? (int)(until - now) : 0;
@@ -388,7 +389,7 @@ static void take_keys(struct terminal *t, struct desk *desk)
 {
     char keys[PIECE];
     size_t n, at = 0;
-    uint64_t now = desk_clock();
+    uint64_t now = gate_clock();
     if (!read_keys(t, keys, sizeof keys, &n))
         return;
     while (t->shown && at < n)
@@ -424,7 +425,7 @@ void terminal_serve(struct terminal *t, struct desk *desk, int stop)
         bool keys = !t->closed && t->typed.n < MOST_TYPED;
         bool output = !t->shown && !ended;
         struct pollfd watch[] = {{stop, POLLIN, 0},
-                                 {desk->asked, POLLIN, 0},
+                                 {(int)desk->asked, POLLIN, 0},
                                  {keys ? t->tty : -1, POLLIN, 0},
                                  {output || t->typed.n ? t->master : -1,
                                   (short)((output ? POLLIN : 0) | (t->typed.n ? POLLOUT : 0)), 0}};
@@ -433,7 +434,7 @@ void terminal_serve(struct terminal *t, struct desk *desk, int stop)
         if (watch[0].revents)
             break;
         if (watch[1].revents)
-            desk_hush(desk->asked);
+            bell_hush(desk->asked);
         if (watch[2].revents)
             take_keys(t, desk);
         if (watch[3].revents & POLLOUT)

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "broker/linux/desk.h"
+#include "broker/desk.h"
 
 struct terminal;
 

@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The desk: questions and answers, shared between threads. */
-#include "broker/linux/desk.h"
+#include "broker/desk.h"
 
-#include <poll.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { LOOK_MS = 200 };
 
-uint64_t desk_clock(void)
+void desk_lock(struct desk *d)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    gate_lock(d->gate);
 }
 
-void desk_ring(int bell)
+void desk_unlock(struct desk *d)
 {
-    uint64_t one = 1;
-    (void)!write(bell, &one, sizeof one);
-}
-
-void desk_hush(int bell)
-{
-    uint64_t count;
-    (void)!read(bell, &count, sizeof count);
+    gate_unlock(d->gate);
 }
 
 /* Called with the lock held, by whatever decides. */
@@ -34,8 +21,8 @@ static void wake(void *context, const struct ask_question *q)
 {
     struct desk *d = context;
     (void)q;
-    desk_ring(d->answered);
-    pthread_cond_broadcast(&d->decided);
+    bell_ring(d->answered);
+    gate_call(d->gate);
 }
 
 /* Without the lock: whoever hears of events may answer a question in the same breath. */
@@ -63,9 +50,9 @@ static void tell(struct desk *d, const struct ask_question *q)
 bool desk_take(struct desk *d, uint64_t id, struct ask_decision *out)
 {
     bool first;
-    pthread_mutex_lock(&d->lock);
+    desk_lock(d);
     const struct ask_question *q = ask_take(d->ask, id, &first);
-    pthread_mutex_unlock(&d->lock);
+    desk_unlock(d);
     if (!q)
         return false;
     if (first)
@@ -79,10 +66,10 @@ bool desk_take(struct desk *d, uint64_t id, struct ask_decision *out)
 
 void desk_leave(struct desk *d, uint64_t id)
 {
-    pthread_mutex_lock(&d->lock);
+    desk_lock(d);
     ask_leave(d->ask, id);
-    pthread_mutex_unlock(&d->lock);
-    desk_ring(d->asked); /* it may be closed now */
+    desk_unlock(d);
+    bell_ring(d->asked); /* it may be closed now */
 }
 
 struct desk *desk_new(const struct policy *policy, bool serial, uint64_t timeout_ms)
@@ -90,17 +77,13 @@ struct desk *desk_new(const struct policy *policy, bool serial, uint64_t timeout
     struct desk *d = calloc(1, sizeof *d);
     if (!d)
         return NULL;
-    pthread_condattr_t how;
-    pthread_condattr_init(&how);
-    pthread_condattr_setclock(&how, CLOCK_MONOTONIC);
-    pthread_mutex_init(&d->lock, NULL);
-    pthread_cond_init(&d->decided, &how);
-    pthread_condattr_destroy(&how);
+    d->gate = gate_new();
     d->references = 1;
     d->ask = ask_new(serial, timeout_ms);
-    d->asked = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    d->answered = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (!d->ask || d->asked < 0 || d->answered < 0 || ask_wide_policy(policy, &d->wide)) {
+    d->asked = bell_new();
+    d->answered = bell_new();
+    if (!d->gate || !d->ask || d->asked == -1 || d->answered == -1 ||
+        ask_wide_policy(policy, &d->wide)) {
         desk_drop(d);
         return NULL;
     }
@@ -110,9 +93,9 @@ struct desk *desk_new(const struct policy *policy, bool serial, uint64_t timeout
 
 struct desk *desk_hold(struct desk *d)
 {
-    pthread_mutex_lock(&d->lock);
+    desk_lock(d);
     d->references++;
-    pthread_mutex_unlock(&d->lock);
+    desk_unlock(d);
     return d;
 }
 
@@ -120,70 +103,59 @@ void desk_drop(struct desk *d)
 {
     if (!d)
         return;
-    pthread_mutex_lock(&d->lock);
+    if (d->gate)
+        desk_lock(d);
     bool last = --d->references == 0;
-    pthread_mutex_unlock(&d->lock);
+    if (d->gate)
+        desk_unlock(d);
     if (!last)
         return;
-    if (d->asked >= 0)
-        close(d->asked);
-    if (d->answered >= 0)
-        close(d->answered);
+    bell_free(d->asked);
+    bell_free(d->answered);
     policy_free(d->wide);
     ask_free(d->ask);
-    pthread_cond_destroy(&d->decided);
-    pthread_mutex_destroy(&d->lock);
+    gate_free(d->gate);
     free(d);
 }
 
 void desk_close(struct desk *d)
 {
-    pthread_mutex_lock(&d->lock);
+    desk_lock(d);
     ask_close(d->ask);
-    pthread_mutex_unlock(&d->lock);
-}
-
-static bool has_closed(int peer)
-{
-    struct pollfd watch = {peer, POLLRDHUP, 0};
-    return peer >= 0 && poll(&watch, 1, 0) == 1;
+    desk_unlock(d);
 }
 
 enum ask_answer desk_join(struct desk *d, const struct ask_subject *subject, uint64_t *id)
 {
-    pthread_mutex_lock(&d->lock);
+    desk_lock(d);
     enum ask_answer said = ask_remembered(d->ask, subject);
     if (said == ASK_NO)
         said = ask_join(d->ask, subject, id) ? ASK_NEVER : ASK_NO;
-    pthread_mutex_unlock(&d->lock);
+    desk_unlock(d);
     if (said == ASK_NO)
-        desk_ring(d->asked);
+        bell_ring(d->asked);
     return said;
 }
 
 bool desk_allows(struct desk *d, const struct ask_subject *subject)
 {
-    pthread_mutex_lock(&d->lock);
+    desk_lock(d);
     bool allowed = ask_remembered(d->ask, subject) == ASK_RUN;
-    pthread_mutex_unlock(&d->lock);
+    desk_unlock(d);
     return allowed;
 }
 
 /* Until something was decided, or for a moment. */
 static void wait_for_decision(struct desk *d, uint64_t id)
 {
-    struct timespec until;
-    pthread_mutex_lock(&d->lock);
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    desk_lock(d);
     if (!ask_is_decided(d->ask, id))
-        pthread_cond_timedwait(&d->decided, &d->lock, &until);
-    pthread_mutex_unlock(&d->lock);
+        gate_wait(d->gate, LOOK_MS);
+    desk_unlock(d);
 }
 
-bool desk_ask(struct desk *d, const struct ask_subject *subject, int peer)
+bool desk_ask(struct desk *d, const struct ask_subject *subject, bool (*gone)(void *context),
+              void *context)
 {
     struct ask_decision decision;
     do {
@@ -192,7 +164,7 @@ bool desk_ask(struct desk *d, const struct ask_subject *subject, int peer)
         if (said != ASK_NO)
             return said == ASK_RUN;
         while (!desk_take(d, id, &decision)) {
-            if (has_closed(peer)) {
+            if (gone(context)) {
                 desk_leave(d, id);
                 return false;
             }

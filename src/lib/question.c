@@ -2,7 +2,7 @@
 /* A question in the hands of the host: it may be answered by any thread, even after the run. */
 #include <stdlib.h>
 
-#include "lib/linux/ask.h"
+#include "lib/asking.h"
 
 struct cordon_question {
     struct desk *desk;
@@ -39,13 +39,13 @@ int cordon_question_answer(struct cordon_question *question, const char *answer,
     struct desk *desk = question->desk;
     enum ask_answer word = ASK_NO;
     enum ask_scope reach = ASK_CALL;
-    pthread_mutex_lock(&desk->lock);
+    desk_lock(desk);
     const struct ask_question *q = ask_shown(desk->ask, question->id);
     int rc =
         q ? ask_read_words(q, str_of(answer), str_of(scope), &word, &reach) : CORDON_E_CONFLICT;
     if (rc == 0)
         rc = ask_answer(desk->ask, question->id, word, reach, ASK_BY_CALLBACK);
-    pthread_mutex_unlock(&desk->lock);
+    desk_unlock(desk);
     if (rc == CORDON_E_VALUE)
         return rc;
     desk_drop(desk);

@@ -3,19 +3,17 @@
  * The desk between those who ask (the broker's calls, the proxy's clients) and whoever answers. All
  * of it can be used by any thread. It is shared: each holder takes a reference and drops it.
  */
-#ifndef CORDON_BROKER_LINUX_DESK_H
-#define CORDON_BROKER_LINUX_DESK_H
-
-#include <pthread.h>
+#ifndef CORDON_BROKER_DESK_H
+#define CORDON_BROKER_DESK_H
 
 #include "ask/ask.h"
+#include "broker/gate.h"
 
 struct desk {
-    pthread_mutex_t lock; /* for all that follows */
-    pthread_cond_t decided;
+    struct gate *gate; /* its lock is for all that follows; called when something is decided */
     struct ask *ask;
-    int asked;    /* an eventfd: there is something for whoever answers */
-    int answered; /* an eventfd: there is something for the broker */
+    intptr_t asked;    /* a bell: there is something for whoever answers */
+    intptr_t answered; /* a bell: there is something for the broker */
     unsigned references;
     struct policy *wide;
     void (*event)(void *context, const struct audit_event *event); /* set before anybody asks */
@@ -28,8 +26,8 @@ struct desk *desk_new(const struct policy *policy, bool serial, uint64_t timeout
 struct desk *desk_hold(struct desk *d);
 void desk_drop(struct desk *d); /* NULL is fine */
 
-/* Milliseconds of the monotonic clock. */
-uint64_t desk_clock(void);
+void desk_lock(struct desk *d);
+void desk_unlock(struct desk *d);
 
 /* No to all that is open and to all that follows. */
 void desk_close(struct desk *d);
@@ -48,12 +46,9 @@ bool desk_take(struct desk *d, uint64_t id, struct ask_decision *out);
 /* The caller is gone. */
 void desk_leave(struct desk *d, uint64_t id);
 
-/* Asks and waits for the answer; true if it is allowed. peer: a socket of the client that waits,
-   which takes its question away when it closes. */
-bool desk_ask(struct desk *d, const struct ask_subject *subject, int peer);
-
-/* Signals an eventfd; clears it. */
-void desk_ring(int bell);
-void desk_hush(int bell);
+/* Asks and waits for the answer; true if it is allowed. gone says whether the client that waits has
+   left, and then its question goes with it. */
+bool desk_ask(struct desk *d, const struct ask_subject *subject, bool (*gone)(void *context),
+              void *context);
 
 #endif

@@ -39,8 +39,3 @@ int run_read_ask_timeout(const char *text, uint64_t *out_ms)
     *out_ms = seconds * 1000;
     return 0;
 }
-
-bool question_supported(void)
-{
-    return true;
-}
