@@ -138,9 +138,9 @@ static void bench_worst(struct bench *bench, struct guard *g)
             struct str whole = {text, sizeof text}, half = {text, sizeof text / 2};
             struct guard_question q = {
                 .shell = (enum guard_shell)shell, .text = whole, .cmdline = whole};
-            double full_time = time_of(g, &q, 3);
+            double full_time = time_of(g, &q, ROUNDS);
             q.text = q.cmdline = half;
-            double half_time = time_of(g, &q, 3);
+            double half_time = time_of(g, &q, ROUNDS);
             if (full_time > 0.002 && full_time / half_time > worst_ratio)
                 worst_ratio = full_time / half_time;
             if (getenv("CORDON_BENCH_VERBOSE"))
