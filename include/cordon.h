@@ -140,7 +140,7 @@ CORDON_API int cordon_why(struct cordon_policy *policy, const char *action, size
  * Running a command under a policy, as `cordon run` does. A policy serves one run, and none that
  * has answered a question. Options are those of `cordon run` that are not a policy's: "audit" FILE,
  * "audit-all", "audit-raw", "unset" NAME (up to 256 times), "require-kernel", "wine-prefix" DIR,
- * "undo" (NULL or "strict") and "undo-limit" SIZE (Linux), "ask-fd" IN,OUT and "ask-timeout"
+ * "undo" (NULL or "strict") and "undo-limit" SIZE, "ask-fd" IN,OUT and "ask-timeout"
  * SECONDS (Linux), "integrity" low or medium and
  * "allow-elevated" (Windows). What it prints has functions here instead: cordon_result_json(),
  * events and output.
@@ -237,7 +237,7 @@ CORDON_API int cordon_run(struct cordon_policy *policy, const struct cordon_run_
 
 /*
  * Runs with the option "undo": what they changed, and taking them back, as `cordon changes`, `undo`
- * and `runs` do (docs/undo.md). Linux only: on Windows each returns CORDON_E_REFUSED.
+ * and `runs` do (docs/undo.md).
  *
  * run is an id, as cordon_runs() and the result's JSON ("undo": {"run"}) give it; NULL is the newest
  * run whose root holds folder and that was not taken back. folder NULL is the current directory;

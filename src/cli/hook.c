@@ -480,9 +480,8 @@ static int hook(struct cordon_policy *p, struct arguments *args)
         return settings ? rc : EXIT_BLOCK;
     if (r.help)
         return cli_help("hook");
-    if (r.undo && (!r.wrap || disk_dialect() == PATH_WINDOWS)) {
-        print_error(r.wrap ? "--undo is not built for Windows yet"
-                           : "--undo belongs to --wrap; add --wrap");
+    if (r.undo && !r.wrap) {
+        print_error("--undo belongs to --wrap; add --wrap");
         return settings ? EXIT_FAILED : EXIT_BLOCK;
     }
     /* The run takes it, like a word of the policy. */

@@ -46,6 +46,9 @@ void system_finish(struct cordon_policy *p);
    policy's error if that fails. */
 int system_choose(struct run *run);
 
+/* True inside a run of Cordon: journals are out of reach there. */
+bool system_is_inside(void);
+
 /* "kernel" or "interposed", and what that rests on; run may be NULL. */
 const char *system_boundary(struct run *run, char *detail, size_t capacity);
 

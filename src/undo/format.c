@@ -215,6 +215,13 @@ static void take_ident(struct reader *r, struct undo_ident *out)
     out->changed = take_time(r);
 }
 
+/* "/a" or "C:/a". */
+static bool is_absolute(struct str path)
+{
+    size_t drive = path.n > 2 && path.p[1] == ':' ? 2 : 0;
+    return path.n > drive && path.p[drive] == '/';
+}
+
 static int read_head(struct reader *r, struct undo_head *out)
 {
     struct undo_head head = {.version = (uint32_t)take(r, 4)};
@@ -233,7 +240,7 @@ static int read_head(struct reader *r, struct undo_head *out)
         root->path = take_text(r, UNDO_LONGEST_PATH);
         root->device = take(r, 8);
         root->inode = take(r, 8);
-        if (root->path.n == 0 || root->path.p[0] != '/' || str_has_char(root->path, '\0'))
+        if (!is_absolute(root->path) || str_has_char(root->path, '\0'))
             return CORDON_E_SYNTAX;
     }
     if (r->bad || r->rest.n)

@@ -5,12 +5,22 @@
 #include <stdio.h>
 
 #include "broker/linux/broker.h"
-#include "undo/linux/keep.h"
+#include "undo/keep.h"
+#include "undo/linux/fs.h"
 
-static struct keep_place place_of(const struct resolved *where)
+/* A name as the journal wants it. */
+struct told {
+    struct keep_place place;
+    struct fs_stat st;
+};
+
+static const struct keep_place *place_of(const struct resolved *where, struct told *out)
 {
-    return (struct keep_place){where->parent, where->leaf, where->path,
-                               where->exists ? &where->st : NULL};
+    if (where->exists)
+        out->st = fs_stat_of(&where->st);
+    out->place = (struct keep_place){where->parent, where->leaf, where->path,
+                                     where->exists ? &out->st : NULL};
+    return &out->place;
 }
 
 /* Said at once: from here on it is too late to stop. */
@@ -52,16 +62,16 @@ int undo_write(struct broker *b, struct request *r, const struct resolved *where
 {
     if (!b->undo)
         return 0;
-    struct keep_place place = place_of(where);
-    return answer(b, r, where->path, keep_write(b->undo, &place));
+    struct told told;
+    return answer(b, r, where->path, keep_write(b->undo, place_of(where, &told)));
 }
 
 int undo_attributes(struct broker *b, struct request *r, const struct resolved *where)
 {
     if (!b->undo)
         return 0;
-    struct keep_place place = place_of(where);
-    int rc = keep_attributes(b->undo, &place);
+    struct told told;
+    int rc = keep_attributes(b->undo, place_of(where, &told));
     return answer(b, r, where->path, rc == -EAGAIN ? -EBUSY : rc);
 }
 
@@ -69,16 +79,16 @@ int undo_create(struct broker *b, struct request *r, const struct resolved *wher
 {
     if (!b->undo)
         return 0;
-    struct keep_place place = place_of(where);
-    return answer(b, r, where->path, keep_create(b->undo, &place, type));
+    struct told told;
+    return answer(b, r, where->path, keep_create(b->undo, place_of(where, &told), type));
 }
 
 int undo_remove(struct broker *b, struct request *r, const struct resolved *where)
 {
     if (!b->undo)
         return 0;
-    struct keep_place place = place_of(where);
-    int rc = keep_remove(b->undo, &place);
+    struct told told;
+    int rc = keep_remove(b->undo, place_of(where, &told));
     return answer(b, r, where->path, rc == -EAGAIN ? -EBUSY : rc);
 }
 
@@ -87,8 +97,8 @@ int undo_rename(struct broker *b, struct request *r, const struct resolved *from
 {
     if (!b->undo)
         return 0;
-    struct keep_place first = place_of(from), second = place_of(to);
-    int rc = keep_rename(b->undo, &first, &second, exchange);
+    struct told first, second;
+    int rc = keep_rename(b->undo, place_of(from, &first), place_of(to, &second), exchange);
     return answer(b, r, from->path, rc == -EAGAIN ? -EBUSY : rc);
 }
 
@@ -97,8 +107,8 @@ int undo_link(struct broker *b, struct request *r, const struct resolved *from,
 {
     if (!b->undo)
         return 0;
-    struct keep_place first = place_of(from), second = place_of(to);
-    return answer(b, r, to->path, keep_link(b->undo, &first, &second));
+    struct told first, second;
+    return answer(b, r, to->path, keep_link(b->undo, place_of(from, &first), place_of(to, &second)));
 }
 
 void undo_after(struct broker *b, int error, const struct resolved *made)
@@ -106,15 +116,14 @@ void undo_after(struct broker *b, int error, const struct resolved *made)
     if (!b->undo)
         return;
     int before = errno;
-    struct keep_place place = {0};
-    if (made)
-        place = place_of(made);
-    keep_after(b->undo, error, made ? &place : NULL);
+    struct told told;
+    keep_after(b->undo, error, made ? place_of(made, &told) : NULL);
     errno = before;
 }
 
 uint32_t undo_links(const struct broker *b, const struct stat *st)
 {
     uint32_t links = (uint32_t)st->st_nlink;
-    return b->undo && links > 1 ? links - keep_handles(b->undo, st) : links;
+    struct fs_stat same = fs_stat_of(st);
+    return b->undo && links > 1 ? links - keep_handles(b->undo, &same) : links;
 }

@@ -89,6 +89,9 @@ struct broker {
     size_t root_count;
     bool stopping, unconfined;
     bool report_grants; /* --audit-all */
+    struct keep *undo;  /* the journal of --undo; NULL: none */
+    uint64_t undo_lost; /* objects that it could not keep */
+    CRITICAL_SECTION undo_lock; /* from the record of a change until it is made */
     bool first;         /* the first process is being created */
 };
 
@@ -253,6 +256,24 @@ void times_keep(struct client *c, uint64_t handle, HANDLE file, const struct nt_
 void times_forget(struct client *c, uint64_t handle);
 void times_closed(struct client *c, uint64_t handle);
 void times_end(struct client *c); /* the client has no other users left */
+
+/* ---- undo.c ---- */
+
+/*
+ * For the journal of --undo, before a change. False: the change must not be made, and it has been
+ * answered. Without a journal nothing happens.
+ */
+bool undo_write(struct request *r, HANDLE file, struct str path);
+bool undo_attributes(struct request *r, HANDLE file, struct str path);
+
+/* The same for names. After true, undo_after must be called with the outcome; made: the new name. */
+bool undo_create(struct request *r, const struct place *place, uint32_t type);
+bool undo_remove(struct request *r, HANDLE file, struct str path);
+bool undo_rename(struct request *r, HANDLE file, struct str path, const struct place *to, bool link);
+void undo_after(struct request *r, NTSTATUS status, const struct place *made);
+
+/* A folder becomes a link, or a link a folder. After true, undo_after must be called. */
+bool undo_replace(struct request *r, HANDLE file, struct str path, uint32_t type);
 
 /* ---- security.c ---- */
 

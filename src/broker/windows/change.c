@@ -7,6 +7,7 @@
 #include "broker/windows/broker.h"
 
 #include "base/utf.h"
+#include "undo/fs.h"
 
 /* A file of the tree, seen through one of its handles. */
 struct subject {
@@ -175,7 +176,10 @@ static void give_name(struct request *r, bool link)
         return;
     }
     request_grant(r, link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME, &to, &answer);
+    if (!undo_rename(r, from.own, from.question.path.text, &place, link))
+        return;
     status = move_to(&from, &place, (ULONG)r->wire.numbers[2], link);
+    undo_after(r, status, NULL);
     struct file_id id;
     if (status >= 0 && link && facts_id(from.own, &id)) {
         EnterCriticalSection(&b->lock);
@@ -213,8 +217,13 @@ void change_disposition(struct request *r)
     if (status < 0)
         request_answer(r, status);
     else if (request_allows(r, &s.question, AUDIT_FILE_DELETE)) {
+        bool deletes = r->wire.numbers[1] & NT_DISPOSITION_DELETE;
+        if (deletes && !undo_remove(r, s.own, s.question.path.text))
+            return;
         status = mark_deleted(&s, (ULONG)r->wire.numbers[1]);
-        if (status >= 0 && r->wire.numbers[1] & NT_DISPOSITION_DELETE)
+        if (deletes)
+            undo_after(r, status, NULL);
+        if (status >= 0 && deletes)
             facts_unlinked(r, s.own, &s.facts);
         request_answer(r, status);
     }
@@ -259,7 +268,10 @@ void change_delete(struct request *r)
     s.question.facts.existing = path_parent(PATH_WINDOWS, final);
     if (!request_allows(r, &s.question, AUDIT_FILE_DELETE))
         return;
+    if (!undo_remove(r, s.own, final))
+        return;
     status = mark_deleted(&s, NT_DISPOSITION_DELETE);
+    undo_after(r, status, NULL);
     if (status >= 0)
         facts_unlinked(r, s.own, &s.facts);
     request_answer(r, status);
@@ -317,7 +329,8 @@ void change_basic(struct request *r)
     s.question.access = POLICY_ATTRIBUTES;
     if (status < 0) {
         request_answer(r, status);
-    } else if (request_allows(r, &s.question, AUDIT_FILE_ATTRIBUTES)) {
+    } else if (request_allows(r, &s.question, AUDIT_FILE_ATTRIBUTES) &&
+               undo_attributes(r, s.own, s.question.path.text)) {
         status = set_information(&s, FILE_WRITE_ATTRIBUTES, &basic, sizeof basic, NT_BASIC);
         request_answer(r, status);
         if (status >= 0 && (n[1] || n[2] || n[3] || n[4]))
@@ -356,12 +369,18 @@ void change_control(struct request *r)
                           STR(POLICY_NO_REMEDY));
         return;
     }
+    if (!undo_replace(r, s.own, s.question.path.text,
+                      code == SET_REPARSE       ? FS_LINK
+                      : s.facts.directory ? FS_FOLDER
+                                          : FS_REGULAR))
+        return;
     status = reopen(s.own, FILE_WRITE_ATTRIBUTES, &file);
     if (status >= 0) {
         status = NtFsControlFile(file, NULL, NULL, NULL, &io, code, (void *)r->wire.text[0].p,
                                  (ULONG)r->wire.text[0].n, NULL, 0);
         NtClose(file);
     }
+    undo_after(r, status, NULL);
     request_answer(r, status);
 }
 
@@ -372,7 +391,8 @@ void change_security(struct request *r)
     s.question.access = POLICY_SECURITY;
     if (status < 0)
         request_answer(r, status);
-    else if (request_allows(r, &s.question, AUDIT_FILE_SECURITY)) {
+    else if (request_allows(r, &s.question, AUDIT_FILE_SECURITY) &&
+             undo_attributes(r, s.own, s.question.path.text)) {
         HANDLE file;
         status = reopen(s.own, WRITE_DAC | READ_CONTROL, &file);
         if (status >= 0) {

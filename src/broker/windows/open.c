@@ -6,6 +6,7 @@
  */
 #include "broker/windows/open.h"
 #include "launch/windows/wine.h"
+#include "undo/fs.h"
 
 enum {
     MOST_LINKS = 32,
@@ -189,9 +190,16 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
         request_deny(r, AUDIT_FILE_CREATE, &question, &answer, STR_NONE);
         return STATUS_ACCESS_DENIED;
     }
+    if (r->broker->undo && place_look(place, false, &file) >= 0) {
+        NtClose(file); /* nothing to record */
+        return STATUS_OBJECT_NAME_COLLISION;
+    }
+    if (!undo_create(r, place, folder ? FS_FOLDER : FS_REGULAR))
+        return STATUS_ACCESS_DENIED;
     NTSTATUS status = open_at(place->folder, &leaf, w->access | FILE_READ_ATTRIBUTES,
                               w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0), FILE_CREATE,
                               w->options | FILE_OPEN_REPARSE_POINT, w, &file);
+    undo_after(r, status, place);
     if (status < 0) {
         request_answer(r, status);
         return status;
@@ -231,8 +239,19 @@ static NTSTATUS overwrite(const struct wish *w, HANDLE file)
     return status;
 }
 
+/* Records what the open, or the handle that it gives, can change. True: undo_after must be called if
+   it deletes. */
+static bool undo_open(struct request *r, const struct wish *w, HANDLE seen, struct str path,
+                      const struct facts *facts)
+{
+    if (!facts->directory && ((w->access & WRITES_DATA) || is_overwriting(w)) &&
+        !undo_write(r, seen, path))
+        return false;
+    return !(w->options & FILE_DELETE_ON_CLOSE) || undo_remove(r, seen, path);
+}
+
 /* Reopens the file that was judged, by an empty name relative to it. */
-static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen,
+static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, struct str path,
                             const struct facts *facts)
 {
     HANDLE file;
@@ -242,7 +261,11 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen,
     ACCESS_MASK access = w->access | FILE_READ_ATTRIBUTES;
     if (overwrites)
         access |= FILE_WRITE_DATA | FILE_WRITE_ATTRIBUTES | SYNCHRONIZE;
+    if (r->broker->undo && !undo_open(r, w, seen, path, facts))
+        return STATUS_ACCESS_DENIED; /* it has been answered */
     NTSTATUS status = open_at(seen, &itself, access, share, FILE_OPEN, w->options, w, &file);
+    if (w->options & FILE_DELETE_ON_CLOSE)
+        undo_after(r, status, NULL);
     if (status >= 0 && overwrites) {
         status = overwrite(w, file);
         if (status < 0)
@@ -263,14 +286,14 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen,
 }
 
 /* MAXIMUM_ALLOWED was refused: what reading allows. */
-static void open_for_reading(struct request *r, struct wish *w, HANDLE seen,
+static void open_for_reading(struct request *r, struct wish *w, HANDLE seen, struct str path,
                              const struct facts *facts)
 {
     w->access = (w->access & ~(ACCESS_MASK)(WRITES | NEVER_GIVEN)) | FILE_GENERIC_READ |
                 FILE_GENERIC_EXECUTE;
     w->disposition = FILE_OPEN;
     w->options &= ~(ULONG)FILE_DELETE_ON_CLOSE;
-    open_judged(r, w, seen, facts);
+    open_judged(r, w, seen, path, facts);
 }
 
 /* Queries the facts about what was opened again. */
@@ -319,7 +342,7 @@ static NTSTATUS open_seen(struct request *r, struct wish *w, HANDLE seen, const 
     if (!allows_existing(r, &all, question, w->maximum)) {
         if (!w->maximum)
             return STATUS_ACCESS_DENIED;
-        open_for_reading(r, w, seen, facts);
+        open_for_reading(r, w, seen, question->path.text, facts);
         return STATUS_SUCCESS;
     }
     if (w->maximum)
@@ -327,7 +350,7 @@ static NTSTATUS open_seen(struct request *r, struct wish *w, HANDLE seen, const 
     if (facts->directory && is_overwriting(w))
         return w->options & FILE_NON_DIRECTORY_FILE ? STATUS_FILE_IS_A_DIRECTORY
                                                     : STATUS_OBJECT_NAME_COLLISION;
-    return open_judged(r, w, seen, facts);
+    return open_judged(r, w, seen, question->path.text, facts);
 }
 
 /* Opens an existing file: STATUS_OBJECT_NAME_NOT_FOUND if there is none. *again is set to the
@@ -407,6 +430,9 @@ static bool open_below_root(struct request *r, struct wish *w, const struct path
     struct facts facts;
     struct policy_request question = {.path = *path, .facts = {.exists = true}};
     ULONG wanted = w->options & ~(ULONG)FILE_OPEN_REPARSE_POINT;
+    /* With --undo a file is kept before it is opened for writing. */
+    if (r->broker->undo && (w->access & WRITES_DATA))
+        return false;
     if ((w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF) || w->maximum ||
         path->folder || (w->options & (FILE_DELETE_ON_CLOSE | FILE_OPEN_REPARSE_POINT)))
         return false;

@@ -214,6 +214,7 @@ static bool open_roots(struct broker *b)
 int broker_start(struct broker *b)
 {
     InitializeCriticalSection(&b->lock);
+    InitializeCriticalSection(&b->undo_lock);
     drives_read(b);
     return open_roots(b) && b->port && start_thread(b, watch, b) ? 0 : CORDON_E_CONFINE;
 }
@@ -234,6 +235,8 @@ void broker_stop(struct broker *b)
     id_set_free(&b->repositories);
     id_set_free(&b->probes);
     free(b->pipes.hashes);
-    if (b->threads == 0)
+    if (b->threads == 0) {
         DeleteCriticalSection(&b->lock);
+        DeleteCriticalSection(&b->undo_lock);
+    }
 }

@@ -9,7 +9,7 @@
 
 #include "broker/linux/broker.h"
 #include "launch/linux/stubs.h"
-#include "undo/linux/store.h"
+#include "undo/store.h"
 
 /* Opened for writing, because only such an open reaches a broker; elsewhere this file does not
    exist. */
@@ -70,6 +70,14 @@ static int boot_wine(void *context, struct wine_boot *boot)
     if (nowhere >= 0)
         close(nowhere);
     return rc;
+}
+
+bool system_is_inside(void)
+{
+    int outer = prepare_outer_policy();
+    if (outer >= 0)
+        close(outer);
+    return outer >= 0;
 }
 
 int system_prepare(struct cordon_policy *p, const struct run_options *o)

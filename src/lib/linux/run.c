@@ -27,7 +27,8 @@
 #include "launch/temp.h"
 #include "lib/linux/ask.h"
 #include "lib/linux/prepare.h"
-#include "lib/linux/undo.h"
+#include "lib/undo.h"
+#include "undo/store.h"
 #include "policy/narrow.h"
 
 extern char **environ;
@@ -414,6 +415,14 @@ static const char *const once[] = {
     "npm_config_prefer_offline=true",  "npm_config_fetch_retries=0", "PIP_RETRIES=0",
     "PIP_DISABLE_PIP_VERSION_CHECK=1", "UV_HTTP_RETRIES=0",          NULL};
 
+/* For root the files' modes close nothing. */
+static void hide_journals(struct arena *arena, struct secrets *secrets)
+{
+    char path[PATH_MAX], why[512];
+    if (geteuid() == 0 && store_path(false, path, sizeof path, why, sizeof why))
+        secrets->hidden = arena_copy(arena, str_of(path));
+}
+
 int system_run(struct run *run)
 {
     auto_arena struct arena arena = {0};
@@ -446,7 +455,9 @@ int system_run(struct run *run)
         rc = asker_open(run, &way.asker);
     run->asks = way.asker != NULL;
     if (rc == 0 && o->undo)
-        rc = undo_begin(run, confined, inside, &secrets, &arena, &way.undo);
+        rc = undo_begin(run, confined, inside, &arena, &way.undo);
+    if (rc == 0 && o->undo)
+        hide_journals(&arena, &secrets);
     if (rc == 0 && confined && !inside)
         rc = open_way_out(run, &way);
     if (rc == 0 && confined && !inside && settings->temp_path.n &&
@@ -471,7 +482,7 @@ int system_run(struct run *run)
                               .cwd = cwd.p,
                               .unconfined = !confined || inside,
                               .timeout_ms = settings->limits.timeout_ms,
-                              .stamp = way.undo ? keep_lock(way.undo) : 0,
+                              .stamp = way.undo ? (int)keep_lock(way.undo) : 0,
                               .stubs = stubs,
                               .terminal = asker_slave(way.asker, &way.terminal),
                               .policy = p->policy,

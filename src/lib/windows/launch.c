@@ -151,6 +151,7 @@ int launch_prepare(const struct launch_plan *plan, struct launch *l, struct laun
                                 .port = l->port,
                                 .event = plan->event,
                                 .context = run,
+                                .undo = plan->undo,
                                 .now = machine_now_ms};
     if (rc == 0)
         rc = inject_plan_make(policy_image(policy), true, &l->who, &l->broker.inject, f);

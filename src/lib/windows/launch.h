@@ -37,6 +37,7 @@ struct launch_plan {
     struct run *run;
     struct ladder_rung rung;
     launch_event *event;
+    struct keep *undo;   /* the journal of --undo; NULL: none */
     const HANDLE *stdio; /* three handles that remain the caller's; NULL: those of the run */
 };
 

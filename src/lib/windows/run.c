@@ -10,11 +10,28 @@
 #include "launch/windows/version.h"
 #include "launch/windows/wide.h"
 #include "launch/windows/wine.h"
+#include "lib/undo.h"
 #include "lib/windows/launch.h"
+#include "undo/store.h"
 
+/* Journals hold what files held: no tree may read or write any of them. */
 int system_prepare(struct cordon_policy *p, const struct run_options *o)
 {
-    return o->undo ? api_fail(p, CORDON_E_VALUE, "--undo is not built for Windows yet") : 0;
+    char path[UNDO_LONGEST_PATH], why[512];
+    if (!store_path(o->undo != NULL, path, sizeof path, why, sizeof why))
+        return o->undo ? api_fail(p, CORDON_E_OPEN, why) : 0;
+    struct settings *s = &p->settings;
+    struct str store = arena_copy(&s->arena, str_of(path));
+    int rc = store.p ? settings_protect(s, store) : CORDON_E_NOMEM;
+    if (rc == 0)
+        rc = policy_list_add(&s->arena, &s->policy.deny_read,
+                             (struct policy_entry){.given = store, .from = STR("cordon")});
+    return rc ? api_fail(p, rc, cordon_strerror(rc)) : 0;
+}
+
+bool system_is_inside(void)
+{
+    return false; /* there the folder of journals cannot be opened */
 }
 
 void system_finish(struct cordon_policy *p)
@@ -197,7 +214,10 @@ int system_run(struct run *run)
     HANDLE process;
     auto_launch struct launch launch = {0};
     struct launch_plan plan = {.run = run, .event = run_event, .rung = ladder_of(run)};
-    if (policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS)
+    bool confined = policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS;
+    if (o->undo && (rc = undo_begin(run, confined, false, &arena, &plan.undo)))
+        return rc;
+    if (confined)
         stubs_make(&launch.stubs, &arena, p->policy);
     rc = launch_prepare(&plan, &launch, &failure);
     variables.stubs = launch.stubs.folder;
@@ -209,14 +229,24 @@ int system_run(struct run *run)
         rc = launch_fail_words(&failure, "cannot make the environment: out of memory");
     if (rc == 0)
         rc = launch_start(&plan, &launch, &found, block, cwd, &process, &failure);
+    if (rc == 0) {
+        stdio_started(&launch.stdio);
+        wait_for(run, &launch, process);
+        CloseHandle(process);
+    }
+    bool in_job = launch.in_job;
+    launch_close(&launch);
+    bool settled = launch.broker.threads == 0;
+    launch = (struct launch){0};
+    /* A thread that still waits for the system could write to the journal: then its lock lasts as
+       long as this process. */
+    if (plan.undo && settled)
+        undo_finish(run, plan.undo);
     if (rc)
         return api_fail(p, rc, failure.text);
-    stdio_started(&launch.stdio);
-    wait_for(run, &launch, process);
-    CloseHandle(process);
     if (strcmp(run->result->reason, "exited") == 0)
         run->result->note = start_failure_words(run->result->exit);
-    if (launch.in_job)
+    if (in_job)
         run->result->lost = "the job's window limits (Cordon runs inside a job)";
     return 0;
 }

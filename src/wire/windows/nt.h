@@ -102,5 +102,12 @@ struct nt_thread_basic {
 
 NTSYSAPI NTSTATUS NTAPI NtGetNextThread(HANDLE, HANDLE, ACCESS_MASK, ULONG, ULONG, HANDLE *);
 NTSYSAPI NTSTATUS NTAPI NtDeleteFile(OBJECT_ATTRIBUTES *);
+NTSYSAPI NTSTATUS NTAPI NtReadFile(HANDLE, HANDLE, void *, void *, IO_STATUS_BLOCK *, void *, ULONG,
+                                   LARGE_INTEGER *, ULONG *);
+NTSYSAPI NTSTATUS NTAPI NtWriteFile(HANDLE, HANDLE, void *, void *, IO_STATUS_BLOCK *, const void *,
+                                    ULONG, LARGE_INTEGER *, ULONG *);
+NTSYSAPI NTSTATUS NTAPI NtQueryDirectoryFile(HANDLE, HANDLE, void *, void *, IO_STATUS_BLOCK *,
+                                             void *, ULONG, FILE_INFORMATION_CLASS, BOOLEAN,
+                                             UNICODE_STRING *, BOOLEAN);
 
 #endif

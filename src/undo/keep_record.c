@@ -3,10 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/xattr.h>
-#include <unistd.h>
 
-#include "undo/linux/keep_inside.h"
+#include "undo/keep_inside.h"
 
 /* ---- inodes ---- */
 
@@ -19,12 +17,12 @@ struct known *keep_find_known(const struct keep *k, uint64_t device, uint64_t in
     return &k->known[i];
 }
 
-unsigned keep_bits(const struct keep *k, const struct stat *st)
+unsigned keep_bits(const struct keep *k, const struct fs_stat *st)
 {
-    return keep_find_known(k, st->st_dev, st->st_ino)->bits & ~(unsigned)KEEP_USED;
+    return keep_find_known(k, st->device, st->inode)->bits & ~(unsigned)KEEP_USED;
 }
 
-bool keep_set_bits(struct keep *k, const struct stat *st, unsigned bits)
+bool keep_set_bits(struct keep *k, const struct fs_stat *st, unsigned bits)
 {
     if (k->known_used * 2 >= k->known_size) {
         size_t size = k->known_size * 2, old = k->known_size;
@@ -41,33 +39,19 @@ bool keep_set_bits(struct keep *k, const struct stat *st, unsigned bits)
             }
         free(before);
     }
-    struct known *place = keep_find_known(k, st->st_dev, st->st_ino);
+    struct known *place = keep_find_known(k, st->device, st->inode);
     k->known_used += place->bits == 0;
     *place =
-        (struct known){st->st_dev, st->st_ino, (unsigned char)(place->bits | bits | KEEP_USED)};
+        (struct known){st->device, st->inode, (unsigned char)(place->bits | bits | KEEP_USED)};
     return true;
 }
 
-unsigned keep_handles(const struct keep *k, const struct stat *st)
+unsigned keep_handles(const struct keep *k, const struct fs_stat *st)
 {
-    return st->st_nlink > 1 && (keep_bits(k, st) & KEEP_HANDLE) ? 1 : 0;
+    return st->links > 1 && (keep_bits(k, st) & KEEP_HANDLE) ? 1 : 0;
 }
 
 /* ---- records ---- */
-
-bool keep_write_all(int fd, const char *p, size_t n)
-{
-    while (n) {
-        ssize_t done = write(fd, p, n);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        p += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
 
 /* 0, or -ENOSPC: the change is not covered. A record that was written in part is taken back, so
    that later ones can be read. */
@@ -77,12 +61,11 @@ static int append(struct keep *k)
         return k->strict ? -ENOSPC : 0;
     uint64_t end = k->log_end + k->record.n;
     if (!k->record.failed && end < STORE_LARGEST_LOG &&
-        keep_write_all(k->log, k->record.p, k->record.n)) {
+        fs_write(k->log, k->record.p, k->record.n, k->log_end) == 0) {
         k->log_end = end;
         return 0;
     }
-    k->broken = ftruncate(k->log, (off_t)k->log_end) != 0 || !k->strict ||
-                lseek(k->log, (off_t)k->log_end, SEEK_SET) < 0;
+    k->broken = fs_truncate(k->log, k->log_end) != 0 || !k->strict;
     k->lost += !k->strict;
     snprintf(k->reason, sizeof k->reason, "%s",
              end >= STORE_LARGEST_LOG ? "too many changes for one journal"
@@ -103,8 +86,9 @@ bool keep_below_root(const struct keep *k, const char *path, struct undo_path *o
     bool found = false;
     for (uint32_t i = 0; i < k->head.root_count; i++) {
         struct str root = k->head.roots[i].path;
-        size_t n = root.n == 1 ? 0 : root.n;
-        if (n < best || strncmp(path, root.p, n) != 0 || (path[n] != '/' && path[n] != '\0'))
+        size_t n = root.n - (root.p[root.n - 1] == '/');
+        if (n < best || !fs_path_starts(str_of(path), str_slice(root, 0, n)) ||
+            (path[n] != '/' && path[n] != '\0'))
             continue;
         best = n;
         found = true;
@@ -121,60 +105,32 @@ static struct undo_path parent_of(struct undo_path path)
     return (struct undo_path){path.root, str_slice(path.text, 0, n ? n - 1 : 0)};
 }
 
-struct undo_time keep_time(struct timespec t)
+struct undo_ident keep_ident(const struct fs_stat *st)
 {
-    return (struct undo_time){t.tv_sec, (uint32_t)t.tv_nsec};
+    return (struct undo_ident){st->device, st->inode, st->links ? st->links : 1, st->mode,
+                               st->changed};
 }
 
-struct undo_ident keep_ident(const struct stat *st)
-{
-    return (struct undo_ident){st->st_dev, st->st_ino,
-                               st->st_nlink > UINT32_MAX ? UINT32_MAX
-                               : st->st_nlink            ? (uint32_t)st->st_nlink
-                                                         : 1,
-                               st->st_mode, keep_time(st->st_ctim)};
-}
-
-struct undo_record keep_record(const struct undo_path *path, const struct stat *st)
+struct undo_record keep_record(const struct undo_path *path, const struct fs_stat *st)
 {
     return (struct undo_record){.type = UNDO_KEEP,
                                 .path = *path,
                                 .ident = keep_ident(st),
                                 .how = UNDO_META,
-                                .size = (uint64_t)st->st_size,
-                                .user = st->st_uid,
-                                .group = st->st_gid,
-                                .modified = keep_time(st->st_mtim),
-                                .accessed = keep_time(st->st_atim)};
+                                .size = st->size,
+                                .user = st->user,
+                                .group = st->group,
+                                .modified = st->modified,
+                                .accessed = st->accessed};
 }
 
-void keep_take_attributes(int fd, struct buf *out)
-{
-    char path[64], names[4096], value[UNDO_LONGEST_ATTRIBUTES];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    ssize_t n = listxattr(path, names, sizeof names);
-    for (char *name = names; n > 0 && name < names + n; name += strlen(name) + 1) {
-        struct str text = str_of(name);
-        if (!str_starts(text, STR("user.")) && !str_starts(text, STR("system.posix_acl_")))
-            continue;
-        ssize_t size = getxattr(path, name, value, sizeof value);
-        if (size < 0 || out->n + text.n + 5 + (size_t)size > UNDO_LONGEST_ATTRIBUTES)
-            continue;
-        buf_add(out, (struct str){name, text.n + 1});
-        for (int i = 0; i < 4; i++)
-            buf_char(out, (char)((size_t)size >> (8 * i)));
-        buf_add(out, (struct str){value, (size_t)size});
-    }
-}
-
-int keep_note_meta(struct keep *k, int fd, const struct undo_path *path, const struct stat *st)
+int keep_note_meta(struct keep *k, fs_file file, const struct undo_path *path, const struct fs_stat *st)
 {
     auto_buf struct buf attributes = {0};
     if (keep_bits(k, st) & (KEEP_MADE | KEEP_META))
         return 0;
     struct undo_record record = keep_record(path, st);
-    if (!S_ISLNK(st->st_mode))
-        keep_take_attributes(fd, &attributes);
+    fs_take_attributes(file, &attributes);
     record.attributes = buf_str(&attributes);
     int rc = keep_add(k, &record);
     if (rc == 0)
@@ -184,8 +140,8 @@ int keep_note_meta(struct keep *k, int fd, const struct undo_path *path, const s
 
 int keep_note_folder(struct keep *k, const struct keep_place *place, const struct undo_path *path)
 {
-    struct stat st;
-    if (!place->leaf[0] || fstat(place->parent, &st))
+    struct fs_stat st;
+    if (!place->leaf[0] || fs_stat(place->parent, "", &st))
         return 0;
     struct undo_path folder = parent_of(*path);
     return keep_note_meta(k, place->parent, &folder, &st);

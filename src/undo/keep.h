@@ -4,19 +4,17 @@
  * the object is kept as it was and the change is recorded; keep_after says how the change went. One
  * thread at a time. Paths outside the roots are not recorded.
  */
-#ifndef CORDON_UNDO_LINUX_KEEP_H
-#define CORDON_UNDO_LINUX_KEEP_H
+#ifndef CORDON_UNDO_KEEP_H
+#define CORDON_UNDO_KEEP_H
 
-#include <sys/stat.h>
-
-#include "undo/format.h"
+#include "undo/fs.h"
 
 /* A name: the folder held open, one component, and the final path of the object. */
 struct keep_place {
-    int parent;       /* O_PATH suffices; the object itself if leaf is empty */
+    fs_file parent;   /* held open; the object itself if leaf is empty */
     const char *leaf; /* may be empty */
     const char *path;
-    const struct stat *st; /* of the object, a link not followed; NULL: there is none */
+    const struct fs_stat *st; /* of the object, a link not followed; NULL: there is none */
 };
 
 struct keep_options {
@@ -37,13 +35,13 @@ int keep_open(const struct keep_options *options, struct keep **out, char *why, 
 /* The run's id, and the descriptor that keeps the journal locked. While a copy of it is open the run
    counts as going on, and its mtime says when the tree died if nothing else does. */
 const char *keep_run(const struct keep *k);
-int keep_lock(const struct keep *k);
+fs_file keep_lock(const struct keep *k);
 
 /* Each returns 0, or a negative errno: then the change must not be made. -EAGAIN: the object at
    this name is another one by now. */
 int keep_write(struct keep *k, const struct keep_place *place);
 int keep_attributes(struct keep *k, const struct keep_place *place);
-int keep_create(struct keep *k, const struct keep_place *place, mode_t mode);
+int keep_create(struct keep *k, const struct keep_place *place, uint32_t mode);
 int keep_remove(struct keep *k, const struct keep_place *place);
 int keep_rename(struct keep *k, const struct keep_place *from, const struct keep_place *to,
                 bool exchange);
@@ -53,7 +51,7 @@ int keep_link(struct keep *k, const struct keep_place *from, const struct keep_p
 void keep_after(struct keep *k, int error, const struct keep_place *made);
 
 /* Names that the journal itself gave to this inode, which has others. */
-unsigned keep_handles(const struct keep *k, const struct stat *st);
+unsigned keep_handles(const struct keep *k, const struct fs_stat *st);
 
 /* Why the last object could not be kept; NULL: all were. And how many were changed all the same. */
 const char *keep_lost(const struct keep *k, uint64_t *count);

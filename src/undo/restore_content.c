@@ -1,96 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contents, modes, owners, attributes and times, once every object has its names again. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <sys/xattr.h>
-#include <unistd.h>
 
 #include "cordon.h"
-#include "undo/linux/keep_inside.h"
-#include "undo/linux/restore_inside.h"
+#include "undo/keep_inside.h"
+#include "undo/restore_inside.h"
 
 /* Writes the kept content to an empty file. */
-static int write_content(const struct undoing *u, const struct undo_record *data, int to)
+static int write_content(const struct undoing *u, const struct undo_record *data, fs_file to)
 {
     char name[24], content[UNDO_SMALL];
     if (data->how == UNDO_PACK) {
         size_t size = (size_t)data->size;
-        if (pread(u->j->pack, content, size, (off_t)data->place) != (ssize_t)size ||
+        if (fs_read(u->j->pack, content, size, data->place) != (int64_t)size ||
             undo_hash((struct str){content, size}) != data->hash)
             return -EIO;
-        ssize_t n = size ? write(to, content, size) : 0;
-        return n == (ssize_t)size ? 0 : n < 0 ? -errno : -ENOSPC;
+        return fs_write(to, content, size, 0);
     }
     snprintf(name, sizeof name, "%llu", (unsigned long long)data->place);
-    int from = store_open_file(u->j->objects, name);
+    fs_file from = fs_open_file(u->j->objects, name, FS_READ_KEPT);
     if (from < 0)
-        return -errno;
-    struct stat st;
-    int rc = fstat(from, &st) ? -errno
-             : data->how == UNDO_COPY && (uint64_t)st.st_size != data->size
-                 ? -EIO
-                 : keep_copy_content(from, to);
-    close(from);
+        return (int)from;
+    struct fs_stat st;
+    int rc = fs_stat(from, "", &st);
+    if (rc == 0)
+        rc = data->how == UNDO_COPY && st.size != data->size ? -EIO : fs_copy(from, to);
+    fs_close(from);
     return rc;
 }
 
-static void set_attributes(const char *path, struct str kept)
-{
-    char names[4096];
-    ssize_t n = listxattr(path, names, sizeof names);
-    for (char *name = names; n > 0 && name < names + n; name += strlen(name) + 1) {
-        struct str text = str_of(name);
-        /* With the NUL: the whole name. */
-        struct str whole = {name, text.n + 1};
-        if ((str_starts(text, STR("user.")) || str_starts(text, STR("system.posix_acl_"))) &&
-            str_find(kept, whole, 0) >= kept.n)
-            removexattr(path, name);
-    }
-    for (size_t at = 0; at < kept.n;) {
-        size_t end = str_find_char(kept, '\0', at), size = 0;
-        if (end + 5 > kept.n)
-            return;
-        for (int i = 0; i < 4; i++)
-            size |= (size_t)(unsigned char)kept.p[end + 1 + (size_t)i] << (8 * i);
-        if (size > kept.n - end - 5)
-            return;
-        setxattr(path, kept.p + at, kept.p + end + 5, size, 0);
-        at = end + 5 + size;
-    }
-}
-
-/* Mode, owner, attributes and times of an object that is in place. */
 static int set_meta(const struct undo_record *meta, const struct restore_spot *spot, bool times,
                     bool attributes)
 {
-    char own[64];
-    struct stat st;
-    int fd = spot->leaf[0] ? openat(spot->parent, spot->leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC)
-                           : dup(spot->parent);
-    if (fd < 0 || fstat(fd, &st) || (st.st_mode & S_IFMT) != (meta->ident.mode & S_IFMT)) {
-        if (fd >= 0)
-            close(fd);
-        return -ESTALE;
-    }
-    int rc = 0;
-    snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
-    if ((st.st_uid != meta->user || st.st_gid != meta->group) &&
-        fchownat(fd, "", meta->user, meta->group, AT_EMPTY_PATH))
-        rc = -errno;
-    if (!S_ISLNK(st.st_mode)) {
-        if (attributes)
-            set_attributes(own, meta->attributes);
-        if (chmod(own, meta->ident.mode & 07777) && rc == 0)
-            rc = -errno;
-    }
-    struct timespec both[2] = {{(time_t)meta->accessed.seconds, (long)meta->accessed.nanoseconds},
-                               {(time_t)meta->modified.seconds, (long)meta->modified.nanoseconds}};
-    if (times && syscall(SYS_utimensat, fd, "", both, AT_EMPTY_PATH) && rc == 0)
-        rc = -errno;
-    close(fd);
+    return fs_restore_meta(spot->parent, spot->leaf, meta, times, attributes);
+}
+
+/* The same to a file that is there. */
+static int rewrite(const struct undoing *u, const struct undo_record *data,
+                   const struct restore_spot *spot)
+{
+    fs_file file = fs_open_file(spot->parent, spot->leaf, FS_CHANGE);
+    if (file < 0)
+        return (int)file;
+    int rc = fs_truncate(file, 0);
+    if (rc == 0)
+        rc = write_content(u, data, file);
+    fs_close(file);
     return rc;
 }
 
@@ -99,13 +56,13 @@ int undoing_make_object(struct undoing *u, uint32_t object, struct restore_spot 
     const struct undo_object *o = &u->m->objects[object];
     const struct undo_record *meta = undo_model_record(u->m, o->meta);
     const struct undo_record *data = undo_model_record(u->m, o->data);
-    mode_t type = meta ? meta->ident.mode & S_IFMT : 0;
+    uint32_t type = meta ? meta->ident.mode & FS_TYPE : 0;
     struct keep_place place = undoing_place(spot);
     char name[24], target[UNDO_LONGEST_TEXT + 1];
     int rc = keep_create(u->keep, &place, type);
     if (rc)
         return rc;
-    int fd = -1;
+    fs_file file = -1;
     /* The inode itself, if the journal has it and nothing wrote to it. */
     const struct undo_record *inode = o->handle ? undo_model_record(u->m, o->handle)
                                       : data && data->how == UNDO_LINKED ? data
@@ -114,7 +71,7 @@ int undoing_make_object(struct undoing *u, uint32_t object, struct restore_spot 
         rc = -ENOENT;
     else if (inode) {
         snprintf(name, sizeof name, "%llu", (unsigned long long)inode->place);
-        rc = linkat(u->j->objects, name, spot->parent, spot->leaf, 0) ? -errno : 0;
+        rc = fs_link_kept(u->j->objects, name, spot->parent, spot->leaf);
         /* The journal's name of an inode goes when another is known. */
         if ((rc == -EXDEV || rc == -ENOENT) && data) {
             inode = NULL;
@@ -122,37 +79,31 @@ int undoing_make_object(struct undoing *u, uint32_t object, struct restore_spot 
         }
     }
     if (rc == 0 && !inode) {
-        if (S_ISREG(type)) {
-            fd = openat(spot->parent, spot->leaf, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-            rc = fd < 0 ? -errno : data ? write_content(u, data, fd) : -ENOENT;
-        } else if (S_ISLNK(type)) {
+        if (fs_is_file(type)) {
+            file = fs_open_file(spot->parent, spot->leaf, FS_CREATE);
+            rc = file < 0 ? (int)file : data ? write_content(u, data, file) : -ENOENT;
+        } else {
             snprintf(target, sizeof target, "%.*s", STR_ARG(data->text));
-            rc = symlinkat(target, spot->parent, spot->leaf) ? -errno : 0;
-        } else if (S_ISFIFO(type) || S_ISSOCK(type))
-            rc = mknodat(spot->parent, spot->leaf, type | 0600, 0) ? -errno : 0;
-        else
-            rc = -EOPNOTSUPP;
+            rc = fs_make_other(spot->parent, spot->leaf, type, target);
+        }
     }
-    if (rc && fd >= 0)
-        unlinkat(spot->parent, spot->leaf, 0);
+    if (rc && file >= 0)
+        fs_remove(spot->parent, spot->leaf, false);
     keep_after(u->keep, -rc, &place);
     /* An inode that had several names may have been written to after one of them went. */
-    if (rc == 0 && inode && data && data->how != UNDO_LINKED && S_ISREG(type)) {
-        fd = openat(spot->parent, spot->leaf, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
-        rc = fd < 0 ? -errno : write_content(u, data, fd);
+    if (rc == 0 && inode && data && data->how != UNDO_LINKED && fs_is_file(type)) {
+        rc = rewrite(u, data, spot);
     }
-    if (fd >= 0)
-        close(fd);
+    fs_close(file);
     if (rc == 0)
         rc = set_meta(meta, spot, true, meta->how != UNDO_LINKED);
     return rc;
 }
 
 /* The run changed nothing in this folder, the undo does: its times stay. */
-static void set_folder_times(const struct restore_spot *spot, const struct stat *before)
+static void set_folder_times(const struct restore_spot *spot, const struct fs_stat *before)
 {
-    struct timespec both[2] = {before->st_atim, before->st_mtim};
-    syscall(SYS_utimensat, spot->parent, "", both, AT_EMPTY_PATH);
+    fs_set_times(spot->parent, before->accessed, before->modified);
 }
 
 /* The content of a file that kept its inode: by a new file in its place, or in place if it has
@@ -162,23 +113,20 @@ static int restore_content(struct undoing *u, uint32_t object, struct restore_sp
     const struct undo_object *o = &u->m->objects[object];
     const struct undo_record *data = undo_model_record(u->m, o->data);
     struct keep_place place = undoing_place(spot);
-    if (spot->st.st_nlink > 1) {
+    if (spot->st.links > 1) {
         int rc = keep_write(u->keep, &place);
         if (rc)
             return rc;
-        int fd = openat(spot->parent, spot->leaf, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        if (fd < 0)
-            return -errno;
-        rc = ftruncate(fd, 0) ? -errno : write_content(u, data, fd);
-        close(fd);
+        rc = rewrite(u, data, spot);
         return rc ? rc : set_meta(undo_model_record(u->m, o->meta), spot, true, true);
     }
     struct restore_spot stage;
-    struct stat folder;
+    struct fs_stat folder;
     uint32_t root = undoing_root(u, object);
-    if (fstat(spot->parent, &folder))
-        return -errno;
-    int rc = undoing_stage(u, root, object, &stage);
+    int rc = fs_stat(spot->parent, "", &folder);
+    if (rc)
+        return rc;
+    rc = undoing_stage(u, root, object, &stage);
     if (rc == 0)
         rc = undoing_make_object(u, object, &stage);
     restore_leave(&stage);
@@ -215,13 +163,12 @@ void undoing_restore_present(struct undoing *u)
         }
         if (rc == 0 && !restore_differs(u->j, u->roots, &change)) {
             /* The same but for its attributes, perhaps. */
-            bool touched = spot.st.st_ctim.tv_sec != meta->ident.changed.seconds ||
-                           spot.st.st_ctim.tv_nsec != (long)meta->ident.changed.nanoseconds;
+            bool touched = undo_time_compare(spot.st.changed, meta->ident.changed) != 0;
             rc = touched ? keep_attributes(u->keep, &place) : 0;
             if (rc == 0 && touched)
                 rc = set_meta(meta, &spot, true, true);
             u->tasks[i].told = u->tasks[i].told || rc == 0;
-        } else if (rc == 0 && data && S_ISREG(meta->ident.mode)) {
+        } else if (rc == 0 && data && fs_is_file(meta->ident.mode)) {
             rc = restore_content(u, i, &spot);
         } else if (rc == 0) {
             rc = keep_attributes(u->keep, &place);
@@ -254,7 +201,7 @@ int undoing_restore_folders(struct undoing *u)
         const struct undo_record *meta = undo_model_record(u->m, o->meta);
         const struct task *t = &u->tasks[object];
         struct restore_spot spot = {.parent = -1};
-        if (o->root && u->staging[object - 1] >= 0 && (!meta || !u->all)) {
+        if (o->root && u->staging[object - 1] && (!meta || !u->all)) {
             spot.parent = u->roots[object - 1];
             set_folder_times(&spot, &u->before[object - 1]);
             continue;
@@ -263,7 +210,7 @@ int undoing_restore_folders(struct undoing *u)
             continue;
         int rc = o->root ? restore_find(&u->m->head, u->roots, object - 1, STR_NONE, &spot)
                          : undoing_find(u, o->before, true, &spot);
-        if (rc == 0 && spot.exists && S_ISDIR(spot.st.st_mode)) {
+        if (rc == 0 && spot.exists && fs_is_folder(spot.st.mode)) {
             struct keep_place place = undoing_place(&spot);
             bool times = t->quiet || !o->after;
             if (keep_attributes(u->keep, &place) == 0)

@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The changes of runs with --undo, as `cordon changes`, `undo` and `runs` and cordon.h show them. */
-#ifndef CORDON_LIB_LINUX_CHANGES_H
-#define CORDON_LIB_LINUX_CHANGES_H
+#ifndef CORDON_LIB_CHANGES_H
+#define CORDON_LIB_CHANGES_H
 
 #include "base/json.h"
-#include "undo/linux/restore.h"
+#include "undo/restore.h"
 
-/* The folder of journals; -1 and a sentence, also inside a run. */
-int changes_open_store(char *why, size_t capacity);
+/* The folder of journals; negative and a sentence, also inside a run. */
+fs_file changes_open_store(char *why, size_t capacity);
 
-/* Makes a word an absolute path, without looking at the disk: the file may be gone. */
-bool changes_absolute(const char *folder, const char *word, struct buf *out);
+/* The run that is meant, and the folder that paths are relative to. */
+struct changes_choice {
+    char id[STORE_LONGEST_ID];
+    char folder[UNDO_LONGEST_PATH];
+};
+
+/* The run named, or the newest of a folder, NULL: the current one. A code and a sentence. */
+int changes_choose(fs_file store, const char *wanted, const char *folder,
+                   struct changes_choice *out, char *why, size_t capacity);
+
+/* Makes words absolute paths, without looking at the disk: the files may be gone. NULL: out of
+   memory. */
+const char **changes_paths(struct arena *arena, const char *folder, const char *const *words,
+                           size_t count);
 
 /* One change with what the disk says about it. Lasts for the call. */
 struct changes_item {
@@ -39,7 +51,7 @@ struct changes_query {
 int changes_unknown(struct store_journal *j, const struct changes_query *q, size_t *unknown);
 
 /* Every change that made a difference, in order of path. CORDON_E_NOMEM. */
-int changes_each(struct store_journal *j, const int *roots, const struct changes_query *q,
+int changes_each(struct store_journal *j, const fs_file *roots, const struct changes_query *q,
                  uint64_t counts[UNDO_KINDS]);
 
 /* One object each, as in the answers of --json. */

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cordon changes, undo and runs: what runs with --undo changed, and taking it back. */
-#include <limits.h>
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
-#include "lib/linux/changes.h"
+#include "lib/changes.h"
 #include "lib/run.h"
 #include "report/collect.h"
 
@@ -14,7 +11,7 @@ enum { MOST_WORDS = 1024 };
 
 struct words {
     const char *items[MOST_WORDS];
-    const char *given[MOST_WORDS]; /* as they were typed */
+    const char **paths; /* the same, absolute */
     size_t count;
 };
 
@@ -36,46 +33,35 @@ static int take_all(struct arguments *args, const struct option *own, size_t own
     return 0;
 }
 
-/* Opens the store; -1 after a message. */
-static int open_store(int *code)
+/* Opens the store; negative after a message. */
+static fs_file open_store(int *code)
 {
     char why[512];
-    int store = changes_open_store(why, sizeof why);
+    fs_file store = changes_open_store(why, sizeof why);
     if (store < 0)
         *code = print_failure("%s", why);
     return store;
 }
 
-/* Takes the run's id out of the words, if it comes first, and finds the run that is meant. */
-static bool choose(int store, struct words *words, char id[STORE_LONGEST_ID], int *code)
+/* Takes the run's id out of the words, if it comes first, finds the run that is meant, and makes
+   the other words absolute. */
+static bool choose(fs_file store, struct arena *arena, struct words *words,
+                   struct changes_choice *choice, int *code)
 {
-    char folder[PATH_MAX], why[512];
+    char why[512];
     const char *wanted = NULL;
     if (words->count && store_is_id(words->items[0])) {
         wanted = words->items[0];
         memmove(words->items, words->items + 1, --words->count * sizeof *words->items);
     }
-    if (!getcwd(folder, sizeof folder))
-        folder[0] = '\0';
-    if (store_choose(store, wanted, folder, id, why, sizeof why))
-        return true;
-    *code = print_failure("%s", why);
-    return false;
-}
-
-static bool make_absolute(struct arena *arena, struct words *words)
-{
-    char folder[PATH_MAX];
-    memcpy(words->given, words->items, words->count * sizeof *words->items);
-    if (!getcwd(folder, sizeof folder))
-        folder[0] = '\0';
-    for (size_t i = 0; i < words->count; i++) {
-        auto_buf struct buf path = {0};
-        if (!changes_absolute(folder, words->items[i], &path) ||
-            !(words->items[i] = arena_copy(arena, buf_str(&path)).p))
-            return false;
+    if (changes_choose(store, wanted, NULL, choice, why, sizeof why)) {
+        *code = print_failure("%s", why);
+        return false;
     }
-    return true;
+    words->paths = changes_paths(arena, choice->folder, words->items, words->count);
+    if (!words->paths)
+        *code = print_failure("out of memory");
+    return words->paths != NULL;
 }
 
 /* ---- changes ---- */
@@ -166,11 +152,11 @@ static void begin_json(struct json_writer *w, const struct store_journal *j, con
     json_open(w, '[');
 }
 
-static int show_changes(struct showing *s, struct store_journal *j, const int *roots,
+static int show_changes(struct showing *s, struct store_journal *j, const fs_file *roots,
                         const struct words *only, const char *id)
 {
     uint64_t counts[UNDO_KINDS] = {0};
-    struct changes_query q = {.only = only->items,
+    struct changes_query q = {.only = only->paths,
                               .only_count = only->count,
                               .diff = s->diff,
                               .each = show_change,
@@ -180,7 +166,7 @@ static int show_changes(struct showing *s, struct store_journal *j, const int *r
         return print_failure("out of memory");
     if (unknown < only->count)
         return print_failure("\"%s\" is no run, and run %s changed nothing of that name",
-                             only->given[unknown], id);
+                             only->items[unknown], id);
     s->w.out = &s->out;
     if (s->json)
         begin_json(&s->w, j, id);
@@ -212,30 +198,29 @@ int command_changes(struct arguments *args)
     const struct option own[] = {{.name = "json", .flag = &json},
                                  {.name = "diff", .flag = &diff},
                                  {.name = "help", .flag = &help}};
-    char id[STORE_LONGEST_ID], why[512];
+    struct changes_choice choice;
+    char why[512];
     int code = take_all(args, own, sizeof own / sizeof *own, &words);
     if (code || help)
         return code ? code : cli_help("changes");
-    int store = open_store(&code);
+    fs_file store = open_store(&code);
     if (store < 0)
         return code;
     auto_store_journal struct store_journal j = {
         .folder = -1, .pack = -1, .objects = -1, .lock = -1};
     struct showing s = {.diff = diff, .json = json};
-    int roots[UNDO_MOST_ROOTS];
-    if (choose(store, &words, id, &code)) {
-        if (!make_absolute(&arena, &words))
-            code = print_failure("out of memory");
-        else if (store_read(store, id, &j, why, sizeof why) ||
-                 restore_open_roots(&j.model.head, roots, why, sizeof why))
+    fs_file roots[UNDO_MOST_ROOTS];
+    if (choose(store, &arena, &words, &choice, &code)) {
+        if (store_read(store, choice.id, &j, why, sizeof why) ||
+            restore_open_roots(&j.model.head, roots, why, sizeof why))
             code = print_failure("%s", why);
         else {
-            code = show_changes(&s, &j, roots, &words, id);
+            code = show_changes(&s, &j, roots, &words, choice.id);
             restore_close_roots(&j.model.head, roots);
             buf_free(&s.out);
         }
     }
-    close(store);
+    fs_close(store);
     return code;
 }
 
@@ -293,7 +278,7 @@ struct undo_request {
 };
 
 /* Takes one run back; its part of the answer is one object of --json. */
-static int undo_one(int store, const char *id, struct undo_request *q)
+static int undo_one(fs_file store, const char *id, struct undo_request *q)
 {
     struct restore_counts counts;
     char why[512];
@@ -335,7 +320,7 @@ static int undo_one(int store, const char *id, struct undo_request *q)
 }
 
 /* All runs of a session, newest first, until one cannot be taken back completely. */
-static int undo_session(int store, const char *session, const char *to, struct undo_request *q)
+static int undo_session(fs_file store, const char *session, const char *to, struct undo_request *q)
 {
     auto_arena struct arena arena = {0};
     struct store_run *runs;
@@ -372,7 +357,7 @@ int command_undo(struct arguments *args)
                                  {.name = "session", .value = &session},
                                  {.name = "to", .value = &to},
                                  {.name = "help", .flag = &help}};
-    char id[STORE_LONGEST_ID];
+    struct changes_choice choice;
     int code = take_all(args, own, sizeof own / sizeof *own, &words);
     if (code || help)
         return code ? code : cli_help("undo");
@@ -380,7 +365,7 @@ int command_undo(struct arguments *args)
         return print_failure("--to belongs to --session");
     if (session && words.count)
         return print_failure("--session takes back whole runs; leave out %s", words.items[0]);
-    int store = open_store(&code);
+    fs_file store = open_store(&code);
     if (store < 0)
         return code;
     q.telling = (struct telling){json, q.restore.dry, &w};
@@ -393,15 +378,14 @@ int command_undo(struct arguments *args)
     }
     if (session)
         code = undo_session(store, session, to, &q);
-    else if (choose(store, &words, id, &code)) {
-        q.restore.paths = words.items;
-        q.restore.given = words.given;
+    else if (choose(store, &arena, &words, &choice, &code)) {
+        q.restore.paths = words.paths;
+        q.restore.given = words.items;
         q.restore.path_count = words.count;
-        code = make_absolute(&arena, &words) ? undo_one(store, id, &q)
-                                             : print_failure("out of memory");
+        code = undo_one(store, choice.id, &q);
     }
     store_prune(store, (uint64_t)RUN_UNDO_LIMIT_GIB << 30, NULL);
-    close(store);
+    fs_close(store);
     if (json) {
         json_close(&w, ']');
         if (code == EXIT_FAILED)
@@ -417,7 +401,7 @@ int command_undo(struct arguments *args)
 
 /* ---- runs ---- */
 
-static int drop(int store, const char *which)
+static int drop(fs_file store, const char *which)
 {
     auto_arena struct arena arena = {0};
     struct store_run *runs;
@@ -434,7 +418,7 @@ static int drop(int store, const char *which)
         if (!store_drop(store, runs[i].id))
             live++;
     if (!live)
-        unlinkat(store, ".same", 0);
+        fs_remove(store, ".same", false);
     if (live == 1)
         return print_failure("1 run has not ended and was not dropped");
     return live ? print_failure("%zu runs have not ended and were not dropped", live) : 0;
@@ -455,9 +439,9 @@ static void show_run(const struct store_run *r, struct buf *out)
 {
     time_t seconds = (time_t)(r->head.time / 1000);
     char when[32] = "", size[32];
-    struct tm parts;
-    if (r->head.time && localtime_r(&seconds, &parts))
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &parts);
+    const struct tm *parts = r->head.time ? localtime(&seconds) : NULL;
+    if (parts)
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", parts);
     snprintf(size, sizeof size, "%llu KiB", (unsigned long long)((r->bytes + 1023) / 1024));
     buf_fmt(out, "%s  %-19s  %10s  ", r->id, when, size);
     if (r->damaged || r->other)
@@ -475,7 +459,7 @@ static void show_run(const struct store_run *r, struct buf *out)
     buf_char(out, '\n');
 }
 
-static int list_runs(int store, bool json)
+static int list_runs(fs_file store, bool json)
 {
     auto_arena struct arena arena = {0};
     auto_buf struct buf out = {0};
@@ -517,12 +501,12 @@ int command_runs(struct arguments *args)
         return code ? code : cli_help("runs");
     if (words.count)
         return print_failure("runs takes no words; leave out %s", words.items[0]);
-    int store = open_store(&code);
+    fs_file store = open_store(&code);
     if (store < 0)
         return code;
     code = gone ? drop(store, gone) : list_runs(store, json);
     if (gone && json && code == 0)
         tell_dropped(gone);
-    close(store);
+    fs_close(store);
     return code;
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gives every name the object that it had. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "cordon.h"
-#include "undo/linux/restore_inside.h"
-
-enum { NO_REPLACE = 1 }; /* RENAME_NOREPLACE */
+#include "undo/restore_inside.h"
 
 /* ---- steps, each with its record ---- */
 
@@ -20,9 +15,7 @@ int undoing_rename(struct undoing *u, struct restore_spot *from, struct restore_
     int rc = keep_rename(u->keep, &first, &second, false);
     if (rc)
         return rc;
-    rc = (int)syscall(SYS_renameat2, from->parent, from->leaf, to->parent, to->leaf,
-                      over ? 0 : NO_REPLACE);
-    rc = rc ? -errno : 0;
+    rc = fs_rename(from->parent, from->leaf, to->parent, to->leaf, over);
     keep_after(u->keep, -rc, NULL);
     return rc;
 }
@@ -33,8 +26,7 @@ int undoing_remove(struct undoing *u, struct restore_spot *spot)
     int rc = keep_remove(u->keep, &place);
     if (rc)
         return rc;
-    rc = unlinkat(spot->parent, spot->leaf, S_ISDIR(spot->st.st_mode) ? AT_REMOVEDIR : 0);
-    rc = rc ? -errno : 0;
+    rc = fs_remove(spot->parent, spot->leaf, fs_is_folder(spot->st.mode));
     keep_after(u->keep, -rc, NULL);
     return rc;
 }
@@ -45,7 +37,7 @@ static int make_link(struct undoing *u, struct restore_spot *from, struct restor
     int rc = keep_link(u->keep, &first, &second);
     if (rc)
         return rc;
-    rc = linkat(from->parent, from->leaf, to->parent, to->leaf, 0) ? -errno : 0;
+    rc = fs_link(from->parent, from->leaf, to->parent, to->leaf);
     keep_after(u->keep, -rc, NULL);
     return rc;
 }
@@ -53,10 +45,10 @@ static int make_link(struct undoing *u, struct restore_spot *from, struct restor
 static int make_folder(struct undoing *u, struct restore_spot *spot)
 {
     struct keep_place place = undoing_place(spot);
-    int rc = keep_create(u->keep, &place, S_IFDIR);
+    int rc = keep_create(u->keep, &place, FS_FOLDER);
     if (rc)
         return rc;
-    rc = mkdirat(spot->parent, spot->leaf, 0700) ? -errno : 0;
+    rc = fs_make_folder(spot->parent, spot->leaf);
     keep_after(u->keep, -rc, &place);
     return rc;
 }
@@ -66,15 +58,17 @@ static int make_folder(struct undoing *u, struct restore_spot *spot)
 int undoing_stage(struct undoing *u, uint32_t root, uint64_t number, struct restore_spot *out)
 {
     char path[STORE_LONGEST_ID + 48];
-    if (u->staging[root] < 0) {
+    if (!u->staging[root]) {
         struct restore_spot spot;
         int rc = restore_find(&u->m->head, u->roots, root, str_of(u->stage_name), &spot);
         if (rc == 0)
-            rc = fstat(u->roots[root], &u->before[root]) ? -errno : make_folder(u, &spot);
+            rc = fs_stat(u->roots[root], "", &u->before[root]);
+        if (rc == 0)
+            rc = make_folder(u, &spot);
         restore_leave(&spot);
         if (rc)
             return rc;
-        u->staging[root] = 1;
+        u->staging[root] = true;
     }
     snprintf(path, sizeof path, "%s/%llu", u->stage_name, (unsigned long long)number);
     return restore_find(&u->m->head, u->roots, root, str_of(path), out);
@@ -92,7 +86,7 @@ void undoing_remove_staging(struct undoing *u)
 {
     struct restore_spot spot;
     for (uint32_t i = 0; i < u->m->head.root_count; i++)
-        if (u->staging[i] >= 0 &&
+        if (u->staging[i] &&
             restore_find(&u->m->head, u->roots, i, str_of(u->stage_name), &spot) == 0) {
             if (spot.exists)
                 undoing_remove(u, &spot); /* not if something had to stay in it */
@@ -181,9 +175,9 @@ static int attach(struct undoing *u, uint32_t entry, bool last)
     int rc = undoing_find(u, entry, true, &spot);
     uint32_t root = undoing_root(u, object);
     bool over = spot.parent >= 0 && spot.exists &&
-                (u->o->force || undoing_is_overwritten(u, entry)) && !S_ISDIR(spot.st.st_mode);
+                (u->o->force || undoing_is_overwritten(u, entry)) && !fs_is_folder(spot.st.mode);
     if (rc == 0 && o->folder && t->adopted) {
-        rc = spot.exists && S_ISDIR(spot.st.st_mode) ? 0 : make_folder(u, &spot);
+        rc = spot.exists && fs_is_folder(spot.st.mode) ? 0 : make_folder(u, &spot);
     } else if (rc == 0 && o->folder && !t->staged) {
         rc = make_folder(u, &spot);
     } else if (rc == 0) {

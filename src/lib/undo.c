@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/linux/undo.h"
+#include "lib/undo.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "undo/linux/restore.h"
+#include "undo/restore.h"
 
 static uint64_t limit_of(const struct run_options *o)
 {
     return o->undo_limit ? o->undo_limit : (uint64_t)RUN_UNDO_LIMIT_GIB << 30;
 }
 
-int undo_begin(struct run *run, bool confined, bool inside, struct secrets *secrets,
-               struct arena *arena, struct keep **out)
+int undo_begin(struct run *run, bool confined, bool inside, struct arena *arena, struct keep **out)
 {
     const struct run_options *o = run->options;
     const struct policy_settings *s = policy_settings_of(run->policy->policy);
-    char why[512] = "out of memory", path[PATH_MAX];
+    char why[512] = "out of memory";
     auto_buf struct buf command = {0};
     if (!confined || inside)
         return api_fail(run->policy, CORDON_E_CONFLICT,
@@ -26,9 +23,13 @@ int undo_begin(struct run *run, bool confined, bool inside, struct secrets *secr
                                : "--undo and --mode full-access contradict each other: nothing "
                                  "sees the changes then");
     const char **roots = ARENA_ARRAY(arena, s->roots.count + 1, const char *);
-    for (size_t i = 0; roots && i < s->roots.count; i++)
-        if (!(roots[i] = arena_copy(arena, s->roots.items[i].path).p))
+    for (size_t i = 0; roots && i < s->roots.count; i++) {
+        char *path = (char *)arena_copy(arena, s->roots.items[i].path).p;
+        if (!path)
             return api_fail(run->policy, CORDON_E_NOMEM, why);
+        fs_use_slashes(path);
+        roots[i] = path;
+    }
     for (size_t i = 0; i < o->argc; i++)
         buf_fmt(&command, "%s%s", i ? " " : "", o->argv[i]);
     struct str session = arena_copy(arena, s->session);
@@ -42,20 +43,15 @@ int undo_begin(struct run *run, bool confined, bool inside, struct secrets *secr
                                    .limit = limit_of(o),
                                    .strict = strcmp(o->undo, "strict") == 0};
     int rc = keep_open(&options, out, why, sizeof why);
-    if (rc)
-        return api_fail(run->policy, rc, why);
-    /* For root the files' modes close nothing. */
-    if (geteuid() == 0 && store_path(false, path, sizeof path, why, sizeof why))
-        secrets->hidden = arena_copy(arena, str_of(path));
-    return 0;
+    return rc ? api_fail(run->policy, rc, why) : 0;
 }
 
 /* Counts what really changed. */
-static int count_changes(int store, const char *id, struct summary_changes *out, bool *any)
+static int count_changes(fs_file store, const char *id, struct summary_changes *out, bool *any)
 {
     auto_store_journal struct store_journal j = {
         .folder = -1, .pack = -1, .objects = -1, .lock = -1};
-    int roots[UNDO_MOST_ROOTS];
+    fs_file roots[UNDO_MOST_ROOTS];
     struct undo_change *changes;
     char why[256];
     size_t count;
@@ -86,7 +82,7 @@ void undo_finish(struct run *run, struct keep *journal)
              reason  ? reason
              : whole ? ""
                      : "the journal could not be written");
-    int store = store_open(false, why, sizeof why);
+    fs_file store = store_open(false, why, sizeof why);
     keep_release(journal);
     if (store < 0) {
         keep_close(journal, false);
@@ -97,6 +93,6 @@ void undo_finish(struct run *run, struct keep *journal)
     if (rc == 0 && whole && !c->lost && !any && store_drop(store, c->run))
         c->run[0] = '\0';
     store_prune(store, limit_of(run->options), c->run);
-    close(store);
+    fs_close(store);
     keep_close(journal, false);
 }

@@ -8,16 +8,14 @@
  * Objects on their way lie in a folder of the root, under a number: from there a rename puts them
  * into place at once.
  */
-#include "undo/linux/restore.h"
+#include "undo/restore.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cordon.h"
-#include "undo/linux/restore_inside.h"
+#include "undo/restore_inside.h"
 
 /* ---- paths ---- */
 
@@ -132,7 +130,7 @@ static void release_inodes(struct undoing *u)
             if (kept[k]) {
                 char name[24];
                 snprintf(name, sizeof name, "%llu", (unsigned long long)kept[k]->place);
-                unlinkat(u->j->objects, name, 0);
+                fs_remove(u->j->objects, name, false);
             }
     }
 }
@@ -229,12 +227,11 @@ static int work(struct undoing *u, const char *id)
 static void mark_undone(struct undoing *u)
 {
     const char *run = keep_run(u->keep);
-    int fd =
-        openat(u->j->folder, "undone", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return;
-    (void)!write(fd, run, strlen(run));
-    close(fd);
+    fs_remove(u->j->folder, "undone", false);
+    fs_file file = fs_open_file(u->j->folder, "undone", FS_CREATE);
+    if (file >= 0)
+        fs_write(file, run, strlen(run), 0);
+    fs_close(file);
 }
 
 static int open_own_journal(struct undoing *u, const char *id, char *why, size_t capacity)
@@ -258,7 +255,7 @@ static int open_own_journal(struct undoing *u, const char *id, char *why, size_t
     return keep_open(&options, &u->keep, why, capacity);
 }
 
-int restore_run(int store, const char *id, const struct restore_options *options,
+int restore_run(fs_file store, const char *id, const struct restore_options *options,
                 struct restore_counts *counts, char *why, size_t capacity)
 {
     auto_store_journal struct store_journal j = {
@@ -271,8 +268,6 @@ int restore_run(int store, const char *id, const struct restore_options *options
     rc = restore_open_roots(&u.m->head, u.roots, why, capacity);
     if (rc)
         return rc;
-    for (size_t i = 0; i < UNDO_MOST_ROOTS; i++)
-        u.staging[i] = -1;
     struct equal *equals = undoing_read_equals(store, &u.equal_count);
     u.equals = equals;
     u.tasks = calloc(u.m->object_count, sizeof *u.tasks);
@@ -287,8 +282,8 @@ int restore_run(int store, const char *id, const struct restore_options *options
     if (rc == 0) {
         undoing_decide(&u);
         for (uint32_t i = 0; i < u.m->head.root_count; i++) {
-            struct stat st;
-            u.tasks[i + 1].quiet = fstat(u.roots[i], &st) == 0 && undoing_is_untouched(&u, &st);
+            struct fs_stat st;
+            u.tasks[i + 1].quiet = fs_stat(u.roots[i], "", &st) == 0 && undoing_is_untouched(&u, &st);
         }
         if (options->dry)
             tell_plan(&u);

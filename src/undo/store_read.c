@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the journal of one run. */
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cordon.h"
-#include "undo/linux/store.h"
+#include "undo/store.h"
 
 void store_close(struct store_journal *j)
 {
-    int files[] = {j->folder, j->pack, j->objects, j->lock};
+    fs_file files[] = {j->folder, j->pack, j->objects, j->lock};
     undo_model_free(&j->model);
     if (j->log)
-        munmap(j->log, j->size);
+        fs_unmap(j->log, j->size);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i] >= 0)
-            close(files[i]);
+        fs_close(files[i]);
     *j = (struct store_journal){.folder = -1, .pack = -1, .objects = -1, .lock = -1};
 }
 
@@ -26,38 +20,39 @@ void store_close(struct store_journal *j)
 static bool happened(const struct undo_model *m)
 {
     const struct undo_record *r = undo_model_record(m, m->last);
-    char path[UNDO_LONGEST_PATH * 2 + 2];
-    struct stat st;
+    char path[UNDO_LONGEST_PATH + 1];
+    struct fs_stat st;
     if (r->type == UNDO_CREATE)
         return true; /* to remove what is not there does no harm */
     const struct undo_path *where = r->type == UNDO_LINK ? &r->to : &r->path;
-    struct str root = m->head.roots[where->root].path;
-    if (snprintf(path, sizeof path, "%.*s/%.*s", STR_ARG(root), STR_ARG(where->text)) >=
-        (int)sizeof path)
-        return true;
-    bool there =
-        lstat(path, &st) == 0 && st.st_ino == r->ident.inode && st.st_dev == r->ident.device;
+    size_t leaf = where->text.n;
+    while (leaf > 0 && where->text.p[leaf - 1] != '/')
+        leaf--;
+    snprintf(path, sizeof path, "%.*s", STR_ARG(m->head.roots[where->root].path));
+    fs_file root = fs_open_root(path);
+    snprintf(path, sizeof path, "%.*s", leaf ? (int)leaf - 1 : 0, where->text.p);
+    fs_file folder = root < 0 ? root : fs_open_beneath(root, path);
+    snprintf(path, sizeof path, "%.*s", STR_ARG(str_from(where->text, leaf)));
+    bool there = folder >= 0 && fs_stat(folder, path, &st) == 0 && st.inode == r->ident.inode &&
+                 st.device == r->ident.device;
+    fs_close(folder);
+    fs_close(root);
     return r->type == UNDO_LINK ? there : !there;
-}
-
-static struct undo_time time_of(struct timespec t)
-{
-    return (struct undo_time){t.tv_sec, (uint32_t)t.tv_nsec};
 }
 
 /* When the tree died: as the run wrote it, as the reaper did, or when the last record was
    written. */
-static void find_end(struct store_journal *j, const struct stat *log)
+static void find_end(struct store_journal *j, const struct fs_stat *log)
 {
-    struct stat st;
+    struct fs_stat st;
     j->known_end = j->model.ended;
     j->end = j->model.end;
     if (j->known_end)
         return;
-    j->end = time_of(log->st_mtim);
-    j->known_end = fstatat(j->folder, "lock", &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtim.tv_sec;
+    j->end = log->modified;
+    j->known_end = fs_stat(j->folder, "lock", &st) == 0 && st.modified.seconds;
     if (j->known_end)
-        j->end = time_of(st.st_mtim);
+        j->end = st.modified;
 }
 
 /* An inode that was kept for a change that did not happen would have one name too many. */
@@ -68,37 +63,33 @@ static void drop_unused(struct store_journal *j)
     if (!kept || kept->type != UNDO_KEEP || kept->how != UNDO_LINKED)
         return;
     snprintf(name, sizeof name, "%llu", (unsigned long long)kept->place);
-    unlinkat(j->objects, name, 0);
+    fs_remove(j->objects, name, false);
 }
 
-int store_read(int store, const char *id, struct store_journal *out, char *why, size_t capacity)
+int store_read(fs_file store, const char *id, struct store_journal *out, char *why, size_t capacity)
 {
     auto_store_journal struct store_journal j = {
         .folder = store_open_run(store, id), .pack = -1, .objects = -1, .lock = -1};
-    struct stat st;
+    struct fs_stat st;
     bool live;
     if (j.folder < 0) {
         snprintf(why, capacity, "no run %.60s; cordon runs lists them", id);
         return CORDON_E_UNKNOWN;
     }
-    j.lock = store_take_lock(j.folder, LOCK_SH, &live);
+    j.lock = store_take_lock(j.folder, false, &live);
     if (live) {
         snprintf(why, capacity, "run %.60s has not ended", id);
         return CORDON_E_CONFLICT;
     }
-    int log = store_open_file(j.folder, "log");
-    j.pack = store_open_file(j.folder, "pack");
-    j.objects = openat(j.folder, "objects", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    void *bytes = MAP_FAILED;
-    if (log >= 0 && fstat(log, &st) == 0 && st.st_size > 0 && st.st_size <= STORE_LARGEST_LOG) {
-        j.size = (size_t)st.st_size;
-        bytes = mmap(NULL, j.size, PROT_READ, MAP_PRIVATE, log, 0);
+    fs_file log = fs_open_file(j.folder, "log", FS_READ_KEPT);
+    j.pack = fs_open_file(j.folder, "pack", FS_READ_KEPT);
+    j.objects = fs_open_folder(j.folder, "objects");
+    if (log >= 0 && fs_stat(log, "", &st) == 0 && st.size > 0 && st.size <= STORE_LARGEST_LOG) {
+        j.size = (size_t)st.size;
+        j.log = fs_map(log, j.size);
     }
-    if (log >= 0)
-        close(log);
-    int rc = bytes == MAP_FAILED || j.pack < 0 || j.objects < 0 ? CORDON_E_SYNTAX : 0;
-    if (bytes != MAP_FAILED)
-        j.log = bytes;
+    fs_close(log);
+    int rc = !j.log || j.pack < 0 || j.objects < 0 ? CORDON_E_SYNTAX : 0;
     if (rc == 0)
         rc = undo_model_read(&j.model, (struct str){j.log, j.size});
     if (rc == 0 && !j.model.ended && j.model.last && !happened(&j.model)) {

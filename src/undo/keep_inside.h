@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the parts of the journal's writer. */
-#ifndef CORDON_UNDO_LINUX_KEEP_INSIDE_H
-#define CORDON_UNDO_LINUX_KEEP_INSIDE_H
+#ifndef CORDON_UNDO_KEEP_INSIDE_H
+#define CORDON_UNDO_KEEP_INSIDE_H
 
-#include "undo/linux/keep.h"
-#include "undo/linux/store.h"
+#include "undo/keep.h"
+#include "undo/store.h"
 
 /* The state of an inode in this run. */
 enum { KEEP_MADE = 1, KEEP_META = 2, KEEP_DATA = 4, KEEP_HANDLE = 8, KEEP_USED = 128 };
@@ -17,7 +17,7 @@ struct known {
 enum { LONGEST_REASON = 96 };
 
 struct keep {
-    int store, folder, objects, log, pack, lock;
+    fs_file store, folder, objects, log, pack, lock;
     char id[STORE_LONGEST_ID];
     struct undo_head head;
     char *paths[UNDO_MOST_ROOTS];
@@ -28,14 +28,14 @@ struct keep {
     bool broken; /* the log cannot be written any more: nothing after this is covered */
     char reason[LONGEST_REASON];
     struct buf record;
-    struct timespec end;   /* of the tree; 0: not yet */
+    struct undo_time end;   /* of the tree; 0: not yet */
     bool pending;          /* a change is recorded and not yet made */
     uint64_t linked;       /* object that the pending change relies on, counted from 1 */
-    struct stat gone;      /* whose last name goes with the pending change; st_nlink 0: none */
-    struct stat linked_of; /* the inode of linked */
+    struct fs_stat gone;      /* whose last name goes with the pending change; links 0: none */
+    struct fs_stat linked_of; /* the inode of linked */
     struct handle {
         uint64_t object;
-        struct stat st;
+        struct fs_stat st;
     } * handles; /* names that the journal gave to inodes which had others */
     size_t handle_count, handle_capacity;
     char content[UNDO_SMALL];
@@ -44,14 +44,12 @@ struct keep {
 /* ---- inodes ---- */
 
 struct known *keep_find_known(const struct keep *k, uint64_t device, uint64_t inode);
-unsigned keep_bits(const struct keep *k, const struct stat *st);
+unsigned keep_bits(const struct keep *k, const struct fs_stat *st);
 
 /* False if memory runs out: the object is then kept again, which does no harm but cost. */
-bool keep_set_bits(struct keep *k, const struct stat *st, unsigned bits);
+bool keep_set_bits(struct keep *k, const struct fs_stat *st, unsigned bits);
 
 /* ---- records ---- */
-
-bool keep_write_all(int fd, const char *p, size_t n);
 
 /* 0, or -ENOSPC: the change is not covered. */
 int keep_add(struct keep *k, const struct undo_record *record);
@@ -59,15 +57,11 @@ int keep_add(struct keep *k, const struct undo_record *record);
 /* The path below the root that holds it; false: none does. */
 bool keep_below_root(const struct keep *k, const char *path, struct undo_path *out);
 
-struct undo_time keep_time(struct timespec t);
-struct undo_ident keep_ident(const struct stat *st);
-struct undo_record keep_record(const struct undo_path *path, const struct stat *st);
-
-/* Extended attributes that a tree can change: name, NUL, 4 bytes of length, value, each. */
-void keep_take_attributes(int fd, struct buf *out);
+struct undo_ident keep_ident(const struct fs_stat *st);
+struct undo_record keep_record(const struct undo_path *path, const struct fs_stat *st);
 
 /* Records how the object is apart from its content. */
-int keep_note_meta(struct keep *k, int fd, const struct undo_path *path, const struct stat *st);
+int keep_note_meta(struct keep *k, fs_file file, const struct undo_path *path, const struct fs_stat *st);
 
 /* A change in a folder changes its times. */
 int keep_note_folder(struct keep *k, const struct keep_place *place, const struct undo_path *path);
@@ -77,12 +71,11 @@ int keep_note_folder(struct keep *k, const struct keep_place *place, const struc
 /* The name of a file of the journal. */
 void keep_object_name(uint64_t number, char out[24]);
 
-/* Makes an empty file the same as another, its holes included: a clone where the file system can.
-   Both are read and written from their beginning. 0 or a negative errno. */
-int keep_copy_content(int from, int to);
-
 /* Keeps a copy of a regular file. */
 int keep_copy(struct keep *k, const struct keep_place *place, const struct undo_path *path);
+
+/* The end of a run: where an inode has a name in a root, the journal's own name of it goes. */
+void keep_drop_handles(struct keep *k);
 
 /* An object loses this name. */
 int keep_away(struct keep *k, const struct keep_place *place, const struct undo_path *path);

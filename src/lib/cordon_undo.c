@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cordon_changes, cordon_undo, cordon_runs: the journals of runs, for other programs. */
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "lib/linux/changes.h"
+#include "lib/changes.h"
 #include "lib/run.h"
 
 enum { LONGEST_WHY = 512 };
@@ -14,9 +10,8 @@ enum { LONGEST_WHY = 512 };
 /* The state of one call. */
 struct task {
     char why[LONGEST_WHY];
-    int store;
-    char id[STORE_LONGEST_ID];
-    char folder[PATH_MAX];
+    fs_file store;
+    struct changes_choice choice;
     struct arena arena;
     cordon_event *each;
     void *context;
@@ -30,15 +25,9 @@ static int begin(struct task *t, cordon_event *each, void *context)
     return t->store < 0 ? CORDON_E_OPEN : 0;
 }
 
-/* The run that is meant, and the folder that paths are relative to. */
 static int choose(struct task *t, const char *run, const char *folder)
 {
-    if (folder ? !realpath(folder, t->folder) : !getcwd(t->folder, sizeof t->folder)) {
-        snprintf(t->why, sizeof t->why, "%.200s: %s", folder ? folder : ".", strerror(errno));
-        return CORDON_E_OPEN;
-    }
-    return store_choose(t->store, run, t->folder, t->id, t->why, sizeof t->why) ? 0
-                                                                                : CORDON_E_UNKNOWN;
+    return changes_choose(t->store, run, folder, &t->choice, t->why, sizeof t->why);
 }
 
 static int end(struct task *t, int rc, char *why, size_t capacity)
@@ -49,8 +38,7 @@ static int end(struct task *t, int rc, char *why, size_t capacity)
         snprintf(t->why, sizeof t->why, "out of memory");
     if (why && capacity)
         snprintf(why, capacity, "%s", rc < 0 ? t->why : "");
-    if (t->store >= 0)
-        close(t->store);
+    fs_close(t->store);
     arena_free(&t->arena);
     return rc;
 }
@@ -79,7 +67,7 @@ int cordon_changes(const char *run, const char *folder, unsigned flags, cordon_e
 {
     auto_store_journal struct store_journal j = {
         .folder = -1, .pack = -1, .objects = -1, .lock = -1};
-    int roots[UNDO_MOST_ROOTS];
+    fs_file roots[UNDO_MOST_ROOTS];
     uint64_t counts[UNDO_KINDS] = {0};
     struct task t;
     int rc = begin(&t, each, context);
@@ -88,7 +76,7 @@ int cordon_changes(const char *run, const char *folder, unsigned flags, cordon_e
     if (rc == 0)
         rc = choose(&t, run, folder);
     if (rc == 0)
-        rc = store_read(t.store, t.id, &j, t.why, sizeof t.why);
+        rc = store_read(t.store, t.choice.id, &j, t.why, sizeof t.why);
     if (rc == 0)
         rc = restore_open_roots(&j.model.head, roots, t.why, sizeof t.why);
     if (rc == 0) {
@@ -108,19 +96,6 @@ static void each_restored(void *context, const struct restore_item *item)
     pass_on(context, &line);
 }
 
-static int take_paths(struct task *t, size_t count, const char *const *paths, const char ***out)
-{
-    const char **list = ARENA_ARRAY(&t->arena, count + 1, const char *);
-    for (size_t i = 0; list && i < count; i++) {
-        auto_buf struct buf path = {0};
-        if (!changes_absolute(t->folder, paths[i], &path) ||
-            !(list[i] = arena_copy(&t->arena, buf_str(&path)).p))
-            list = NULL;
-    }
-    *out = list;
-    return list ? 0 : CORDON_E_NOMEM;
-}
-
 int cordon_undo(const char *run, const char *folder, size_t count, const char *const *paths,
                 unsigned flags, cordon_event *each, void *context, char *why, size_t capacity)
 {
@@ -130,8 +105,8 @@ int cordon_undo(const char *run, const char *folder, size_t count, const char *c
     int rc = begin(&t, each, context);
     if (rc == 0)
         rc = choose(&t, run, folder);
-    if (rc == 0)
-        rc = take_paths(&t, count, paths, &list);
+    if (rc == 0 && !(list = changes_paths(&t.arena, t.choice.folder, paths, count)))
+        rc = CORDON_E_NOMEM;
     struct restore_options o = {.paths = list,
                                 .given = paths,
                                 .path_count = count,
@@ -140,7 +115,7 @@ int cordon_undo(const char *run, const char *folder, size_t count, const char *c
                                 .said = each_restored,
                                 .context = &t};
     if (rc == 0)
-        rc = restore_run(t.store, t.id, &o, &counts, t.why, sizeof t.why);
+        rc = restore_run(t.store, t.choice.id, &o, &counts, t.why, sizeof t.why);
     if (rc == 0 && !o.dry)
         store_prune(t.store, (uint64_t)RUN_UNDO_LIMIT_GIB << 30, NULL);
     if (rc == 0 && counts.conflicts + counts.failed)

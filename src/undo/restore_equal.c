@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* States of files that are the same although their times say otherwise: what an undo made of them,
    so that several runs taken back in order do not conflict. */
-#include <fcntl.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "undo/linux/restore_inside.h"
+#include "undo/restore_inside.h"
 
 /* By the state that the undo made. */
 static int compare_equals(const void *a, const void *b)
@@ -32,15 +31,15 @@ bool undoing_step_back(const struct undoing *u, uint64_t device, uint64_t *inode
     return true;
 }
 
-bool undoing_is_untouched(const struct undoing *u, const struct stat *st)
+bool undoing_is_untouched(const struct undoing *u, const struct fs_stat *st)
 {
     enum { MOST_STEPS = 64 };
-    uint64_t inode = st->st_ino;
-    struct undo_time time = {st->st_ctim.tv_sec, (uint32_t)st->st_ctim.tv_nsec};
+    uint64_t inode = st->inode;
+    struct undo_time time = st->changed;
     for (int i = 0; i < MOST_STEPS; i++) {
         if (undo_time_compare(time, u->j->end) <= 0)
             return true;
-        if (!undoing_step_back(u, st->st_dev, &inode, &time))
+        if (!undoing_step_back(u, st->device, &inode, &time))
             return false;
     }
     return false;
@@ -62,11 +61,11 @@ void undoing_note_equal(struct undoing *u, uint32_t object)
     int rc = o->root ? restore_find(&u->m->head, u->roots, object - 1, STR_NONE, &spot)
                      : undoing_find(u, o->before, true, &spot);
     if (rc == 0 && spot.exists &&
-        (!same || (spot.st.st_ino == old->inode && undoing_is_untouched(u, &spot.st)))) {
-        struct equal e = {spot.st.st_dev,
-                          spot.st.st_ino,
-                          (uint64_t)spot.st.st_ctim.tv_sec,
-                          (uint64_t)spot.st.st_ctim.tv_nsec,
+        (!same || (spot.st.inode == old->inode && undoing_is_untouched(u, &spot.st)))) {
+        struct equal e = {spot.st.device,
+                          spot.st.inode,
+                          (uint64_t)spot.st.changed.seconds,
+                          spot.st.changed.nanoseconds,
                           old->inode,
                           (uint64_t)old->changed.seconds,
                           old->changed.nanoseconds};
@@ -79,36 +78,36 @@ enum { MOST_EQUALS = 1 << 20 };
 
 void undoing_write_equals(struct undoing *u)
 {
-    int fd =
-        openat(u->store, ".same", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    struct stat st;
-    if (fd < 0)
+    struct fs_stat st;
+    fs_file file = fs_open_file(u->store, ".same", FS_CREATE);
+    if (file == -EEXIST)
+        file = fs_open_file(u->store, ".same", FS_CHANGE);
+    if (file < 0)
         return;
     /* A piece that an undo wrote before it was killed would shift all that come after it. */
-    bool whole = fstat(fd, &st) == 0;
-    off_t end = whole ? st.st_size - st.st_size % (off_t)sizeof(struct equal) : 0;
-    if (end > (off_t)(MOST_EQUALS * sizeof(struct equal)))
+    bool whole = fs_stat(file, "", &st) == 0;
+    uint64_t end = whole ? st.size - st.size % sizeof(struct equal) : 0;
+    if (end > MOST_EQUALS * sizeof(struct equal))
         end = 0;
-    whole = whole && (end == st.st_size || ftruncate(fd, end) == 0);
+    whole = whole && (end == st.size || fs_truncate(file, end) == 0);
     if (whole && !u->same.failed && u->same.n)
-        (void)!write(fd, u->same.p, u->same.n);
-    close(fd);
+        fs_write(file, u->same.p, u->same.n, end);
+    fs_close(file);
 }
 
-struct equal *undoing_read_equals(int store, size_t *count)
+struct equal *undoing_read_equals(fs_file store, size_t *count)
 {
-    struct stat st;
-    int fd = openat(store, ".same", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    struct fs_stat st;
+    fs_file file = fs_open_file(store, ".same", FS_READ);
     struct equal *out = NULL;
     *count = 0;
-    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0 &&
-        (uint64_t)st.st_size <= 2 * (uint64_t)MOST_EQUALS * sizeof *out)
-        out = malloc((size_t)st.st_size);
-    ssize_t n = out ? read(fd, out, (size_t)st.st_size) : 0;
+    if (file >= 0 && fs_stat(file, "", &st) == 0 && st.size > 0 &&
+        st.size <= 2 * (uint64_t)MOST_EQUALS * sizeof *out)
+        out = malloc((size_t)st.size);
+    int64_t n = out ? fs_read(file, out, (size_t)st.size, 0) : 0;
     if (n > 0)
         *count = (size_t)n / sizeof *out;
-    if (fd >= 0)
-        close(fd);
+    fs_close(file);
     if (*count)
         qsort(out, *count, sizeof *out, compare_equals);
     return out;

@@ -1,50 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/linux/changes.h"
+#include "lib/changes.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "cordon.h"
-#include "lib/linux/prepare.h"
+#include "lib/system.h"
 #include "undo/diff.h"
 
 enum { LARGEST_DIFF = 8 << 20 };
 
-int changes_open_store(char *why, size_t capacity)
+fs_file changes_open_store(char *why, size_t capacity)
 {
-    int outer = prepare_outer_policy();
-    if (outer < 0)
+    if (!system_is_inside())
         return store_open(true, why, capacity);
-    close(outer);
     snprintf(why, capacity, "journals are out of reach inside a run");
     return -1;
 }
 
-bool changes_absolute(const char *folder, const char *word, struct buf *out)
+int changes_choose(fs_file store, const char *wanted, const char *folder,
+                   struct changes_choice *out, char *why, size_t capacity)
 {
-    struct str parts[PATH_MAX / 2];
-    size_t count = 0;
-    auto_buf struct buf whole = {0};
-    if (word[0] != '/')
-        buf_fmt(&whole, "%s/", folder);
-    buf_add(&whole, str_of(word));
-    for (size_t at = 0; at < whole.n;) {
-        size_t end = str_find_char(buf_str(&whole), '/', at);
-        struct str part = str_slice(buf_str(&whole), at, end);
-        if (str_eq(part, STR("..")))
-            count -= count > 0;
-        else if (part.n && !str_eq(part, STR(".")) && count < sizeof parts / sizeof *parts)
-            parts[count++] = part;
-        at = end + 1;
+    int rc = fs_final_path(folder, out->folder, sizeof out->folder);
+    if (rc && folder) {
+        snprintf(why, capacity, "%.200s: %s", folder, strerror(-rc));
+        return CORDON_E_OPEN;
     }
-    for (size_t i = 0; i < count; i++) {
-        buf_char(out, '/');
-        buf_add(out, parts[i]);
+    if (rc)
+        out->folder[0] = '\0';
+    return store_choose(store, wanted, out->folder, out->id, why, capacity) ? 0 : CORDON_E_UNKNOWN;
+}
+
+const char **changes_paths(struct arena *arena, const char *folder, const char *const *words,
+                           size_t count)
+{
+    const char **list = ARENA_ARRAY(arena, count + 1, const char *);
+    for (size_t i = 0; list && i < count; i++) {
+        auto_buf struct buf path = {0};
+        if (!fs_absolute(folder, words[i], &path) ||
+            !(list[i] = arena_copy(arena, buf_str(&path)).p))
+            return NULL;
     }
-    if (!count)
-        buf_char(out, '/');
-    return !out->failed && !whole.failed;
+    return list;
 }
 
 /* ---- changes ---- */
@@ -90,7 +86,7 @@ int changes_unknown(struct store_journal *j, const struct changes_query *q, size
 }
 
 /* Looks at one change; false: stop. */
-static bool look(const struct store_journal *j, const int *roots, const struct changes_query *q,
+static bool look(const struct store_journal *j, const fs_file *roots, const struct changes_query *q,
                  const struct undo_change *c)
 {
     auto_buf struct buf before = {0}, after = {0}, lines = {0};
@@ -115,8 +111,8 @@ static bool look(const struct store_journal *j, const int *roots, const struct c
     item.had_size = !item.folder && meta;
     item.size_before = data ? data->size : meta ? meta->size : 0;
     item.has_size = !item.folder && there;
-    item.size = there ? (uint64_t)spot.st.st_size : 0;
-    item.regular = there && S_ISREG(spot.st.st_mode);
+    item.size = there ? spot.st.size : 0;
+    item.regular = there && fs_is_file(spot.st.mode);
     item.added = counts.added;
     item.removed = counts.removed;
     item.diff = buf_str(&lines);
@@ -125,7 +121,7 @@ static bool look(const struct store_journal *j, const int *roots, const struct c
     return q->each(q->context, &item);
 }
 
-int changes_each(struct store_journal *j, const int *roots, const struct changes_query *q,
+int changes_each(struct store_journal *j, const fs_file *roots, const struct changes_query *q,
                  uint64_t counts[UNDO_KINDS])
 {
     struct undo_change *changes;

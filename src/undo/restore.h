@@ -4,33 +4,33 @@
  * is looked up beneath a root held open, without following any link, and changed by its folder and
  * one name. What somebody changed after the run is left alone.
  */
-#ifndef CORDON_UNDO_LINUX_RESTORE_H
-#define CORDON_UNDO_LINUX_RESTORE_H
+#ifndef CORDON_UNDO_RESTORE_H
+#define CORDON_UNDO_RESTORE_H
 
-#include "undo/linux/keep.h"
-#include "undo/linux/store.h"
+#include "undo/keep.h"
+#include "undo/store.h"
 
 /* Opens the roots of a journal, if they are the same folders still; -1 in the places of those that
    are not. Returns 0, or a code and a sentence if a root is gone. */
-int restore_open_roots(const struct undo_head *head, int *roots, char *why, size_t capacity);
-void restore_close_roots(const struct undo_head *head, const int *roots);
+int restore_open_roots(const struct undo_head *head, fs_file *roots, char *why, size_t capacity);
+void restore_close_roots(const struct undo_head *head, const fs_file *roots);
 
 /* An object beneath a root: the folder held open and a name. */
 struct restore_spot {
-    int parent;
+    fs_file parent;
     char leaf[UNDO_LONGEST_NAME + 1];
     char path[UNDO_LONGEST_PATH * 2 + 2]; /* whole */
     bool exists;
-    struct stat st;
+    struct fs_stat st;
 };
 
 /* 0 or a negative errno. Close it with restore_leave. */
-int restore_find(const struct undo_head *head, const int *roots, uint32_t root, struct str path,
+int restore_find(const struct undo_head *head, const fs_file *roots, uint32_t root, struct str path,
                  struct restore_spot *out);
 void restore_leave(struct restore_spot *spot);
 
 /* True if an object that the run touched in place is not as it was. */
-bool restore_differs(const struct store_journal *j, const int *roots,
+bool restore_differs(const struct store_journal *j, const fs_file *roots,
                      const struct undo_change *change);
 
 /* True if a regular file there holds what the object held before the run, with its mode and owner. */
@@ -38,7 +38,7 @@ bool restore_is_as_before(const struct store_journal *j, uint32_t object,
                           const struct restore_spot *spot);
 
 /* True if anything that the run recorded is not exactly as it was, times of folders included. */
-bool restore_any(const struct store_journal *j, const int *roots);
+bool restore_any(const struct store_journal *j, const fs_file *roots);
 
 /* Reads at most limit bytes of a file as it was, or as it is; false if that is impossible. */
 bool restore_read_before(const struct store_journal *j, uint32_t object, size_t limit,
@@ -78,7 +78,7 @@ struct restore_counts {
 };
 
 /* Returns 0, or a code and a sentence: then nothing was changed, unless memory ran out. */
-int restore_run(int store, const char *id, const struct restore_options *options,
+int restore_run(fs_file store, const char *id, const struct restore_options *options,
                 struct restore_counts *counts, char *why, size_t capacity);
 
 #endif

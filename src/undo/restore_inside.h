@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the parts of an undo. */
-#ifndef CORDON_UNDO_LINUX_RESTORE_INSIDE_H
-#define CORDON_UNDO_LINUX_RESTORE_INSIDE_H
+#ifndef CORDON_UNDO_RESTORE_INSIDE_H
+#define CORDON_UNDO_RESTORE_INSIDE_H
 
-#include "undo/linux/restore.h"
+#include "undo/restore.h"
 
 /* The decision about one object, and its outcome. */
 struct task {
@@ -21,14 +21,14 @@ struct task {
 };
 
 struct undoing {
-    int store;
+    fs_file store;
     struct store_journal *j;
     struct undo_model *m;
     const struct restore_options *o;
     struct restore_counts *counts;
-    int roots[UNDO_MOST_ROOTS];
-    int staging[UNDO_MOST_ROOTS];        /* -1: none yet */
-    struct stat before[UNDO_MOST_ROOTS]; /* the root before staging changed its times */
+    fs_file roots[UNDO_MOST_ROOTS];
+    bool staging[UNDO_MOST_ROOTS];       /* made */
+    struct fs_stat before[UNDO_MOST_ROOTS]; /* the root before staging changed its times */
     char stage_name[STORE_LONGEST_ID + 16];
     struct keep *keep;  /* the undo's own journal */
     struct task *tasks; /* by object */
@@ -114,14 +114,14 @@ bool undoing_step_back(const struct undoing *u, uint64_t device, uint64_t *inode
                        struct undo_time *time);
 
 /* True if the object is as the run left it, or as an undo of a later run left it. */
-bool undoing_is_untouched(const struct undoing *u, const struct stat *st);
+bool undoing_is_untouched(const struct undoing *u, const struct fs_stat *st);
 
 /* Notes that the object is as it was before the run, and writes what was noted. */
 void undoing_note_equal(struct undoing *u, uint32_t object);
 void undoing_write_equals(struct undoing *u);
 
 /* All that are known; to be freed. */
-struct equal *undoing_read_equals(int store, size_t *count);
+struct equal *undoing_read_equals(fs_file store, size_t *count);
 
 /* ---- order ---- */
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each kind of change: the object is kept, then the change is recorded. */
-#include "undo/linux/keep.h"
+#include "undo/keep.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 
-#include "undo/linux/keep_inside.h"
+#include "undo/keep_inside.h"
 
 static void begin(struct keep *k)
 {
     k->pending = false;
     k->linked = 0;
-    k->gone.st_nlink = 0;
+    k->gone.links = 0;
 }
 
 /* The kept link is not needed: the change is not made. */
@@ -22,8 +20,8 @@ static void drop_linked(struct keep *k)
     if (!k->linked)
         return;
     keep_object_name(k->linked - 1, name);
-    unlinkat(k->objects, name, 0);
-    k->used -= (uint64_t)k->linked_of.st_blocks * 512;
+    fs_remove(k->objects, name, false);
+    k->used -= k->linked_of.taken;
     k->linked = 0;
 }
 
@@ -41,7 +39,7 @@ int keep_write(struct keep *k, const struct keep_place *place)
     struct undo_path path;
     begin(k);
     /* A fifo stores no data, but writing to it changes its times. */
-    if (!S_ISREG(place->st->st_mode))
+    if (!fs_is_file(place->st->mode))
         return keep_attributes(k, place);
     if ((keep_bits(k, place->st) & (KEEP_MADE | KEEP_DATA)) ||
         !keep_below_root(k, place->path, &path))
@@ -55,15 +53,13 @@ int keep_attributes(struct keep *k, const struct keep_place *place)
     begin(k);
     if (!keep_below_root(k, place->path, &path))
         return 0;
-    int fd = place->leaf[0] ? openat(place->parent, place->leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC)
-                            : place->parent;
-    int rc = fd < 0 ? -EAGAIN : keep_note_meta(k, fd, &path, place->st);
-    if (fd >= 0 && fd != place->parent)
-        close(fd);
+    fs_file file = fs_open_object(place->parent, place->leaf);
+    int rc = file < 0 ? -EAGAIN : keep_note_meta(k, file, &path, place->st);
+    fs_close(file);
     return rc;
 }
 
-int keep_create(struct keep *k, const struct keep_place *place, mode_t mode)
+int keep_create(struct keep *k, const struct keep_place *place, uint32_t mode)
 {
     struct undo_record record = {.type = UNDO_CREATE, .ident.mode = mode};
     begin(k);
@@ -106,10 +102,10 @@ int keep_rename(struct keep *k, const struct keep_place *from, const struct keep
     begin(k);
     if (!are_below(k, from, to, &record, &rc))
         return rc;
-    if (to->st && to->st->st_dev == from->st->st_dev && to->st->st_ino == from->st->st_ino)
+    if (to->st && to->st->device == from->st->device && to->st->inode == from->st->inode)
         return 0; /* two names of one file: nothing happens */
     /* The kernel refuses this: nothing is to be kept. */
-    if (to->st && !exchange && S_ISDIR(to->st->st_mode) != S_ISDIR(from->st->st_mode))
+    if (to->st && !exchange && fs_is_folder(to->st->mode) != fs_is_folder(from->st->mode))
         return 0;
     record.ident.links -= keep_handles(k, from->st);
     if (to->st) {
@@ -120,9 +116,9 @@ int keep_rename(struct keep *k, const struct keep_place *from, const struct keep
     if (rc == 0)
         rc = keep_note_folder(k, to, &record.to);
     /* A folder's own entry for the one above it changes. */
-    if (rc == 0 && S_ISDIR(from->st->st_mode))
+    if (rc == 0 && fs_is_folder(from->st->mode))
         rc = keep_attributes(k, from);
-    if (rc == 0 && exchange && S_ISDIR(to->st->st_mode))
+    if (rc == 0 && exchange && fs_is_folder(to->st->mode))
         rc = keep_attributes(k, to);
     if (rc == 0 && to->st && !exchange)
         rc = keep_away(k, to, &record.to);
@@ -142,7 +138,7 @@ int keep_link(struct keep *k, const struct keep_place *from, const struct keep_p
 
 void keep_after(struct keep *k, int error, const struct keep_place *made)
 {
-    struct stat st;
+    struct fs_stat st;
     char name[24];
     if (!k->pending)
         return;
@@ -152,15 +148,15 @@ void keep_after(struct keep *k, int error, const struct keep_place *made)
         drop_linked(k);
         return;
     }
-    if (k->gone.st_nlink)
-        keep_find_known(k, k->gone.st_dev, k->gone.st_ino)->bits &= KEEP_USED;
+    if (k->gone.links)
+        keep_find_known(k, k->gone.device, k->gone.inode)->bits &= KEEP_USED;
     if (k->linked) {
         /* Only now: while it had a name in the tree, others could open it. */
         keep_object_name(k->linked - 1, name);
-        fchmodat(k->objects, name, 0, 0);
+        fs_shut(k->objects, name);
         k->linked = 0;
     }
-    if (made && fstatat(made->parent, made->leaf, &st, AT_SYMLINK_NOFOLLOW) == 0)
+    if (made && fs_stat(made->parent, made->leaf, &st) == 0)
         keep_set_bits(k, &st, KEEP_MADE);
 }
 

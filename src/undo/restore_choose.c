@@ -2,7 +2,7 @@
 /* Decides for every object of a run whether it can be restored. Changes nothing. */
 #include <errno.h>
 
-#include "undo/linux/restore_inside.h"
+#include "undo/restore_inside.h"
 
 bool undoing_names_differ(const struct undo_model *m, uint32_t object)
 {
@@ -17,12 +17,12 @@ bool undoing_names_differ(const struct undo_model *m, uint32_t object)
 }
 
 /* An earlier undo made this state out of what was kept of the object. */
-static bool is_state_before(const struct undoing *u, uint32_t object, const struct stat *st)
+static bool is_state_before(const struct undoing *u, uint32_t object, const struct fs_stat *st)
 {
     const struct undo_ident *was = &u->m->objects[object].ident;
-    uint64_t inode = st->st_ino;
-    struct undo_time time = {st->st_ctim.tv_sec, (uint32_t)st->st_ctim.tv_nsec};
-    return undoing_step_back(u, st->st_dev, &inode, &time) && inode == was->inode &&
+    uint64_t inode = st->inode;
+    struct undo_time time = st->changed;
+    return undoing_step_back(u, st->device, &inode, &time) && inode == was->inode &&
            undo_time_compare(time, was->changed) == 0;
 }
 
@@ -88,10 +88,10 @@ static void look_for_folder(struct undoing *u, uint32_t object)
         !is_free_of_run(u->m, o->before))
         return;
     if (undoing_find(u, o->before, true, &spot) == 0 && spot.exists) {
-        bool folder = S_ISDIR(spot.st.st_mode);
+        bool folder = fs_is_folder(spot.st.mode);
         t->adopted = folder;
-        t->stands = t->told = folder && meta && spot.st.st_mode == meta->ident.mode &&
-                              spot.st.st_uid == meta->user && spot.st.st_gid == meta->group;
+        t->stands = t->told = folder && meta && spot.st.mode == meta->ident.mode &&
+                              spot.st.user == meta->user && spot.st.group == meta->group;
         t->quiet = t->stands && is_state_before(u, object, &spot.st);
         if (!folder)
             undoing_leave(u, object, "something new has its name");
@@ -120,7 +120,7 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
             undoing_leave(u, object, "a folder on the way to it is something else now");
         else if (!there && !o->made)
             undoing_leave(u, object, "it is gone");
-        else if (there && S_ISDIR(spot.st.st_mode) != o->folder)
+        else if (there && fs_is_folder(spot.st.mode) != o->folder)
             undoing_leave(u, object, "something else has its name");
         else if (there && !undoing_is_untouched(u, &spot.st)) {
             if (!o->folder && !was_put_back(u, object, i, &spot))
@@ -137,7 +137,7 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
         if (u->m->entries[i].after || (!f->root && !f->after && !stands))
             continue;
         bool there = undoing_find(u, i, stands, &spot) == 0 && spot.exists;
-        if (there && S_ISDIR(spot.st.st_mode))
+        if (there && fs_is_folder(spot.st.mode))
             undoing_leave(u, object, "something new has its name");
         else if (there && !was_put_back(u, object, i, &spot))
             leave_unless_forced(u, object, "something new has its name");

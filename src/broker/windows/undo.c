@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tells the journal of --undo of each change before it is made. Without --undo nothing happens. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "broker/windows/broker.h"
+#include "undo/keep.h"
+#include "undo/windows/fs.h"
+
+/* A name as the journal wants it. */
+struct told {
+    struct keep_place place;
+    struct fs_stat st;
+    struct place found;
+};
+
+static void told_close(struct told *t)
+{
+    place_close(&t->found);
+}
+#define auto_told __attribute__((cleanup(told_close)))
+
+/* Said at once: from here on it is too late to stop. */
+static void report_lost(struct request *r, struct str path, const char *reason)
+{
+    request_event(r, &(struct audit_event){.type = AUDIT_ALLOW,
+                                           .op = AUDIT_FILE_WRITE,
+                                           .target = path,
+                                           .verdict = CORDON_ALLOW,
+                                           .rule = str_of(policy_rule_id(RULE_UNDO_LOST)),
+                                           .why = str_of(reason),
+                                           .notable = true});
+}
+
+/* Under the undo lock. True if the change may be made; otherwise it has been answered, and the lock
+   is released. */
+static bool answer(struct request *r, struct str path, int rc)
+{
+    struct broker *b = r->broker;
+    uint64_t count;
+    char why[160];
+    const char *reason = keep_lost(b->undo, &count);
+    bool lost = count != b->undo_lost;
+    b->undo_lost = count;
+    if (rc == 0) {
+        if (lost)
+            report_lost(r, path, reason);
+        return true;
+    }
+    LeaveCriticalSection(&b->undo_lock);
+    if (rc == -ENOSPC) {
+        snprintf(why, sizeof why, "it could not be taken back: %s", reason ? reason : "not kept");
+        request_deny_text(r, AUDIT_FILE_WRITE, path, str_of(policy_rule_id(RULE_UNDO_STRICT)),
+                          str_of(why),
+                          STR("--undo instead of --undo=strict, or a higher --undo-limit"));
+    }
+    request_answer(r, rc == -ENOSPC         ? STATUS_DISK_FULL
+                      : rc == -EXDEV        ? STATUS_NOT_SAME_DEVICE
+                      : rc == -ENAMETOOLONG ? STATUS_NAME_TOO_LONG
+                                            : STATUS_SHARING_VIOLATION);
+    return false;
+}
+
+/* A stream of a file is not covered. */
+static bool is_covered(const struct request *r, struct str path)
+{
+    return r->broker->undo && str_find_char(path, ':', 2) >= path.n;
+}
+
+static const char *slashes(struct request *r, struct str path)
+{
+    char *copy = (char *)arena_copy(&r->arena, path).p;
+    if (copy)
+        fs_use_slashes(copy);
+    return copy;
+}
+
+/* The open object itself. */
+static int tell_open(struct request *r, HANDLE file, struct str path, struct told *out)
+{
+    const char *text = slashes(r, path);
+    if (!text)
+        return -ENOMEM;
+    int rc = fs_stat_of(file, &out->st);
+    out->place = (struct keep_place){(fs_file)file, "", text, &out->st};
+    return rc ? rc : path.n > UNDO_LONGEST_PATH ? -ENAMETOOLONG : 0;
+}
+
+/* A name in a folder; what is there now is looked up. */
+static int tell_name(struct request *r, const struct place *place, struct told *out)
+{
+    const char *text = slashes(r, place->path.text);
+    const char *leaf = text ? strrchr(text, '/') : NULL;
+    HANDLE file;
+    if (!leaf || place->path.text.n > UNDO_LONGEST_PATH)
+        return leaf ? -ENAMETOOLONG : -ENOMEM;
+    out->place = (struct keep_place){(fs_file)place->folder, leaf + 1, text, NULL};
+    if (place_look(place, false, &file) < 0)
+        return 0;
+    int rc = fs_stat_of(file, &out->st);
+    NtClose(file);
+    out->place.st = &out->st;
+    return rc;
+}
+
+/* The name of an open object. */
+static int tell_own_name(struct request *r, HANDLE file, struct str path, struct told *out)
+{
+    struct path name = {.class = PATH_FILE, .text = path, .base = path};
+    struct fs_stat st;
+    int rc = fs_stat_of(file, &st);
+    if (rc)
+        return rc;
+    if (place_find(r, &name, &out->found) < 0 || !out->found.folder)
+        return -EAGAIN;
+    rc = tell_name(r, &out->found, out);
+    if (rc == 0 && (!out->place.st || st.inode != out->st.inode || st.device != out->st.device))
+        rc = -EAGAIN;
+    return rc;
+}
+
+bool undo_write(struct request *r, HANDLE file, struct str path)
+{
+    struct told told;
+    if (!is_covered(r, path))
+        return true;
+    EnterCriticalSection(&r->broker->undo_lock);
+    int rc = tell_open(r, file, path, &told);
+    bool good = answer(r, path, rc ? rc : keep_write(r->broker->undo, &told.place));
+    if (good)
+        LeaveCriticalSection(&r->broker->undo_lock);
+    return good;
+}
+
+bool undo_attributes(struct request *r, HANDLE file, struct str path)
+{
+    struct told told;
+    if (!is_covered(r, path))
+        return true;
+    EnterCriticalSection(&r->broker->undo_lock);
+    int rc = tell_open(r, file, path, &told);
+    bool good = answer(r, path, rc ? rc : keep_attributes(r->broker->undo, &told.place));
+    if (good)
+        LeaveCriticalSection(&r->broker->undo_lock);
+    return good;
+}
+
+bool undo_create(struct request *r, const struct place *place, uint32_t type)
+{
+    auto_told struct told told = {0};
+    if (!r->broker->undo)
+        return true;
+    EnterCriticalSection(&r->broker->undo_lock);
+    int rc = is_covered(r, place->path.text) ? tell_name(r, place, &told) : 0;
+    if (rc == 0 && told.place.path)
+        rc = keep_create(r->broker->undo, &told.place, type);
+    return answer(r, place->path.text, rc);
+}
+
+bool undo_remove(struct request *r, HANDLE file, struct str path)
+{
+    auto_told struct told told = {0};
+    if (!r->broker->undo)
+        return true;
+    EnterCriticalSection(&r->broker->undo_lock);
+    int rc = is_covered(r, path) ? tell_own_name(r, file, path, &told) : 0;
+    if (rc == 0 && told.place.path)
+        rc = keep_remove(r->broker->undo, &told.place);
+    return answer(r, path, rc);
+}
+
+bool undo_rename(struct request *r, HANDLE file, struct str path, const struct place *to, bool link)
+{
+    auto_told struct told first = {0}, second = {0};
+    struct broker *b = r->broker;
+    if (!b->undo)
+        return true;
+    EnterCriticalSection(&b->undo_lock);
+    int rc = tell_own_name(r, file, path, &first);
+    if (rc == 0)
+        rc = tell_name(r, to, &second);
+    /* Another spelling of the same name. */
+    if (rc == 0 && second.place.st && second.st.inode == first.st.inode &&
+        second.st.device == first.st.device && first.st.links == 1)
+        second.place.st = NULL;
+    if (rc == 0)
+        rc = link ? keep_link(b->undo, &first.place, &second.place)
+                  : keep_rename(b->undo, &first.place, &second.place, false);
+    return answer(r, path, rc);
+}
+
+void undo_after(struct request *r, NTSTATUS status, const struct place *made)
+{
+    auto_told struct told told = {0};
+    struct broker *b = r->broker;
+    if (!b->undo)
+        return;
+    bool known = made && status >= 0 && tell_name(r, made, &told) == 0;
+    keep_after(b->undo, status < 0 ? EIO : 0, known ? &told.place : NULL);
+    LeaveCriticalSection(&b->undo_lock);
+}
+
+bool undo_replace(struct request *r, HANDLE file, struct str path, uint32_t type)
+{
+    auto_told struct told told = {0};
+    struct broker *b = r->broker;
+    if (!b->undo)
+        return true;
+    EnterCriticalSection(&b->undo_lock);
+    int rc = is_covered(r, path) ? tell_own_name(r, file, path, &told) : 0;
+    if (rc == 0 && told.place.path)
+        rc = keep_remove(b->undo, &told.place);
+    if (rc == 0 && told.place.path) {
+        keep_after(b->undo, 0, NULL);
+        rc = keep_create(b->undo, &told.place, type);
+    }
+    return answer(r, path, rc);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps what an object holds before it changes: a copy, a clone, or the inode itself. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "undo/keep_inside.h"
+
+static int lose(struct keep *k, struct undo_record *record, const struct fs_stat *st, const char *why)
+{
+    snprintf(k->reason, sizeof k->reason, "%s", why);
+    if (k->strict)
+        return -ENOSPC;
+    k->lost++;
+    record->how = UNDO_LOST;
+    record->text = str_of(why);
+    int rc = keep_add(k, record);
+    keep_set_bits(k, st, KEEP_META | KEEP_DATA);
+    return rc;
+}
+
+void keep_object_name(uint64_t number, char out[24])
+{
+    snprintf(out, 24, "%llu", (unsigned long long)number);
+}
+
+static int keep_large(struct keep *k, fs_file file, struct undo_record *record)
+{
+    char name[24];
+    keep_object_name(k->objects_made, name);
+    fs_file to = fs_open_file(k->objects, name, FS_CREATE_KEPT);
+    if (to < 0)
+        return (int)to;
+    struct fs_stat copy;
+    int rc = fs_copy(file, to);
+    if (rc == 0)
+        rc = fs_stat(to, "", &copy);
+    fs_close(to);
+    if (rc) {
+        fs_remove(k->objects, name, false);
+        return rc;
+    }
+    record->how = UNDO_COPY;
+    record->place = k->objects_made++;
+    record->size = copy.size;
+    return 0;
+}
+
+static int keep_small(struct keep *k, fs_file file, struct undo_record *record)
+{
+    int64_t got = fs_read(file, k->content, sizeof k->content, 0);
+    if (got < 0)
+        return (int)got;
+    size_t n = (size_t)got;
+    if (n == sizeof k->content)
+        return -EFBIG; /* it has grown */
+    int rc = fs_write(k->pack, k->content, n, k->pack_end);
+    if (rc)
+        return rc;
+    record->how = UNDO_PACK;
+    record->place = k->pack_end;
+    record->size = n;
+    record->hash = undo_hash((struct str){k->content, n});
+    k->pack_end += n;
+    return 0;
+}
+
+int keep_copy(struct keep *k, const struct keep_place *place, const struct undo_path *path)
+{
+    auto_buf struct buf attributes = {0};
+    struct fs_stat st;
+    struct undo_record record = keep_record(path, place->st);
+    fs_file file = fs_open_file(place->parent, place->leaf, FS_READ);
+    if (file < 0)
+        return file == -ENOENT || file == -ELOOP
+                   ? -EAGAIN
+                   : lose(k, &record, place->st, "it could not be read");
+    if (fs_stat(file, "", &st) || st.device != place->st->device ||
+        st.inode != place->st->inode) {
+        fs_close(file);
+        return -EAGAIN;
+    }
+    record = keep_record(path, &st);
+    fs_take_attributes(file, &attributes);
+    record.attributes = buf_str(&attributes);
+    uint64_t taken = st.size < UNDO_SMALL ? st.size : st.taken;
+    int rc;
+    bool over = k->used + taken > k->limit;
+    if (over)
+        rc = -ENOSPC;
+    else if (st.size >= UNDO_SMALL || (rc = keep_small(k, file, &record)) == -EFBIG)
+        rc = keep_large(k, file, &record);
+    fs_close(file);
+    if (rc)
+        return lose(k, &record, &st,
+                    over            ? "over --undo-limit"
+                    : rc == -ENOSPC ? "the disk is full"
+                                    : "it could not be copied");
+    k->used += taken;
+    rc = keep_add(k, &record);
+    if (rc == 0)
+        keep_set_bits(k, &st, KEEP_META | KEEP_DATA);
+    return rc;
+}
+
+/* Keeps the inode itself under a name of the journal. 0; 1 if that is impossible here. */
+static int keep_inode(struct keep *k, const struct keep_place *place, const struct undo_path *path,
+                      enum undo_how how)
+{
+    char name[24];
+    struct fs_stat st;
+    struct undo_record record = keep_record(path, place->st);
+    uint64_t size = place->st->taken;
+    if (how == UNDO_LINKED && k->used + size > k->limit)
+        return 1;
+    keep_object_name(k->objects_made, name);
+    int linked = fs_link_kept(place->parent, place->leaf, k->objects, name);
+    if (linked)
+        return linked == -ENOENT ? -EAGAIN : 1;
+    if (fs_stat(k->objects, name, &st) || st.inode != place->st->inode ||
+        st.device != place->st->device) {
+        fs_remove(k->objects, name, false);
+        return -EAGAIN;
+    }
+    record.how = how;
+    record.place = k->objects_made++;
+    auto_buf struct buf attributes = {0};
+    fs_file file = how == UNDO_HANDLE ? fs_open_object(k->objects, name) : -1;
+    if (file >= 0)
+        fs_take_attributes(file, &attributes);
+    fs_close(file);
+    record.attributes = buf_str(&attributes);
+    int rc = keep_add(k, &record);
+    if (rc) {
+        fs_remove(k->objects, name, false);
+        return rc;
+    }
+    if (how == UNDO_HANDLE) {
+        if (k->handle_count == k->handle_capacity) {
+            size_t more = k->handle_capacity ? k->handle_capacity * 2 : 64;
+            struct handle *bigger = realloc(k->handles, more * sizeof *bigger);
+            if (!bigger)
+                return 0; /* the name stays */
+            k->handles = bigger;
+            k->handle_capacity = more;
+        }
+        k->handles[k->handle_count++] = (struct handle){record.place, st};
+        keep_set_bits(k, &st, KEEP_META | KEEP_HANDLE);
+        return 0;
+    }
+    k->used += size;
+    k->linked = record.place + 1;
+    k->linked_of = *place->st;
+    return 0;
+}
+
+int keep_away(struct keep *k, const struct keep_place *place, const struct undo_path *path)
+{
+    const struct fs_stat *st = place->st;
+    unsigned bits = keep_bits(k, st);
+    bool last = fs_is_folder(st->mode) || st->links <= 1 + keep_handles(k, st);
+    if (last)
+        k->gone = *st;
+    if (bits & KEEP_MADE)
+        return 0;
+    if (fs_is_folder(st->mode)) {
+        fs_file file = fs_open_object(place->parent, place->leaf);
+        int rc = file < 0 ? -EAGAIN : keep_note_meta(k, file, path, st);
+        fs_close(file);
+        return rc;
+    }
+    if (st->links > 1 && (bits & KEEP_HANDLE))
+        return 0;
+    if (st->links > 1) {
+        int rc = keep_inode(k, place, path, UNDO_HANDLE);
+        if (rc <= 0)
+            return rc;
+    }
+    if (bits & KEEP_DATA)
+        return 0;
+    if (fs_is_file(st->mode)) {
+        int rc = st->links > 1 ? 1 : keep_inode(k, place, path, UNDO_LINKED);
+        return rc <= 0 ? rc : keep_copy(k, place, path);
+    }
+    char target[UNDO_LONGEST_TEXT];
+    struct undo_record record = keep_record(path, st);
+    int n = fs_is_link(st->mode)
+                ? fs_read_link(place->parent, place->leaf, target, sizeof target)
+                : 0;
+    if (n < 0 || n == (int)sizeof target)
+        return lose(k, &record, st, "the link could not be read");
+    record.how = UNDO_TARGET;
+    record.text = (struct str){target, (size_t)n};
+    int rc = keep_add(k, &record);
+    if (rc == 0)
+        keep_set_bits(k, st, KEEP_META | KEEP_DATA);
+    return rc;
+}
