@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "broker/windows/broker.h"
+#include "launch/windows/wine.h"
 #include "undo/keep.h"
 #include "undo/windows/fs.h"
 
@@ -86,20 +87,31 @@ static int tell_open(struct request *r, HANDLE file, struct str path, struct tol
     return rc ? rc : path.n > UNDO_LONGEST_PATH ? -ENAMETOOLONG : 0;
 }
 
-/* A name in a folder; what is there now is looked up. */
-static int tell_name(struct request *r, const struct place *place, struct told *out)
+static int tell_text(struct request *r, const struct place *place, struct str path,
+                     struct told *out)
 {
-    const char *text = slashes(r, place->path.text);
+    const char *text = slashes(r, path);
     const char *leaf = text ? strrchr(text, '/') : NULL;
-    HANDLE file;
-    if (!leaf || place->path.text.n > UNDO_LONGEST_PATH)
+    if (!leaf || path.n > UNDO_LONGEST_PATH)
         return leaf ? -ENAMETOOLONG : -ENOMEM;
     out->place = (struct keep_place){(fs_file)place->folder, leaf + 1, text, NULL};
-    if (place_look(place, false, &file) < 0)
-        return 0;
-    int rc = fs_stat_of(file, &out->st);
-    NtClose(file);
-    out->place.st = &out->st;
+    return 0;
+}
+
+/* A name in a folder. What is there now is looked up, and its name taken as the folder spells it. */
+static int tell_name(struct request *r, const struct place *place, struct told *out)
+{
+    HANDLE file;
+    struct str path = place->path.text;
+    bool there = place_look(place, false, &file) >= 0;
+    int rc = there ? fs_stat_of(file, &out->st) : 0;
+    struct str spelled = there ? place_path_of(r, file) : STR_NONE;
+    if (there)
+        NtClose(file);
+    if (rc == 0)
+        rc = tell_text(r, place, spelled.p && str_eqi(spelled, path) ? spelled : path, out);
+    if (there && rc == 0)
+        out->place.st = &out->st;
     return rc;
 }
 
@@ -179,10 +191,17 @@ bool undo_rename(struct request *r, HANDLE file, struct str path, const struct p
     int rc = tell_own_name(r, file, path, &first);
     if (rc == 0)
         rc = tell_name(r, to, &second);
-    /* Another spelling of the same name. */
-    if (rc == 0 && second.place.st && second.st.inode == first.st.inode &&
-        second.st.device == first.st.device && first.st.links == 1)
-        second.place.st = NULL;
+    if (rc == 0 && second.place.st && !wine_keeps_spelling() &&
+        strcmp(second.place.path, slashes(r, to->path.text)) != 0) {
+        /* The new spelling of a name: of this file, or of one that it replaces. */
+        bool own = second.st.inode == first.st.inode && second.st.device == first.st.device;
+        if (!own && !link) {
+            rc = keep_remove(b->undo, &second.place);
+            keep_after(b->undo, 0, NULL);
+        }
+        if (rc == 0)
+            rc = tell_text(r, to, to->path.text, &second);
+    }
     if (rc == 0)
         rc = link ? keep_link(b->undo, &first.place, &second.place)
                   : keep_rename(b->undo, &first.place, &second.place, false);

@@ -80,4 +80,11 @@ static inline DWORD wine_console_flags(DWORD usual)
     return wine_is_here() && GetConsoleCP() == 0 ? 0 : usual;
 }
 
+/* Under Wine 8 a file that replaces another gets the old name's spelling, and a rename that changes
+   case alone does nothing. */
+static inline bool wine_keeps_spelling(void)
+{
+    return wine_is_here();
+}
+
 #endif
