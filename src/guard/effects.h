@@ -138,6 +138,9 @@ void guard_wrote_unknown(struct guard *g, struct str path);
 /* The same file under another name; it may also be a program that is run by the new one. */
 void guard_copied(struct guard *g, struct str from, struct str to);
 
+/* A symbolic link: as guard_copied, and what is deleted below it is deleted there. */
+void guard_linked(struct guard *g, struct str to, struct str link);
+
 /* The folder that commands run in now; a hole where nobody knows. */
 struct str guard_current(struct guard *g);
 /* The text says where programs are looked for: files that it wrote may be among them. */

@@ -132,6 +132,51 @@ void guard_copied(struct guard *g, struct str from, struct str to)
         file->original = from;
 }
 
+void guard_linked(struct guard *g, struct str to, struct str link)
+{
+    guard_copied(g, to, link);
+    struct guard_file *file = files_find(&g->files, link);
+    if (!file) {
+        guard_wrote(g, link, STR_NONE, false);
+        file = files_find(&g->files, link);
+    }
+    if (file)
+        file->link = to;
+}
+
+/* A link whose path is exactly this; NULL if the text made none. */
+static const struct guard_file *find_link(const struct guard_files *files, struct str path)
+{
+    const struct guard_file *file = files_find(files, path);
+    return file && file->link.p && str_eqi(file->path, without_dot(path)) ? file : NULL;
+}
+
+struct str guard_through_link(struct guard *g, struct str path)
+{
+    for (size_t i = 1; g->files.newest && i < path.n; i++) {
+        if (path.p[i] != '/' && path.p[i] != '\\')
+            continue;
+        const struct guard_file *file = find_link(&g->files, str_slice(path, 0, i));
+        if (!file)
+            continue;
+        /* what the link names is seen from the folder that the link is in */
+        struct str folder = str_slice(path, 0, i - name_leaf(str_slice(path, 0, i)).n);
+        bool whole = ascii_is_in(file->link.p[0], "/\\~") || str_has_char(file->link, ':');
+        struct str rest = str_from(path, i);
+        char *p = guard_spend(g, path.n + file->link.n)
+                      ? arena_alloc(&g->arena, path.n + file->link.n)
+                      : NULL;
+        if (!p)
+            return STR("\xFF");
+        size_t n = whole ? 0 : folder.n;
+        str_copy(p, str_slice(folder, 0, n));
+        str_copy(p + n, file->link);
+        str_copy(p + n + file->link.n, rest);
+        return (struct str){p, n + file->link.n + rest.n};
+    }
+    return path;
+}
+
 struct word guard_original(struct guard *g, struct word program)
 {
     const struct guard_file *file = files_find(&g->files, program.text);

@@ -86,6 +86,49 @@ static void judge_git_config(struct guard *g, const struct guard_call *call, siz
         judge_git_setting(g, call->words[i].text, call->words[i + 1]);
 }
 
+/* git clean: verb is its index. */
+static void judge_git_clean(struct guard *g, const struct guard_call *call, size_t verb)
+{
+    if (!str_eqi(call->words[verb].text, STR("clean")))
+        return;
+    unsigned flags = 0;
+    for (size_t j = verb + 1; j < call->count; j++) {
+        struct str arg = call->words[j].text;
+        if (arg.n < 2 || arg.p[0] != '-')
+            continue;
+        bool is_short = arg.p[1] != '-';
+        if (name_is_one_of(arg, STR("--dry-run")) || (is_short && str_has_char(arg, 'n')))
+            return;
+        if (name_is_one_of(arg, STR("--force")) || (is_short && str_has_char(arg, 'f')))
+            flags = GUARD_FORCE | GUARD_RECURSE;
+    }
+    struct word everything = call->words[verb];
+    everything.text = STR("./*");
+    for (size_t j = verb + 1; j < call->count; j++)
+        if (call->words[j].text.n && call->words[j].text.p[0] != '-')
+            everything = call->words[j];
+    guard_delete(g, STR("git clean"), everything, flags);
+}
+
+/* Commands that throw away changes of the work tree, where that lies outside the roots. */
+static void judge_git_discard(struct guard *g, const struct guard_call *call, size_t verb)
+{
+    struct str name = call->words[verb].text;
+    bool discards = name_is_one_of(name, STR("rm")), staged = false;
+    for (size_t i = verb + 1; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        staged |= name_is_one_of(arg, STR("--staged|--cached"));
+        discards |= name_is_one_of(name, STR("reset")) && name_is_one_of(arg, STR("--hard"));
+        discards |= name_is_one_of(name, STR("checkout|switch")) &&
+                    name_is_one_of(arg, STR("-f|--force|--discard-changes|--|."));
+        discards |= name_is_one_of(name, STR("restore"));
+    }
+    struct word tree = call->words[verb];
+    tree.text = STR("./*");
+    if (discards && !staged && guard_folder(g).p)
+        guard_write(g, STR("git"), tree, true);
+}
+
 static void judge_git_command(struct guard *g, const struct guard_call *call)
 {
     size_t i = 1;
@@ -120,25 +163,10 @@ static void judge_git_command(struct guard *g, const struct guard_call *call)
                        STR("bisect|rebase|difftool|submodule|filter-branch|ls-remote|clone|fetch|"
                            "pull|push|archive|mergetool|grep")))
         judge_carried(g, call, i + 1); /* --exec, --upload-pack, -x and their like */
-    if (i >= call->count || !str_eqi(call->words[i].text, STR("clean")))
-        return;
-    unsigned flags = 0;
-    for (size_t j = i + 1; j < call->count; j++) {
-        struct str arg = call->words[j].text;
-        if (arg.n < 2 || arg.p[0] != '-')
-            continue;
-        bool is_short = arg.p[1] != '-';
-        if (name_is_one_of(arg, STR("--dry-run")) || (is_short && str_has_char(arg, 'n')))
-            return;
-        if (name_is_one_of(arg, STR("--force")) || (is_short && str_has_char(arg, 'f')))
-            flags = GUARD_FORCE | GUARD_RECURSE;
+    if (i < call->count) {
+        judge_git_clean(g, call, i);
+        judge_git_discard(g, call, i);
     }
-    struct word everything = call->words[i];
-    everything.text = STR("./*");
-    for (size_t j = i + 1; j < call->count; j++)
-        if (call->words[j].text.n && call->words[j].text.p[0] != '-')
-            everything = call->words[j];
-    guard_delete(g, STR("git clean"), everything, flags);
 }
 
 void judge_git(struct guard *g, const struct guard_call *call)
@@ -146,6 +174,25 @@ void judge_git(struct guard *g, const struct guard_call *call)
     struct str folder = guard_folder(g);
     judge_git_command(g, call);
     guard_set_folder(g, folder);
+}
+
+/* gh alias set NAME '!code', gh alias set --shell NAME code. */
+void judge_gh(struct guard *g, const struct guard_call *call)
+{
+    judge_carried(g, call, 1);
+    if (call->count < 5 || !str_eqi(call->words[1].text, STR("alias")) ||
+        !name_is_one_of(call->words[2].text, STR("set|import")))
+        return;
+    bool shell = false;
+    for (size_t i = 3; i < call->count; i++)
+        shell |= name_is_one_of(call->words[i].text, STR("-s|--shell"));
+    for (size_t i = 4; i < call->count; i++) {
+        struct word code = call->words[i];
+        bool marked = str_starts(code.text, STR("!"));
+        code.text = str_from(code.text, marked);
+        if (marked || (shell && !str_starts(code.text, STR("-"))))
+            guard_callback(g, code);
+    }
 }
 
 /* The option's value is code: -e, -c, --eval, and letters in front of them (-lane, -Ic). */
@@ -245,10 +292,35 @@ static size_t module_of(const struct guard_call *call, size_t i, struct str *mod
     return i + 1 < call->count ? i + 1 : 0;
 }
 
+/* ruby -run -e rm -- -rf x: its library un has the commands of a shell. False if it is not asked for. */
+static bool judge_ruby_un(struct guard *g, const struct guard_call *call)
+{
+    size_t name = 0;
+    bool un = false;
+    for (size_t i = 1; i + 1 < call->count && !name; i++) {
+        struct str arg = call->words[i].text;
+        un |= str_eq(arg, STR("-run")) ||
+              (str_eq(arg, STR("-r")) && str_eq(call->words[i + 1].text, STR("un")));
+        if (un && str_eq(arg, STR("-e")))
+            name = i + 1;
+    }
+    struct word *words = name ? ARENA_ARRAY(guard_arena(g), call->count, struct word) : NULL;
+    if (!words)
+        return false;
+    size_t count = 0;
+    for (size_t i = name; i < call->count; i++)
+        if (i != name + 1 || !str_eq(call->words[i].text, STR("--")))
+            words[count++] = call->words[i];
+    guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = count});
+    return true;
+}
+
 void judge_interpreter(struct guard *g, const struct guard_call *call)
 {
     struct str who = name_program(call->words[0].text);
     bool python = str_startsi(who, STR("py"));
+    if (str_startsi(who, STR("ruby")) && judge_ruby_un(g, call))
+        return;
     for (size_t i = 1; i < call->count; i++) {
         struct str arg = call->words[i].text, module = STR("");
         size_t at = python ? module_of(call, i, &module) : 0;
@@ -307,10 +379,14 @@ void judge_copy(struct guard *g, const struct guard_call *call)
     struct str who = name_program(call->words[0].text);
     struct word names[2] = {{.text = STR_NONE}, {.text = STR_NONE}};
     bool moves = name_is_one_of(who, STR("mv|move|ren|rename"));
+    bool links = str_eqi(who, STR("mklink"));
     for (size_t i = 1; i < call->count; i++) {
         struct str arg = call->words[i].text;
-        if (arg.n > 1 && (arg.p[0] == '-' || (arg.p[0] == '/' && arg.n == 2)))
+        if (arg.n > 1 && (arg.p[0] == '-' || (arg.p[0] == '/' && arg.n == 2))) {
+            links |= str_eqi(who, STR("ln")) && (str_eq(arg, STR("--symbolic")) ||
+                                                 (arg.p[1] != '-' && str_has_char(arg, 's')));
             continue;
+        }
         names[0] = names[1];
         names[1] = call->words[i];
         if (moves && names[0].text.p)
@@ -323,7 +399,10 @@ void judge_copy(struct guard *g, const struct guard_call *call)
         names[0] = names[1];
         names[1] = link;
     }
-    guard_copied(g, names[0].text, names[1].text);
+    if (links)
+        guard_linked(g, names[0].text, names[1].text);
+    else
+        guard_copied(g, names[0].text, names[1].text);
     guard_write(g, who, names[1], true);
 }
 

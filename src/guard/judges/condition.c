@@ -31,6 +31,15 @@ static bool any_option(const struct word *args, size_t count, struct str alterna
     return false;
 }
 
+/* "-H*": an option that begins so. */
+static bool any_beginning(const struct word *args, size_t count, struct str beginning)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_starts(args[i].text, beginning))
+            return true;
+    return false;
+}
+
 static bool any_argument(const struct word *args, size_t count, struct str alternatives)
 {
     for (size_t i = 0; i < count; i++)
@@ -101,6 +110,8 @@ static bool clause_holds(struct str clause, const struct word *args, size_t coun
     case '@': return any_url(args, count);
     case '-':
     case '/':
+        if (clause.p[clause.n - 1] == '*')
+            return any_beginning(args, count, str_slice(clause, 0, clause.n - 1));
         if (str_has_char(clause, '='))
             return option_with_value(args, count, clause);
         return any_option(args, count, clause);

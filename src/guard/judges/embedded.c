@@ -41,16 +41,33 @@ static bool ends_word(char c)
     return str_has_char(STR(" \t\n'\"`()[]{},;|&!=<>"), c);
 }
 
-/* Where a quoted text that starts at i ends; i itself if none starts there. Perl's and Ruby's qx{…}
-   and %x{…} are quotes as well. */
+/* qx{…}, qw(…) of Perl and %x{…}, %w[…] of Ruby: how many characters stand in front of the text and
+   its bracket; 0 if no such quote begins at i. */
+static size_t named_quote(struct str code, size_t i)
+{
+    static const struct str names[] = {STR("qx"), STR("qw"), STR("qq"), STR("%x"),
+                                       STR("%w"), STR("%W"), STR("%q"), STR("%Q")};
+    bool inside = i && (ascii_is_alnum(code.p[i - 1]) || code.p[i - 1] == '_');
+    for (size_t k = 0; k < NAME_ROWS(names); k++)
+        if (str_starts(str_from(code, i), names[k]) && !(inside && code.p[i] == 'q') &&
+            i + 2 < code.n && str_has_char(STR("{([</|!"), code.p[i + 2]))
+            return names[k].n;
+    return 0;
+}
+
+/* Where a quoted text that starts at i ends; i itself if none starts there. */
 static size_t quoted_end(struct str code, size_t *i)
 {
     char quote = code.p[*i];
-    if ((str_starts(str_from(code, *i), STR("qx")) || str_starts(str_from(code, *i), STR("%x"))) &&
-        *i + 2 < code.n && str_has_char(STR("{([</|!"), code.p[*i + 2])) {
-        *i += 2;
+    size_t name = quote == 'q' || quote == '%' ? named_quote(code, *i) : 0;
+    if (name) {
+        *i += name;
         quote = code.p[*i];
-        quote = quote == '{' ? '}' : quote == '(' ? ')' : quote == '[' ? ']' : quote;
+        quote = quote == '{'   ? '}'
+                : quote == '(' ? ')'
+                : quote == '[' ? ']'
+                : quote == '<' ? '>'
+                               : quote;
     } else if (quote != '\'' && quote != '"' && quote != '`') {
         return *i;
     }

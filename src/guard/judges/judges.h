@@ -37,6 +37,7 @@ void judge_dd(struct guard *g, const struct guard_call *call);
 /* judge_code.c: programs that take code or other programs as arguments */
 void judge_env(struct guard *g, const struct guard_call *call);
 void judge_git(struct guard *g, const struct guard_call *call);
+void judge_gh(struct guard *g, const struct guard_call *call);
 void judge_forfiles(struct guard *g, const struct guard_call *call);
 void judge_interpreter(struct guard *g, const struct guard_call *call);
 void judge_script_host(struct guard *g, const struct guard_call *call);

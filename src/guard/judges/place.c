@@ -150,7 +150,7 @@ void guard_delete(struct guard *g, struct str who, struct word target, unsigned 
                    "do this yourself; the sandbox denies registry writes");
         return;
     }
-    struct str path = str_trim(target.text);
+    struct str path = guard_through_link(g, str_trim(target.text));
     if (path.n == 0 || guard_is_temporary(path))
         return;
     switch (guard_place_of(g, path)) {

@@ -143,6 +143,16 @@ static struct value eval_group(struct ps_run *r, struct ps_node *node)
     return v.kind == VALUE_VOID ? value_kind(VALUE_NULL) : v;
 }
 
+/* A cast to a type that the folder does not know calls its constructor. */
+static struct value cast(struct ps_run *r, struct ps_node *at, struct str name, struct value v)
+{
+    if (str_startsi(name, STR("wmi")) || !str_has_char(name, '.'))
+        return fold_cast(&r->f, name, v);
+    struct str type = dotnet_type(r, name);
+    return v.kind == VALUE_STRING && dotnet_is_known(type) ? dotnet_new(r, at, type, &v, 1)
+                                                           : fold_cast(&r->f, type, v);
+}
+
 static struct value eval_node(struct ps_run *r, struct ps_node *node)
 {
     struct value v;
@@ -176,11 +186,7 @@ static struct value eval_node(struct ps_run *r, struct ps_node *node)
     case PS_LIST: return eval_list(r, node);
     case PS_BINARY: return eval_binary(r, node);
     case PS_UNARY: return eval_unary(r, node);
-    case PS_CAST:
-        v = node->a ? eval(r, node->a) : value_unknown();
-        if (str_startsi(node->text, STR("wmi")) || !str_has_char(node->text, '.'))
-            return fold_cast(&r->f, node->text, v);
-        return fold_cast(&r->f, dotnet_type(r, node->text), v);
+    case PS_CAST: return cast(r, node, node->text, node->a ? eval(r, node->a) : value_unknown());
     case PS_TYPE:
         v = value_kind(VALUE_TYPE);
         v.text = dotnet_type(r, node->text);
@@ -255,7 +261,7 @@ void eval_assign(struct ps_run *r, struct ps_node *target, struct value v)
         return;
     case PS_CAST:
         if (target->a)
-            eval_assign(r, target->a, target->b ? v : fold_cast(&r->f, target->text, v));
+            eval_assign(r, target->a, target->b ? v : cast(r, target, target->text, v));
         return;
     case PS_PAREN:
         if (target->a)

@@ -183,6 +183,32 @@ static struct value write_file(struct ps_call *c)
     return value_kind(VALUE_VOID);
 }
 
+/* The file behind a writer or a stream; VALUE_VOID if it is none. */
+static struct value file_of(struct value v)
+{
+    return v.kind == VALUE_OBJECT ? property_of(v, "fullname") : v;
+}
+
+/* [IO.File]::CreateText(file), AppendText(file), OpenWrite(file), Create(file) */
+static struct value open_writer(struct ps_call *c)
+{
+    struct value writer = value_object(&c->r->f, STR("io.streamwriter"), STR_NONE);
+    if (!c->count || writer.kind != VALUE_OBJECT)
+        return value_unknown();
+    value_put(&c->r->f, &writer.object->properties, STR("fullname"), c->args[0]);
+    return writer;
+}
+
+/* writer.Write(text), writer.WriteLine(text): the file grows; what it held before is not known to
+   matter. */
+static struct value writer_write(struct ps_call *c)
+{
+    struct value file = file_of(file_of(c->object));
+    if (c->count && value_known(file))
+        ps_run_write(c->r, eval_word(c->r, c->node, file), c->args[0], true);
+    return value_kind(VALUE_VOID);
+}
+
 /* client.DownloadFile(url, file) */
 static struct value download_file(struct ps_call *c)
 {
@@ -477,6 +503,7 @@ static struct value (*const runs[])(struct ps_call *c) = {
     download_file,    delete_object,
     read_stream,      copy_stream,
     browser_navigate, service_start,
+    open_writer,      writer_write,
 };
 
 enum {
@@ -524,6 +551,8 @@ enum {
     AT_copy_stream,
     AT_browser_navigate,
     AT_service_start,
+    AT_open_writer,
+    AT_writer_write,
 };
 
 static const struct static_pool {
@@ -577,6 +606,14 @@ static bool dispatch(const void *pool, const struct member *rows, size_t count, 
             return true;
         }
     }
+    return false;
+}
+
+bool dotnet_is_known(struct str type)
+{
+    for (size_t i = 0; i < NAME_ROWS(instances) && str_has_char(type, '.'); i++)
+        if (str_eqi(name_at(&instance_pool, instances[i].type), type))
+            return true;
     return false;
 }
 

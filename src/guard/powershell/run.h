@@ -206,6 +206,8 @@ struct str cmdlet_match(struct str pattern);
 /* ---- powershell_dotnet.c ---- */
 
 struct str dotnet_type(struct ps_run *r, struct str name);
+/* A type of which members.c knows a member by the type's own name. */
+bool dotnet_is_known(struct str type);
 struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
                         const struct value *args, size_t count);
 struct value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid);
