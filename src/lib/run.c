@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "guard/effects.h"
-#include "guard/told.h"
+#include "guard/refusal.h"
 #include "launch/disk.h"
 #include "launch/temp.h"
 #include "lib/check.h"
@@ -178,7 +178,7 @@ bool run_guard(struct run *run, struct guard_question *question)
     if (answer.verdict == CORDON_ALLOW || (answer.verdict == CORDON_ASK && !strict))
         return true;
     auto_buf struct buf target = {0}, fix = {0};
-    const struct guard_finding *f = guard_told(&answer, p->policy, &target, &fix);
+    const struct guard_finding *f = guard_refusal(&answer, p->policy, &target, &fix);
     if (f)
         refuse(run, f->id, f->why, buf_str(&fix), buf_str(&target));
     return false;

@@ -20,6 +20,11 @@ static const char *const browsers[] = {
 #include "guard/tables/browsers.def"
 #undef BROWSER
 };
+static const char *const texts[] = {
+#define TEXTS(text) text,
+#include "guard/tables/texts.def"
+#undef TEXTS
+};
 static const char *const wrappers[] = {
 #define WRAPPER(name, options, skip, flags) name,
 #define WRAPPER_UNIX(name, options, skip, flags) name,
@@ -124,6 +129,7 @@ int main(void)
     CHECK(documents, false);
     CHECK(program_extensions, false);
     CHECK(browsers, false);
+    CHECK(texts, false);
     CHECK(wrappers, false);
     CHECK(handlers, false);
     CHECK(programs, true);

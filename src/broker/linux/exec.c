@@ -15,7 +15,7 @@
 #include "audit/jsonl.h"
 #include "base/sha256.h"
 #include "broker/linux/broker.h"
-#include "guard/told.h"
+#include "guard/refusal.h"
 #include "launch/linux/process.h"
 
 /* The kernel's own limit on all strings of an exec, including their pointers. */
@@ -158,7 +158,7 @@ static bool guard_refuses(struct broker *b, struct request *r, struct str progra
     bool strict = policy_settings_of(b->policy)->strict;
     bool deny = answer.verdict == CORDON_DENY || strict;
     auto_buf struct buf target = {0}, fix = {0};
-    const struct guard_finding *f = guard_told(&answer, b->policy, &target, &fix);
+    const struct guard_finding *f = guard_refusal(&answer, b->policy, &target, &fix);
     /* Files outside are asked about one by one, when they are changed. */
     if (!deny && b->asks.desk && !(f && f->rule == GUARD_DESTROY_OUTSIDE)) {
         enum broker_ruling ruling =

@@ -5,7 +5,7 @@
 
 #include "base/utf.h"
 #include "broker/windows/broker.h"
-#include "guard/told.h"
+#include "guard/refusal.h"
 #include "launch/windows/job.h"
 #include "launch/windows/version.h"
 
@@ -58,8 +58,9 @@ static bool guard_refuses(struct request *r, struct str cmdline)
         bool strict = policy_settings_of(b->policy)->strict;
         refused = answer.verdict == CORDON_DENY || (answer.verdict == CORDON_ASK && strict);
         auto_buf struct buf target = {0}, fix = {0};
-        const struct guard_finding *f =
-            answer.verdict == CORDON_ALLOW ? NULL : guard_told(&answer, b->policy, &target, &fix);
+        const struct guard_finding *f = answer.verdict == CORDON_ALLOW
+                                            ? NULL
+                                            : guard_refusal(&answer, b->policy, &target, &fix);
         if (f)
             b->event(b->context, &(struct audit_event){.type = refused ? AUDIT_DENY : AUDIT_ASK,
                                                        .op = AUDIT_GUARD,

@@ -5,25 +5,34 @@
 
 #include "guard/effects.h"
 
+/* lolbas.c: programs that run what they are given. */
+void judge_lolbas(struct guard *g, const struct guard_call *call, struct str name);
+
+/* wrapper.c: programs that start the program named in their arguments. */
+bool is_wrapper(struct str name);
+void judge_wrapper(struct guard *g, const struct guard_call *call, struct str name);
 /* Index of the program in a wrapper's arguments: after its options and their values. */
 size_t wrapped_program(const struct guard_call *call, size_t from, struct str value_options);
 
-/* lolbas.c: programs that run what they are given. */
-void judge_lolbas(struct guard *g, const struct guard_call *call, struct str name);
+/* browser.c */
+void judge_browser(struct guard *g, const struct guard_call *call);
+
+/* option.c: options that hold a command, of a program that no judge knows better. */
+void judge_options(struct guard *g, const struct guard_call *call);
 
 /* Judges the words from an index on as a program of their own. */
 void judge_rest(struct guard *g, const struct guard_call *call, size_t from);
 /* Arguments from this one on that are an opener with its address, or hold one. */
 void judge_carried(struct guard *g, const struct guard_call *call, size_t from);
 
-/* judge_shell.c: programs that hand things to the desktop's shell */
+/* shell.c: programs that hand things to the desktop's shell */
 void judge_explorer(struct guard *g, const struct guard_call *call);
 void judge_opener(struct guard *g, const struct guard_call *call);
 void judge_gio(struct guard *g, const struct guard_call *call);
 void judge_start(struct guard *g, const struct guard_call *call);
 void judge_rundll32(struct guard *g, const struct guard_call *call);
 
-/* judge_delete.c: programs that delete */
+/* delete.c: programs that delete */
 void judge_rm(struct guard *g, const struct guard_call *call);
 void judge_rimraf(struct guard *g, const struct guard_call *call);
 void judge_find(struct guard *g, const struct guard_call *call);
@@ -34,23 +43,35 @@ void judge_reg(struct guard *g, const struct guard_call *call);
 void judge_robocopy(struct guard *g, const struct guard_call *call);
 void judge_dd(struct guard *g, const struct guard_call *call);
 
-/* judge_code.c: programs that take code or other programs as arguments */
+/* command_line.c: programs that take a command line as an argument */
 void judge_env(struct guard *g, const struct guard_call *call);
-void judge_git(struct guard *g, const struct guard_call *call);
-void judge_gh(struct guard *g, const struct guard_call *call);
 void judge_forfiles(struct guard *g, const struct guard_call *call);
-void judge_interpreter(struct guard *g, const struct guard_call *call);
-void judge_script_host(struct guard *g, const struct guard_call *call);
-void judge_copy(struct guard *g, const struct guard_call *call);
-void judge_tee(struct guard *g, const struct guard_call *call);
-void judge_download(struct guard *g, const struct guard_call *call);
-void judge_embedded(struct guard *g, const struct guard_call *call);
-void judge_container(struct guard *g, const struct guard_call *call);
-void judge_change(struct guard *g, const struct guard_call *call);
-void judge_awk(struct guard *g, const struct guard_call *call);
-void judge_npm(struct guard *g, const struct guard_call *call);
 void judge_shell_arguments(struct guard *g, const struct guard_call *call);
 void judge_shell_option(struct guard *g, const struct guard_call *call);
 void judge_nodemon(struct guard *g, const struct guard_call *call);
+
+/* git.c */
+void judge_git(struct guard *g, const struct guard_call *call);
+void judge_gh(struct guard *g, const struct guard_call *call);
+
+/* interpreter.c */
+void judge_interpreter(struct guard *g, const struct guard_call *call);
+void judge_script_host(struct guard *g, const struct guard_call *call);
+
+/* writing.c: programs that copy, fetch or change files */
+void judge_copy(struct guard *g, const struct guard_call *call);
+void judge_tee(struct guard *g, const struct guard_call *call);
+void judge_download(struct guard *g, const struct guard_call *call);
+void judge_change(struct guard *g, const struct guard_call *call);
+
+/* language.c: programs with a command language of their own */
+void judge_embedded(struct guard *g, const struct guard_call *call);
+void judge_awk(struct guard *g, const struct guard_call *call);
+
+/* npm.c */
+void judge_npm(struct guard *g, const struct guard_call *call);
+
+/* container.c */
+void judge_container(struct guard *g, const struct guard_call *call);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "guard/told.h"
+#include "guard/refusal.h"
 #include "guard/effects.h"
 #include "policy/rules.h"
 
@@ -30,9 +30,9 @@ static struct str host_of(struct str url)
     return plain ? str_slice(url, start, end) : STR_NONE;
 }
 
-const struct guard_finding *guard_told(const struct guard_answer *answer,
-                                       const struct policy *policy, struct buf *target,
-                                       struct buf *fix)
+const struct guard_finding *guard_refusal(const struct guard_answer *answer,
+                                          const struct policy *policy, struct buf *target,
+                                          struct buf *fix)
 {
     const struct guard_finding *f = NULL;
     for (size_t i = 0; !f && i < answer->finding_count; i++)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Browsers: denied unless they run headless on local pages. */
+#include "guard/judges/judges.h"
+#include "guard/names.h"
+#include "guard/state.h"
+
+static const struct browser_pool {
+#define BROWSER(name) char ROW(n)[sizeof name];
+#include "guard/tables/browsers.def"
+#undef BROWSER
+} browser_pool = {
+#define BROWSER(name) name,
+#include "guard/tables/browsers.def"
+#undef BROWSER
+};
+
+static const uint16_t browsers[] = {
+#define BROWSER(name) PLACE(browser_pool, ROW(n)),
+#include "guard/tables/browsers.def"
+#undef BROWSER
+};
+
+bool guard_is_browser(struct str name)
+{
+    return NAME_KNOWN(browser_pool, browsers, name);
+}
+
+static bool is_local_page(struct str url)
+{
+    static const struct str local[] = {
+        STR("http://localhost"),  STR("https://localhost"), STR("http://127.0.0.1"),
+        STR("https://127.0.0.1"), STR("http://[::1]"),      STR("https://[::1]"),
+        STR("file:///"),          STR("about:blank"),       STR("data:")};
+    for (size_t i = 0; i < NAME_ROWS(local); i++) {
+        if (!str_startsi(url, local[i]))
+            continue;
+        /* localhost.example.com and localhost@example.com are not local. */
+        struct str rest = str_from(url, local[i].n);
+        if (i >= 6 || rest.n == 0 || rest.p[0] == '/' || rest.p[0] == '?' || rest.p[0] == '#' ||
+            (rest.p[0] == ':' && !str_has_char(rest, '@')))
+            return true;
+    }
+    return false;
+}
+
+/* Headless, and every page it is given is local; or it only prints its version. */
+static bool browser_is_harmless(const struct guard_call *call)
+{
+    bool headless = false, page = false;
+    if (call->count == 2 &&
+        name_is_one_of(call->words[1].text, STR("--version|-version|-v|--help|--product-version")))
+        return true;
+    for (size_t i = 1; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (!word_known(call->words[i]) || str_findi(arg, STR("launcher"), 0) < arg.n ||
+            str_findi(arg, STR("cmd-prefix"), 0) < arg.n)
+            return false;
+        if (name_is_one_of(arg, STR("--headless|-headless"))) {
+            headless = true;
+        } else if (arg.n && arg.p[0] != '-') {
+            page = true;
+            if (guard_is_url(arg) && !is_local_page(arg))
+                return false;
+        } else {
+            /* A URL inside an option: --app=https://… */
+            struct str value = str_from(arg, str_find_char(arg, '=', 0) + 1);
+            if (str_find(value, STR("://"), 0) < value.n && !is_local_page(value))
+                return false;
+        }
+    }
+    return headless && page;
+}
+
+void judge_browser(struct guard *g, const struct guard_call *call)
+{
+    if (browser_is_harmless(call))
+        return;
+    struct word at = call->words[0];
+    for (size_t i = 1; i < call->count; i++)
+        if (guard_is_url(call->words[i].text))
+            at = call->words[i];
+    guard_find(g, GUARD_LAUNCH_BROWSER, at, name_program(call->words[0].text), NULL, NULL);
+}
