@@ -303,7 +303,9 @@ static void fix_read(const struct policy_settings *s, const struct policy_reques
                      uint32_t entry, struct buf *fix)
 {
     size_t closed = entry ? s->deny_read.items[entry - 1].path.n : 0;
-    if (r->access == POLICY_READ && r->path.class == PATH_FILE && r->path.text.n > closed)
+    if (str_eq(entry_from(&s->deny_read, entry), STR("cordon"))) /* journals of --undo */
+        buf_add(fix, str_of(no_option));
+    else if (r->access == POLICY_READ && r->path.class == PATH_FILE && r->path.text.n > closed)
         add_option(fix, "--allow-read", r->path.text);
     else
         fix_own_rule(&s->deny_read, entry, "--deny-read", fix);

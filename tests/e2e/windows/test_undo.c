@@ -37,9 +37,9 @@ static void list_all(const wchar_t *path, const wchar_t *below, struct buf *out)
         bool folder = f->dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY;
         uint64_t hash = 14695981039346656037u;
         swprintf(name, 2 * MAX_PATH, L"%ls\\%ls", path, f->cFileName);
-        HANDLE file = folder ? INVALID_HANDLE_VALUE
-                             : CreateFileW(name, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING,
-                                           0, NULL);
+        HANDLE file =
+            folder ? INVALID_HANDLE_VALUE
+                   : CreateFileW(name, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL);
         unsigned char chunk[4096];
         for (DWORD n; file != INVALID_HANDLE_VALUE &&
                       ReadFile(file, chunk, sizeof chunk, &n, NULL) && n > 0;)
@@ -94,16 +94,17 @@ static bool same(const struct buf *before, const struct buf *after)
 static void set_up(void)
 {
     static const char *const folders[] = {"ws", "ws\\Sub", "ws\\Sub\\deep", "ws\\empty"};
-    static const char *const files[] = {"ws\\File.txt", "ws\\other", "ws\\Sub\\in", "ws\\Sub\\deep\\x"};
+    static const char *const files[] = {"ws\\File.txt", "ws\\other", "ws\\Sub\\in",
+                                        "ws\\Sub\\deep\\x"};
     remove_tree(path_of("ws"));
     for (size_t i = 0; i < 4; i++)
         CreateDirectoryA(path_of(folders[i]), NULL);
     for (size_t i = 0; i < 4; i++)
         put(files[i], i ? "old\n" : "one\ntwo\n");
     for (int i = 7; i >= 0; i--) {
-        HANDLE file = CreateFileA(path_of(i < 4 ? folders[i] : files[i - 4]),
-                                  FILE_WRITE_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE, NULL,
-                                  OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+        HANDLE file = CreateFileA(path_of(i < 4 ? folders[i] : files[i - 4]), FILE_WRITE_ATTRIBUTES,
+                                  FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING,
+                                  FILE_FLAG_BACKUP_SEMANTICS, NULL);
         FILETIME time = {1234567u * 10u, 0x01D00000u + (DWORD)i};
         SetFileTime(file, NULL, &time, &time);
         CloseHandle(file);
@@ -184,7 +185,8 @@ static void test_case(void)
     snapshot(&before);
     confined("--undo", "cmd /c \"ren File.txt FILE.txt & ren Sub SUB\"", &out);
     snapshot(&between);
-    bool renamed = has(&between, "FILE.txt ") && has(&between, "SUB ") && !has(&between, "File.txt");
+    bool renamed =
+        has(&between, "FILE.txt ") && has(&between, "SUB ") && !has(&between, "File.txt");
     int code = run("%C% undo", &out);
     snapshot(&after);
     if (!ok(renamed && code == 0 && same(&before, &after), "names that changed in case alone")) {
@@ -236,7 +238,8 @@ static void test_words(void)
     auto_buf struct buf out = {0};
     set_up();
     run("%C% runs --drop all", NULL);
-    confined("--undo", "cmd /c \"echo run> File.txt & echo run> Sub\\in & echo run> Sub\\new\"", &out);
+    confined("--undo", "cmd /c \"echo run> File.txt & echo run> Sub\\in & echo run> Sub\\new\"",
+             &out);
     int code = run("%C% undo Sub\\in", &out);
     ok(code == 0 && is_text("ws\\Sub\\in", "old\n") && exists("ws\\Sub\\new") &&
            !is_text("ws\\File.txt", "one\ntwo\n"),
@@ -367,6 +370,42 @@ static void test_links(void)
        "a folder replaced by a junction is not followed");
 }
 
+/* The program dies, and its tree with it: what the journal does not know of is named. */
+static void test_killed(unsigned rounds)
+{
+    unsigned restored = 0, named = 0;
+    for (unsigned i = 0; i < rounds; i++) {
+        auto_buf struct buf before = {0}, after = {0}, out = {0};
+        set_up();
+        snapshot(&before);
+        struct command c = confined_start(
+            "--undo", "cmd /c \"echo run> File.txt & del other & ren Sub\\in in2 & echo n> new & "
+                      "%P% sleep 20000\"");
+        for (int waited = 0; waited < 1000 && !exists("ws\\new"); waited++)
+            Sleep(10);
+        bool changed = exists("ws\\new") && exists("ws\\Sub\\in2") && !exists("ws\\other");
+        Sleep(20 * i);
+        TerminateProcess(c.process, 1);
+        command_end(&c, 10000, NULL);
+        gone_within("probe-undo.exe", 5000);
+        int code = run("%C% undo", &out);
+        bool back = is_text("ws\\other", "old\n") && is_text("ws\\Sub\\in", "old\n") &&
+                    !exists("ws\\Sub\\in2");
+        named += has(&out, "left alone: new") || !exists("ws\\new");
+        if (code == 1)
+            code = run("%C% undo --force", &out);
+        snapshot(&after);
+        restored += changed && back && code == 0 && is_text("ws\\File.txt", "one\ntwo\n") &&
+                    !exists("ws\\new");
+        if (restored <= i) {
+            note_output(&out);
+            note_difference(&before, &after);
+        }
+    }
+    ok(restored == rounds && named == rounds,
+       "cordon killed %u times: undo restores it or names what not", rounds);
+}
+
 /* ---- random changes ---- */
 
 static bool random_one(unsigned seed)
@@ -423,6 +462,7 @@ int main(void)
     test_live();
     test_limit();
     test_links();
+    test_killed(harness_soak() ? 50 : 3);
     test_random();
     return harness_done();
 }

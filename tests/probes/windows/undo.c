@@ -150,7 +150,10 @@ static void step(void)
     case 8: cut(a); break;
     case 9: write_mapped(a); break;
     case 10: DeleteFileW(a); break;
-    case 11: write_some(open_some(a, GENERIC_WRITE | DELETE, OPEN_EXISTING, FILE_FLAG_DELETE_ON_CLOSE), 3); break;
+    case 11:
+        write_some(open_some(a, GENERIC_WRITE | DELETE, OPEN_EXISTING, FILE_FLAG_DELETE_ON_CLOSE),
+                   3);
+        break;
     case 12: MoveFileW(a, b); break;
     case 13: MoveFileExW(a, b, MOVEFILE_REPLACE_EXISTING); break;
     case 14: other_case(a); break;
