@@ -15,8 +15,8 @@ struct run_options {
     bool audit_all, audit_raw;
     bool require_kernel;                   /* refuse to run where the kernel does not confine */
     bool medium_integrity, allow_elevated; /* Windows: weakenings that were asked for */
-    const char *undo;        /* "" or "strict"; NULL: the run keeps no journal */
-    uint64_t undo_limit;     /* bytes; 0: the default */
+    const char *undo;                      /* "" or "strict"; NULL: the run keeps no journal */
+    uint64_t undo_limit;                   /* bytes; 0: the default */
     const char *wine_prefix; /* Linux: the prefix of a Windows program; NULL: a private one */
     bool own_process;        /* the process is Cordon's, not a host's */
     bool probes;             /* this program can be started as the ladder's probe */

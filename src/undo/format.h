@@ -15,7 +15,7 @@ enum {
     UNDO_VERSION = 1,
     UNDO_MOST_ROOTS = 64,
     UNDO_LONGEST_PATH = 4096,
-    UNDO_LONGEST_NAME = 765, /* 255 units of UTF-16 */
+    UNDO_LONGEST_NAME = 765,         /* 255 units of UTF-16 */
     UNDO_LONGEST_TEXT = 4096,        /* a command, a link's target, a reason */
     UNDO_LONGEST_ATTRIBUTES = 65536, /* extended attributes of one file */
     UNDO_LONGEST_RECORD = 1 << 20,

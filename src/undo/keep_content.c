@@ -6,7 +6,8 @@
 
 #include "undo/keep_inside.h"
 
-static int lose(struct keep *k, struct undo_record *record, const struct fs_stat *st, const char *why)
+static int lose(struct keep *k, struct undo_record *record, const struct fs_stat *st,
+                const char *why)
 {
     snprintf(k->reason, sizeof k->reason, "%s", why);
     if (k->strict)
@@ -75,8 +76,7 @@ int keep_copy(struct keep *k, const struct keep_place *place, const struct undo_
         return file == -ENOENT || file == -ELOOP
                    ? -EAGAIN
                    : lose(k, &record, place->st, "it could not be read");
-    if (fs_stat(file, "", &st) || st.device != place->st->device ||
-        st.inode != place->st->inode) {
+    if (fs_stat(file, "", &st) || st.device != place->st->device || st.inode != place->st->inode) {
         fs_close(file);
         return -EAGAIN;
     }
@@ -184,9 +184,8 @@ int keep_away(struct keep *k, const struct keep_place *place, const struct undo_
     }
     char target[UNDO_LONGEST_TEXT];
     struct undo_record record = keep_record(path, st);
-    int n = fs_is_link(st->mode)
-                ? fs_read_link(place->parent, place->leaf, target, sizeof target)
-                : 0;
+    int n =
+        fs_is_link(st->mode) ? fs_read_link(place->parent, place->leaf, target, sizeof target) : 0;
     if (n < 0 || n == (int)sizeof target)
         return lose(k, &record, st, "the link could not be read");
     record.how = UNDO_TARGET;

@@ -28,9 +28,9 @@ struct keep {
     bool broken; /* the log cannot be written any more: nothing after this is covered */
     char reason[LONGEST_REASON];
     struct buf record;
-    struct undo_time end;   /* of the tree; 0: not yet */
-    bool pending;          /* a change is recorded and not yet made */
-    uint64_t linked;       /* object that the pending change relies on, counted from 1 */
+    struct undo_time end;     /* of the tree; 0: not yet */
+    bool pending;             /* a change is recorded and not yet made */
+    uint64_t linked;          /* object that the pending change relies on, counted from 1 */
     struct fs_stat gone;      /* whose last name goes with the pending change; links 0: none */
     struct fs_stat linked_of; /* the inode of linked */
     struct handle {
@@ -61,7 +61,8 @@ struct undo_ident keep_ident(const struct fs_stat *st);
 struct undo_record keep_record(const struct undo_path *path, const struct fs_stat *st);
 
 /* Records how the object is apart from its content. */
-int keep_note_meta(struct keep *k, fs_file file, const struct undo_path *path, const struct fs_stat *st);
+int keep_note_meta(struct keep *k, fs_file file, const struct undo_path *path,
+                   const struct fs_stat *st);
 
 /* A change in a folder changes its times. */
 int keep_note_folder(struct keep *k, const struct keep_place *place, const struct undo_path *path);

@@ -41,8 +41,7 @@ bool keep_set_bits(struct keep *k, const struct fs_stat *st, unsigned bits)
     }
     struct known *place = keep_find_known(k, st->device, st->inode);
     k->known_used += place->bits == 0;
-    *place =
-        (struct known){st->device, st->inode, (unsigned char)(place->bits | bits | KEEP_USED)};
+    *place = (struct known){st->device, st->inode, (unsigned char)(place->bits | bits | KEEP_USED)};
     return true;
 }
 
@@ -124,7 +123,8 @@ struct undo_record keep_record(const struct undo_path *path, const struct fs_sta
                                 .accessed = st->accessed};
 }
 
-int keep_note_meta(struct keep *k, fs_file file, const struct undo_path *path, const struct fs_stat *st)
+int keep_note_meta(struct keep *k, fs_file file, const struct undo_path *path,
+                   const struct fs_stat *st)
 {
     auto_buf struct buf attributes = {0};
     if (keep_bits(k, st) & (KEEP_MADE | KEEP_META))

@@ -283,7 +283,8 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
         undoing_decide(&u);
         for (uint32_t i = 0; i < u.m->head.root_count; i++) {
             struct fs_stat st;
-            u.tasks[i + 1].quiet = fs_stat(u.roots[i], "", &st) == 0 && undoing_is_untouched(&u, &st);
+            u.tasks[i + 1].quiet =
+                fs_stat(u.roots[i], "", &st) == 0 && undoing_is_untouched(&u, &st);
         }
         if (options->dry)
             tell_plan(&u);

@@ -27,7 +27,7 @@ struct undoing {
     const struct restore_options *o;
     struct restore_counts *counts;
     fs_file roots[UNDO_MOST_ROOTS];
-    bool staging[UNDO_MOST_ROOTS];       /* made */
+    bool staging[UNDO_MOST_ROOTS];          /* made */
     struct fs_stat before[UNDO_MOST_ROOTS]; /* the root before staging changed its times */
     char stage_name[STORE_LONGEST_ID + 16];
     struct keep *keep;  /* the undo's own journal */

@@ -59,7 +59,8 @@ struct store_journal {
 };
 
 /* Reads a run. Returns a code and a sentence on failure; lock: fails if the run is live. */
-int store_read(fs_file store, const char *id, struct store_journal *out, char *why, size_t capacity);
+int store_read(fs_file store, const char *id, struct store_journal *out, char *why,
+               size_t capacity);
 void store_close(struct store_journal *j);
 #define auto_store_journal __attribute__((cleanup(store_close)))
 

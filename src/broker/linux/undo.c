@@ -108,7 +108,8 @@ int undo_link(struct broker *b, struct request *r, const struct resolved *from,
     if (!b->undo)
         return 0;
     struct told first, second;
-    return answer(b, r, to->path, keep_link(b->undo, place_of(from, &first), place_of(to, &second)));
+    return answer(b, r, to->path,
+                  keep_link(b->undo, place_of(from, &first), place_of(to, &second)));
 }
 
 void undo_after(struct broker *b, int error, const struct resolved *made)

@@ -88,11 +88,11 @@ struct broker {
     struct broker_root *roots;
     size_t root_count;
     bool stopping, unconfined;
-    bool report_grants; /* --audit-all */
-    struct keep *undo;  /* the journal of --undo; NULL: none */
-    uint64_t undo_lost; /* objects that it could not keep */
+    bool report_grants;         /* --audit-all */
+    struct keep *undo;          /* the journal of --undo; NULL: none */
+    uint64_t undo_lost;         /* objects that it could not keep */
     CRITICAL_SECTION undo_lock; /* from the record of a change until it is made */
-    bool first;         /* the first process is being created */
+    bool first;                 /* the first process is being created */
 };
 
 /* Times of a file that the process has open; see times.c. */
@@ -269,7 +269,8 @@ bool undo_attributes(struct request *r, HANDLE file, struct str path);
 /* The same for names. After true, undo_after must be called with the outcome; made: the new name. */
 bool undo_create(struct request *r, const struct place *place, uint32_t type);
 bool undo_remove(struct request *r, HANDLE file, struct str path);
-bool undo_rename(struct request *r, HANDLE file, struct str path, const struct place *to, bool link);
+bool undo_rename(struct request *r, HANDLE file, struct str path, const struct place *to,
+                 bool link);
 void undo_after(struct request *r, NTSTATUS status, const struct place *made);
 
 /* A folder becomes a link, or a link a folder. After true, undo_after must be called. */

@@ -370,7 +370,7 @@ void change_control(struct request *r)
         return;
     }
     if (!undo_replace(r, s.own, s.question.path.text,
-                      code == SET_REPARSE       ? FS_LINK
+                      code == SET_REPARSE ? FS_LINK
                       : s.facts.directory ? FS_FOLDER
                                           : FS_REGULAR))
         return;

@@ -28,8 +28,8 @@
 #include "lib/linux/ask.h"
 #include "lib/linux/prepare.h"
 #include "lib/undo.h"
-#include "undo/store.h"
 #include "policy/narrow.h"
+#include "undo/store.h"
 
 extern char **environ;
 

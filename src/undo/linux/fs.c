@@ -58,8 +58,8 @@ struct fs_stat fs_stat_of(const struct stat *st)
 {
     return (struct fs_stat){.device = st->st_dev,
                             .inode = st->st_ino,
-                            .links = st->st_nlink > UINT32_MAX ? UINT32_MAX
-                                                               : (uint32_t)st->st_nlink,
+                            .links =
+                                st->st_nlink > UINT32_MAX ? UINT32_MAX : (uint32_t)st->st_nlink,
                             .mode = st->st_mode,
                             .user = st->st_uid,
                             .group = st->st_gid,
@@ -100,8 +100,8 @@ fs_file fs_open_beneath(fs_file root, const char *path)
 
 fs_file fs_open_folder(fs_file in, const char *name)
 {
-    return opened(openat((int)in, name[0] ? name : ".",
-                         O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    return opened(
+        openat((int)in, name[0] ? name : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 fs_file fs_open_object(fs_file in, const char *name)
@@ -273,8 +273,8 @@ int fs_remove(fs_file in, const char *name, bool folder)
 
 int fs_rename(fs_file from, const char *name, fs_file to, const char *new_name, bool over)
 {
-    return result((int)syscall(SYS_renameat2, (int)from, name, (int)to, new_name,
-                               over ? 0 : NO_REPLACE));
+    return result(
+        (int)syscall(SYS_renameat2, (int)from, name, (int)to, new_name, over ? 0 : NO_REPLACE));
 }
 
 int fs_link(fs_file from, const char *name, fs_file to, const char *new_name)

@@ -45,7 +45,8 @@ static void find_names(struct keep *k, int folder, char *path, size_t n, int dep
                     continue;
                 struct undo_record record = keep_record(&below, &h->st);
                 keep_object_name(h->object, own);
-                if (keep_add(k, &record) == 0 && !k->broken && fs_remove(k->objects, own, false) == 0)
+                if (keep_add(k, &record) == 0 && !k->broken &&
+                    fs_remove(k->objects, own, false) == 0)
                     *h = k->handles[--k->handle_count];
                 break;
             }

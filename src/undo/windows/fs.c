@@ -62,8 +62,7 @@ static int64_t ticks_of(struct undo_time t)
 
 static struct undo_time time_of(int64_t ticks)
 {
-    return (struct undo_time){ticks / 10000000 - 11644473600,
-                              (uint32_t)(ticks % 10000000) * 100};
+    return (struct undo_time){ticks / 10000000 - 11644473600, (uint32_t)(ticks % 10000000) * 100};
 }
 
 /* ---- opening ---- */
@@ -166,9 +165,9 @@ static bool is_spelled(fs_file in, const char *name)
         fs_close(folder);
         return false;
     }
-    NTSTATUS status = NtQueryDirectoryFile(handle_of(folder), NULL, NULL, NULL, &io, &found,
-                                           sizeof found, (FILE_INFORMATION_CLASS)NAMES_INFORMATION,
-                                           TRUE, &leaf, TRUE);
+    NTSTATUS status =
+        NtQueryDirectoryFile(handle_of(folder), NULL, NULL, NULL, &io, &found, sizeof found,
+                             (FILE_INFORMATION_CLASS)NAMES_INFORMATION, TRUE, &leaf, TRUE);
     fs_close(folder);
     return status >= 0 && found.info.length == leaf.Length &&
            memcmp(found.info.name, units, leaf.Length) == 0;
@@ -221,8 +220,8 @@ fs_file fs_open_root(const char *path)
     wchar_t *name = fs_wide_path(&arena, str_of(path));
     HANDLE folder =
         name ? CreateFileW(name, FILE_LIST_DIRECTORY | FILE_TRAVERSE | LOOK, SHARE, NULL,
-                           OPEN_EXISTING,
-                           FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL)
+                           OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
+                           NULL)
              : INVALID_HANDLE_VALUE;
     return folder == INVALID_HANDLE_VALUE ? -ENOENT : no_link((fs_file)folder);
 }
@@ -402,8 +401,9 @@ static void make_writable(HANDLE object)
                                (FILE_INFORMATION_CLASS)NT_BASIC) < 0 ||
         !(basic.attributes & FILE_ATTRIBUTE_READONLY))
         return;
-    basic = (struct nt_basic){.attributes = (basic.attributes & SETTABLE & ~FILE_ATTRIBUTE_READONLY) |
-                                            FILE_ATTRIBUTE_NORMAL};
+    basic =
+        (struct nt_basic){.attributes = (basic.attributes & SETTABLE & ~FILE_ATTRIBUTE_READONLY) |
+                                        FILE_ATTRIBUTE_NORMAL};
     NtSetInformationFile(object, &io, &basic, sizeof basic, (FILE_INFORMATION_CLASS)NT_BASIC);
 }
 
@@ -413,8 +413,8 @@ int fs_remove(fs_file in, const char *name, bool folder)
     BOOLEAN plain = TRUE;
     /* The name goes at once, although somebody may have the file open. */
     ULONG flags = NT_DISPOSITION_DELETE | NT_DISPOSITION_POSIX | NT_DISPOSITION_IGNORE_READONLY;
-    fs_file object = open_existing(in, name, DELETE | FILE_WRITE_ATTRIBUTES,
-                                   folder ? FILE_DIRECTORY_FILE : 0);
+    fs_file object =
+        open_existing(in, name, DELETE | FILE_WRITE_ATTRIBUTES, folder ? FILE_DIRECTORY_FILE : 0);
     if (object < 0)
         return (int)object;
     NTSTATUS status = NtSetInformationFile(handle_of(object), &io, &flags, sizeof flags,
@@ -528,9 +528,9 @@ int fs_make_other(fs_file in, const char *name, uint32_t mode, const char *targe
             return -EINVAL;
         data[i] = (unsigned char)(high << 4 | low);
     }
-    NTSTATUS status = open_at(in, name, FILE_WRITE_ATTRIBUTES | DELETE, FILE_CREATE,
-                              target[0] == 'd' ? FILE_DIRECTORY_FILE : FILE_NON_DIRECTORY_FILE,
-                              &link);
+    NTSTATUS status =
+        open_at(in, name, FILE_WRITE_ATTRIBUTES | DELETE, FILE_CREATE,
+                target[0] == 'd' ? FILE_DIRECTORY_FILE : FILE_NON_DIRECTORY_FILE, &link);
     if (status < 0)
         return error_of(status);
     status = NtFsControlFile(link, NULL, NULL, NULL, &io, FSCTL_SET_REPARSE_POINT, data,
@@ -551,9 +551,9 @@ int fs_list(fs_file folder, struct arena *arena, const char ***out, size_t *coun
     *out = NULL;
     *count = 0;
     for (bool first = true; bytes; first = false) {
-        NTSTATUS status = NtQueryDirectoryFile(
-            handle_of(folder), NULL, NULL, NULL, &io, bytes, PIECE,
-            (FILE_INFORMATION_CLASS)NAMES_INFORMATION, FALSE, NULL, first);
+        NTSTATUS status =
+            NtQueryDirectoryFile(handle_of(folder), NULL, NULL, NULL, &io, bytes, PIECE,
+                                 (FILE_INFORMATION_CLASS)NAMES_INFORMATION, FALSE, NULL, first);
         if (status == STATUS_NO_MORE_FILES || status == STATUS_NO_SUCH_FILE)
             return 0;
         if (status < 0)
@@ -625,8 +625,8 @@ static void set_list(HANDLE object, struct str wanted)
 static int set_basic(HANDLE object, struct nt_basic basic)
 {
     IO_STATUS_BLOCK io;
-    return error_of(NtSetInformationFile(object, &io, &basic, sizeof basic,
-                                         (FILE_INFORMATION_CLASS)NT_BASIC));
+    return error_of(
+        NtSetInformationFile(object, &io, &basic, sizeof basic, (FILE_INFORMATION_CLASS)NT_BASIC));
 }
 
 int fs_restore_meta(fs_file in, const char *name, const struct undo_record *meta, bool times,
@@ -634,8 +634,7 @@ int fs_restore_meta(fs_file in, const char *name, const struct undo_record *meta
 {
     struct fs_stat st;
     struct str kept = meta->attributes;
-    fs_file object =
-        open_existing(in, name, FILE_WRITE_ATTRIBUTES | READ_CONTROL | WRITE_DAC, 0);
+    fs_file object = open_existing(in, name, FILE_WRITE_ATTRIBUTES | READ_CONTROL | WRITE_DAC, 0);
     if (object == -EACCES)
         object = open_existing(in, name, FILE_WRITE_ATTRIBUTES, 0);
     if (object < 0)
@@ -674,7 +673,8 @@ void fs_set_times(fs_file object, struct undo_time accessed, struct undo_time mo
 int fs_lock(fs_file file, bool exclusive, bool wait)
 {
     OVERLAPPED place = {.OffsetHigh = 0x40000000}; /* beyond any content */
-    DWORD flags = (exclusive ? LOCKFILE_EXCLUSIVE_LOCK : 0) | (wait ? 0 : LOCKFILE_FAIL_IMMEDIATELY);
+    DWORD flags =
+        (exclusive ? LOCKFILE_EXCLUSIVE_LOCK : 0) | (wait ? 0 : LOCKFILE_FAIL_IMMEDIATELY);
     return LockFileEx(handle_of(file), flags, 0, 1, 0, &place) ? 0 : -EWOULDBLOCK;
 }
 

@@ -70,7 +70,8 @@ bool store_path(bool create, char *out, size_t capacity, char *why, size_t why_c
     }
     if ((create && !make(&arena, name)) || fs_final_path(name, path, sizeof path)) {
         snprintf(why, why_capacity,
-                 "cannot open the folder of journals %.200s; inside a run it is out of reach", name);
+                 "cannot open the folder of journals %.200s; inside a run it is out of reach",
+                 name);
         return false;
     }
     return snprintf(out, capacity, "%s", path) < (int)capacity;
@@ -82,16 +83,16 @@ static bool close_to_others(const char *path)
     auto_arena struct arena arena = {0};
     struct token_descriptor d;
     wchar_t *name = fs_wide_path(&arena, str_of(path));
-    HANDLE folder = name ? CreateFileW(name, READ_CONTROL | WRITE_DAC | WRITE_OWNER,
-                                       FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
-                                       OPEN_EXISTING,
-                                       FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
-                                       NULL)
-                         : INVALID_HANDLE_VALUE;
-    bool closed = folder != INVALID_HANDLE_VALUE && describe(&d) &&
-                  SetKernelObjectSecurity(
-                      folder, DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION,
-                      &d.descriptor);
+    HANDLE folder =
+        name ? CreateFileW(name, READ_CONTROL | WRITE_DAC | WRITE_OWNER,
+                           FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                           OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
+                           NULL)
+             : INVALID_HANDLE_VALUE;
+    bool closed =
+        folder != INVALID_HANDLE_VALUE && describe(&d) &&
+        SetKernelObjectSecurity(
+            folder, DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION, &d.descriptor);
     /* Without labels (FAT, Wine) the rules of the run are what closes it. */
     if (closed)
         SetKernelObjectSecurity(folder, LABEL_SECURITY_INFORMATION, &d.descriptor);
