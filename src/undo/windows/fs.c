@@ -392,19 +392,26 @@ int fs_make_folder(fs_file in, const char *name)
     return error_of(status);
 }
 
-/* A read-only file cannot be removed or replaced. */
-static void make_writable(HANDLE object)
+static int set_basic(HANDLE object, struct nt_basic basic)
+{
+    IO_STATUS_BLOCK io;
+    return error_of(
+        NtSetInformationFile(object, &io, &basic, sizeof basic, (FILE_INFORMATION_CLASS)NT_BASIC));
+}
+
+/* A read-only file cannot be removed or replaced. Returns its attributes; 0: it is none. */
+static ULONG make_writable(HANDLE object)
 {
     struct nt_basic basic;
     IO_STATUS_BLOCK io;
     if (NtQueryInformationFile(object, &io, &basic, sizeof basic,
                                (FILE_INFORMATION_CLASS)NT_BASIC) < 0 ||
         !(basic.attributes & FILE_ATTRIBUTE_READONLY))
-        return;
-    basic =
-        (struct nt_basic){.attributes = (basic.attributes & SETTABLE & ~FILE_ATTRIBUTE_READONLY) |
-                                        FILE_ATTRIBUTE_NORMAL};
-    NtSetInformationFile(object, &io, &basic, sizeof basic, (FILE_INFORMATION_CLASS)NT_BASIC);
+        return 0;
+    ULONG before = basic.attributes & SETTABLE;
+    ULONG rest = before & ~(ULONG)FILE_ATTRIBUTE_READONLY;
+    set_basic(object, (struct nt_basic){.attributes = rest ? rest : FILE_ATTRIBUTE_NORMAL});
+    return before;
 }
 
 int fs_remove(fs_file in, const char *name, bool folder)
@@ -420,16 +427,19 @@ int fs_remove(fs_file in, const char *name, bool folder)
     NTSTATUS status = NtSetInformationFile(handle_of(object), &io, &flags, sizeof flags,
                                            (FILE_INFORMATION_CLASS)NT_DISPOSITION_EX);
     if (status < 0 && status != STATUS_DIRECTORY_NOT_EMPTY) {
-        make_writable(handle_of(object));
+        ULONG before = make_writable(handle_of(object));
         status = NtSetInformationFile(handle_of(object), &io, &plain, sizeof plain,
                                       (FILE_INFORMATION_CLASS)NT_DISPOSITION);
+        /* It may have other names. */
+        if (before)
+            set_basic(handle_of(object), (struct nt_basic){.attributes = before});
     }
     fs_close(object);
     return error_of(status);
 }
 
 /* Renames or links an open object. */
-static NTSTATUS give_name(HANDLE object, fs_file to, const char *name, bool over, int class)
+static NTSTATUS give_name(HANDLE object, fs_file to, const char *name, ULONG flags, int class)
 {
     union {
         struct nt_rename info;
@@ -441,7 +451,7 @@ static NTSTATUS give_name(HANDLE object, fs_file to, const char *name, bool over
     if (!to_units(name, units, &leaf))
         return STATUS_OBJECT_NAME_INVALID;
     memset(&new_name, 0, sizeof new_name);
-    new_name.info.flags = over;
+    new_name.info.flags = flags;
     new_name.info.root = handle_of(to);
     new_name.info.length = leaf.Length;
     memcpy(new_name.info.name, units, leaf.Length);
@@ -454,13 +464,17 @@ int fs_rename(fs_file from, const char *name, fs_file to, const char *new_name, 
     fs_file object = open_existing(from, name, DELETE, 0);
     if (object < 0)
         return (int)object;
-    NTSTATUS status = give_name(handle_of(object), to, new_name, over, NT_RENAME);
+    ULONG flags = NT_REPLACE_IF_EXISTS | NT_POSIX_SEMANTICS | NT_IGNORE_READONLY;
+    NTSTATUS status = give_name(handle_of(object), to, new_name, over ? flags : 0,
+                                over ? NT_RENAME_EX : NT_RENAME);
+    if (status < 0 && over)
+        status = give_name(handle_of(object), to, new_name, NT_REPLACE_IF_EXISTS, NT_RENAME);
     if (status < 0 && over) {
         fs_file there = open_existing(to, new_name, FILE_WRITE_ATTRIBUTES, 0);
         if (there >= 0)
             make_writable(handle_of(there));
         fs_close(there);
-        status = give_name(handle_of(object), to, new_name, over, NT_RENAME);
+        status = give_name(handle_of(object), to, new_name, NT_REPLACE_IF_EXISTS, NT_RENAME);
     }
     fs_close(object);
     return error_of(status);
@@ -471,7 +485,7 @@ int fs_link(fs_file from, const char *name, fs_file to, const char *new_name)
     fs_file object = open_existing(from, name, FILE_WRITE_ATTRIBUTES, FILE_NON_DIRECTORY_FILE);
     if (object < 0)
         return (int)object;
-    NTSTATUS status = give_name(handle_of(object), to, new_name, false, NT_LINK);
+    NTSTATUS status = give_name(handle_of(object), to, new_name, 0, NT_LINK);
     fs_close(object);
     return error_of(status);
 }
@@ -620,13 +634,6 @@ static void set_list(HANDLE object, struct str wanted)
                                             ? PROTECTED_DACL_SECURITY_INFORMATION
                                             : UNPROTECTED_DACL_SECURITY_INFORMATION),
                                 (PSECURITY_DESCRIPTOR)list.bytes);
-}
-
-static int set_basic(HANDLE object, struct nt_basic basic)
-{
-    IO_STATUS_BLOCK io;
-    return error_of(
-        NtSetInformationFile(object, &io, &basic, sizeof basic, (FILE_INFORMATION_CLASS)NT_BASIC));
 }
 
 int fs_restore_meta(fs_file in, const char *name, const struct undo_record *meta, bool times,
