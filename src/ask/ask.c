@@ -40,7 +40,7 @@ const char *ask_scope_name(enum ask_scope scope)
 
 const char *ask_by_name(enum ask_by by)
 {
-    static const char *const names[] = {"time-out", "terminal", "callback", "fd", "closed"};
+    static const char *const names[] = {"time-out", "terminal", "callback", "fd", "closed", "pipe"};
     return names[by];
 }
 

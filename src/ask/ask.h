@@ -49,7 +49,8 @@ enum ask_by {
     ASK_BY_TERMINAL,
     ASK_BY_CALLBACK, /* of cordon_run() */
     ASK_BY_FD,       /* --ask-fd */
-    ASK_BY_CLOSED    /* whoever answers has gone */
+    ASK_BY_CLOSED,   /* whoever answers has gone */
+    ASK_BY_PIPE      /* --ask-pipe */
 };
 
 /* "once", "folder", "terminal" and so on. */

@@ -170,6 +170,6 @@ bool system_replace_file(const char *path, struct str content, char *why, size_t
 
 /* The options about questions; a failure is printed. */
 struct run_options;
-int cli_ask(struct run_options *o, const char *fds, const char *timeout);
+int cli_ask(struct run_options *o, const char *fds, const char *pipe, const char *timeout);
 
 #endif

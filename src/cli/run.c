@@ -143,7 +143,7 @@ struct typed_run {
     struct arena arena;
     struct buf message; /* why it failed or was ended, for --json */
     const char *unset[MOST_UNSET];
-    const char *integrity, *learned, *learn_how, *strict, *limit, *ask_fd, *ask_timeout;
+    const char *integrity, *learned, *learn_how, *strict, *limit, *ask_fd, *ask_pipe, *ask_timeout;
     bool json, quiet, verbose, help, dashes, learn, learn_allow, undo;
     bool told; /* the object of --json is printed */
 };
@@ -169,6 +169,7 @@ static int take_options(struct typed_run *t, struct cordon_policy *p, struct arg
         {.name = "undo-limit", .value = &t->limit},
         {.name = "ask", .flag = &t->o.ask_terminal},
         {.name = "ask-fd", .value = &t->ask_fd},
+        {.name = "ask-pipe", .value = &t->ask_pipe},
         {.name = "ask-timeout", .value = &t->ask_timeout},
         {.name = "unset", .value = t->unset, .count = &t->o.unset_count, .most = MOST_UNSET}};
     int rc = options_take(args, own, sizeof own / sizeof *own, p, &t->dashes);
@@ -196,7 +197,7 @@ static int check_learn(struct typed_run *t, const char *name)
         return print_failure("--learn is given alone or as --learn=allow");
     if (t->learn_allow && strcmp(name, "run") != 0)
         return print_failure("--learn=allow is for cordon run");
-    if (t->learn_allow && (t->o.ask_terminal || t->ask_fd))
+    if (t->learn_allow && (t->o.ask_terminal || t->ask_fd || t->ask_pipe))
         return print_failure("--learn=allow answers by itself: leave out --ask");
     if (t->learned && !t->learn)
         return print_failure("-o names the policy file that --learn writes; add --learn");
@@ -211,8 +212,8 @@ static int check_options(struct typed_run *t, const char *name)
     int rc = check_undo(t);
     if (rc == 0)
         rc = check_learn(t, name);
-    if (rc == 0 && (t->o.ask_terminal || t->ask_fd || t->ask_timeout))
-        rc = cli_ask(&t->o, t->ask_fd, t->ask_timeout);
+    if (rc == 0 && (t->o.ask_terminal || t->ask_fd || t->ask_pipe || t->ask_timeout))
+        rc = cli_ask(&t->o, t->ask_fd, t->ask_pipe, t->ask_timeout);
     return rc;
 }
 

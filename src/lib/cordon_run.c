@@ -69,6 +69,7 @@ int cordon_run_options_set(struct cordon_run_options *o, const char *option, con
     struct str name = str_of(option);
     bool *place = switch_of(&o->run, name);
     bool audit = str_eq(name, STR("audit")), prefix = str_eq(name, STR("wine-prefix"));
+    bool pipe = str_eq(name, STR("ask-pipe"));
     bool unset = str_eq(name, STR("unset")), integrity = str_eq(name, STR("integrity"));
     if (str_eq(name, STR("undo"))) {
         if (value && strcmp(value, "strict") != 0)
@@ -86,7 +87,7 @@ int cordon_run_options_set(struct cordon_run_options *o, const char *option, con
     }
     if (str_eq(name, STR("undo-limit")))
         return value ? policy_read_memory(str_of(value), &o->run.undo_limit) : CORDON_E_VALUE;
-    if (!place && !audit && !prefix && !unset && !integrity)
+    if (!place && !audit && !prefix && !pipe && !unset && !integrity)
         return CORDON_E_UNKNOWN;
     if ((place != NULL) != (value == NULL))
         return CORDON_E_VALUE;
@@ -104,7 +105,7 @@ int cordon_run_options_set(struct cordon_run_options *o, const char *option, con
     if (unset)
         o->unset[o->run.unset_count++] = copy;
     else
-        *(audit ? &o->run.audit : &o->run.wine_prefix) = copy;
+        *(audit ? &o->run.audit : pipe ? &o->run.ask_pipe : &o->run.wine_prefix) = copy;
     return 0;
 }
 
@@ -193,8 +194,6 @@ int cordon_run(struct cordon_policy *p, const struct cordon_run_options *options
     if (p->policy)
         return api_fail(p, CORDON_E_CONFLICT,
                         "this policy was used already; make a new one for each run");
-    if ((o.ask || o.ask_fds) && !question_supported())
-        return api_fail(p, CORDON_E_VALUE, "--ask is not built for Windows yet");
     if (argc == 0)
         return api_fail(p, CORDON_E_VALUE, "no command given");
     struct cordon_result *r = calloc(1, sizeof *r);

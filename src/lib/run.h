@@ -29,9 +29,10 @@ struct run_options {
         *stdio; /* descriptors or handles for its stdout and stderr; NULL: those of this process */
     cordon_event *event; /* receives every line of the audit; NULL: none */
     void *event_context;
-    cordon_ask *ask; /* Linux: answers while the command runs; NULL: none */
+    cordon_ask *ask; /* answers while the command runs; NULL: none */
     void *ask_context;
     const int *ask_fds;      /* Linux: IN and OUT of --ask-fd; NULL: none */
+    const char *ask_pipe;    /* Windows: of --ask-pipe; NULL: none */
     bool ask_terminal;       /* Linux: a person is asked on the terminal of this process */
     uint64_t ask_timeout_ms; /* 0: the default */
     void (*observe)(void *context, const struct audit_event *event); /* gets each event; or NULL */
@@ -54,9 +55,6 @@ struct run_result {
 };
 
 enum { RUN_UNDO_LIMIT_GIB = 2 };
-
-/* Whether a host can be asked on this system. */
-bool question_supported(void);
 
 /* "5,6": two descriptors, none below 3. Seconds, at least 1. CORDON_E_VALUE. */
 int run_read_ask_fds(const char *text, int out[2]);

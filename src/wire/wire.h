@@ -88,6 +88,7 @@ enum {
     WIRE_PASS = 1,      /* the agent makes the call itself: the token decides */
     WIRE_LOOPBACK = 2,  /* of BIND: to this machine's own address instead of every address */
     WIRE_STUB = 8,      /* of START: the stub instead of the program */
+    WIRE_WAITS = 16,    /* somebody is asked: the same again once the event in the handle is set */
     WIRE_SAY_CLOSED = 4 /* of BASIC: CLOSED is to follow when the handle is closed */
 };
 

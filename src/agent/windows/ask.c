@@ -94,8 +94,8 @@ static NTSTATUS exchange(int index, uint32_t sequence, struct wire_answer *answe
     return (NTSTATUS)answer->status;
 }
 
-NTSTATUS agent_ask(enum wire_op op, const uint64_t numbers[WIRE_NUMBERS], struct piece first,
-                   struct piece second, struct wire_answer *answer)
+static NTSTATUS ask_once(enum wire_op op, const uint64_t numbers[WIRE_NUMBERS], struct piece first,
+                         struct piece second, struct wire_answer *answer)
 {
     uint32_t sizes[WIRE_TEXTS] = {(uint32_t)first.n, (uint32_t)second.n};
     if (first.n > WIRE_MAX_TEXT || second.n > WIRE_MAX_TEXT)
@@ -117,4 +117,21 @@ NTSTATUS agent_ask(enum wire_op op, const uint64_t numbers[WIRE_NUMBERS], struct
     NTSTATUS status = exchange(index, sequence, answer);
     free_slot(slot);
     return status;
+}
+
+NTSTATUS agent_ask(enum wire_op op, const uint64_t numbers[WIRE_NUMBERS], struct piece first,
+                   struct piece second, struct wire_answer *answer)
+{
+    for (;;) {
+        answer->flags = 0;
+        NTSTATUS status = ask_once(op, numbers, first, second, answer);
+        if (!(answer->flags & WIRE_WAITS))
+            return status;
+        /* Without a slot: others go on meanwhile. */
+        HANDLE decided = (HANDLE)(uintptr_t)answer->handle;
+        status = CALL(NtWaitForSingleObject)(decided, FALSE, NULL);
+        REAL(NtClose)(decided);
+        if (status < 0)
+            return STATUS_ACCESS_DENIED;
+    }
 }

@@ -12,8 +12,8 @@
 
 #include "audit/jsonl.h"
 #include "base/sha256.h"
-#include "broker/linux/broker.h"
 #include "broker/desk.h"
+#include "broker/linux/broker.h"
 
 enum { MOST_ROUNDS = 8, MOST_ANSWERS = 4, MOST_HELD = 256, SHOWN_CMDLINE = 2048 };
 

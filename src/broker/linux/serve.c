@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "broker/linux/broker.h"
 #include "broker/desk.h"
+#include "broker/linux/broker.h"
 #include "launch/linux/filter.h"
 
 enum { TICK_MS = 1000 };

@@ -26,6 +26,7 @@ enum {
 };
 
 struct client;
+struct broker_asks;
 
 /* A place that can be written, open from the start: its drive letter can be changed later. */
 struct broker_root {
@@ -93,6 +94,8 @@ struct broker {
     uint64_t undo_lost;         /* objects that it could not keep */
     CRITICAL_SECTION undo_lock; /* from the record of a change until it is made */
     bool first;                 /* the first process is being created */
+    struct broker_asks *asks;   /* see ask.h; NULL: nobody is asked */
+    struct str ask_pipe;        /* of whoever answers; never the tree's */
 };
 
 /* Times of a file that the process has open; see times.c. */
@@ -113,9 +116,9 @@ struct client {
     volatile LONG workers, idle;
     struct str image; /* of the program, UTF-8, own storage */
     char image_text[BROKER_LONGEST_IMAGE];
-    uint64_t approved;      /* hash of the program that may start next; 0: none. Under the lock */
     volatile LONG starting; /* START was allowed, STARTED has not arrived */
     bool dead;
+    struct buf command;                         /* its command line for questions; of ask.c */
     struct kept_times times[BROKER_MOST_TIMES]; /* under the lock */
 };
 
@@ -127,9 +130,15 @@ struct request {
     struct wire_request wire;
     struct wire_answer answer;
     bool malformed; /* no agent would ask this: the process is killed */
+    DWORD thread;   /* the caller's, as it says */
+    bool waits;     /* for an answer to a question: the agent asks again then */
+    bool silent;    /* only what was allowed before */
+    bool two_steps; /* an answer for this call holds for the next one, too, which does it */
 };
 
 int broker_start(struct broker *b);
+/* Starts a thread that counts itself off b->threads as its last act. */
+bool broker_thread(struct broker *b, LPTHREAD_START_ROUTINE run, void *context);
 /* Waits until no worker is left; the tree must be dead. */
 void broker_stop(struct broker *b);
 
@@ -164,6 +173,9 @@ void request_event(struct request *r, struct audit_event *event);
 void request_deny_unknown(struct request *r, enum audit_op op, struct str target, const char *why);
 /* True if it is allowed; otherwise it has been reported and answered. */
 bool request_allows(struct request *r, const struct policy_request *question, enum audit_op op);
+/* The same for a change of an open file, which can be asked about. */
+bool request_allows_change(struct request *r, HANDLE file, const struct policy_request *question,
+                           enum audit_op op);
 
 /* ---- place.c ---- */
 
@@ -308,6 +320,9 @@ void service_handle(struct request *r);
 
 /* True if the tree created a pipe of this name. */
 bool pipe_is_ours(struct broker *b, struct str name);
+
+/* The command line of a process; false if it cannot be read. */
+bool process_command(struct request *r, HANDLE process, struct str *out);
 
 /* True if this process belongs to the tree. */
 bool broker_has(struct broker *b, DWORD pid);

@@ -4,7 +4,7 @@
  * handle has no right to any of them; the broker judges where the file is and makes the change on a
  * handle of its own, reopened from the same file.
  */
-#include "broker/windows/broker.h"
+#include "broker/windows/ask.h"
 
 #include "base/utf.h"
 #include "undo/fs.h"
@@ -162,20 +162,23 @@ static void give_name(struct request *r, bool link)
     if (place.folder)
         look_at_target(r, &place, &to);
     policy_decide_pair(b->policy, &from.question, &to, &answer);
+    enum audit_op op = link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME;
+    if (answer.verdict != CORDON_ALLOW && place.folder &&
+        ask_pair(r, (const HANDLE[]){from.own, place.folder},
+                 (const struct policy_request[]){from.question, to}, op, &answer) == ASK_WAITS)
+        return;
     if (answer.verdict != CORDON_ALLOW) {
         if (answer.target)
-            request_deny(r, link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME, &to, &answer,
-                         from.question.path.text);
+            request_deny(r, op, &to, &answer, from.question.path.text);
         else
-            request_deny(r, link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME, &from.question, &answer,
-                         to.path.text);
+            request_deny(r, op, &from.question, &answer, to.path.text);
         return;
     }
     if (!place.folder || place.leaf.Length == 0) {
         request_answer(r, STATUS_ACCESS_DENIED);
         return;
     }
-    request_grant(r, link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME, &to, &answer);
+    request_grant(r, op, &to, &answer);
     if (!undo_rename(r, from.own, from.question.path.text, &place, link))
         return;
     status = move_to(&from, &place, (ULONG)r->wire.numbers[2], link);
@@ -216,7 +219,7 @@ void change_disposition(struct request *r)
     s.question.access = POLICY_DELETE;
     if (status < 0)
         request_answer(r, status);
-    else if (request_allows(r, &s.question, AUDIT_FILE_DELETE)) {
+    else if (request_allows_change(r, s.own, &s.question, AUDIT_FILE_DELETE)) {
         bool deletes = r->wire.numbers[1] & NT_DISPOSITION_DELETE;
         if (deletes && !undo_remove(r, s.own, s.question.path.text))
             return;
@@ -266,7 +269,7 @@ void change_delete(struct request *r)
     facts_apply(r, s.own, &s.facts, &s.question);
     s.question.facts.created_by_run = facts_created_by_run(r, s.own, final);
     s.question.facts.existing = path_parent(PATH_WINDOWS, final);
-    if (!request_allows(r, &s.question, AUDIT_FILE_DELETE))
+    if (!request_allows_change(r, s.own, &s.question, AUDIT_FILE_DELETE))
         return;
     if (!undo_remove(r, s.own, final))
         return;
@@ -329,7 +332,7 @@ void change_basic(struct request *r)
     s.question.access = POLICY_ATTRIBUTES;
     if (status < 0) {
         request_answer(r, status);
-    } else if (request_allows(r, &s.question, AUDIT_FILE_ATTRIBUTES) &&
+    } else if (request_allows_change(r, s.own, &s.question, AUDIT_FILE_ATTRIBUTES) &&
                undo_attributes(r, s.own, s.question.path.text)) {
         status = set_information(&s, FILE_WRITE_ATTRIBUTES, &basic, sizeof basic, NT_BASIC);
         request_answer(r, status);
@@ -391,7 +394,7 @@ void change_security(struct request *r)
     s.question.access = POLICY_SECURITY;
     if (status < 0)
         request_answer(r, status);
-    else if (request_allows(r, &s.question, AUDIT_FILE_SECURITY) &&
+    else if (request_allows_change(r, s.own, &s.question, AUDIT_FILE_SECURITY) &&
              undo_attributes(r, s.own, s.question.path.text)) {
         HANDLE file;
         status = reopen(s.own, WRITE_DAC | READ_CONTROL, &file);

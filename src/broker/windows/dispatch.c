@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which handler answers which request. */
 #include "base/utf.h"
-#include "broker/windows/broker.h"
+#include "broker/windows/ask.h"
 
 static const struct {
     enum audit_op op;
@@ -66,4 +66,9 @@ void broker_dispatch(struct request *r)
         handlers[r->wire.op](r);
     else
         r->malformed = true;
+    ask_served(r);
+    if (r->waits) {
+        r->answer.flags = WIRE_WAITS;
+        r->answer.status = (uint32_t)STATUS_ACCESS_DENIED;
+    }
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <ws2tcpip.h>
 
-#include "broker/windows/broker.h"
+#include "broker/windows/ask.h"
 #include "policy/net.h"
 
 enum { MOST_TABLE = 4 * 1024 * 1024 };
@@ -210,10 +210,12 @@ bool network_allows_socket(struct request *r, const void *attribute, size_t size
     return (NTSTATUS)r->answer.status >= 0;
 }
 
-/* True if the only way out is on another machine: sockets that go there need a network address. */
+/* True if a way out leads to another machine, or may be allowed to: sockets that go there need a
+   network address. */
 static bool leaves_machine(const struct broker *b)
 {
-    return b->way_port && strncmp(b->way_host, "127.", 4) != 0 && strcmp(b->way_host, "::1") != 0;
+    return b->asks ||
+           (b->way_port && strncmp(b->way_host, "127.", 4) != 0 && strcmp(b->way_host, "::1") != 0);
 }
 
 /* A socket without a port of its own was left on every address; as a listener it would be open to
@@ -311,6 +313,22 @@ void network_handle(struct request *r)
     }
     auto_buf struct buf why = {0}, fix = {0};
     policy_net_explain(r->broker->policy, &asked, &answer, &why, &fix);
+    if (what == WIRE_NET_CONNECT && ask_can_lift(ASK_CONNECT, answer.rule)) {
+        enum ask_ruling ruling =
+            ask_rule(r,
+                     &(struct ask_subject){.kind = ASK_CONNECT,
+                                           .op = AUDIT_NET_CONNECT,
+                                           .target = str_of(peer.text),
+                                           .host = str_of(peer.host),
+                                           .rule = str_of(policy_rule_id(answer.rule)),
+                                           .why = buf_str(&why),
+                                           .fix = buf_str(&fix)},
+                     NULL, false);
+        if (ruling == ASK_GRANTS)
+            request_answer(r, STATUS_SUCCESS);
+        if (ruling != ASK_DENIES)
+            return;
+    }
     request_deny_text(r,
                       bind                    ? AUDIT_NET_BIND
                       : what == WIRE_NET_SEND ? AUDIT_NET_SEND

@@ -98,12 +98,15 @@ static ACCESS_MASK never_given(bool directory)
 
 /* ---- what is asked of an existing file ---- */
 
-static bool is_allowed(struct request *r, struct policy_request *question,
+static bool is_allowed(struct request *r, HANDLE file, struct policy_request *question,
                        enum policy_access access, enum audit_op op, bool quietly)
 {
     struct policy_answer answer = {0};
     question->access = access;
     policy_decide(r->broker->policy, question, &answer);
+    if (answer.verdict != CORDON_ALLOW && !quietly &&
+        ask_change(r, file, question, &answer, op) == ASK_WAITS)
+        return false;
     if (answer.verdict != CORDON_ALLOW && !quietly)
         request_deny(r, op, question, &answer, STR_NONE);
     else if (!quietly)
@@ -111,39 +114,59 @@ static bool is_allowed(struct request *r, struct policy_request *question,
     return answer.verdict == CORDON_ALLOW;
 }
 
+/* A right that is never handed out: where somebody can be asked, that is done when the process uses
+   it, by a request of its own. */
+static bool is_left_for_later(struct request *r, struct policy_request *question,
+                              enum policy_access access, bool quietly)
+{
+    struct policy_answer answer = {0};
+    if (quietly || !r->broker->asks)
+        return false;
+    question->access = access;
+    policy_decide(r->broker->policy, question, &answer);
+    return answer.verdict != CORDON_ALLOW && ask_may_change(r, question, &answer);
+}
+
 /* Reads almost always pass: no event for them. */
-static bool allows_reading(struct request *r, const struct wish *w, struct policy_request *question,
-                           bool quietly)
+static bool allows_reading(struct request *r, const struct wish *w, HANDLE file,
+                           struct policy_request *question, bool quietly)
 {
     struct policy_answer answer = {0};
     if (!(w->access & READS) && !w->maximum)
         return true;
     question->access = POLICY_READ;
     policy_decide(r->broker->policy, question, &answer);
-    if (answer.verdict != CORDON_ALLOW && !quietly)
+    enum ask_ruling ruling = answer.verdict == CORDON_ALLOW ? ASK_GRANTS
+                             : quietly                      ? ASK_DENIES
+                                                            : ask_read(r, file, question, &answer);
+    if (ruling == ASK_DENIES && !quietly)
         request_deny(r, AUDIT_FILE_READ, question, &answer, STR_NONE);
-    return answer.verdict == CORDON_ALLOW;
+    return ruling == ASK_GRANTS;
 }
 
 /* Every requested right must pass. */
-static bool allows_existing(struct request *r, const struct wish *w,
+static bool allows_existing(struct request *r, const struct wish *w, HANDLE file,
                             struct policy_request *question, bool quietly)
 {
     bool folder = question->facts.directory;
-    bool deletes = (w->access & DELETE) || (w->options & FILE_DELETE_ON_CLOSE);
+    bool on_close = w->options & FILE_DELETE_ON_CLOSE;
+    bool deletes = (w->access & DELETE) || on_close;
     bool overwrites = w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF;
-    if (!allows_reading(r, w, question, quietly))
+    if (!allows_reading(r, w, file, question, quietly))
         return false;
     if (((w->access & WRITES_DATA) || overwrites) && !folder &&
-        !is_allowed(r, question, POLICY_WRITE, AUDIT_FILE_WRITE, quietly))
+        !is_allowed(r, file, question, POLICY_WRITE, AUDIT_FILE_WRITE, quietly))
         return false;
     if (((w->access & FILE_WRITE_ATTRIBUTES) || (folder && (w->access & WRITES_DATA))) &&
-        !is_allowed(r, question, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES, quietly))
+        !is_left_for_later(r, question, POLICY_ATTRIBUTES, quietly) &&
+        !is_allowed(r, file, question, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES, quietly))
         return false;
-    if (deletes && !is_allowed(r, question, POLICY_DELETE, AUDIT_FILE_DELETE, quietly))
+    if (deletes && !(!on_close && is_left_for_later(r, question, POLICY_DELETE, quietly)) &&
+        !is_allowed(r, file, question, POLICY_DELETE, AUDIT_FILE_DELETE, quietly))
         return false;
     if ((w->access & (WRITE_DAC | WRITE_OWNER)) &&
-        !is_allowed(r, question, POLICY_SECURITY, AUDIT_FILE_SECURITY, quietly))
+        !is_left_for_later(r, question, POLICY_SECURITY, quietly) &&
+        !is_allowed(r, file, question, POLICY_SECURITY, AUDIT_FILE_SECURITY, quietly))
         return false;
     return true;
 }
@@ -187,8 +210,12 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
             NtClose(file);
             return STATUS_OBJECT_NAME_COLLISION;
         }
-        request_deny(r, AUDIT_FILE_CREATE, &question, &answer, STR_NONE);
-        return STATUS_ACCESS_DENIED;
+        enum ask_ruling ruling =
+            ask_change(r, place->folder, &question, &answer, AUDIT_FILE_CREATE);
+        if (ruling == ASK_DENIES)
+            request_deny(r, AUDIT_FILE_CREATE, &question, &answer, STR_NONE);
+        if (ruling != ASK_GRANTS)
+            return STATUS_ACCESS_DENIED;
     }
     if (r->broker->undo && place_look(place, false, &file) >= 0) {
         NtClose(file); /* nothing to record */
@@ -335,11 +362,11 @@ static NTSTATUS open_seen(struct request *r, struct wish *w, HANDLE seen, const 
     struct wish all = *w;
     if (w->maximum) {
         /* If it may not be read, no part of it is handed out. */
-        if (!allows_reading(r, w, question, false))
+        if (!allows_reading(r, w, seen, question, false))
             return STATUS_ACCESS_DENIED;
         all.access |= FILE_ALL_ACCESS;
     }
-    if (!allows_existing(r, &all, question, w->maximum)) {
+    if (!allows_existing(r, &all, seen, question, w->maximum)) {
         if (!w->maximum)
             return STATUS_ACCESS_DENIED;
         open_for_reading(r, w, seen, question->path.text, facts);
@@ -438,7 +465,7 @@ static bool open_below_root(struct request *r, struct wish *w, const struct path
         return false;
     const struct broker_root *root = place_root(r, path, &below);
     /* Not even opened if the name alone is refused. */
-    if (!root || !allows_existing(r, w, &question, true))
+    if (!root || !allows_existing(r, w, NULL, &question, true))
         return false;
     InitializeObjectAttributes(&object, &below, OBJ_CASE_INSENSITIVE | OBJ_DONT_REPARSE,
                                root->folder, NULL);
@@ -461,7 +488,7 @@ static bool open_below_root(struct request *r, struct wish *w, const struct path
             (struct policy_request){.path = {.class = PATH_FILE, .text = where, .base = where}};
         facts_apply(r, file, &facts, &question);
         question.facts.created_by_run = facts_created_by_run(r, file, where);
-        if (allows_existing(r, w, &question, false))
+        if (allows_existing(r, w, file, &question, false))
             open_give(r, w, file, never_given(facts.directory), FILE_OPENED);
     }
     NtClose(file);
@@ -554,19 +581,30 @@ void open_handle(struct request *r)
     request_deny_unknown(r, AUDIT_FILE_WRITE, path.text, "too many links on the way");
 }
 
-/* A missing file is no secret: the caller learns just that. */
-static bool is_missing(struct request *r, const struct path *path)
+/* A missing file is no secret: the caller learns just that. What is there can be asked about; true
+   if it is answered. */
+static bool is_missing_or_asked(struct request *r, struct policy_request *question,
+                                const struct policy_answer *answer)
 {
     HANDLE file;
+    enum ask_ruling ruling = ASK_DENIES;
+    const struct path *path = &question->path;
     auto_place struct place place = {0};
     NTSTATUS status = place_find(r, path, &place);
     if (status >= 0)
         status =
             place.folder ? place_look(&place, wine_hides_links(), &file) : STATUS_ACCESS_DENIED;
-    if (status >= 0)
+    if (status >= 0) {
+        struct str final = place_path_of(r, file);
+        if (final.p)
+            question->path = (struct path){.class = PATH_FILE, .text = final, .base = final};
+        r->two_steps = r->wire.text[0].n > 0; /* the agent opens it and asks about what it has */
+        ruling = ask_read(r, file, question, answer);
         NtClose(file);
-    request_answer(r, status);
-    return status == STATUS_OBJECT_NAME_NOT_FOUND || status == STATUS_OBJECT_PATH_NOT_FOUND;
+    }
+    request_answer(r, ruling == ASK_GRANTS ? STATUS_SUCCESS : status);
+    return status == STATUS_OBJECT_NAME_NOT_FOUND || status == STATUS_OBJECT_PATH_NOT_FOUND ||
+           ruling != ASK_DENIES;
 }
 
 void open_handle_read(struct request *r)
@@ -599,7 +637,7 @@ void open_handle_read(struct request *r)
         request_grant(r, op, &question, &answer);
         request_answer(r, STATUS_SUCCESS);
     } else if (answer.rule != RULE_READ_DENIED || path.class != PATH_FILE ||
-               !is_missing(r, &path)) {
+               !is_missing_or_asked(r, &question, &answer)) {
         request_deny(r, op, &question, &answer, STR_NONE);
     }
 }

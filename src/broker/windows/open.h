@@ -3,7 +3,7 @@
 #ifndef CORDON_BROKER_WINDOWS_OPEN_H
 #define CORDON_BROKER_WINDOWS_OPEN_H
 
-#include "broker/windows/broker.h"
+#include "broker/windows/ask.h"
 
 enum {
     /* With DELETE a file can be renamed to anything; with the next two its protection can be

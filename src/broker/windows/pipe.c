@@ -22,6 +22,8 @@ bool pipe_is_ours(struct broker *b, struct str name)
 {
     uint64_t hash = hash_of(name);
     bool found = false;
+    if (b->ask_pipe.n && str_eqi(name, b->ask_pipe))
+        return false;
     EnterCriticalSection(&b->lock);
     for (size_t i = 0; i < b->pipes.count && !found; i++)
         found = b->pipes.hashes[i] == hash;

@@ -3,8 +3,10 @@
    their agent while suspended. A process that appears in the job and never gets one is killed. */
 #include <stdio.h>
 
+#include "audit/jsonl.h"
+#include "base/sha256.h"
 #include "base/utf.h"
-#include "broker/windows/broker.h"
+#include "broker/windows/ask.h"
 #include "guard/refusal.h"
 #include "launch/windows/job.h"
 #include "launch/windows/version.h"
@@ -47,33 +49,71 @@ static struct str without_exe(struct str name)
     return str_endsi(name, STR(".exe")) ? str_slice(name, 0, name.n - 4) : name;
 }
 
-static bool guard_refuses(struct request *r, struct str cmdline)
+/* The command as it is asked about, with what looks like a secret masked. */
+static void spell_command(const struct program *p, struct buf *out)
+{
+    auto_buf struct buf whole = {0};
+    buf_fmt(&whole, "\"%.*s\"%.*s", STR_ARG(p->path),
+            STR_ARG(str_from(p->cmdline, first_word_end(p->cmdline))));
+    audit_mask(out, buf_str(&whole));
+}
+
+/* The same command under another name of its program is the same question. */
+static enum ask_ruling ask_command(struct request *r, const struct program *p,
+                                   struct ask_subject *subject)
+{
+    auto_buf struct buf command = {0}, name = {0}, whole = {0};
+    spell_command(p, &command);
+    buf_add(&whole, p->path);
+    buf_add(&whole, str_from(p->cmdline, first_word_end(p->cmdline)));
+    buf_fmt(&name, "%.*s ", STR_ARG(subject->rule));
+    sha256_hex(&name, buf_str(&whole));
+    if (command.failed || name.failed || whole.failed)
+        return ASK_DENIES;
+    subject->command = buf_str(&command);
+    subject->name = buf_str(&name);
+    return ask_rule(r, subject, NULL, false);
+}
+
+static bool guard_refuses(struct request *r, const struct program *p, struct str cmdline)
 {
     struct broker *b = r->broker;
     struct guard_question question = {.cmdline = cmdline, .policy = b->policy};
     struct guard_answer answer;
-    bool refused = true;
+    auto_buf struct buf target = {0}, fix = {0};
+    struct ask_subject s = {.kind = ASK_COMMAND, .op = AUDIT_GUARD};
+    bool told = false, outside = false;
     EnterCriticalSection(&b->lock);
-    if (guard_check(b->guard, &question, &answer) == 0) {
-        bool strict = policy_settings_of(b->policy)->strict;
-        refused = answer.verdict == CORDON_DENY || (answer.verdict == CORDON_ASK && strict);
-        auto_buf struct buf target = {0}, fix = {0};
-        const struct guard_finding *f = answer.verdict == CORDON_ALLOW
-                                            ? NULL
-                                            : guard_refusal(&answer, b->policy, &target, &fix);
-        if (f)
-            b->event(b->context, &(struct audit_event){.type = refused ? AUDIT_DENY : AUDIT_ASK,
-                                                       .op = AUDIT_GUARD,
-                                                       .time = b->now(),
-                                                       .pid = r->client->pid,
-                                                       .image = r->client->image,
-                                                       .target = buf_str(&target),
-                                                       .verdict = answer.verdict,
-                                                       .rule = f->id,
-                                                       .why = f->why,
-                                                       .fix = buf_str(&fix)});
+    int rc = guard_check(b->guard, &question, &answer);
+    enum cordon_verdict verdict = rc ? CORDON_DENY : answer.verdict;
+    const struct guard_finding *f =
+        rc || verdict == CORDON_ALLOW ? NULL : guard_refusal(&answer, b->policy, &target, &fix);
+    if (f) {
+        told = true;
+        outside = f->rule == GUARD_DESTROY_OUTSIDE;
+        s.rule = arena_copy(&r->arena, f->id);
+        s.why = arena_copy(&r->arena, f->why);
     }
     LeaveCriticalSection(&b->lock);
+    s.target = buf_str(&target);
+    s.fix = buf_str(&fix);
+    bool refused =
+        verdict == CORDON_DENY || (verdict == CORDON_ASK && policy_settings_of(b->policy)->strict);
+    /* Files outside are asked about one by one, when they are changed. */
+    if (!refused && told && b->asks && !outside) {
+        enum ask_ruling ruling = ask_command(r, p, &s);
+        if (ruling != ASK_DENIES)
+            return ruling == ASK_WAITS;
+        refused = true;
+    }
+    if (told)
+        request_event(r, &(struct audit_event){.type = refused ? AUDIT_DENY : AUDIT_ASK,
+                                               .op = AUDIT_GUARD,
+                                               .target = s.target,
+                                               .verdict = refused ? CORDON_DENY : verdict,
+                                               .rule = s.rule,
+                                               .why = s.why,
+                                               .fix = s.fix});
     return refused;
 }
 
@@ -98,8 +138,22 @@ static bool tool_refused(struct request *r, const struct program *p, bool *stub)
     policy_tool_decide(r->broker->policy, &program, &answer);
     if (answer.verdict == CORDON_ALLOW)
         return false;
-    auto_buf struct buf why = {0}, fix = {0};
+    auto_buf struct buf why = {0}, fix = {0}, command = {0};
     policy_tool_explain(r->broker->policy, &program, &answer, &why, &fix);
+    if (r->broker->asks && ask_can_lift(ASK_TOOL, answer.rule)) {
+        spell_command(p, &command);
+        struct ask_subject s = {.kind = ASK_TOOL,
+                                .op = AUDIT_PROCESS_START,
+                                .target = p->path,
+                                .command = buf_str(&command),
+                                .name = str_of(policy_rule_id(answer.rule)),
+                                .rule = str_of(policy_rule_id(answer.rule)),
+                                .why = buf_str(&why),
+                                .fix = buf_str(&fix)};
+        enum ask_ruling ruling = ask_rule(r, &s, NULL, false);
+        if (ruling != ASK_DENIES)
+            return ruling == ASK_WAITS;
+    }
     request_deny_text(r, AUDIT_PROCESS_START, p->path, str_of(policy_rule_id(answer.rule)),
                       buf_str(&why), buf_str(&fix));
     *stub = r->broker->inject.stub_size && policy_tool_speaks(PATH_WINDOWS, called, answer.rule);
@@ -155,13 +209,13 @@ static bool refused(struct request *r, const struct program *p, bool *stub)
     if (is_console_server(p) || (stubs.n && str_startsi(p->path, stubs) && p->path.n > stubs.n &&
                                  p->path.p[stubs.n] == '\\'))
         return false;
-    if (tool_refused(r, p, stub) || guard_refuses(r, p->cmdline))
+    if (tool_refused(r, p, stub) || guard_refuses(r, p, p->cmdline))
         return true;
     if (str_eqi(without_exe(called), without_exe(base_name(p->path))))
         return false;
     auto_buf struct buf real = {0};
     buf_fmt(&real, "\"%.*s\"%.*s", STR_ARG(p->path), STR_ARG(str_from(p->cmdline, end)));
-    return real.failed || guard_refuses(r, buf_str(&real));
+    return real.failed || guard_refuses(r, p, buf_str(&real));
 }
 
 static struct str text_of(struct request *r, const void *units, size_t bytes)
@@ -204,6 +258,7 @@ void process_start(struct request *r)
         return;
     }
     bool stub;
+    r->two_steps = true; /* STARTED is the second */
     if (refused(r, &p, &stub)) {
         request_answer(r, STATUS_ACCESS_DENIED);
         if (!stub)
@@ -219,7 +274,7 @@ void process_start(struct request *r)
 
 /* ---- the new process as it is ---- */
 
-static bool read_command(struct request *r, HANDLE process, struct str *out)
+bool process_command(struct request *r, HANDLE process, struct str *out)
 {
     PROCESS_BASIC_INFORMATION basic;
     PEB peb;
@@ -274,8 +329,11 @@ static void bring_agent(struct request *r)
         request_answer(r, STATUS_ACCESS_DENIED);
         return;
     }
-    bool stub, good = read_image(r, process, &p.path) && read_command(r, process, &p.cmdline) &&
-                      !refused(r, &p, &stub);
+    bool stub, good = read_image(r, process, &p.path) && process_command(r, process, &p.cmdline);
+    r->silent = true;
+    if (good && b->asks) /* spelled as it was asked about */
+        p.path = image_path(r, &(struct path){.class = PATH_FILE, .text = p.path, .base = p.path});
+    good = good && !refused(r, &p, &stub);
     if (good && is_console_server(&p)) {
         /* Like one started by the console driver: it holds only the token. */
         CloseHandle(process);

@@ -77,6 +77,7 @@ struct proxy_server {
     void *context;
     uint64_t (*now)(void);
     CRITICAL_SECTION *lock;
+    struct desk *desk; /* NULL: nobody is asked */
     SOCKET listener;
     uint16_t port;
     HANDLE thread;
@@ -171,6 +172,42 @@ static void report(struct proxy_server *s, struct str target, const struct polic
     LeaveCriticalSection(s->lock);
 }
 
+static bool has_left(void *context)
+{
+    struct link *l = context;
+    char byte;
+    DWORD ms = 1;
+    net.option(l->client, SOL_SOCKET, SO_RCVTIMEO, (const char *)&ms, sizeof ms);
+    int n = net.recv(l->client, &byte, 1, MSG_PEEK);
+    DWORD why = GetLastError();
+    ms = 0;
+    net.option(l->client, SOL_SOCKET, SO_RCVTIMEO, (const char *)&ms, sizeof ms);
+    return n == 0 || (n < 0 && why != WSAETIMEDOUT);
+}
+
+/* True if whoever is asked allows the host. */
+static bool ask(struct link *l, const struct policy_peer *peer, struct str target,
+                const struct policy_answer *answer)
+{
+    struct proxy_server *s = l->server;
+    auto_buf struct buf why = {0}, fix = {0};
+    if (!s->desk || !ask_can_lift(ASK_CONNECT, answer->rule))
+        return false;
+    EnterCriticalSection(s->lock);
+    if (!s->closed)
+        policy_net_explain(s->policy, peer, answer, &why, &fix);
+    LeaveCriticalSection(s->lock);
+    return desk_ask(s->desk,
+                    &(struct ask_subject){.kind = ASK_CONNECT,
+                                          .op = AUDIT_NET_CONNECT,
+                                          .target = target,
+                                          .host = peer->host,
+                                          .rule = str_of(policy_rule_id(answer->rule)),
+                                          .why = buf_str(&why),
+                                          .fix = buf_str(&fix)},
+                    has_left, l);
+}
+
 static void reach(struct link *l, struct proxy *p)
 {
     struct proxy_server *s = l->server;
@@ -182,6 +219,8 @@ static void reach(struct link *l, struct proxy *p)
     SOCKET out = INVALID_SOCKET;
     buf_fmt(&target, strchr(p->host, ':') ? "[%s]:%u" : "%s:%u", p->host, p->port);
     policy_net_decide(s->policy, &peer, &answer);
+    if (answer.verdict != CORDON_ALLOW && ask(l, &peer, buf_str(&target), &answer))
+        answer.verdict = CORDON_ALLOW;
     if (answer.verdict == CORDON_ALLOW) {
         out = dial(s->policy, &peer, &any, &may, address);
         if (any && !may) {
@@ -311,7 +350,8 @@ static DWORD WINAPI serve(void *context)
 
 struct proxy_server *proxy_open(const struct policy *policy, struct str secret,
                                 void (*event)(void *context, const struct audit_event *event),
-                                void *context, uint64_t (*now)(void), CRITICAL_SECTION *lock)
+                                void *context, uint64_t (*now)(void), CRITICAL_SECTION *lock,
+                                struct desk *desk)
 {
     struct sockaddr_in here = {.sin_family = AF_INET};
     unsigned char loopback[4] = {127, 0, 0, 1};
@@ -325,6 +365,7 @@ struct proxy_server *proxy_open(const struct policy *policy, struct str secret,
     s->context = context;
     s->now = now;
     s->lock = lock;
+    s->desk = desk;
     snprintf(s->secret, sizeof s->secret, "%.*s", STR_ARG(secret));
     s->listener = net.socket(AF_INET, SOCK_STREAM, 0);
     if (s->listener != INVALID_SOCKET &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reports refusals: one event each, in words, and the status that the program gets. */
 #include "audit/audit.h"
-#include "broker/windows/broker.h"
+#include "broker/windows/ask.h"
 
 void request_event(struct request *r, struct audit_event *event)
 {
@@ -65,8 +65,17 @@ void request_grant(struct request *r, enum audit_op op, const struct policy_requ
 
 bool request_allows(struct request *r, const struct policy_request *question, enum audit_op op)
 {
+    return request_allows_change(r, NULL, question, op);
+}
+
+bool request_allows_change(struct request *r, HANDLE file, const struct policy_request *question,
+                           enum audit_op op)
+{
     struct policy_answer answer = {0};
     policy_decide(r->broker->policy, question, &answer);
+    if (answer.verdict != CORDON_ALLOW && file &&
+        ask_change(r, file, question, &answer, op) == ASK_WAITS)
+        return false;
     if (answer.verdict == CORDON_ALLOW) {
         request_grant(r, op, question, &answer);
         return true;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/utf.h"
-#include "broker/windows/broker.h"
+#include "broker/windows/ask.h"
 #include "launch/windows/wide.h"
 
 enum { WORKER_WAIT_MS = 1000 };
@@ -29,7 +29,9 @@ static void end_process(struct client *c, const char *why)
 static void serve_slot(struct client *c, unsigned index, unsigned char *copy)
 {
     struct wire_slot *slot = &c->wire.shared->slot[index];
-    struct request r = {.broker = c->broker, .client = c};
+    struct request r = {.broker = c->broker,
+                        .client = c,
+                        .thread = __atomic_load_n(&slot->owner, __ATOMIC_RELAXED)};
     uint32_t size = __atomic_load_n(&slot->size, __ATOMIC_ACQUIRE);
     if (size > WIRE_MAX_MESSAGE)
         size = 0;
@@ -53,7 +55,7 @@ static bool is_asked(struct client *c, unsigned index)
     return __atomic_load_n(&c->wire.shared->slot[index].state, __ATOMIC_ACQUIRE) == WIRE_ASKED;
 }
 
-static bool start_thread(struct broker *b, LPTHREAD_START_ROUTINE run, void *context)
+bool broker_thread(struct broker *b, LPTHREAD_START_ROUTINE run, void *context)
 {
     InterlockedIncrement(&b->threads);
     HANDLE thread = CreateThread(NULL, 0, run, context, 0, NULL);
@@ -67,7 +69,7 @@ static bool start_thread(struct broker *b, LPTHREAD_START_ROUTINE run, void *con
 static bool start_worker(struct client *c)
 {
     InterlockedIncrement(&c->workers);
-    bool started = start_thread(c->broker, work, c);
+    bool started = broker_thread(c->broker, work, c);
     if (!started)
         InterlockedDecrement(&c->workers);
     return started;
@@ -101,6 +103,7 @@ static void leave(struct client *c)
     if (InterlockedDecrement(&c->workers) > 0)
         return;
     DWORD code = 0;
+    ask_client_gone(c);
     GetExitCodeProcess(c->process, &code);
     struct request r = {.broker = b, .client = c};
     request_event(&r, &(struct audit_event){.type = AUDIT_EXIT, .code = code});
@@ -112,6 +115,7 @@ static void leave(struct client *c)
         }
     LeaveCriticalSection(&b->lock);
     times_end(c);
+    buf_free(&c->command);
     injected_free(&c->wire);
     CloseHandle(c->process);
     free(c);
@@ -216,7 +220,7 @@ int broker_start(struct broker *b)
     InitializeCriticalSection(&b->lock);
     InitializeCriticalSection(&b->undo_lock);
     drives_read(b);
-    return open_roots(b) && b->port && start_thread(b, watch, b) ? 0 : CORDON_E_CONFINE;
+    return open_roots(b) && b->port && broker_thread(b, watch, b) ? 0 : CORDON_E_CONFINE;
 }
 
 void broker_stop(struct broker *b)
@@ -224,6 +228,8 @@ void broker_stop(struct broker *b)
     enum { PATIENCE_MS = 1000 };
     b->stopping = true;
     PostQueuedCompletionStatus(b->port, 0, 0, NULL);
+    if (b->asks)
+        bell_ring(ask_desk(b)->answered);
     /* The tree is dead: each worker notices that at once. */
     for (int ms = 0; b->threads > 0 && ms < PATIENCE_MS; ms++)
         Sleep(1);
@@ -236,6 +242,7 @@ void broker_stop(struct broker *b)
     id_set_free(&b->probes);
     free(b->pipes.hashes);
     if (b->threads == 0) {
+        ask_stop(b);
         DeleteCriticalSection(&b->lock);
         DeleteCriticalSection(&b->undo_lock);
     }

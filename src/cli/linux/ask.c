@@ -6,9 +6,11 @@
 #include "cli/cli.h"
 #include "lib/run.h"
 
-int cli_ask(struct run_options *o, const char *fds, const char *timeout)
+int cli_ask(struct run_options *o, const char *fds, const char *pipe, const char *timeout)
 {
     static int both[2]; /* the run is the process's only one */
+    if (pipe)
+        return print_failure("--ask-pipe is for Windows; here it is --ask-fd");
     if (fds && run_read_ask_fds(fds, both))
         return print_failure("--ask-fd takes two descriptors, IN,OUT, none below 3");
     if (fds && o->ask_terminal)

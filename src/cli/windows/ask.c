@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nothing is asked on Windows yet. */
+/* The options of a run that asks. */
 #include "cli/cli.h"
 #include "lib/run.h"
 
-int cli_ask(struct run_options *o, const char *fds, const char *timeout)
+int cli_ask(struct run_options *o, const char *fds, const char *pipe, const char *timeout)
 {
-    (void)o;
-    (void)fds;
-    (void)timeout;
-    return print_failure("--ask is not built for Windows yet");
+    if (fds)
+        return print_failure("--ask-fd is for Linux; here it is --ask-pipe");
+    if (pipe && o->ask_terminal)
+        return print_failure("--ask and --ask-pipe: only one can answer");
+    bool asks = pipe || o->ask_terminal;
+    if (timeout && (!asks || run_read_ask_timeout(timeout, &o->ask_timeout_ms)))
+        return print_failure(asks ? "--ask-timeout takes seconds, 1 to 86400"
+                                  : "--ask-timeout belongs to --ask; add that");
+    if (o->ask_terminal)
+        print_error("--ask: the console cannot be used for questions yet, so nobody is asked");
+    o->ask_terminal = false;
+    o->ask_pipe = pipe;
+    return 0;
 }

@@ -29,11 +29,6 @@ struct asker {
     bool started;
 };
 
-bool question_supported(void)
-{
-    return true;
-}
-
 struct desk *asker_desk(struct asker *a)
 {
     return a ? a->asking.desk : NULL;
@@ -124,6 +119,9 @@ int asker_open(struct run *run, struct asker **out)
     const struct run_options *o = run->options;
     char text[192];
     *out = NULL;
+    if (o->ask_pipe)
+        return api_fail(run->policy, CORDON_E_VALUE,
+                        "--ask-pipe is for Windows; here it is --ask-fd");
     if (!o->ask && !o->ask_fds && !o->ask_terminal)
         return 0;
     if (o->ask_fds &&

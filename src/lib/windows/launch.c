@@ -20,9 +20,12 @@ void launch_close(struct launch *l)
     if (l->job)
         TerminateJobObject(l->job, 125);
     stdio_started(&l->stdio);
+    if (l->asker)
+        desk_close(asker_desk(l->asker)); /* clients of the proxy may wait there */
     proxy_close(l->proxy);
     if (l->serving)
         broker_stop(&l->broker);
+    asker_close(l->asker);
     stdio_finish(&l->stdio);
     console_close(&l->console);
     stubs_remove(&l->stubs);
@@ -49,12 +52,14 @@ static int open_way_out(struct run *run, struct launch *l, struct launch_failure
     unsigned char random[PROXY_SECRET / 2];
     char secret[PROXY_SECRET + 1];
     struct policy_peer peer;
-    if (s->net == POLICY_NET_ALLOW) {
+    /* With an empty list: names are asked for at the proxy. */
+    if (s->net == POLICY_NET_ALLOW || (s->net == POLICY_NET_OFF && l->asker)) {
         if (!machine_random(random, sizeof random))
             return launch_fail_words(f, "cannot read random bytes");
         for (size_t i = 0; i < sizeof random; i++)
             snprintf(secret + 2 * i, 3, "%02x", random[i]);
-        l->proxy = proxy_open(b->policy, str_of(secret), b->event, run, machine_now_ms, &b->lock);
+        l->proxy = proxy_open(b->policy, str_of(secret), b->event, run, machine_now_ms, &b->lock,
+                              asker_desk(l->asker));
         if (!l->proxy)
             return launch_fail(f, "cannot open the filtering proxy's socket");
         b->way_port = proxy_port(l->proxy);
@@ -160,6 +165,12 @@ int launch_prepare(const struct launch_plan *plan, struct launch *l, struct laun
     if (rc == 0 && broker_start(&l->broker))
         rc = launch_fail(f, "cannot start the broker (CreateThread)");
     l->serving = rc == 0;
+    if (rc == 0 && plan->asks && confined && asker_open(run, &l->broker, &l->asker))
+        rc = launch_fail_words(f, run->policy->error);
+    run->asks = l->asker != NULL;
+    l->broker.ask_pipe = asker_pipe(l->asker);
+    if (rc == 0 && l->asker && ask_start(&l->broker, asker_desk(l->asker)))
+        rc = launch_fail(f, "cannot start the broker (CreateThread)");
     return rc ? rc : open_way_out(run, l, f);
 }
 

@@ -3,7 +3,7 @@
 #ifndef CORDON_LIB_WINDOWS_LAUNCH_H
 #define CORDON_LIB_WINDOWS_LAUNCH_H
 
-#include "broker/windows/broker.h"
+#include "broker/windows/ask.h"
 #include "broker/windows/proxy_serve.h"
 #include "launch/ladder.h"
 #include "launch/windows/console.h"
@@ -11,7 +11,7 @@
 #include "launch/windows/lookup.h"
 #include "launch/windows/stdio.h"
 #include "launch/windows/stubs.h"
-#include "lib/system.h"
+#include "lib/windows/ask.h"
 
 /* Zero is "not made yet". */
 struct launch {
@@ -27,6 +27,7 @@ struct launch {
     bool in_job; /* the job's window limits were dropped: Cordon itself is in a job */
     struct stubs stubs;
     struct proxy_server *proxy; /* of --net=allow */
+    struct asker *asker;        /* whoever is asked; NULL: nobody */
     char proxy_url[160];        /* the only way out; empty: none */
 };
 
@@ -38,6 +39,7 @@ struct launch_plan {
     struct ladder_rung rung;
     launch_event *event;
     struct keep *undo;   /* the journal of --undo; NULL: none */
+    bool asks;           /* questions can be asked, if the run asks somebody */
     const HANDLE *stdio; /* three handles that remain the caller's; NULL: those of the run */
 };
 

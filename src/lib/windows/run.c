@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "audit/jsonl.h"
+#include "guard/told.h"
 #include "launch/disk.h"
 #include "launch/environment.h"
 #include "launch/windows/block.h"
@@ -149,6 +151,75 @@ static bool tool_refused(struct run *run, struct arena *arena, const struct look
     return run_refuse_tool(run, &program);
 }
 
+static bool stays(void *context)
+{
+    (void)context;
+    return false;
+}
+
+/* What the broker asks about every other program when it starts. */
+static bool first_refused(struct run *run, struct asker *asker, struct arena *arena,
+                          const struct lookup *found, struct guard_question *command)
+{
+    const wchar_t *file = found->script ? found->script : found->image;
+    struct str path = wide_narrow(arena, file, wcslen(file));
+    struct policy_program program = {.name = str_of(run->options->argv[0]),
+                                     .path = {.class = PATH_FILE, .text = path, .base = path},
+                                     .original = version_original_name(arena, path),
+                                     .seen = true};
+    const struct policy *policy = run->policy->policy;
+    struct policy_answer tool = {0};
+    struct guard_answer guard = {0};
+    auto_buf struct buf why = {0}, fix = {0}, target = {0}, shown = {0};
+    struct str words = wide_narrow(arena, found->cmdline, wcslen(found->cmdline));
+    audit_mask(&shown, words);
+    policy_tool_decide(policy, &program, &tool);
+    if (tool.verdict != CORDON_ALLOW) {
+        policy_tool_explain(policy, &program, &tool, &why, &fix);
+        struct str rule = str_of(policy_rule_id(tool.rule));
+        if (!ask_can_lift(ASK_TOOL, tool.rule) ||
+            !desk_ask(asker_desk(asker),
+                      &(struct ask_subject){.kind = ASK_TOOL,
+                                            .op = AUDIT_PROCESS_START,
+                                            .target = path,
+                                            .command = buf_str(&shown),
+                                            .name = rule,
+                                            .rule = rule,
+                                            .why = buf_str(&why),
+                                            .fix = buf_str(&fix)},
+                      stays, NULL))
+            return run_refuse_tool(run, &program);
+    }
+    command->policy = policy;
+    buf_reset(&fix);
+    if (guard_check(run->policy->guard, command, &guard) || guard.verdict != CORDON_ASK)
+        return false; /* run_guard has told */
+    const struct guard_finding *f = guard_told(&guard, policy, &target, &fix);
+    if (!f || f->rule == GUARD_DESTROY_OUTSIDE ||
+        desk_ask(asker_desk(asker),
+                 &(struct ask_subject){.kind = ASK_COMMAND,
+                                       .op = AUDIT_GUARD,
+                                       .target = buf_str(&target),
+                                       .command = buf_str(&shown),
+                                       .name = words,
+                                       .rule = f->id,
+                                       .why = f->why,
+                                       .fix = buf_str(&fix)},
+                 stays, NULL))
+        return false;
+    run_event(run, &(struct audit_event){.type = AUDIT_DENY,
+                                         .op = AUDIT_GUARD,
+                                         .time = machine_now_ms(),
+                                         .target = buf_str(&target),
+                                         .verdict = CORDON_DENY,
+                                         .rule = f->id,
+                                         .why = f->why,
+                                         .fix = buf_str(&fix)});
+    run->result->reason = "refused";
+    run->result->exit = 126;
+    return true;
+}
+
 static bool is_on_drive(char drive, struct str path)
 {
     return drive && path.n > 1 && path.p[1] == ':' && (path.p[0] & ~0x20) == drive;
@@ -200,7 +271,7 @@ int system_run(struct run *run)
         return run_not_found(run, o->argv[0]);
     if (rc)
         return api_fail(p, rc, buf_cstr(&error));
-    if (tool_refused(run, &arena, &found))
+    if (!(o->ask || o->ask_pipe) && tool_refused(run, &arena, &found))
         return 0;
     if (lies_on_unix_drive(p))
         return api_fail(
@@ -213,23 +284,29 @@ int system_run(struct run *run)
                         "not, or --allow-elevated");
     HANDLE process;
     auto_launch struct launch launch = {0};
-    struct launch_plan plan = {.run = run, .event = run_event, .rung = ladder_of(run)};
+    struct launch_plan plan = {
+        .run = run, .event = run_event, .rung = ladder_of(run), .asks = true};
     bool confined = policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS;
     if (o->undo && (rc = undo_begin(run, confined, false, &arena, &plan.undo)))
         return rc;
     if (confined)
         stubs_make(&launch.stubs, &arena, p->policy);
     rc = launch_prepare(&plan, &launch, &failure);
-    variables.stubs = launch.stubs.folder;
+    /* In the path, a stub would answer in place of whoever is asked. */
+    if (!launch.asker)
+        variables.stubs = launch.stubs.folder;
     launch_name_stub(&launch);
+    bool refused = rc == 0 && launch.asker &&
+                   first_refused(run, launch.asker, &arena, &found,
+                                 &(struct guard_question){.argv = argv, .argc = o->argc});
     variables.proxy = launch.proxy_url[0] ? launch.proxy_url : NULL;
     const char *const *environment =
         environment_make(&arena, policy_settings_of(p->policy), &variables);
     if (rc == 0 && (!environment || block_make(&arena, environment, &block)))
         rc = launch_fail_words(&failure, "cannot make the environment: out of memory");
-    if (rc == 0)
+    if (rc == 0 && !refused)
         rc = launch_start(&plan, &launch, &found, block, cwd, &process, &failure);
-    if (rc == 0) {
+    if (rc == 0 && !refused) {
         stdio_started(&launch.stdio);
         wait_for(run, &launch, process);
         CloseHandle(process);

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls that wait for a person or a program to answer. Such a call gets an event to wait for instead
+ * of an answer: it occupies neither a slot nor a worker. With the decision the agent makes the same
+ * request again, and it is judged from its start: whatever it names by then is allowed only if it is
+ * what was asked about, the same object under the same final path.
+ */
+#include "broker/windows/ask.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "audit/jsonl.h"
+#include "base/sha256.h"
+
+enum {
+    MOST_ANSWERS = 4, /* of one call */
+    MOST_HELD = 256,
+    MOST_PASSES = 64,
+    LOOK_MS = 500,
+    KEPT_MS = 60000, /* a decision for a call that does not come back for it */
+    SHOWN_CMDLINE = 2048
+};
+
+typedef char key_text[65];
+
+/* A call that waits, or has its answer and comes again. Known by its thread: one calls at a time. */
+struct parked {
+    struct client *client;
+    DWORD thread_id;
+    HANDLE thread, ready; /* ready: what the thread waits for */
+    uint64_t question;    /* at the desk, while it waits */
+    uint64_t decided;     /* when */
+    bool waits;
+    size_t answers;
+    struct {
+        key_text key; /* of the subject and its place */
+        HANDLE held;  /* so that the number does not go to another object; NULL: not held */
+        bool allowed;
+    } said[MOST_ANSWERS];
+};
+
+struct broker_asks {
+    struct desk *desk;
+    struct broker *broker;
+    CRITICAL_SECTION lock; /* taken before the desk's and the broker's */
+    struct parked *items[ASK_MOST_WAITING];
+    size_t count;
+    /* Answers for one call that the agent makes in two steps: to ask and to do. */
+    struct {
+        DWORD pid;
+        key_text key;
+    } passes[MOST_PASSES];
+    size_t next_pass;
+};
+
+struct desk *ask_desk(const struct broker *b)
+{
+    return b->asks ? b->asks->desk : NULL;
+}
+
+static void spell_key(const struct ask_subject *s, HANDLE file, bool exists, key_text out)
+{
+    auto_buf struct buf text = {0}, hex = {0};
+    struct file_id id = {0};
+    /* A command is known by its name alone: its text is cut for people. */
+    struct str target = s->kind == ASK_COMMAND ? STR_NONE : s->target;
+    bool known = !file || facts_id(file, &id);
+    buf_fmt(&text, "%d %d %d %llx %llx %u %u ", (int)s->kind, (int)s->op, (int)exists,
+            (unsigned long long)id.volume, (unsigned long long)id.id, (unsigned)target.n,
+            (unsigned)s->other.n);
+    buf_add(&text, target);
+    buf_add(&text, s->other);
+    buf_fmt(&text, " %u ", (unsigned)s->command.n);
+    buf_add(&text, s->command);
+    buf_add(&text, s->name);
+    sha256_hex(&hex, buf_str(&text));
+    snprintf(out, sizeof(key_text), "%s", text.failed || !known ? "" : buf_cstr(&hex));
+}
+
+/* ---- with the lock ---- */
+
+static struct parked *find(struct broker_asks *a, const struct request *r)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (a->items[i]->client == r->client && a->items[i]->thread_id == r->thread)
+            return a->items[i];
+    return NULL;
+}
+
+static void drop_answer(struct parked *p)
+{
+    HANDLE held = p->said[--p->answers].held;
+    if (held)
+        CloseHandle(held);
+}
+
+static void forget(struct broker_asks *a, struct parked *p)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (a->items[i] == p)
+            a->items[i] = a->items[--a->count];
+    if (p->waits)
+        desk_leave(a->desk, p->question);
+    while (p->answers)
+        drop_answer(p);
+    if (p->ready) {
+        SetEvent(p->ready);
+        CloseHandle(p->ready);
+    }
+    if (p->thread)
+        CloseHandle(p->thread);
+    free(p);
+}
+
+static bool take_pass(struct broker_asks *a, DWORD pid, const char *key)
+{
+    for (size_t i = 0; i < MOST_PASSES; i++)
+        if (a->passes[i].pid == pid && strcmp(a->passes[i].key, key) == 0) {
+            a->passes[i].pid = 0;
+            return true;
+        }
+    return false;
+}
+
+static struct parked *parked_new(struct broker_asks *a, struct request *r)
+{
+    struct parked *p = a->count < ASK_MOST_WAITING ? calloc(1, sizeof *p) : NULL;
+    if (!p)
+        return NULL;
+    p->client = r->client;
+    p->thread_id = r->thread;
+    p->ready = CreateEventW(NULL, TRUE, FALSE, NULL);
+    p->thread = OpenThread(SYNCHRONIZE | THREAD_QUERY_LIMITED_INFORMATION, FALSE, r->thread);
+    a->items[a->count++] = p;
+    if (p->ready && p->thread && GetProcessIdOfThread(p->thread) == r->client->pid)
+        return p;
+    forget(a, p);
+    return NULL;
+}
+
+/* Sets the call aside; false if it cannot. */
+static bool park(struct broker_asks *a, struct request *r, struct parked *p,
+                 const struct ask_subject *s, const char *key, HANDLE file)
+{
+    HANDLE there;
+    uint64_t question;
+    struct client *c = r->client;
+    struct ask_subject full = *s;
+    struct str command;
+    if (!c->command.n && process_command(r, c->process, &command))
+        audit_mask(&c->command, str_cut(command, SHOWN_CMDLINE));
+    full.cmdline = buf_str(&c->command);
+    if (!p)
+        p = parked_new(a, r);
+    if (!p || p->answers == MOST_ANSWERS || desk_join(a->desk, &full, &question) != ASK_NO)
+        return false;
+    p->waits = true;
+    p->question = question;
+    ResetEvent(p->ready);
+    snprintf(p->said[p->answers].key, sizeof(key_text), "%s", key);
+    p->said[p->answers].allowed = false;
+    p->said[p->answers].held = NULL;
+    if (file && a->count < MOST_HELD)
+        DuplicateHandle(GetCurrentProcess(), file, GetCurrentProcess(), &p->said[p->answers].held,
+                        0, FALSE, DUPLICATE_SAME_ACCESS);
+    p->answers++;
+    if (!DuplicateHandle(GetCurrentProcess(), p->ready, r->client->process, &there, SYNCHRONIZE,
+                         FALSE, 0)) {
+        forget(a, p);
+        return false;
+    }
+    r->waits = true;
+    r->answer.handle = (uint64_t)(uintptr_t)there;
+    return true;
+}
+
+static enum ask_ruling rule(struct broker_asks *a, struct request *r, const struct ask_subject *s,
+                            HANDLE file, const char *key)
+{
+    struct parked *p = find(a, r);
+    if (p && p->waits) {
+        /* No agent asks while it waits. */
+        forget(a, p);
+        p = NULL;
+    }
+    for (size_t i = 0; p && i < p->answers; i++)
+        if (strcmp(p->said[i].key, key) == 0)
+            return p->said[i].allowed ? ASK_GRANTS : ASK_DENIES;
+    if (take_pass(a, r->client->pid, key))
+        return ASK_GRANTS;
+    desk_lock(a->desk);
+    enum ask_answer said = ask_remembered(a->desk->ask, s);
+    desk_unlock(a->desk);
+    if (said != ASK_NO || r->silent)
+        return said == ASK_RUN ? ASK_GRANTS : ASK_DENIES;
+    return park(a, r, p, s, key, file) ? ASK_WAITS : ASK_DENIES;
+}
+
+/* ---- for the handlers ---- */
+
+enum ask_ruling ask_rule(struct request *r, const struct ask_subject *subject, HANDLE file,
+                         bool exists)
+{
+    struct broker_asks *a = r->broker->asks;
+    struct ask_subject s = *subject;
+    key_text key;
+    if (!a || r->waits)
+        return r->waits ? ASK_WAITS : ASK_DENIES;
+    spell_key(&s, file, exists, key);
+    if (!key[0])
+        return ASK_DENIES;
+    s.pid = r->client->pid;
+    s.image = r->client->image;
+    EnterCriticalSection(&a->lock);
+    enum ask_ruling ruling = rule(a, r, &s, file, key);
+    if (ruling == ASK_GRANTS && r->two_steps) {
+        a->passes[a->next_pass % MOST_PASSES].pid = r->client->pid;
+        memcpy(a->passes[a->next_pass++ % MOST_PASSES].key, key, sizeof key);
+    }
+    LeaveCriticalSection(&a->lock);
+    return ruling;
+}
+
+bool ask_may_change(struct request *r, const struct policy_request *question,
+                    const struct policy_answer *answer)
+{
+    struct desk *desk = ask_desk(r->broker);
+    return desk && question->path.class == PATH_FILE &&
+           !place_is_remote(r->broker, &question->path) &&
+           drives_of(r->broker, question->path.text) &&
+           ask_can_change(desk->wide, answer->rule, question) &&
+           !ask_holds_root(r->broker->policy, question->path.text);
+}
+
+static enum ask_ruling ask_end(struct request *r, HANDLE file,
+                               const struct policy_request *question, struct policy_answer *answer,
+                               enum audit_op op, struct str other, bool arrives)
+{
+    auto_buf struct buf why = {0}, fix = {0};
+    if (!ask_may_change(r, question, answer))
+        return ASK_DENIES;
+    policy_explain(r->broker->policy, question, answer, &why, &fix);
+    struct ask_subject s = {.kind = ASK_CHANGE,
+                            .op = op,
+                            .target = question->path.text,
+                            .other = other,
+                            .arrives = arrives,
+                            .folder = ask_folder_of(r->broker->policy, question->path.text),
+                            .rule = str_of(policy_rule_id(answer->rule)),
+                            .why = buf_str(&why),
+                            .fix = buf_str(&fix)};
+    return ask_rule(r, &s, file, question->facts.exists);
+}
+
+enum ask_ruling ask_change(struct request *r, HANDLE file, const struct policy_request *question,
+                           struct policy_answer *answer, enum audit_op op)
+{
+    enum ask_ruling ruling = ask_end(r, file, question, answer, op, STR_NONE, false);
+    if (ruling == ASK_GRANTS)
+        policy_decide(r->broker->asks->desk->wide, question, answer);
+    return ruling;
+}
+
+enum ask_ruling ask_pair(struct request *r, const HANDLE files[2],
+                         const struct policy_request questions[2], enum audit_op op,
+                         struct policy_answer *answer)
+{
+    bool granted[2] = {false, false};
+    if (!r->broker->asks)
+        return ASK_DENIES;
+    for (int i = 0; i < 2; i++) {
+        struct policy_answer one = {0};
+        policy_decide(r->broker->policy, &questions[i], &one);
+        if (one.verdict == CORDON_ALLOW)
+            continue;
+        /* A second name inside would open the file for good. */
+        bool opens = i == 0 && op == AUDIT_FILE_LINK;
+        enum ask_ruling ruling = opens ? ASK_DENIES
+                                       : ask_end(r, files[i], &questions[i], &one, op,
+                                                 questions[1 - i].path.text, i == 1);
+        if (ruling != ASK_GRANTS) {
+            *answer = one;
+            answer->target = i == 1;
+            return ruling;
+        }
+        granted[i] = true;
+    }
+    policy_decide_pair(r->broker->asks->desk->wide, &questions[0], &questions[1], answer);
+    /* A folder that enters or leaves a root is copied, and every file in it is judged. */
+    if (answer->verdict == CORDON_ALLOW && questions[0].facts.directory && granted[0] != granted[1])
+        *answer =
+            (struct policy_answer){.rule = RULE_LINK_PLACE, .other_device = true, .target = true};
+    return answer->verdict == CORDON_ALLOW ? ASK_GRANTS : ASK_DENIES;
+}
+
+enum ask_ruling ask_read(struct request *r, HANDLE file, const struct policy_request *question,
+                         const struct policy_answer *answer)
+{
+    auto_buf struct buf why = {0}, fix = {0};
+    if (!r->broker->asks || !ask_can_lift(ASK_READ, answer->rule))
+        return ASK_DENIES;
+    policy_explain(r->broker->policy, question, answer, &why, &fix);
+    struct ask_subject s = {.kind = ASK_READ,
+                            .op = AUDIT_FILE_READ,
+                            .target = question->path.text,
+                            .rule = str_of(policy_rule_id(answer->rule)),
+                            .why = buf_str(&why),
+                            .fix = buf_str(&fix)};
+    return ask_rule(r, &s, file, true);
+}
+
+/* ---- the life of a call that waits ---- */
+
+void ask_served(struct request *r)
+{
+    struct broker_asks *a = r->broker->asks;
+    if (!a || r->waits)
+        return;
+    EnterCriticalSection(&a->lock);
+    struct parked *p = a->count ? find(a, r) : NULL;
+    if (p)
+        forget(a, p);
+    LeaveCriticalSection(&a->lock);
+}
+
+void ask_client_gone(struct client *c)
+{
+    struct broker_asks *a = c->broker->asks;
+    if (!a)
+        return;
+    EnterCriticalSection(&a->lock);
+    for (size_t i = a->count; i-- > 0;)
+        if (a->items[i]->client == c)
+            forget(a, a->items[i]);
+    LeaveCriticalSection(&a->lock);
+}
+
+/* Wakes the calls whose question is decided, and takes away those whose caller is gone. */
+static void look(struct broker_asks *a, bool all)
+{
+    uint64_t now = gate_clock();
+    struct ask_decision decision;
+    EnterCriticalSection(&a->lock);
+    for (size_t i = a->count; i-- > 0;) {
+        struct parked *p = a->items[i];
+        if (p->waits && desk_take(a->desk, p->question, &decision)) {
+            p->waits = false;
+            p->decided = now;
+            if (decision.again)
+                drop_answer(p); /* as if it had not been asked about yet */
+            else
+                p->said[p->answers - 1].allowed = decision.allowed;
+            SetEvent(p->ready);
+        } else if (all && (WaitForSingleObject(p->thread, 0) == WAIT_OBJECT_0 ||
+                           (!p->waits && now - p->decided > KEPT_MS))) {
+            forget(a, p);
+        }
+    }
+    LeaveCriticalSection(&a->lock);
+}
+
+static DWORD WINAPI watch(void *context)
+{
+    struct broker_asks *a = context;
+    struct broker *b = a->broker;
+    uint64_t last = 0;
+    while (!b->stopping) {
+        WaitForSingleObject((HANDLE)a->desk->answered, LOOK_MS);
+        bell_hush(a->desk->answered);
+        bool all = gate_clock() - last >= LOOK_MS;
+        last = all ? gate_clock() : last;
+        look(a, all);
+    }
+    InterlockedDecrement(&b->threads);
+    return 0;
+}
+
+int ask_start(struct broker *b, struct desk *desk)
+{
+    struct broker_asks *a = calloc(1, sizeof *a);
+    if (!a)
+        return CORDON_E_NOMEM;
+    InitializeCriticalSection(&a->lock);
+    a->desk = desk;
+    a->broker = b;
+    b->asks = a;
+    return broker_thread(b, watch, a) ? 0 : CORDON_E_NOMEM;
+}
+
+void ask_stop(struct broker *b)
+{
+    struct broker_asks *a = b->asks;
+    if (!a)
+        return;
+    while (a->count)
+        forget(a, a->items[0]);
+    DeleteCriticalSection(&a->lock);
+    free(a);
+    b->asks = NULL;
+}

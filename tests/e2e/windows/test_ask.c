@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Questions while a command runs, through --ask-pipe. Each kind is asked about and answered each way,
+ * with the file system or the peer as the witness. The tree never answers a question of its own, and
+ * nobody waits for a call that waits.
+ */
+#include <winsock2.h>
+
+#include "harness.h"
+
+/* Who answers: the first question with the first answer, all others with the second. "" answers
+   nothing, a leading ! says two wrong lines before. */
+struct person {
+    const char *first, *others;
+    unsigned asked, errors, closed, timed_out;
+    bool hangs_up;  /* at the first question */
+    unsigned until; /* answers nothing before so many were asked and this exists */
+    const char *until_here;
+    HANDLE pipe;
+    struct buf lines;
+};
+
+static char pipe_name[64];
+
+static void say(struct person *p, const char *text)
+{
+    DWORD n;
+    WriteFile(p->pipe, text, (DWORD)strlen(text), &n, NULL);
+}
+
+static void answer(struct person *p, unsigned id, const char *words)
+{
+    char text[128];
+    if (words[0] == '!') {
+        words++;
+        say(p, "nonsense\n");
+        snprintf(text, sizeof text, "{\"id\":%u,\"answer\":\"yes\"}\n", id);
+        say(p, text);
+    }
+    snprintf(text, sizeof text, "{\"id\":%u,%s}\n", id, words);
+    if (words[0])
+        say(p, text);
+}
+
+static void take(struct person *p, const char *line)
+{
+    const char *id = strstr(line, "\"id\":");
+    p->errors += strstr(line, "\"error\"") != NULL;
+    p->closed += strstr(line, "\"closed\"") != NULL;
+    p->timed_out += strstr(line, "\"closed\":\"time-out\"") != NULL;
+    if (!id || !strstr(line, "\"choices\""))
+        return;
+    p->asked++;
+    if (p->until) {
+        for (int i = 0; p->asked == p->until && i < 3000 && !exists(p->until_here); i++)
+            Sleep(10);
+        for (unsigned i = 1; p->asked == p->until && i <= p->until; i++)
+            answer(p, i, p->others);
+    } else {
+        answer(p, (unsigned)strtoul(id + 5, NULL, 10), p->asked == 1 ? p->first : p->others);
+    }
+}
+
+static DWORD WINAPI be_asked(void *context)
+{
+    struct person *p = context;
+    static char line[1 << 17];
+    size_t length = 0;
+    char piece[4096];
+    DWORD n;
+    if (!ConnectNamedPipe(p->pipe, NULL) && GetLastError() != ERROR_PIPE_CONNECTED)
+        return 1;
+    while (ReadFile(p->pipe, piece, sizeof piece, &n, NULL) && n > 0)
+        for (DWORD i = 0; i < n; i++) {
+            if (length < sizeof line - 1)
+                line[length++] = piece[i];
+            if (piece[i] != '\n')
+                continue;
+            line[length] = '\0';
+            length = 0;
+            buf_add(&p->lines, str_of(line));
+            if (p->hangs_up) {
+                p->asked++;
+                CloseHandle(p->pipe);
+                return 0;
+            }
+            take(p, line);
+        }
+    CloseHandle(p->pipe);
+    return 0;
+}
+
+static HANDLE person_start(struct person *p)
+{
+    static unsigned number;
+    snprintf(pipe_name, sizeof pipe_name, "\\\\.\\pipe\\ask-%lu-%u", GetCurrentProcessId(),
+             number++);
+    p->pipe = CreateNamedPipeA(pipe_name, PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE, 0,
+                               PIPE_UNLIMITED_INSTANCES, 65536, 65536, 0, NULL);
+    return CreateThread(NULL, 0, be_asked, p, 0, NULL);
+}
+
+/* Runs the line with this person; its exit code. */
+static int asked(struct person *p, const char *options, const char *line, struct buf *out)
+{
+    auto_buf struct buf all = {0};
+    HANDLE thread = person_start(p);
+    buf_fmt(&all, "--ask-pipe %s --audit ..\\audit.jsonl %s", pipe_name, options ? options : "");
+    DeleteFileA(path_of("audit.jsonl"));
+    int code = confined(buf_cstr(&all), line, out);
+    if (WaitForSingleObject(thread, 10000) != WAIT_OBJECT_0)
+        note("the pipe stays open");
+    CloseHandle(thread);
+    return code;
+}
+
+static bool audit_has(const char *a, const char *b)
+{
+    static char line[1 << 16];
+    bool found = false;
+    FILE *f = fopen(path_of("audit.jsonl"), "rb");
+    while (f && fgets(line, sizeof line, f))
+        found =
+            found || (strstr(line, "\"type\":\"answer\"") && strstr(line, a) && strstr(line, b));
+    if (f)
+        fclose(f);
+    return found;
+}
+
+#define ONCE "\"answer\":\"once\""
+#define RUN "\"answer\":\"run\""
+#define FOLDER "\"answer\":\"run\",\"scope\":\"folder\""
+#define NO "\"answer\":\"no\""
+#define NEVER "\"answer\":\"never\""
+
+/* Each kind of change, allowed and denied: the effect is there or it is not. */
+static void test_kinds(void)
+{
+    static const struct {
+        const char *what, *line, *op, *effect, *options;
+    } rows[] = {
+        {"a new file", "%P% create ..\\out\\new", "file.create", "+out\\new", NULL},
+        {"a new folder", "%P% mkdir ..\\out\\new", "file.create", "+out\\new", NULL},
+        {"an existing file, written", "%P% write ..\\out\\secret", "file.write",
+         "=out\\secret|xecret", NULL},
+        {"an existing file, overwritten", "%P% overwrite ..\\out\\secret", "file.write",
+         "=out\\secret|x", NULL},
+        {"an existing file, by cmd", "cmd /c echo new> ..\\out\\secret", "file.write",
+         "=out\\secret|new", NULL},
+        {"deleted", "%P% delete ..\\out\\secret", "file.delete", "-out\\secret", NULL},
+        {"deleted by cmd", "cmd /c del ..\\out\\secret", "file.delete", "-out\\secret", NULL},
+        {"deleted on close", "%P% delete-on-close ..\\out\\secret", "file.delete", "-out\\secret",
+         NULL},
+        {"deleted by its name", "%P% nt-delete ..\\out\\secret", "file.delete", "-out\\secret",
+         NULL},
+        {"a folder removed", "%P% rmdir ..\\out\\empty", "file.delete", "-out\\empty", NULL},
+        {"renamed outside", "%P% rename ..\\out\\secret ..\\out\\new", "file.rename", "+out\\new",
+         NULL},
+        {"made read-only", "%P% read-only ..\\out\\secret", "file.attributes", "!out\\secret",
+         NULL},
+        {"in read-only mode", "%P% write file", "file.write", "=ws\\file|xld", "--mode read-only"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        auto_buf struct buf out = {0}, said = {0};
+        struct person yes = {.first = ONCE, .others = ONCE}, no = {.first = NO, .others = NO};
+        fresh();
+        if (strstr(rows[i].options ? rows[i].options : "", "read-only"))
+            DeleteFileA(path_of("ws\\hard"));
+        bool before = holds(rows[i].effect);
+        asked(&no, rows[i].options, rows[i].line, &said);
+        bool denied = !holds(rows[i].effect), refused = audit_has(rows[i].op, "\"choice\":\"no\"");
+        asked(&yes, rows[i].options, rows[i].line, &out);
+        bool done = holds(rows[i].effect);
+        if (!ok(!before && denied && refused && done && yes.asked >= 1 && no.asked >= 1 &&
+                    audit_has(rows[i].op, "\"choice\":\"once\"") &&
+                    audit_has("\"by\":\"pipe\"", rows[i].op) && !has(&out, "sandbox denied"),
+                "%s: asked; no denies it, once allows it", rows[i].what)) {
+            note("before %d, denied %d, in the audit %d, done %d; asked %u and %u", before, denied,
+                 refused, done, no.asked, yes.asked);
+            note_output(&out);
+            note_output(&yes.lines);
+        }
+        buf_free(&yes.lines);
+        buf_free(&no.lines);
+    }
+}
+
+/* Two new files and the first again: how often it is asked, and what is there then. */
+static void test_scopes(void)
+{
+    static const struct {
+        const char *what, *first, *others;
+        unsigned asked, errors;
+        bool a, b;
+        const char *answer;
+    } rows[] = {
+        {"once each", ONCE, ONCE, 3, 0, true, true, "\"scope\":\"call\""},
+        {"this path for the run", RUN, NO, 2, 0, true, false, "\"scope\":\"path\""},
+        {"the folder for the run", FOLDER, NO, 1, 0, true, true, "\"scope\":\"folder\""},
+        {"no, then once", NO, ONCE, 3, 0, true, true, "\"choice\":\"no\""},
+        {"never", NEVER, NO, 2, 0, false, false, "\"choice\":\"never\""},
+        {"after two wrong lines", "!" ONCE, NO, 3, 2, true, false, "\"choice\":\"once\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        auto_buf struct buf out = {0};
+        struct person p = {.first = rows[i].first, .others = rows[i].others};
+        fresh();
+        asked(&p, NULL,
+              "cmd /c \"%P% write ..\\out\\a & %P% write ..\\out\\b & %P% write ..\\out\\a\"",
+              &out);
+        if (!ok(p.asked == rows[i].asked && exists("out\\a") == rows[i].a &&
+                    exists("out\\b") == rows[i].b && p.errors == rows[i].errors &&
+                    audit_has(rows[i].answer, "roots.outside"),
+                "answered %s", rows[i].what)) {
+            note("asked %u times; a %d, b %d, errors %u", p.asked, exists("out\\a"),
+                 exists("out\\b"), p.errors);
+            note_output(&out);
+            note_output(&p.lines);
+        }
+        buf_free(&p.lines);
+    }
+}
+
+/* What prints something when it works: reads, connections, names, tools, commands. */
+static void test_others(const char *port)
+{
+    char tcp[80], tcp_ex[80];
+    snprintf(tcp, sizeof tcp, "%%P%% tcp 127.0.0.1 %s", port);
+    snprintf(tcp_ex, sizeof tcp_ex, "%%P%% tcp-ex 127.0.0.1 %s", port);
+    const struct {
+        const char *what, *line, *op, *works, *fails, *options;
+        unsigned asked;
+    } rows[] = {
+        {"a denied read", "%P% read ..\\out\\words", "file.read", "plain text", "error 5",
+         "--deny-read ..\\out", 1},
+        {"a denied read by cmd", "cmd /c type ..\\out\\words", "file.read", "plain text", "denied",
+         "--deny-read ..\\out", 1},
+        {"a connection", tcp, "net.connect", "hello", "error", NULL, 1},
+        {"a name at the proxy", "%P% ask-name no-such-name.invalid", "net.connect",
+         "host not found", "sandbox denied", NULL, 1},
+        {"a tool", "cmd /c ..\\out\\ssh.exe read file", "process.start", "old", "tool.ssh", NULL,
+         1},
+        {"a tool as the command", "..\\out\\ssh.exe read file", "process.start", "old", "tool.ssh",
+         NULL, 1},
+        {"a command about which the guard asks",
+         "%P% kill-child 2000 ..\\out\\perl.exe -e system($c)", "guard", "there is no action",
+         "opaque.text", NULL, 1},
+        {"such a command as the first one", "..\\out\\perl.exe -e \"$c='x'; system($c)\"", "guard",
+         "there is no action", "opaque.text", NULL, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        auto_buf struct buf out = {0}, said = {0};
+        struct person yes = {.first = ONCE, .others = NO}, no = {.first = NO, .others = NO};
+        fresh();
+        put("out\\words", "plain text");
+        CopyFileA(probe, path_of("out\\ssh.exe"), FALSE);
+        CopyFileA(probe, path_of("out\\perl.exe"), FALSE);
+        asked(&no, rows[i].options, rows[i].line, &said);
+        bool refused = audit_has(rows[i].op, "\"choice\":\"no\"");
+        asked(&yes, rows[i].options, rows[i].line, &out);
+        if (!ok(has(&said, rows[i].fails) && !has(&said, rows[i].works) && refused &&
+                    has(&out, rows[i].works) && !has(&out, "sandbox denied") &&
+                    yes.asked == rows[i].asked && no.asked >= 1 &&
+                    audit_has(rows[i].op, "\"choice\":\"once\""),
+                "%s: asked; no denies it, once allows it", rows[i].what)) {
+            note("refused in the audit %d; asked %u and %u", refused, no.asked, yes.asked);
+            note_output(&said);
+            note_output(&out);
+            note_output(&yes.lines);
+        }
+        buf_free(&yes.lines);
+        buf_free(&no.lines);
+    }
+}
+
+/* Never asked: what no option allows. */
+static void test_never(void)
+{
+    static const char *const rows[][3] = {
+        {"in .git", "%P% write repo\\.git\\hooks\\new", "-ws\\repo\\.git\\hooks\\new"},
+        {"a stream", "%P% write file:stream", "-ws\\file:stream"},
+        {"a protected name outside", "%P% write ..\\out\\.mcp.json", "-out\\.mcp.json"},
+        {"a file with another name outside", "%P% write hard", "=out\\file|old"},
+        {"a second name of a file outside", "%P% link second ..\\out\\secret", "-ws\\second"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        auto_buf struct buf out = {0};
+        struct person p = {.first = ONCE, .others = ONCE};
+        fresh();
+        asked(&p, NULL, rows[i][1], &out);
+        if (!ok(p.asked == 0 && has(&out, "sandbox denied") && holds(rows[i][2]), "never asked: %s",
+                rows[i][0])) {
+            note_output(&out);
+            note_output(&p.lines);
+        }
+        buf_free(&p.lines);
+    }
+}
+
+static void test_itself(void)
+{
+    auto_buf struct buf out = {0}, line = {0};
+    DWORD n;
+    struct person p = {.first = "", .others = ""};
+    fresh();
+    /* The name of the next pipe is known: there is one for each person. */
+    HANDLE thread = person_start(&p);
+    buf_fmt(&line, "--quiet --ask-timeout 3 --ask-pipe %s", pipe_name);
+    auto_buf struct buf command = {0};
+    buf_fmt(&command, "%%P%% ask-itself ..\\out %s", pipe_name);
+    confined(buf_cstr(&line), buf_cstr(&command), &out);
+    WaitForSingleObject(thread, 10000);
+    CloseHandle(thread);
+    if (!ok(p.asked == 1 && has(&out, "0 ways") && has(&out, "0 made") && !exists("out\\1") &&
+                p.timed_out == 1 && p.errors == 0,
+            "the tree cannot open the pipe, nor answer a question of its own"))
+        note_output(&out);
+    /* A program outside opens such a pipe, and what it says arrives. */
+    struct person outside = {.first = "", .others = ""};
+    thread = person_start(&outside);
+    HANDLE pipe =
+        CreateFileA(pipe_name, GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
+    WriteFile(pipe, "hello\n", 6, &n, NULL);
+    CloseHandle(pipe);
+    WaitForSingleObject(thread, 10000);
+    CloseHandle(thread);
+    ok(pipe != INVALID_HANDLE_VALUE && has(&outside.lines, "hello"),
+       "control: outside, such a pipe can be opened");
+    buf_free(&p.lines);
+    buf_free(&outside.lines);
+}
+
+static void test_waiting(void)
+{
+    enum { MANY = 1000 };
+    auto_buf struct buf out = {0}, few = {0};
+    struct person p = {.others = ONCE, .until = MANY, .until_here = "ws\\served"};
+    fresh();
+    uint64_t begin = GetTickCount64();
+    asked(&p, "--quiet --ask-timeout 120", "%P% ask-many ..\\out 1000", &out);
+    if (!ok(p.asked == MANY && has(&out, "1000 of 1000") && exists("ws\\served") &&
+                exists("out\\1000"),
+            "1,000 calls wait while another thread of the process writes: all are answered (%u ms)",
+            (unsigned)(GetTickCount64() - begin))) {
+        note("asked %u, errors %u", p.asked, p.errors);
+        note_output(&out);
+    }
+    buf_free(&p.lines);
+    struct person nobody = {.first = "", .others = ""};
+    fresh();
+    begin = GetTickCount64();
+    asked(&nobody, "--quiet --ask-timeout 1", "%P% ask-many ..\\out 20", &few);
+    unsigned ms = (unsigned)(GetTickCount64() - begin);
+    ok(nobody.asked == 20 && nobody.timed_out == 20 && has(&few, "0 of 20") && ms < 15000 &&
+           audit_has("\"by\":\"time-out\"", "file.create"),
+       "nobody answers: no after --ask-timeout (%u ms)", ms);
+    buf_free(&nobody.lines);
+}
+
+static void test_gone(void)
+{
+    auto_buf struct buf out = {0}, ended = {0}, timed = {0}, killed = {0};
+    struct person p = {.first = ONCE, .others = ONCE, .hangs_up = true};
+    fresh();
+    asked(&p, "--quiet", "%P% create ..\\out\\new", &out);
+    ok(p.asked == 1 && !exists("out\\new") && audit_has("\"by\":\"closed\"", "file.create"),
+       "whoever answers has gone: no");
+    struct person thread = {.first = "", .others = ONCE};
+    fresh();
+    asked(&thread, "--quiet", "%P% ask-ended ..\\out", &ended);
+    if (!ok(thread.asked == 2 && thread.closed == 1 && !exists("out\\1") && exists("out\\2"),
+            "a thread that ends takes its question away"))
+        note_output(&thread.lines);
+    struct person process = {.first = "", .others = ONCE};
+    fresh();
+    asked(&process, "--quiet", "%P% kill-child 1500 %P% create ..\\out\\new", &killed);
+    ok(process.asked == 1 && process.closed == 1 && !exists("out\\new"),
+       "a process that is killed takes its question away");
+    struct person late = {.first = "", .others = ""};
+    fresh();
+    uint64_t begin = GetTickCount64();
+    int code = asked(&late, "--quiet --timeout 2", "%P% create ..\\out\\new", &timed);
+    ok(code == 124 && late.asked == 1 && !exists("out\\new") && GetTickCount64() - begin < 20000,
+       "--timeout ends a run that waits");
+    struct person *all[] = {&p, &thread, &process, &late};
+    for (size_t i = 0; i < 4; i++)
+        buf_free(&all[i]->lines);
+}
+
+static void test_options(void)
+{
+    static const char *const rows[][2] = {
+        {"--ask-pipe no-such-pipe-here", "nobody serves a pipe"},
+        {"--ask-pipe \\\\host\\pipe\\x", "nobody serves a pipe"},
+        {"--ask-pipe a --ask", "only one can answer"},
+        {"--ask-fd 3,4", "--ask-pipe"},
+        {"--ask-timeout 5", "belongs to --ask"},
+        {"--ask-pipe a --ask-timeout 0", "1 to 86400"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        auto_buf struct buf out = {0};
+        fresh();
+        int code = confined(rows[i][0], "%P% write new", &out);
+        if (!ok(code == 125 && has(&out, rows[i][1]) && !exists("ws\\new"), "125: %s", rows[i][0]))
+            note_output(&out);
+    }
+}
+
+/* Says hello to whoever connects. */
+static DWORD WINAPI greet(void *context)
+{
+    SOCKET s = (SOCKET)context, client;
+    while ((client = accept(s, NULL, NULL)) != INVALID_SOCKET) {
+        send(client, "hello", 5, 0);
+        closesocket(client);
+    }
+    return 0;
+}
+
+int main(void)
+{
+    WSADATA data;
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int size = sizeof here;
+    char port[8];
+    harness_make("ask");
+    WSAStartup(MAKEWORD(2, 2), &data);
+    SOCKET s = socket(AF_INET, SOCK_STREAM, 0);
+    bind(s, (struct sockaddr *)&here, size);
+    listen(s, 8);
+    getsockname(s, (struct sockaddr *)&here, &size);
+    snprintf(port, sizeof port, "%u", ntohs(here.sin_port));
+    CreateThread(NULL, 0, greet, (void *)s, 0, NULL);
+    test_options();
+    test_kinds();
+    test_scopes();
+    test_others(port);
+    test_never();
+    test_itself();
+    test_gone();
+    test_waiting();
+    return harness_done();
+}

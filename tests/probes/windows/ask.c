@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* While somebody is asked: many calls that wait at once, threads that are ended while they wait, and
+   attempts to answer a question of its own. */
+#include "probe.h"
+
+#include <stdio.h>
+
+static volatile LONG made;
+
+static DWORD WINAPI make(void *context)
+{
+    wchar_t path[600];
+    swprintf(path, 600, L"%ls\\%d", word(0), (int)(intptr_t)context);
+    HANDLE file = CreateFileW(path, GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
+    if (file != INVALID_HANDLE_VALUE) {
+        InterlockedIncrement(&made);
+        CloseHandle(file);
+    }
+    return 0;
+}
+
+/* FOLDER N: each of N threads makes a file there; meanwhile this one writes here, and says so in
+   the file "served". */
+int do_ask_many(void)
+{
+    enum { MOST = 2000, STACK = 65536 };
+    static HANDLE threads[MOST];
+    int count = _wtoi(word(1)), started = 0;
+    for (; started < count && started < MOST; started++) {
+        threads[started] = CreateThread(NULL, STACK, make, (void *)(intptr_t)(started + 1),
+                                        STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
+        if (!threads[started])
+            break;
+    }
+    for (int i = 0; i <= 100; i++) {
+        HANDLE file = CreateFileW(i < 100 ? L"meanwhile" : L"served", GENERIC_WRITE, 0, NULL,
+                                  CREATE_ALWAYS, 0, NULL);
+        if (file == INVALID_HANDLE_VALUE)
+            return last_error();
+        CloseHandle(file);
+    }
+    for (int i = 0; i < started; i++)
+        WaitForSingleObject(threads[i], INFINITE);
+    printf("%ld of %d\n", made, started);
+    return started == count ? 0 : 3;
+}
+
+/* FOLDER: a thread is ended while its call waits; then the same is tried again. */
+int do_ask_ended(void)
+{
+    HANDLE thread = CreateThread(NULL, 0, make, (void *)1, 0, NULL);
+    Sleep(1000);
+    TerminateThread(thread, 1);
+    Sleep(1500);
+    make((void *)2);
+    printf("%ld made\n", made);
+    return 0;
+}
+
+/* PIPE FILE: makes a call that is asked about, and meanwhile tries to answer it. Prints how many ways
+   there were. */
+int do_ask_itself(void)
+{
+    static const char line[] = "{\"id\":1,\"answer\":\"run\"}\n";
+    DWORD access[] = {GENERIC_READ | GENERIC_WRITE, GENERIC_WRITE, GENERIC_READ, MAXIMUM_ALLOWED};
+    int ways = 0;
+    DWORD n;
+    HANDLE thread = CreateThread(NULL, 0, make, (void *)1, 0, NULL);
+    Sleep(500);
+    for (size_t i = 0; i < 4; i++) {
+        HANDLE pipe = CreateFileW(word(1), access[i], FILE_SHARE_READ | FILE_SHARE_WRITE, NULL,
+                                  OPEN_EXISTING, 0, NULL);
+        if (pipe == INVALID_HANDLE_VALUE)
+            continue;
+        WriteFile(pipe, line, sizeof line - 1, &n, NULL);
+        ways++;
+    }
+    HANDLE server = CreateNamedPipeW(word(1), PIPE_ACCESS_DUPLEX, 0, PIPE_UNLIMITED_INSTANCES, 4096,
+                                     4096, 0, NULL);
+    ways += server != INVALID_HANDLE_VALUE;
+    /* Every handle that this process has. */
+    for (uintptr_t value = 4; value < 4096; value += 4)
+        if (GetFileType((HANDLE)value) == FILE_TYPE_PIPE && (HANDLE)value != server &&
+            (HANDLE)value != GetStdHandle(STD_OUTPUT_HANDLE) &&
+            (HANDLE)value != GetStdHandle(STD_ERROR_HANDLE))
+            ways += WriteFile((HANDLE)value, line, sizeof line - 1, &n, NULL);
+    printf("%d ways\n", ways);
+    fflush(stdout);
+    WaitForSingleObject(thread, INFINITE);
+    printf("%ld made\n", made);
+    return 0;
+}
+
+/* MS LINE: a child that is killed after so long. */
+int do_kill_child(void)
+{
+    wchar_t line[1024] = L"";
+    STARTUPINFOW startup = {.cb = sizeof startup};
+    PROCESS_INFORMATION child;
+    for (int i = 1; word(i)[0]; i++) {
+        wcscat(line, word(i));
+        wcscat(line, L" ");
+    }
+    if (!CreateProcessW(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &child))
+        return last_error();
+    Sleep((DWORD)_wtoi(word(0)));
+    TerminateProcess(child.hProcess, 9);
+    Sleep(1000);
+    return 0;
+}
