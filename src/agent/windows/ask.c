@@ -55,14 +55,16 @@ static int take_slot(void)
     if (slot >= 0)
         return slot;
     __atomic_add_fetch(&agent_shared->waiting, 1, __ATOMIC_ACQ_REL);
+    LARGE_INTEGER pause = {.QuadPart = -500000}; /* 50 ms, then longer: many may wait */
     while ((slot = try_slots(me, false)) < 0) {
-        LARGE_INTEGER pause = {.QuadPart = -500000}; /* 50 ms */
         NTSTATUS status =
             CALL(NtWaitForSingleObject)((HANDLE)(uintptr_t)agent_shared->freed, FALSE, &pause);
         if (status == STATUS_TIMEOUT && (slot = try_slots(me, true)) >= 0)
             break;
         if (status < 0)
             break;
+        if (status == STATUS_TIMEOUT && pause.QuadPart > -10000000)
+            pause.QuadPart *= 2;
     }
     __atomic_sub_fetch(&agent_shared->waiting, 1, __ATOMIC_ACQ_REL);
     return slot;
