@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "audit/jsonl.h"
-#include "guard/told.h"
+#include "guard/refusal.h"
 #include "launch/disk.h"
 #include "launch/environment.h"
 #include "launch/windows/block.h"
@@ -194,7 +194,7 @@ static bool first_refused(struct run *run, struct asker *asker, struct arena *ar
     buf_reset(&fix);
     if (guard_check(run->policy->guard, command, &guard) || guard.verdict != CORDON_ASK)
         return false; /* run_guard has told */
-    const struct guard_finding *f = guard_told(&guard, policy, &target, &fix);
+    const struct guard_finding *f = guard_refusal(&guard, policy, &target, &fix);
     if (!f || f->rule == GUARD_DESTROY_OUTSIDE ||
         desk_ask(asker_desk(asker),
                  &(struct ask_subject){.kind = ASK_COMMAND,
