@@ -44,14 +44,14 @@ static inline struct word word_unknown(uint32_t start, uint32_t end)
 /* ---- findings ---- */
 
 /*
- * Reports rule at a word. who is the command as a person knows it ("Start-Process"), why a
+ * Reports rule at a word. who is the usual name of the command ("Start-Process"), why a
  * predicate for it ("hands this URL to the shell, …") and fix a suggestion; NULL takes the rule's
  * own.
  */
 void guard_find(struct guard *g, enum guard_rule rule, struct word at, struct str who,
                 const char *why, const char *fix);
 
-/* ---- what a command does; each may report any number of findings ---- */
+/* ---- effects of a command; each may report any number of findings ---- */
 
 /* Records a command for --show and counts it. Call once for each command found, in order of its
    start, before judging it; name.text with holes is shown as null. */
@@ -104,7 +104,7 @@ struct guard_frame {
 bool guard_enter(struct guard *g, struct word code, struct guard_frame *outer);
 void guard_leave(struct guard *g, struct guard_frame outer);
 
-/* How many such levels enclose the code that is being read; 0: it is the outermost text. */
+/* The number of such levels around the code that is being read; 0: it is the outermost text. */
 unsigned guard_depth(const struct guard *g);
 
 /* Reads a script file like guard_nested if the policy says it lies inside the roots and it exists.
@@ -117,35 +117,34 @@ bool guard_script_opens(struct guard *g, struct word *path);
 bool guard_script_as(struct guard *g, struct word path, enum guard_shell shell);
 
 /*
- * The folder that relative paths start from, as the text has changed it: p NULL where it was
- * started, a hole where nobody knows. Readers set it at cd and put it back after what runs on its
- * own.
+ * The folder that relative paths start from, as the text has changed it: p NULL if it is
+ * unchanged, a hole if it is unknown. Readers set it at cd and restore it after a subshell.
  */
 struct str guard_folder(const struct guard *g);
 void guard_set_folder(struct guard *g, struct str folder);
 void guard_change_folder(struct guard *g, struct str path);
 
-/* A file (or a registry key) is written: a finding if programs outside run what stands there, or if
+/* A file (or a registry key) is written: a finding if programs outside run its content, or if
    replaces is set and the file is known to lie outside the roots. */
 void guard_write(struct guard *g, struct str who, struct word target, bool replaces);
 
 /* The text writes a file; if it runs it later, guard_script reads this instead of the disk. */
 void guard_wrote(struct guard *g, struct str path, struct str content, bool append);
-/* What the text wrote into that file; p NULL if it did not. */
+/* The content that the text wrote into that file; p NULL if it wrote none. */
 struct str guard_written(const struct guard *g, struct str path);
-/* The same for a file whose content nobody knows before the run, for example a download. */
+/* The same for a file whose content is unknown before the run, for example a download. */
 void guard_wrote_unknown(struct guard *g, struct str path);
 /* The same file under another name; it may also be a program that is run by the new one. */
 void guard_copied(struct guard *g, struct str from, struct str to);
 
-/* A symbolic link: as guard_copied, and what is deleted below it is deleted there. */
+/* A symbolic link: as guard_copied, and a deletion below the link is one below its target. */
 void guard_linked(struct guard *g, struct str to, struct str link);
 
-/* The folder that commands run in now; a hole where nobody knows. */
+/* The folder that commands run in now; a hole if it is unknown. */
 struct str guard_current(struct guard *g);
 /* The text says where programs are looked for: files that it wrote may be among them. */
 bool guard_path_changed(const struct guard *g);
-/* The name of a new temporary file or folder, another each time: what lies there is the text's own. */
+/* The name of a new temporary file or folder, another each time; the text may delete it. */
 struct str guard_temporary(struct guard *g);
 
 /* Text in which bash expands commands, without running it: a prompt, an index. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files that a command writes: kept by name, and judged as programs when something runs them. */
+/* The files that a command writes: kept by name, judged when the command runs them. */
 #include "guard/files.h"
 #include "guard/names.h"
 #include "guard/state.h"
@@ -159,7 +159,7 @@ struct str guard_through_link(struct guard *g, struct str path)
         const struct guard_file *file = find_link(&g->files, str_slice(path, 0, i));
         if (!file)
             continue;
-        /* what the link names is seen from the folder that the link is in */
+        /* a relative target starts from the folder of the link */
         struct str folder = str_slice(path, 0, i - name_leaf(str_slice(path, 0, i)).n);
         bool whole = ascii_is_in(file->link.p[0], "/\\~") || str_has_char(file->link, ':');
         struct str rest = str_from(path, i);
@@ -192,7 +192,7 @@ struct word guard_original(struct guard *g, struct word program)
     return program;
 }
 
-/* Text that nobody runs. */
+/* Text that is not built or loaded. */
 static bool is_plain_text(struct str path)
 {
     return name_is_one_of(name_extension(path),

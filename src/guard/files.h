@@ -11,7 +11,7 @@ struct guard_file {
     unsigned leaf_hash, stem_hash; /* of its name with and without the extension */
     bool built;                    /* guard_build has looked at it */
     struct str original;           /* the program that this is a copy of; p NULL: none */
-    struct str link;               /* what this is a symbolic link to; p NULL: none */
+    struct str link;               /* the target of this symbolic link; p NULL: no link */
 };
 
 struct guard_files {
@@ -23,7 +23,7 @@ struct guard_files {
    text wrote none. */
 struct guard_file *files_find(const struct guard_files *files, struct str path);
 
-/* The path of a written file that has this name and an extension; the given path if there is none. */
+/* The path of a written file with this name and an extension; the given path if there is none. */
 struct str files_with_extension(const struct guard_files *files, struct str path);
 
 /* The path behind a link that the text made and that the path leads through; the path itself if it

@@ -46,7 +46,7 @@ struct guard_finding {
     struct str id; /* the rule's, or that of the tool the policy refuses */
     enum cordon_verdict verdict;
     size_t start, end;   /* bytes of the outermost text */
-    struct str resolved; /* what the text there means; "" if unknown */
+    struct str resolved; /* the decoded text of the span; "" if unknown */
     struct str why;
     struct str fix;
 };

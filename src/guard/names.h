@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-/* What follows the last slash or backslash. */
+/* The part after the last slash or backslash. */
 struct str name_leaf(struct str path);
 
 /* After the last dot of the leaf, without it; "" if there is none. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Script files: read from what the text wrote, or from the disk if they lie inside the roots. */
+/* Script files: those that the text wrote, and those on the disk inside the roots. */
 #include "guard/files.h"
 #include "guard/names.h"
 #include "guard/state.h"

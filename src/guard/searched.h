@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A text in which many words are looked for: most of them hold a pair of characters that it lacks. */
+/* A text in which many words are searched: most of them hold a pair of characters that it lacks. */
 #ifndef CORDON_GUARD_SEARCHED_H
 #define CORDON_GUARD_SEARCHED_H
 

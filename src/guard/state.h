@@ -5,14 +5,14 @@
 
 #include "guard/files.h"
 
-/* How the words begin that are looked for in code; see embedded.c. */
+/* The first characters of the words that judges look for in code; see embedded.c. */
 enum { CODE_INDEX_BITS = 1 << 16 };
 struct code_index {
     bool filled;
     uint64_t starts[CODE_INDEX_BITS / 64];
 };
 
-/* What an environment variable holds, by its name; see judges/variable.c. */
+/* The kind of value in an environment variable, by its name; see judges/variable.c. */
 enum variable_kind {
     VARIABLE_OTHER = 0,
     VARIABLE_COMMAND,
@@ -39,12 +39,13 @@ struct guard {
     size_t command_count;
     size_t spent; /* of GUARD_MAX_EXPANSION */
     size_t text_length;
-    unsigned depth;                /* 0: the outermost text */
-    unsigned program_depth;        /* programs that start programs: env nohup timeout … */
-    size_t frame_start, frame_end; /* below depth 0: what carries the code, in the outermost text */
-    enum guard_shell shell;        /* of the text that is being read */
-    struct str text;               /* that is being read; words point into it; may be empty */
-    struct str folder;             /* see guard_folder */
+    unsigned depth;         /* 0: the outermost text */
+    unsigned program_depth; /* programs that start programs: env nohup timeout … */
+    size_t frame_start,
+        frame_end;          /* below depth 0: the span of the carrier in the outermost text */
+    enum guard_shell shell; /* of the text that is being read */
+    struct str text;        /* that is being read; words point into it; may be empty */
+    struct str folder;      /* see guard_folder */
     struct guard_files files;
     unsigned temporaries; /* names that guard_temporary gave */
     struct str unread[GUARD_MAX_UNREAD];
@@ -56,7 +57,7 @@ struct guard {
     bool path_changed; /* see guard_path_changed */
 };
 
-/* Where a path lies, for deletions and script files. */
+/* The place of a path, for deletions and script files. */
 enum guard_place {
     GUARD_PLACE_UNKNOWN = 0, /* not constant, not a file path, or no roots are known */
     GUARD_PLACE_OUTSIDE,

@@ -11,7 +11,7 @@
 
 enum { VARS_MAX_VALUES = 8 };
 
-/* What a variable may hold: one of values, or, if unknown, anything else too. */
+/* The possible values of a variable: one of values or, if unknown, anything else too. */
 struct var_state {
     const struct str *values;
     unsigned count;

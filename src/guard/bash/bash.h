@@ -236,7 +236,7 @@ struct bash_fields {
 void bash_field_add(struct bash_reader *b, struct bash_fields *f, struct word w);
 
 /* ---- bash_expand.c ---- */
-/* What a word becomes: split, braces expanded. */
+/* The fields of a word: split, braces expanded. */
 void bash_expand(struct bash_reader *b, const struct bash_word *w, struct bash_fields *out);
 /* The same as one text, as in an assignment. */
 struct str bash_expand_text(struct bash_reader *b, const struct bash_word *w);
@@ -258,12 +258,12 @@ struct str bash_join(struct bash_reader *b, const struct str *values, size_t cou
 struct str bash_concat(struct bash_reader *b, struct str x, struct str y);
 
 /* ---- bash_output.c ---- */
-/* What a list of commands prints, with holes where that is not known. */
+/* The output of a list of commands, with holes where it is not known. */
 struct str bash_output(struct bash_reader *b, const struct bash_node *list);
 /* The same for one command with this on its standard input (p NULL: nothing known). */
 struct str bash_node_output(struct bash_reader *b, const struct bash_node *node, struct str input);
 struct str bash_printf(struct bash_reader *b, const struct word *args, size_t count);
-/* What stands on the standard input by the command's own redirections; p NULL: none. */
+/* The standard input by the command's own redirections; p NULL: none. */
 struct word bash_redirected_input(struct bash_reader *b, const struct bash_node *node);
 
 /* ---- bash_run.c ---- */

@@ -171,7 +171,7 @@ static void run_declare(struct bash_reader *b, const struct word *words, size_t 
     }
 }
 
-/* Words of what stands on the input, one variable after the other. */
+/* Assigns the words of the input to the variables in order. */
 static void read_into(struct bash_reader *b, const struct word *names, size_t count,
                       struct str input)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Branches, loops and definitions of bash: every path is read, and what differs is kept apart. */
+/* Branches, loops and definitions of bash: every path is read, with its own values of variables. */
 #include "guard/bash/bash.h"
 
 void bash_settle_folder(struct bash_reader *b, struct str before)
@@ -42,7 +42,8 @@ static void run_case(struct bash_reader *b, struct bash_node *node)
     run_arms(b, node);
 }
 
-/* A body that runs any number of times: twice, so that what the first round set is seen. */
+/* A body that runs any number of times is read twice: the second round sees the values of the
+   first. */
 static void run_repeated(struct bash_reader *b, struct bash_node *node)
 {
     struct vars_fork fork;
@@ -80,7 +81,7 @@ static void run_for(struct bash_reader *b, struct bash_node *node)
                 !str_has_char(fields.list[i].text, '*');
     if (!known || b->loops > 1 || b->rounds + fields.count > BASH_MAX_ROUNDS) {
         bash_set_unknown(b, node->name);
-        /* what is known among the words is a value too */
+        /* each known word is a possible value too */
         struct var *var = bash_variable(b, node->name);
         for (size_t i = 0; i < fields.count && i < VARS_MAX_VALUES && var; i++)
             if (!str_has_char(fields.list[i].text, GUARD_HOLE))

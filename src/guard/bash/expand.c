@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What words of bash become before a command runs: braces, parameters, substitutions, splitting. */
+/* Expansion of words before a command runs: braces, parameters, substitutions, splitting. */
 #include "guard/bash/bash.h"
 
 static void put(struct bash_reader *b, struct arena_text *t, struct str s)
@@ -107,7 +107,7 @@ static void put_param(struct splitter *s, const struct bash_part *part)
     }
 }
 
-/* What <(…) prints stands in a file, which the command may run. */
+/* The output of <(…) is in a file, which the command may run. */
 static struct str process_file(struct bash_reader *b, const struct bash_part *part)
 {
     if (!part->text.n)

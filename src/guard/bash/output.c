@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What commands print when that is constant: echo, printf, cat of a document, and a few filters. */
+/* Constant output of commands: echo, printf, cat of a document, and a few filters. */
 #include "guard/bash/bash.h"
 
 #define HOLE STR("\xFF")

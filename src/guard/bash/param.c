@@ -368,7 +368,7 @@ static struct str choose(struct bash_reader *b, const struct bash_param *param, 
 {
     char op = param->op[0] == ':' ? param->op[1] : param->op[0];
     if (var && var->state.count == 0 && var->state.unknown && !var->state.set && op != '?') {
-        /* set or not, nobody knows: the case that it is not set is judged too */
+        /* it may be unset: that case is judged too */
         struct var_state empty = vars_one(&b->vars, STR(""));
         empty.unknown = true;
         var->state = empty;

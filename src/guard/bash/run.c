@@ -122,7 +122,7 @@ void bash_run_words(struct bash_reader *b, const struct word *words, size_t coun
         const struct bash_alias *alias = b->aliases ? find_alias(b, name) : NULL;
         if (alias)
             run_alias(b, alias, words, count, input);
-        /* While a function is defined nobody knows when it will be called: all others count. */
+        /* A function may be called after others are defined: inside it, all of them count. */
         struct bash_function *f =
             bash_function_find(b->defining ? &b->functions : &b->defined, name);
         if (f) {
@@ -243,7 +243,7 @@ void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word)
                     run_number(b, part->word);
                 break;
             case BASH_COMMAND: run_subshell(b, part->list); break;
-            case BASH_PROCESS: { /* what comes in through >(…) is not followed */
+            case BASH_PROCESS: { /* the input of >(…) is not followed */
                 struct word input = b->input;
                 b->input = word_unknown(word->start, word->end);
                 run_subshell(b, part->list);
@@ -261,7 +261,7 @@ static void run_redirects(struct bash_reader *b, const struct bash_node *node)
         bash_run_substitutions(b, r->word);
 }
 
-/* echo code > a.sh: if the script runs the file later, this is what it holds. */
+/* echo code > a.sh: if the script runs the file later, this is its content. */
 static void note_files(struct bash_reader *b, const struct bash_node *node, struct str input)
 {
     for (const struct bash_redirect *r = node->redirects; r; r = r->next) {
@@ -311,7 +311,7 @@ static bool is_shell(struct str name)
            str_eq(name, STR("dash")) || str_eq(name, STR("ksh"));
 }
 
-/* source <(…) and bash <(…): what the substitution prints is the script. */
+/* source <(…) and bash <(…): the output of the substitution is the script. */
 static bool run_process_script(struct bash_reader *b, const struct bash_node *node,
                                const struct bash_fields *fields)
 {

@@ -208,7 +208,7 @@ void cmd_program(struct guard *g, const struct guard_call *call)
         struct word stripped = code;
         stripped.text = cmd_strip_quotes(g, code.text, o.keep_quotes);
         guard_nested_cmd(g, stripped, flags);
-        /* Of argv nobody can say whether its quotes reach cmd as they are: both ways are read. */
+        /* The quotes of argv may reach cmd changed or unchanged: both ways are read. */
         if (!call->raw.n && code.text.n && code.text.p[0] == '"' &&
             !str_eq(stripped.text, code.text))
             guard_nested_cmd(g, code, flags);

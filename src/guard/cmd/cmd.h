@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cmd reader's own types. expand.c replaces variables, parse.c makes the tree of one unit (a
- * line, or several where a parenthesis stays open), run.c walks it, builtins.c knows the commands
+ * line, or several where a parenthesis stays open), run.c walks it, builtins.c holds the commands
  * of cmd itself, for.c its loops, cmd.c the arguments of cmd.exe.
  */
 #ifndef CORDON_GUARD_CMD_CMD_H
@@ -73,7 +73,7 @@ struct cmd_reader {
 };
 
 /* ---- cmd_text ---- */
-/* Room for more characters; false, and told to the guard, if there is none. */
+/* Makes room for more characters; false, after guard_limit, if there is none. */
 bool cmd_reserve(struct cmd_reader *r, struct cmd_text *t, size_t more, uint32_t at);
 static inline bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at)
 {
@@ -127,7 +127,7 @@ struct str cmd_strip_quotes(struct guard *g, struct str text, bool always);
 void cmd_run_list(struct cmd_reader *r, struct cmd_node *list);
 /* One command without operators; input as in struct guard_call. */
 void cmd_run_simple(struct cmd_reader *r, struct cmd_text text, struct word input);
-/* What a command prints, with holes where that is not known; ends in LF. */
+/* The output of a command, with holes where it is not known; ends in LF. */
 struct str cmd_output(struct cmd_reader *r, struct cmd_node *node);
 
 /* ---- cmd_for.c ---- */

@@ -100,7 +100,7 @@ struct word cmd_word(struct cmd_reader *r, const struct cmd_text *t, size_t from
     return w;
 }
 
-/* An empty text with room for a copy of s; what is copied again and again is paid for. */
+/* An empty text with room for a copy of s, charged to the expansion budget. */
 static bool start_copy(struct cmd_reader *r, struct cmd_text *out, struct str s)
 {
     if ((r->loops || r->retries) && !guard_spend(r->g, s.n))
@@ -271,7 +271,7 @@ static size_t argument_end(struct str s, size_t i)
     return i < limit && ascii_is_digit(s.p[i]) ? i + 1 : 0;
 }
 
-/* What an argument of a batch file stands for: a folder ends in a backslash, so that the name of a
+/* The value of an argument of a batch file: a folder ends in a backslash, so that the name of a
    program behind it stays readable. */
 static struct str argument_value(struct str spec)
 {
@@ -282,7 +282,7 @@ static struct str argument_value(struct str spec)
 /*
  * At a % in s: 0 if it is a plain %, else the length of what it replaces and its value. Where a
  * variable may or may not be set (on the command line an unset one stays as it is, in a file it
- * vanishes), the value is a hole; a name that nobody uses is taken as unset.
+ * vanishes), the value is a hole; a name that is not in use anywhere is taken as unset.
  */
 static size_t expand_percent(struct cmd_reader *r, struct str s, size_t i, struct str *value)
 {

@@ -248,7 +248,7 @@ static void run_lines(struct cmd_reader *r, struct cmd_node *node, const struct 
         run_once(r, node, o->token_count + o->rest);
 }
 
-/* What the command of for /f prints, if that is known without running it. */
+/* The output of the command of for /f, as far as it is known without running it. */
 static struct str command_output(struct cmd_reader *r, struct word code)
 {
     struct cmd_reader inner = {

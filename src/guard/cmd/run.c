@@ -4,7 +4,7 @@
 
 static void run_node(struct cmd_reader *r, struct cmd_node *node, struct word input);
 
-/* ---- what a command prints ---- */
+/* ---- the output of a command ---- */
 
 static struct str echo_output(struct cmd_reader *r, const struct cmd_text *t, size_t name_end)
 {
@@ -29,7 +29,7 @@ static struct word command_word(struct cmd_reader *r, const struct cmd_text *t, 
     return cmd_word(r, t, *from, *to);
 }
 
-/* How many bytes of t after from make up length bytes without quotes. */
+/* The number of bytes of t after from that hold length bytes without quotes. */
 static size_t length_with_quotes(const struct cmd_text *t, size_t from, size_t length)
 {
     size_t i = from;
@@ -177,7 +177,7 @@ void cmd_run_simple(struct cmd_reader *r, struct cmd_text text, struct word inpu
     size_t from, to, length;
     struct word word = command_word(r, &text, &from, &to);
     if (r->delayed && str_has_char(word.text, '!')) {
-        /* an unset !x! that set kept at the start of what it collected, or what was cut from it */
+        /* an unset !x!, or a part of it, that set kept in front of the collected text */
         size_t last = to;
         while (text.p[last - 1] != '!')
             last--;
@@ -328,7 +328,7 @@ static void run_text(struct cmd_reader *r, struct cmd_node *node, struct word in
     r->silent = silent;
 }
 
-/* echo code > a.bat: if the text runs the file later, this is what it holds. */
+/* echo code > a.bat: if the text runs the file later, this is its content. */
 static void note_file(struct cmd_reader *r, struct cmd_node *node)
 {
     struct cmd_text target = cmd_expand_late(r, &node->output);

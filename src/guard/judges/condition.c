@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small language of conditions on arguments; tables/programs.def says what it means. */
+/* The small language of conditions on arguments, described in tables/programs.def. */
 #include "guard/judges/condition.h"
 
 #include "guard/names.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* docker, podman, nerdctl: what a container can change is what is mounted, unless it has more rights. */
+/* docker, podman, nerdctl: a container can change its mounts, and more with extra rights. */
 #include "guard/judges/judges.h"
 #include "guard/names.h"
 #include "guard/state.h"

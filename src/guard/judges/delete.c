@@ -69,7 +69,7 @@ void judge_cmd_delete(struct guard *g, const struct guard_call *call)
             guard_delete(g, name_program(call->words[0].text), call->words[i], flags);
 }
 
-/* What find finds: a wildcard below its start. Empty when memory is used up. */
+/* A wildcard below the start of find, for the files that it finds. Empty without memory. */
 static struct str below(struct guard *g, struct str start)
 {
     char *p = arena_alloc(&g->arena, start.n + 2);

@@ -35,7 +35,7 @@ bool guard_is_opener(struct str word)
                                     "schtasks|systemd-run|rm|env|sudo|nohup|setsid"));
 }
 
-/* The characters that end a word in a language that nobody reads here. */
+/* The characters that end a word in a language without a reader. */
 static bool ends_word(char c)
 {
     return str_has_char(STR(" \t\n'\"`()[]{},;|&!=<>"), c);
@@ -55,7 +55,7 @@ static size_t named_quote(struct str code, size_t i)
     return 0;
 }
 
-/* Where a quoted text that starts at i ends; i itself if none starts there. */
+/* The end of the quoted text that starts at i; i itself if none starts there. */
 static size_t quoted_end(struct str code, size_t *i)
 {
     char quote = code.p[*i];
@@ -246,7 +246,7 @@ static void judge_named_paths(struct guard *g, struct str who, struct word code)
     }
 }
 
-/* shutil.rmtree("…"), fs.rmSync('…'), open(".git/hooks/x", "w"): what a string names. */
+/* shutil.rmtree("…"), fs.rmSync('…'), open(".git/hooks/x", "w"): files named in strings. */
 static void judge_code_files(struct guard *g, struct str who, struct word code,
                              const struct searched *searched)
 {
@@ -380,7 +380,7 @@ static const struct code_row *find_code(const struct searched *searched)
     return NULL;
 }
 
-/* 'rm' + 'tree' is 'rmtree': text without what stands between two quoted texts that are joined. */
+/* 'rm' + 'tree' is 'rmtree': the text with joined strings written as one. */
 static struct str without_joints(struct guard *g, struct str text)
 {
     if (str_find_char(text, '+', 0) == text.n || !guard_spend(g, text.n))

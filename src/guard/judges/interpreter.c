@@ -20,7 +20,7 @@ static bool takes_code(struct str who, struct str arg)
     return last == 'e' || last == 'E' || last == 'c';
 }
 
-/* An interpreter's script: read if the text wrote it; deno and bun know words in front of it. */
+/* An interpreter's script: read if the text wrote it; deno and bun take a verb in front of it. */
 static void judge_script(struct guard *g, const struct guard_call *call, size_t i)
 {
     struct word script = call->words[i];
@@ -101,7 +101,7 @@ static size_t module_of(const struct guard_call *call, size_t i, struct str *mod
     return i + 1 < call->count ? i + 1 : 0;
 }
 
-/* ruby -run -e rm -- -rf x: its library un has the commands of a shell. False if it is not asked for. */
+/* ruby -run -e rm -- -rf x: the library un has the commands of a shell. False without it. */
 static bool judge_ruby_un(struct guard *g, const struct guard_call *call)
 {
     size_t name = 0;

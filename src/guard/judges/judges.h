@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judges of single programs, named in tables/handlers.def, and what they share. */
+/* Judges of single programs, named in tables/handlers.def, and shared helpers. */
 #ifndef CORDON_GUARD_JUDGES_JUDGES_H
 #define CORDON_GUARD_JUDGES_JUDGES_H
 
@@ -17,7 +17,7 @@ size_t wrapped_program(const struct guard_call *call, size_t from, struct str va
 /* browser.c */
 void judge_browser(struct guard *g, const struct guard_call *call);
 
-/* option.c: options that hold a command, of a program that no judge knows better. */
+/* option.c: options that hold a command, for programs without a judge of their own. */
 void judge_options(struct guard *g, const struct guard_call *call);
 
 /* Judges the words from an index on as a program of their own. */

@@ -4,7 +4,7 @@
 #include "guard/names.h"
 #include "guard/state.h"
 
-/* A file that the text wrote is read by a program that runs what stands in it. */
+/* A file that the text wrote is read by a program that runs its content. */
 static void judge_written(struct guard *g, struct str who, struct word at, struct str path)
 {
     at.text = guard_written(g, path);
@@ -12,7 +12,7 @@ static void judge_written(struct guard *g, struct str who, struct word at, struc
         guard_embedded(g, who, at);
 }
 
-/* Arguments, or what comes in, may hold commands of a language of their own (vim -c, gdb -ex). */
+/* Arguments or input may hold commands of a language of their own (vim -c, gdb -ex). */
 void judge_embedded(struct guard *g, const struct guard_call *call)
 {
     static const struct str makefiles[] = {STR("Makefile"), STR("GNUmakefile")};

@@ -91,7 +91,7 @@ static void judge_inner(struct guard *g, const struct guard_call *call, size_t a
         guard_program(g, &(struct guard_call){.words = words, .count = count + rest});
 }
 
-/* Which argument names the program differs: each may, also after the sign in -x:y and -x=y. */
+/* Any argument may name the program, also after the sign in -x:y and -x=y. */
 static void judge_arguments(struct guard *g, const struct guard_call *call)
 {
     enum { MOST = 12 };

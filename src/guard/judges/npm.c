@@ -4,7 +4,7 @@
 #include "guard/names.h"
 #include "guard/state.h"
 
-/* Whether npm runs the script of this key for the command: itself, or before or after it. */
+/* True if npm runs the script of this key as the command, before it or after it. */
 static bool script_runs(struct str key, struct str command)
 {
     if (str_starts(key, STR("pre")) && !str_eq(key, command))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the desktop's shell would do with a name: URLs, documents and folders leave the sandbox. */
+/* Names handed to the desktop's shell: URLs, documents and folders leave the sandbox. */
 #include "guard/names.h"
 #include "guard/state.h"
 

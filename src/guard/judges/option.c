@@ -38,7 +38,7 @@ static void judge_option(struct guard *g, const struct guard_call *call, struct 
         hidden &= str_findi(call->words[i].text, STR("headed"), 0) == call->words[i].text.n;
     }
     if (hidden)
-        return; /* they show no window unless they are told to */
+        return; /* they show no window by default */
     guard_find(g, GUARD_OPAQUE_COMMAND, value, name_program(call->words[0].text),
                "starts a browser that its arguments name, perhaps with a window",
                "give --headless, if it knows that option");

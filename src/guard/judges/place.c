@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a path lies, by the policy; and what a forced or recursive deletion of it means. */
+/* The place of a path by the policy, and the findings for deleting or writing it. */
 #include "guard/searched.h"
 #include "guard/state.h"
 #include "policy/rules.h"

@@ -192,7 +192,7 @@ static bool is_listed(struct str name)
            is_wrapper(name) || guard_is_browser(name);
 }
 
-/* Shells, interpreters and find: their judges know which option holds code or a command. */
+/* Shells, interpreters and find have judges that read the options with code or commands. */
 static bool reads_own_options(size_t handler)
 {
     if (handler == NAME_ROWS(handlers))
@@ -235,7 +235,7 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
         judge_browser(g, call);
     else
         judge_lolbas(g, call, name);
-    /* Many programs start what their arguments say. For one that no table knows, an opener with its
+    /* Many programs start what their arguments name. For one that is in no table, an opener with its
        address is enough. */
     if (NAME_KNOWN(texts_pool, texts, name))
         return;

@@ -40,7 +40,7 @@ void judge_gio(struct guard *g, const struct guard_call *call)
         guard_find(g, GUARD_LAUNCH_URL, call->words[2], STR("gio"), opens, NULL);
 }
 
-/* start "title" /switches target arguments, as Git Bash and argv know it; cmd reads its own. */
+/* start "title" /switches target arguments, in Git Bash and in argv; the cmd reader has its own. */
 void judge_start(struct guard *g, const struct guard_call *call)
 {
     struct str name = call->words[0].text;
@@ -65,7 +65,7 @@ void judge_start(struct guard *g, const struct guard_call *call)
                    call->from);
 }
 
-/* What is known of an entry point; one that is not listed can do anything: ask. A number stands for
+/* The decision on an entry point; one that is not listed can do anything: ask. A number stands for
    any entry point of its library. */
 static enum cordon_verdict judge_entry(struct str library, struct str entry)
 {

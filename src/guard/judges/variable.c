@@ -152,7 +152,7 @@ static void judge_variable(struct guard *g, struct str name, struct word value)
 
 void guard_variable(struct guard *g, struct str name, struct word value)
 {
-    /* which of them runs is not said: GIT_SSH_COMMAND=ssh alone reaches nobody */
+    /* nothing says that the value is run: GIT_SSH_COMMAND=ssh alone connects to no host */
     const struct policy *tools = g->question.defaults;
     g->question.defaults = NULL;
     g->path_changed |= str_eq(name, STR("PATH"));

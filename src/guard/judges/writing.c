@@ -37,7 +37,7 @@ void judge_copy(struct guard *g, const struct guard_call *call)
     guard_write(g, who, names[1], true);
 }
 
-/* tee FILE: what it is given. */
+/* tee FILE: the file gets the input. */
 void judge_tee(struct guard *g, const struct guard_call *call)
 {
     bool append = call->count > 1 && name_is_one_of(call->words[1].text, STR("-a|--append"));
@@ -57,7 +57,7 @@ static struct str url_leaf(struct str url)
     return name_leaf(str_slice(url, 0, str_find_char(url, '?', 0)));
 }
 
-/* curl, wget, certutil …: the file that they leave behind has a content that nobody knows. */
+/* curl, wget, certutil …: the content of the file that they write is unknown. */
 void judge_download(struct guard *g, const struct guard_call *call)
 {
     struct str who = name_program(call->words[0].text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* COM objects that a PowerShell script makes: what making one starts, and what its members do. */
+/* COM objects of a PowerShell script: the effects of making one and of calling its members. */
 #include "guard/powershell/dotnet.h"
 
 #include "guard/names.h"

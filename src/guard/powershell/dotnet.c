@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Types, objects and members: what .NET and WMI calls of a PowerShell script do. */
+/* Types, objects and members: the effects of .NET and WMI calls of a PowerShell script. */
 #include "guard/powershell/dotnet.h"
 
 #include "guard/names.h"

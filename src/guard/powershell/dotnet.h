@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What dotnet.c and members.c share: a call of a member, and the handlers of the known ones. */
+/* Shared by dotnet.c and members.c: a call of a member, and the handlers of the known ones. */
 #ifndef CORDON_GUARD_POWERSHELL_DOTNET_H
 #define CORDON_GUARD_POWERSHELL_DOTNET_H
 
@@ -18,7 +18,7 @@ struct ps_call {
 bool members_static(struct ps_call *c, struct value *out);
 bool members_instance(struct ps_call *c, struct value *out);
 
-/* A receiver that is not known: some names speak for themselves. */
+/* A call on an unknown receiver: some member names are enough to decide. */
 struct value members_unknown(struct ps_call *c, bool is_static);
 
 /* The n-th argument with its place in the text; one that cannot be known if there is none. */

@@ -176,7 +176,7 @@ static void stored_block(struct fold *f, struct bits *b, struct fold_buffer *out
     b->pos += length;
 }
 
-/* Where deflate begins: after the header of gzip or zlib, if there is one. */
+/* The beginning of deflate data: after the header of gzip or zlib, if there is one. */
 static size_t header(struct str packed)
 {
     if (packed.n > 18 && (unsigned char)packed.p[0] == 0x1F && (unsigned char)packed.p[1] == 0x8B &&

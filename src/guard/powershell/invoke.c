@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of PowerShell: what their name means, their arguments, and who judges them. */
+/* Commands of PowerShell: their names are resolved, their arguments bound, and each is judged. */
 #include "guard/names.h"
 #include "guard/powershell/run.h"
 
@@ -235,7 +235,7 @@ static bool without_scope(struct str *name)
     return false;
 }
 
-/* text | sc file: the program of that name knows only these words, and reads no text. */
+/* text | sc file: the program of that name takes only these words and reads no text. */
 static bool is_piped_content(struct ps_run *r, struct str name, const struct ps_arg *args,
                              size_t count, struct value input)
 {

@@ -123,7 +123,7 @@ static struct value service_objects(struct ps_call *c)
     return value_object(&c->r->f, STR("service"), STR_NONE);
 }
 
-/* Whoever wrote it: ShellExecute is ShellExecute. */
+/* ShellExecute of any type, also of one that the script declares. */
 static struct value shell_execute(struct ps_call *c)
 {
     guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, at_node(c, c->member), c->member,
@@ -199,8 +199,7 @@ static struct value open_writer(struct ps_call *c)
     return writer;
 }
 
-/* writer.Write(text), writer.WriteLine(text): the file grows; what it held before is not known to
-   matter. */
+/* writer.Write(text), writer.WriteLine(text): added to what the text wrote into that file. */
 static struct value writer_write(struct ps_call *c)
 {
     struct value file = file_of(file_of(c->object));
@@ -252,7 +251,7 @@ static struct value type_by_name(struct ps_call *c)
     return c->count ? fold_cast(&c->r->f, STR("type"), c->args[0]) : value_unknown();
 }
 
-/* An assembly made of bytes: nothing can be said of what is in it. */
+/* An assembly made of bytes: its code is unknown. */
 static struct value load_assembly(struct ps_call *c)
 {
     if (c->count && c->args[0].kind != VALUE_STRING)
@@ -366,7 +365,7 @@ static struct value context_command(struct ps_call *c)
     return name.p ? value_object(&c->r->f, STR("command"), name) : value_unknown();
 }
 
-/* ExpandString runs what stands in $(…). */
+/* ExpandString runs the code in $(…). */
 static struct value context_expand(struct ps_call *c)
 {
     if (!c->count)
@@ -661,7 +660,7 @@ struct value members_unknown(struct ps_call *c, bool is_static)
     } else if (str_is(member, "gettype") && c->count && c->args[0].kind == VALUE_STRING) {
         return type_by_name(c);
     } else if (invokes(member) || (is_static && str_is(member, "start"))) {
-        /* Code, a command or a method that nobody can name. */
+        /* Code, a command or a method that cannot be named. */
         ps_run_opaque_command(r, word_unknown(c->node->start, c->node->end));
     } else if (str_is(member, "delete") && c->count == 1 && c->args[0].kind == VALUE_BOOL) {
         ps_run_delete(r, STR("Delete"), word_unknown(c->node->start, c->node->end), GUARD_RECURSE);

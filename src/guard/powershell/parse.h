@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the two files of the parser share: keywords, and the helpers for statements. */
+/* Shared by the files of the parser: keywords, and helpers for statements. */
 #ifndef CORDON_GUARD_POWERSHELL_PARSE_H
 #define CORDON_GUARD_POWERSHELL_PARSE_H
 
@@ -51,7 +51,7 @@ void ps_close_at(struct ps_parser *p, struct ps_node *node);
 /* A block in braces as the body of a statement. */
 struct ps_node *ps_parse_body(struct ps_parser *p);
 
-/* powershell_define.c: what defines something; t is the keyword. */
+/* define.c: statements that define something; t is the keyword. */
 struct ps_node *ps_parse_params(struct ps_parser *p);
 struct ps_node *ps_parse_function(struct ps_parser *p, struct ps_token t);
 struct ps_node *ps_parse_class(struct ps_parser *p, struct ps_token t, bool enumeration);

@@ -338,7 +338,7 @@ static struct value run_for(struct ps_run *r, struct ps_node *node)
     return value_unknown();
 }
 
-/* A loop that may end early has not made what its rounds together make. */
+/* A loop that may end early may not have assigned everything. */
 static struct value run_loop(struct ps_run *r, struct ps_node *node)
 {
     size_t mark = r->log_count;
@@ -521,8 +521,8 @@ void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool br
             scope_set(r, SPACE_VARIABLE, p->text, eval(r, p->a));
     }
     ps_run_list(r, tree->b);
-    /* What is only defined may be run by something that is not seen here: what it says plainly
-       counts, what is unknown in it does not. */
+    /* A function that is only defined may be called by code that is not read here: known commands
+       in it count, unknown ones do not. */
     r->quiet = true;
     for (size_t i = 0; i < r->defined_count && !guard_stopped(g); i++) {
         struct ps_node *block = r->defined[i];

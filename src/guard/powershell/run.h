@@ -45,7 +45,7 @@ struct ps_run {
     struct guard *g;
     struct ps_var **buckets;
     size_t bucket_count, var_count;
-    struct ps_change *log; /* what each assignment replaced */
+    struct ps_change *log; /* the values that assignments replaced */
     size_t log_count, log_capacity;
     struct ps_node **defined; /* script blocks that nothing has run yet */
     size_t defined_count, defined_capacity;
@@ -60,7 +60,7 @@ struct ps_run {
     unsigned breaks, returns; /* met in the loop and in the block that are being followed */
     uint32_t stamp;
     bool in_world;
-    bool quiet;        /* code that is only defined: what is unknown in it does not count */
+    bool quiet;        /* code that is only defined: unknown commands in it do not count */
     bool broken;       /* the text has syntax errors */
     struct str pushed; /* see guard_folder: where Pop-Location goes */
     struct str namespaces[8];
@@ -88,7 +88,7 @@ struct ps_branches {
     uint32_t branches;
 };
 void scope_undo(struct ps_run *r, size_t mark);
-/* Takes back what was assigned since mark and remembers it as one branch. */
+/* Undoes the assignments since mark and remembers them as one branch. */
 void scope_branch(struct ps_run *r, size_t mark, struct ps_branches *b);
 /* Whatever was assigned since mark may also be something else. */
 void scope_doubt(struct ps_run *r, size_t mark);
@@ -99,7 +99,7 @@ void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must);
 
 struct value ps_run_statement(struct ps_run *r, struct ps_node *node);
 struct value ps_run_list(struct ps_run *r, struct ps_node *list);
-/* Adds what a statement puts out to what came before it. */
+/* Appends the output of a statement to that of the ones before it. */
 struct value ps_run_collect(struct ps_run *r, struct value all, struct value v);
 
 struct ps_arg {
@@ -130,7 +130,7 @@ struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
 /* A value that is called: a block, code, a command, a name. */
 struct value ps_run_value(struct ps_run *r, struct value v, struct ps_node *at, struct ps_arg *args,
                           size_t count, struct value input, bool dot);
-/* Blocks among the arguments, which something else will run: with what is piped in. */
+/* Blocks among the arguments, which the command may run, with the piped input. */
 void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count, struct value input);
 /* Remembers text that is written to a file; the same by > or >>. */
 void ps_run_write(struct ps_run *r, struct word path, struct value content, bool append);
@@ -206,7 +206,7 @@ struct str cmdlet_match(struct str pattern);
 /* ---- powershell_dotnet.c ---- */
 
 struct str dotnet_type(struct ps_run *r, struct str name);
-/* A type of which members.c knows a member by the type's own name. */
+/* True if a table of members has a row for exactly this type. */
 bool dotnet_is_known(struct str type);
 struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
                         const struct value *args, size_t count);

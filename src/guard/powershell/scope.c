@@ -77,7 +77,7 @@ static void put(struct ps_run *r, struct ps_var *var, struct value *values, size
     change(r, var, values, count);
 }
 
-/* Which of its several values a variable has in this world. */
+/* Chooses one of the several values of a variable for this pass. */
 static unsigned chosen(struct ps_run *r, struct ps_var *var)
 {
     unsigned worlds = 1, i = 0;
@@ -158,7 +158,7 @@ enum ps_space variable_space(struct str *name)
     return SPACE_VARIABLE;
 }
 
-/* What every PowerShell has before the script begins. */
+/* The variables that PowerShell sets before the script begins. */
 static bool automatic(struct ps_run *r, struct str name, struct value *out)
 {
     static const struct variable_pool {

@@ -201,7 +201,7 @@ struct value cmdlet_import_module(struct ps_bound *b)
     return value_unknown();
 }
 
-/* Code in C# or VB: only what it names can be seen. */
+/* Code in C# or VB is judged by the names in it. */
 struct value cmdlet_add_type(struct ps_bound *b)
 {
     enum { DEFINITION, MEMBERS };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a word or a quoted string of PowerShell means: escapes, doubled quotes, variables, $( ). */
+/* Decoding of words and quoted strings: escapes, doubled quotes, variables, $( ). */
 #include "base/utf.h"
 #include "guard/powershell/powershell.h"
 
@@ -273,7 +273,7 @@ static void add_here(struct build *b, uint32_t pos, uint32_t end)
     }
 }
 
-/* What began like a parameter is one up to its first quote: no escapes in it. */
+/* A word that begins like a parameter is one up to its first quote: no escapes in it. */
 static uint32_t add_parameter(struct build *b, uint32_t pos, uint32_t end)
 {
     struct str text = b->p->text;
