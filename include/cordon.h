@@ -140,9 +140,8 @@ CORDON_API int cordon_why(struct cordon_policy *policy, const char *action, size
  * Running a command under a policy, as `cordon run` does. A policy serves one run, and none that
  * has answered a question. Options are those of `cordon run` that are not a policy's: "audit" FILE,
  * "audit-all", "audit-raw", "unset" NAME (up to 256 times), "require-kernel", "wine-prefix" DIR,
- * "undo" (NULL or "strict") and "undo-limit" SIZE, "ask-fd" IN,OUT and "ask-timeout"
- * SECONDS (Linux), "integrity" low or medium and
- * "allow-elevated" (Windows). What it prints has functions here instead: cordon_result_json(),
+ * "undo" (NULL or "strict") and "undo-limit" SIZE, "ask-timeout" SECONDS, "ask-fd"
+ * IN,OUT (Linux), "ask-pipe" NAME, "integrity" low or medium and "allow-elevated" (Windows). What it prints has functions here instead: cordon_result_json(),
  * events and output.
  */
 struct cordon_run_options;
@@ -178,14 +177,13 @@ CORDON_API void cordon_run_options_event(struct cordon_run_options *options, cor
                                          void *context);
 
 /*
- * Asks while the command runs (Linux): what an option could allow is not denied at once; the call
+ * Asks while the command runs: what an option could allow is not denied at once; the call
  * waits, alone, until it is answered. The function gets the question, which is its own from then on:
  * it answers it now or later, from any thread, also after cordon_run() has returned. Calls come from
  * one thread of the library, in which all signals are blocked, one at a time; while the function
  * runs, no other question is shown, but nothing else waits. It must not call cordon_run() with the
  * same options. Without an answer the question is denied after the option "ask-timeout" (seconds,
  * 60), when its caller dies, and at the end of the run. The command cannot reach or see any of this.
- * On Windows cordon_run() returns CORDON_E_VALUE with it.
  */
 struct cordon_question;
 typedef void cordon_ask(void *context, struct cordon_question *question);

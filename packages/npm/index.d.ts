@@ -203,7 +203,7 @@ export interface RunOptions extends PolicyOptions {
   /** Linux: keep what the run changes, for `cordon undo`; 'strict' refuses what cannot be kept. */
   undo?: boolean | 'strict';
   undoLimit?: string;
-  /** Linux: is asked before something is denied that an option could allow; a rejection is a no. */
+  /** Is asked before something is denied that an option could allow; a rejection is a no. */
   onAsk?: (question: Question) => Reply | undefined | Promise<Reply | undefined>;
   /** Seconds after which a question is a no; 60. */
   askTimeout?: number;

@@ -2,8 +2,10 @@
 // Cordon for agents written in JavaScript: judge a command, ask the policy, run confined.
 'use strict';
 const { spawn } = require('child_process');
+const { randomBytes } = require('crypto');
 const { EventEmitter } = require('events');
 const fs = require('fs');
+const net = require('net');
 const os = require('os');
 const path = require('path');
 const { StringDecoder } = require('string_decoder');
@@ -147,6 +149,18 @@ function answer(questions, answers, onAsk) {
   for (const stream of [questions, answers]) stream.on('error', () => {});
 }
 
+/** On Windows: a pipe with a name that nobody can guess, for one connection. */
+function servePipe(onAsk) {
+  const name = `\\\\.\\pipe\\cordon-ask-${randomBytes(16).toString('hex')}`;
+  const server = net.createServer((socket) => {
+    server.close();
+    answer(socket, socket, onAsk);
+  });
+  server.on('error', () => {});
+  server.listen(name);
+  return { name, server };
+}
+
 /**
  * Runs a command confined. The result has stdin, stdout and stderr, emits 'event' for every event and
  * has the promise `done`, which ends with the summary; reason is exited, signal, timeout, refused or
@@ -155,7 +169,9 @@ function answer(questions, answers, onAsk) {
 function run(argv, options = {}) {
   const { cwd, env, stdin, onAsk, ...policy } = options;
   const given = optionWords(policy, RUN_OPTIONS);
-  if (onAsk) given.push('--ask-fd=3,4');
+  const fds = onAsk && process.platform !== 'win32';
+  const pipe = onAsk && !fds ? servePipe(onAsk) : null;
+  if (onAsk) given.push(fds ? '--ask-fd=3,4' : `--ask-pipe=${pipe.name}`);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cordon-node-'));
   const audit = path.join(folder, 'audit.jsonl');
   const words = ['run', '--json', `--audit=${audit}`, ...given, '--', ...argv.map(String)];
@@ -163,12 +179,12 @@ function run(argv, options = {}) {
     cwd,
     env,
     stdio: [stdin === 'inherit' ? 'inherit' : stdin === 'ignore' ? 'ignore' : 'pipe', 'pipe', 'pipe',
-      ...(onAsk ? ['pipe', 'pipe'] : [])],
+      ...(fds ? ['pipe', 'pipe'] : [])],
     windowsHide: true,
   });
   const result = new EventEmitter();
   const tail = new Tail();
-  if (onAsk) answer(child.stdio[4], child.stdio[3], onAsk);
+  if (fds) answer(child.stdio[4], child.stdio[3], onAsk);
   const stop = follow(audit, (event) => result.emit('event', event));
   result.pid = child.pid;
   result.stdin = child.stdin;
@@ -179,6 +195,7 @@ function run(argv, options = {}) {
     let code;
     const finish = (error) => {
       stop();
+      if (pipe) pipe.server.close();
       fs.rmSync(folder, { recursive: true, force: true });
       if (error) reject(error);
       else resolve(tail.summary || { type: 'summary', reason: 'failed', exit: code, denied: 0, denials: [], repositories: [] });
