@@ -149,8 +149,14 @@ static struct value cast(struct ps_run *r, struct ps_node *at, struct str name, 
     if (str_startsi(name, STR("wmi")) || !str_has_char(name, '.'))
         return fold_cast(&r->f, name, v);
     struct str type = dotnet_type(r, name);
-    return v.kind == VALUE_STRING && dotnet_is_known(type) ? dotnet_new(r, at, type, &v, 1)
-                                                           : fold_cast(&r->f, type, v);
+    if (!dotnet_is_known(type) || (v.kind != VALUE_STRING && v.kind != VALUE_HASH))
+        return fold_cast(&r->f, type, v);
+    if (v.kind == VALUE_STRING)
+        return dotnet_new(r, at, type, &v, 1);
+    struct value made = dotnet_new(r, at, type, NULL, 0); /* a table holds its properties */
+    if (made.kind == VALUE_OBJECT)
+        made.object->properties = *v.hash;
+    return made;
 }
 
 static struct value eval_node(struct ps_run *r, struct ps_node *node)
