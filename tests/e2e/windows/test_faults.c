@@ -42,8 +42,8 @@ static int attempt(size_t v, uint64_t at, bool *hangs, struct buf *out)
     memset(table, 0, sizeof *table);
     snprintf(number, sizeof number, "%llu", (unsigned long long)at);
     SetEnvironmentVariableA("CORDON_FAULT_AT", number);
-    buf_fmt(&line, "\"%s\" run %s -- \"%s\" --probe \"%s\"", faults, variants[v].options,
-            inside, WORK);
+    buf_fmt(&line, "\"%s\" run %s -- \"%s\" --probe \"%s\"", faults, variants[v].options, inside,
+            WORK);
     uint64_t begin = GetTickCount64();
     struct command c = command_start(buf_cstr(&line));
     int code = command_end(&c, PATIENCE_MS, out);
