@@ -28,9 +28,10 @@ static bool is_dead(uint32_t thread)
     OBJECT_ATTRIBUTES none = {.Length = sizeof none};
     CLIENT_ID id = {(HANDLE)(uintptr_t)agent_shared->process, (HANDLE)(uintptr_t)thread};
     struct nt_thread_basic info;
-    if (REAL(NtOpenThread)(&handle, THREAD_QUERY_LIMITED_INFORMATION, &none, &id) < 0)
-        return true;
-    NTSTATUS status = CALL(NtQueryInformationThread)(handle, 0, &info, sizeof info, NULL);
+    NTSTATUS status = REAL(NtOpenThread)(&handle, THREAD_QUERY_LIMITED_INFORMATION, &none, &id);
+    if (status < 0) /* one that may not be opened lives */
+        return status == STATUS_INVALID_CID || status == STATUS_INVALID_PARAMETER;
+    status = CALL(NtQueryInformationThread)(handle, 0, &info, sizeof info, NULL);
     REAL(NtClose)(handle);
     return status >= 0 && info.exit != STATUS_PENDING;
 }

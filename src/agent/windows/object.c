@@ -219,7 +219,7 @@ NTSTATUS NTAPI hook_NtCreateNamedPipeFile(HANDLE *pipe, ULONG access, OBJECT_ATT
     if (name.n) {
         NTSTATUS may =
             agent_ask(WIRE_PIPE, NUMBERS(WIRE_PIPE_MAKE, folder), name, NO_PIECE, &answer);
-        if (may == STATUS_ACCESS_DENIED)
+        if (may < 0)
             return may;
     }
     NTSTATUS status = REAL(NtCreateNamedPipeFile)(pipe, access, describe(object, true, &own), io,

@@ -139,8 +139,9 @@ struct request {
 int broker_start(struct broker *b);
 /* Starts a thread that counts itself off b->threads as its last act. */
 bool broker_thread(struct broker *b, LPTHREAD_START_ROUTINE run, void *context);
-/* Waits until no worker is left; the tree must be dead. */
-void broker_stop(struct broker *b);
+/* Waits until no worker is left; the tree must be dead. False if one still waits for the system: then
+   the broker and all that it uses must stay. */
+bool broker_stop(struct broker *b);
 
 /* Registers a process that has its agent; takes ownership of the process handle. */
 int broker_add(struct broker *b, HANDLE process, struct injected *wire, struct str image);

@@ -323,11 +323,13 @@ void change_basic(struct request *r)
 {
     auto_subject struct subject s = {0};
     const uint64_t *n = r->wire.numbers;
-    struct nt_basic basic = {.created.QuadPart = (LONGLONG)n[1],
-                             .accessed.QuadPart = (LONGLONG)n[2],
-                             .written.QuadPart = (LONGLONG)n[3],
-                             .changed.QuadPart = (LONGLONG)n[4],
-                             .attributes = (ULONG)n[5]};
+    struct nt_basic basic = {
+        .created.QuadPart = (LONGLONG)n[1],
+        .accessed.QuadPart = (LONGLONG)n[2],
+        .written.QuadPart = (LONGLONG)n[3],
+        /* With a journal this time is what tells a later change by a person. */
+        .changed.QuadPart = r->broker->undo ? 0 : (LONGLONG)n[4],
+        .attributes = (ULONG)n[5]};
     NTSTATUS status = subject_of(r, n[0], &s);
     s.question.access = POLICY_ATTRIBUTES;
     if (status < 0) {

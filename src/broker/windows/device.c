@@ -69,8 +69,10 @@ void open_device(struct request *r, struct wish *w, const struct path *path)
         request_answer(r, STATUS_OBJECT_NAME_NOT_FOUND);
         return;
     }
+    /* Opening never makes a pipe, whatever the disposition: the file system of pipes ignores it. */
+    bool writes = opens || path->class == PATH_PIPE;
     struct policy_request question = {.path = *path,
-                                      .access = opens ? POLICY_WRITE : POLICY_CREATE};
+                                      .access = writes ? POLICY_WRITE : POLICY_CREATE};
     enum audit_op op = path->class == PATH_PIPE     ? AUDIT_PIPE_CONNECT
                        : path->class == PATH_DEVICE ? AUDIT_DEVICE_OPEN
                        : opens                      ? AUDIT_FILE_WRITE

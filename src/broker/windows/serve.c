@@ -223,16 +223,19 @@ int broker_start(struct broker *b)
     return open_roots(b) && b->port && broker_thread(b, watch, b) ? 0 : CORDON_E_CONFINE;
 }
 
-void broker_stop(struct broker *b)
+bool broker_stop(struct broker *b)
 {
-    enum { PATIENCE_MS = 1000 };
+    enum { PATIENCE_MS = 1000, PATIENCE_UNDO_MS = 30000 };
+    uint64_t begin = GetTickCount64();
     b->stopping = true;
     PostQueuedCompletionStatus(b->port, 0, 0, NULL);
     if (b->asks)
         bell_ring(ask_desk(b)->answered);
-    /* The tree is dead: each worker notices that at once. */
-    for (int ms = 0; b->threads > 0 && ms < PATIENCE_MS; ms++)
+    /* The tree is dead: each worker notices that at once, or when a file is kept. */
+    while (b->threads > 0 && GetTickCount64() - begin < (b->undo ? PATIENCE_UNDO_MS : PATIENCE_MS))
         Sleep(1);
+    if (b->threads > 0)
+        return false;
     inject_plan_free(&b->inject);
     for (size_t i = 0; i < b->root_count; i++)
         CloseHandle(b->roots[i].folder);
@@ -241,9 +244,8 @@ void broker_stop(struct broker *b)
     id_set_free(&b->repositories);
     id_set_free(&b->probes);
     free(b->pipes.hashes);
-    if (b->threads == 0) {
-        ask_stop(b);
-        DeleteCriticalSection(&b->lock);
-        DeleteCriticalSection(&b->undo_lock);
-    }
+    ask_stop(b);
+    DeleteCriticalSection(&b->lock);
+    DeleteCriticalSection(&b->undo_lock);
+    return true;
 }

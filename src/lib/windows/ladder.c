@@ -62,7 +62,7 @@ static bool command_of(struct run *run, struct arena *arena, struct lookup *foun
 enum ladder_result ladder_try(struct run *run, const struct ladder_rung *rung, struct buf *said)
 {
     auto_arena struct arena arena = {0};
-    auto_launch struct launch l = {0};
+    auto_launch struct launch *l = calloc(1, sizeof *l);
     struct launch_failure failure = {{0}};
     struct launch_plan plan = {.run = run, .rung = *rung, .event = ignore};
     struct lookup found;
@@ -70,20 +70,20 @@ enum ladder_result ladder_try(struct run *run, const struct ladder_rung *rung, s
     wchar_t folder[MAX_PATH + 1], name[MAX_PATH + 1], *block = NULL;
     enum ladder_result result = LADDER_FAILS;
     HANDLE process;
-    if (!GetTempPathW(MAX_PATH, folder) || !GetTempFileNameW(folder, L"crd", 0, name))
+    if (!l || !GetTempPathW(MAX_PATH, folder) || !GetTempFileNameW(folder, L"crd", 0, name))
         return LADDER_HANGS;
     HANDLE output = CreateFileW(name, GENERIC_READ | GENERIC_WRITE, SHARE_ALL, NULL, CREATE_ALWAYS,
                                 FILE_FLAG_DELETE_ON_CLOSE, NULL);
     HANDLE nothing = CreateFileW(L"NUL", GENERIC_READ, SHARE_ALL, NULL, OPEN_EXISTING, 0, NULL);
     plan.stdio = (const HANDLE[]){nothing, output, output};
-    int rc = launch_prepare(&plan, &l, &failure);
+    int rc = launch_prepare(&plan, l, &failure);
     const char *const *environment =
         environment_make(&arena, policy_settings_of(run->policy->policy), &variables);
     if (rc == 0 && (!environment || block_make(&arena, environment, &block) ||
                     !command_of(run, &arena, &found)))
         rc = launch_fail_words(&failure, "out of memory");
     if (rc == 0)
-        rc = launch_start(&plan, &l, &found, block, folder, &process, &failure);
+        rc = launch_start(&plan, l, &found, block, folder, &process, &failure);
     if (rc) {
         buf_fmt(said, "%s", failure.text);
     } else {

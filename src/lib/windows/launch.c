@@ -15,7 +15,7 @@
 
 NTSYSAPI NTSTATUS NTAPI NtCreateDirectoryObject(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *);
 
-void launch_close(struct launch *l)
+bool launch_close(struct launch *l)
 {
     if (l->job)
         TerminateJobObject(l->job, 125);
@@ -23,9 +23,9 @@ void launch_close(struct launch *l)
     if (l->asker)
         desk_close(asker_desk(l->asker)); /* clients of the proxy may wait there */
     proxy_close(l->proxy);
-    if (l->serving)
-        broker_stop(&l->broker);
-    asker_close(l->asker);
+    bool settled = !l->serving || broker_stop(&l->broker);
+    if (settled)
+        asker_close(l->asker);
     stdio_finish(&l->stdio);
     console_close(&l->console);
     stubs_remove(&l->stubs);
@@ -33,10 +33,18 @@ void launch_close(struct launch *l)
         desktop_close(l->desktop);
     stdio_unwatch_console(&l->watch);
     HANDLE handles[] = {l->token, l->job, l->port, l->objects, l->end};
-    for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
+    for (size_t i = 0; i < sizeof handles / sizeof *handles && settled; i++)
         if (handles[i])
             CloseHandle(handles[i]);
+    return settled;
 }
+
+void launch_end(struct launch **l)
+{
+    if (*l && launch_close(*l))
+        free(*l);
+}
+
 static int open_stdio(const intptr_t *given, struct stdio *s, struct launch_failure *f)
 {
     HANDLE own[] = {GetStdHandle(STD_INPUT_HANDLE), given ? (HANDLE)given[0] : NULL,

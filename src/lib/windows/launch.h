@@ -52,8 +52,11 @@ int launch_start(const struct launch_plan *plan, struct launch *l, const struct 
 /* Tells the broker and the agent where the stub is. */
 void launch_name_stub(struct launch *l);
 
-void launch_close(struct launch *l);
-#define auto_launch __attribute__((cleanup(launch_close)))
+/* Ends the tree. False if a thread still uses the launch: then it must stay in memory. */
+bool launch_close(struct launch *l);
+/* The same at the end of a block, for one on the heap; what is still in use is left there. */
+void launch_end(struct launch **l);
+#define auto_launch __attribute__((cleanup(launch_end)))
 
 /* ---- ladder.c ---- */
 

@@ -20,8 +20,12 @@
 int system_prepare(struct cordon_policy *p, const struct run_options *o)
 {
     char path[UNDO_LONGEST_PATH], why[512];
-    if (!store_path(o->undo != NULL, path, sizeof path, why, sizeof why))
-        return o->undo ? api_fail(p, CORDON_E_OPEN, why) : 0;
+    if (o->undo && !store_path(true, path, sizeof path, why, sizeof why))
+        return api_fail(p, CORDON_E_OPEN, why);
+    /* Closed before there are any: a tree must not make the folder and fill it. */
+    if (!o->undo && !store_path(false, path, sizeof path, why, sizeof why) &&
+        !store_name(path, sizeof path))
+        return 0;
     struct settings *s = &p->settings;
     struct str store = arena_copy(&s->arena, str_of(path));
     int rc = store.p ? settings_protect(s, store) : CORDON_E_NOMEM;
@@ -283,38 +287,41 @@ int system_run(struct run *run)
                         "this console is elevated, and the command would be too; use one that is "
                         "not, or --allow-elevated");
     HANDLE process;
-    auto_launch struct launch launch = {0};
+    auto_launch struct launch *launch = calloc(1, sizeof *launch);
+    if (!launch)
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
     struct launch_plan plan = {
         .run = run, .event = run_event, .rung = ladder_of(run), .asks = true};
     bool confined = policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS;
     if (o->undo && (rc = undo_begin(run, confined, false, &arena, &plan.undo)))
         return rc;
     if (confined)
-        stubs_make(&launch.stubs, &arena, p->policy);
-    rc = launch_prepare(&plan, &launch, &failure);
+        stubs_make(&launch->stubs, &arena, p->policy);
+    rc = launch_prepare(&plan, launch, &failure);
     /* In the path, a stub would answer in place of whoever is asked. */
-    if (!launch.asker)
-        variables.stubs = launch.stubs.folder;
-    launch_name_stub(&launch);
-    bool refused = rc == 0 && launch.asker &&
-                   first_refused(run, launch.asker, &arena, &found,
+    if (!launch->asker)
+        variables.stubs = launch->stubs.folder;
+    launch_name_stub(launch);
+    bool refused = rc == 0 && launch->asker &&
+                   first_refused(run, launch->asker, &arena, &found,
                                  &(struct guard_question){.argv = argv, .argc = o->argc});
-    variables.proxy = launch.proxy_url[0] ? launch.proxy_url : NULL;
+    variables.proxy = launch->proxy_url[0] ? launch->proxy_url : NULL;
     const char *const *environment =
         environment_make(&arena, policy_settings_of(p->policy), &variables);
     if (rc == 0 && (!environment || block_make(&arena, environment, &block)))
         rc = launch_fail_words(&failure, "cannot make the environment: out of memory");
     if (rc == 0 && !refused)
-        rc = launch_start(&plan, &launch, &found, block, cwd, &process, &failure);
+        rc = launch_start(&plan, launch, &found, block, cwd, &process, &failure);
     if (rc == 0 && !refused) {
-        stdio_started(&launch.stdio);
-        wait_for(run, &launch, process);
+        stdio_started(&launch->stdio);
+        wait_for(run, launch, process);
         CloseHandle(process);
     }
-    bool in_job = launch.in_job;
-    launch_close(&launch);
-    bool settled = launch.broker.threads == 0;
-    launch = (struct launch){0};
+    bool in_job = launch->in_job;
+    bool settled = launch_close(launch);
+    if (settled)
+        free(launch);
+    launch = NULL;
     /* A thread that still waits for the system could write to the journal: then its lock lasts as
        long as this process. */
     if (plan.undo && settled)

@@ -251,6 +251,17 @@ fs_file fs_open_object(fs_file in, const char *name)
     return open_existing(in, name, 0, 0);
 }
 
+/* True if the content is not in this file but in a cloud, or shared by deduplication: a handle that
+   opens reparse points as such would read zeros. */
+static bool is_elsewhere(HANDLE file)
+{
+    enum { RECALL_ON_OPEN = 0x40000, RECALL_ON_DATA_ACCESS = 0x400000 };
+    FILE_ATTRIBUTE_TAG_INFO tag;
+    return !GetFileInformationByHandleEx(file, FileAttributeTagInfo, &tag, sizeof tag) ||
+           tag.FileAttributes & (FILE_ATTRIBUTE_REPARSE_POINT | FILE_ATTRIBUTE_OFFLINE |
+                                 RECALL_ON_OPEN | RECALL_ON_DATA_ACCESS);
+}
+
 fs_file fs_open_file(fs_file in, const char *name, enum fs_open how)
 {
     HANDLE file;
@@ -273,10 +284,13 @@ fs_file fs_open_file(fs_file in, const char *name, enum fs_open how)
     if (status < 0)
         return error_of(status);
     struct fs_stat st;
-    if (fs_stat_of(file, &st) == 0 && fs_is_file(st.mode))
+    int rc = fs_stat_of(file, &st) == 0 && fs_is_file(st.mode) ? 0 : -ELOOP;
+    if (rc == 0 && how == FS_READ && is_elsewhere(file))
+        rc = -EOPNOTSUPP;
+    if (rc == 0)
         return (fs_file)file;
     NtClose(file);
-    return -ELOOP;
+    return rc;
 }
 
 /* ---- content ---- */

@@ -695,11 +695,16 @@ int do_registry_read(void)
     return result(status == 0);
 }
 
+/* The file system of pipes ignores the disposition. */
 int do_pipe_client(void)
 {
-    HANDLE pipe =
-        CreateFileW(word(0), GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
-    return result(pipe != INVALID_HANDLE_VALUE);
+    static const DWORD dispositions[] = {OPEN_EXISTING, OPEN_ALWAYS, CREATE_ALWAYS,
+                                         TRUNCATE_EXISTING};
+    for (size_t i = 0; i < sizeof dispositions / sizeof *dispositions; i++)
+        if (CreateFileW(word(0), GENERIC_READ | GENERIC_WRITE, 0, NULL, dispositions[i], 0, NULL) !=
+            INVALID_HANDLE_VALUE)
+            return result(true);
+    return result(false);
 }
 
 int do_pipe_server(void)
