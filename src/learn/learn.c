@@ -209,16 +209,10 @@ static void drop_nested(struct wish *w, enum path_dialect dialect)
 
 static void add_word(struct buf *out, const char *option, struct str value)
 {
-    bool plain = true;
-    for (size_t i = 0; i < value.n; i++)
-        plain = plain && (ascii_is_alnum(value.p[i]) || strchr("\\/:._-+@~,=*", value.p[i]) ||
-                          (unsigned char)value.p[i] >= 0x80);
     if (out->n)
         buf_char(out, ' ');
     buf_add(out, str_of(option));
-    buf_add(out, plain ? STR("") : STR("\""));
-    buf_add(out, value);
-    buf_add(out, plain ? STR("") : STR("\""));
+    policy_add_word(out, disk_dialect(), value);
 }
 
 static int set(struct cordon_policy *p, const char *option, struct str value)

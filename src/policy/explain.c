@@ -22,41 +22,52 @@ static const char *const actions[] = {
     [POLICY_REPARSE] = "create the link",
 };
 
-/* Quoted only where a shell would split it. */
-static void add_word(struct buf *out, struct str word)
+/* True if a shell takes it as it is. */
+static bool is_plain(enum path_dialect dialect, struct str word)
 {
-    bool plain = word.n > 0;
     for (size_t i = 0; i < word.n; i++)
-        if (!ascii_is_alnum(word.p[i]) && !ascii_is_in(word.p[i], "\\/:._-+@~") &&
-            (unsigned char)word.p[i] < 0x80)
-            plain = false;
-    if (!plain)
-        buf_char(out, '"');
-    buf_add(out, word);
-    if (!plain)
-        buf_char(out, '"');
+        if (!ascii_is_alnum(word.p[i]) && !ascii_is_in(word.p[i], "/:._-+@~,=") &&
+            !(dialect == PATH_WINDOWS && word.p[i] == '\\') && (unsigned char)word.p[i] < 0x80)
+            return false;
+    return word.n > 0;
 }
 
-static void add_option(struct buf *out, const char *option, struct str value)
+void policy_add_word(struct buf *out, enum path_dialect dialect, struct str word)
+{
+    bool plain = is_plain(dialect, word);
+    char quote = dialect == PATH_WINDOWS ? '"' : '\'';
+    if (!plain)
+        buf_char(out, quote);
+    for (size_t i = 0; i < word.n; i++)
+        if (word.p[i] == '\'' && quote == '\'')
+            buf_add(out, STR("'\\''"));
+        else
+            buf_char(out, word.p[i]);
+    if (!plain)
+        buf_char(out, quote);
+}
+
+static void add_option(struct buf *out, enum path_dialect dialect, const char *option,
+                       struct str value)
 {
     if (out->n)
         buf_char(out, ' ');
     buf_add(out, str_of(option));
     if (value.n) {
         buf_char(out, ' ');
-        add_word(out, value);
+        policy_add_word(out, dialect, value);
     }
 }
 
 static void add_roots(const struct policy_settings *s, struct buf *fix)
 {
     if (s->mode == POLICY_READ_ONLY)
-        add_option(fix, "--mode", STR("workspace-write"));
+        add_option(fix, PATH_POSIX, "--mode", STR("workspace-write"));
     for (size_t i = 0; i < s->roots.count; i++) {
         const struct policy_entry *root = &s->roots.items[i];
         /* Wine's own folders and those of --for are not roots that anybody typed. */
         if (!str_eq(root->from, STR("--wine-prefix")) && !str_starts(root->from, STR("--for")))
-            add_option(fix, "--root", root->given.n ? root->given : root->path);
+            add_option(fix, s->paths.dialect, "--root", root->given.n ? root->given : root->path);
     }
 }
 
@@ -126,7 +137,7 @@ static enum policy_git git_for(const struct policy *policy, const struct policy_
 
 static void add_git(enum policy_git git, struct buf *fix)
 {
-    add_option(fix, git == POLICY_GIT_FULL ? "--git=full" : "--git=commit", STR_NONE);
+    add_option(fix, PATH_POSIX, git == POLICY_GIT_FULL ? "--git=full" : "--git=commit", STR_NONE);
 }
 
 /* Where every root that would help is refused as too broad, the line says so; the folders of the
@@ -143,7 +154,7 @@ static void fix_broad(const struct policy *policy, const struct policy_request *
         return;
     }
     buf_add(fix, STR("no option opens this alone; "));
-    add_word(fix, folder);
+    policy_add_word(fix, dialect, folder);
     buf_fmt(fix, " is refused as a root: %s", broad);
 }
 
@@ -160,13 +171,13 @@ static void fix_outside(const struct policy *policy, const struct policy_request
     if (git != POLICY_GIT_PROTECT) {
         add_git(git, fix);
         add_roots(s, fix);
-        add_option(fix, "--root", repository);
+        add_option(fix, s->paths.dialect, "--root", repository);
         return;
     }
     /* The home folder is too much; a folder in it that does not exist yet can be a root. */
     if (folder.n == 0 && in_home && request->path.folder && !request->facts.exists) {
         add_roots(s, fix);
-        add_option(fix, "--create-root", path);
+        add_option(fix, s->paths.dialect, "--create-root", path);
         return;
     }
     if (folder.n == 0 && in_home) {
@@ -179,7 +190,7 @@ static void fix_outside(const struct policy *policy, const struct policy_request
         return;
     }
     add_roots(&policy->settings, fix);
-    add_option(fix, "--root", folder);
+    add_option(fix, s->paths.dialect, "--root", folder);
 }
 
 /* True if this much of git would let it through. */
@@ -215,7 +226,7 @@ static void fix_own_rule(const struct policy_list *list, uint32_t entry, const c
     if (text.n == 0)
         return;
     buf_fmt(fix, "; it is closed by %s ", option);
-    add_word(fix, text);
+    policy_add_word(fix, PATH_WINDOWS, text);
     if (from.n && !str_eq(from, str_of(option)))
         buf_fmt(fix, " (%.*s)", STR_ARG(from));
 }
@@ -306,7 +317,7 @@ static void fix_read(const struct policy_settings *s, const struct policy_reques
     if (str_eq(entry_from(&s->deny_read, entry), STR("cordon"))) /* journals of --undo */
         buf_add(fix, str_of(no_option));
     else if (r->access == POLICY_READ && r->path.class == PATH_FILE && r->path.text.n > closed)
-        add_option(fix, "--allow-read", r->path.text);
+        add_option(fix, s->paths.dialect, "--allow-read", r->path.text);
     else
         fix_own_rule(&s->deny_read, entry, "--deny-read", fix);
 }
@@ -318,13 +329,13 @@ static void fix_denied(const struct policy *policy, const struct policy_request 
     switch (answer->rule) {
     case RULE_ROOTS_OUTSIDE: fix_outside(policy, r, fix); return;
     case RULE_TEMP_FOREIGN:
-    case RULE_TEMP_TRUSTED: add_option(fix, "--temp=shared", STR_NONE); return;
+    case RULE_TEMP_TRUSTED: add_option(fix, PATH_POSIX, "--temp=shared", STR_NONE); return;
     case RULE_MODE_READ_ONLY: add_roots(s, fix); return;
     case RULE_PROTECTED_GIT: fix_git(policy, r, fix); return;
     case RULE_GIT_COMMANDS: fix_commands(policy, r, fix); return;
     case RULE_PROTECTED_NAME:
         add_mode(s, fix);
-        add_option(fix, "--unprotect", str_of(answer->name));
+        add_option(fix, PATH_POSIX, "--unprotect", str_of(answer->name));
         return;
     case RULE_WRITE_DENIED:
         fix_own_rule(&s->deny_write, answer->entry, "--deny-write", fix);
@@ -332,7 +343,7 @@ static void fix_denied(const struct policy *policy, const struct policy_request 
     case RULE_READ_DENIED: fix_read(s, r, answer->entry, fix); return;
     case RULE_PATH_UNC:
         if (r->access == POLICY_READ)
-            add_option(fix, "--net=on", STR_NONE);
+            add_option(fix, PATH_POSIX, "--net=on", STR_NONE);
         else
             fix_outside(policy, r, fix);
         return;
@@ -344,6 +355,16 @@ static void fix_denied(const struct policy *policy, const struct policy_request 
     }
 }
 
+/* False if a shell would obey a part of it whatever the quotes, or a terminal a character. */
+static bool is_typeable(enum path_dialect dialect, struct str fix)
+{
+    for (size_t i = 0; i < fix.n; i++)
+        if ((unsigned char)fix.p[i] < ' ' || fix.p[i] == 0x7f ||
+            (dialect == PATH_WINDOWS && ascii_is_in(fix.p[i], "$`%")))
+            return false;
+    return true;
+}
+
 void policy_explain(const struct policy *policy, const struct policy_request *request,
                     const struct policy_answer *answer, struct buf *why, struct buf *fix)
 {
@@ -352,6 +373,10 @@ void policy_explain(const struct policy *policy, const struct policy_request *re
     } else {
         explain_denied(request, answer, why);
         fix_denied(policy, request, answer, fix);
+        if (!is_typeable(policy->settings.paths.dialect, buf_str(fix))) {
+            buf_reset(fix);
+            buf_add(fix, STR("no option can be typed for this name; a policy file can hold it"));
+        }
     }
 }
 
@@ -443,5 +468,5 @@ void policy_tool_explain(const struct policy *policy, const struct policy_progra
     }
     buf_fmt(why, "%.*s is blocked in the sandbox: it %s", STR_ARG(program->name),
             policy_rule_text(answer->rule));
-    add_option(fix, "--allow-tool", str_of(answer->name));
+    add_option(fix, PATH_POSIX, "--allow-tool", str_of(answer->name));
 }

@@ -111,6 +111,9 @@ struct policy_rule_info policy_rule_info(enum policy_rule rule);
 const char *policy_rule_id(enum policy_rule rule);
 const char *policy_rule_text(enum policy_rule rule);
 
+/* A word of a remedy, quoted so that the system's shells take it as it is. */
+void policy_add_word(struct buf *out, enum path_dialect dialect, struct str word);
+
 /* The remedy of a denial that no option lifts. */
 #define POLICY_NO_REMEDY "this cannot be overridden"
 

@@ -19,7 +19,7 @@ static enum policy_net net_of(const struct broker *b)
 }
 
 static void refuse(struct broker *b, struct request *r, enum audit_op op, struct str target,
-                   const char *why)
+                   const char *why, const char *fix)
 {
     static const enum policy_rule rules[] = {[POLICY_NET_OFF] = RULE_NET_OFF,
                                              [POLICY_NET_LOOPBACK] = RULE_NET_LOOPBACK,
@@ -27,7 +27,7 @@ static void refuse(struct broker *b, struct request *r, enum audit_op op, struct
                                              [POLICY_NET_ALLOW] = RULE_NET_ALLOW,
                                              [POLICY_NET_ON] = RULE_NET_ON};
     struct str rule = str_of(policy_rule_id(rules[net_of(b)]));
-    broker_report_text(b, r, op, target, AUDIT_DENY, rule, str_of(why), STR("--net=on"));
+    broker_report_text(b, r, op, target, AUDIT_DENY, rule, str_of(why), str_of(fix));
     request_fail(r, EACCES);
 }
 
@@ -58,7 +58,7 @@ void socket_make(struct broker *b, struct request *r)
         if (type == SOCK_DGRAM && datagram_give(b, r))
             return;
         refuse(b, r, AUDIT_NET_SEND, type == SOCK_DGRAM ? STR("UDP") : STR("raw socket"),
-               "datagrams could go anywhere, so they need the network to be on");
+               "datagrams could go anywhere, so they need the network to be on", "--net=on");
         return;
     case AF_NETLINK:
         if (protocol == ROUTE) {
@@ -493,6 +493,7 @@ static void bind_internet(struct broker *b, struct request *r, struct sockaddr_s
         request_succeed(r, 0);
         return;
     }
+    bool every = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
     if (net_of(b) == POLICY_NET_LOOPBACK)
         narrow(address, socket);
     if (net_of(b) != POLICY_NET_ON && !is_loopback(address)) {
@@ -500,7 +501,8 @@ static void bind_internet(struct broker *b, struct request *r, struct sockaddr_s
         snprintf(target, sizeof target, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
                  (unsigned)port);
         refuse(b, r, AUDIT_NET_BIND, str_of(target),
-               "other machines could reach it; listen on 127.0.0.1 instead");
+               "other machines could reach it; listen on 127.0.0.1 instead",
+               net_of(b) == POLICY_NET_OFF && every ? "--net=loopback" : "--net=on");
         return;
     }
     struct stat st;
@@ -559,7 +561,7 @@ void socket_listen(struct broker *b, struct request *r)
     else if (net_of(b) != POLICY_NET_ON && spell_peer(&own, host, sizeof host, &port) &&
              (port == 0 || !is_loopback(&own)))
         refuse(b, r, AUDIT_NET_LISTEN, STR("any address"),
-               "other machines could reach it; bind it to 127.0.0.1 first");
+               "other machines could reach it; bind it to 127.0.0.1 first", "--net=on");
     else if (spell_peer(&own, host, sizeof host, &port) && is_served_outside(b, &own, port))
         request_fail(r, EADDRINUSE);
     else if (listen(socket, (int)r->args[1]))
