@@ -118,6 +118,8 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
         gone = gone && !there;
         if (rc == -ELOOP || rc == -EXDEV || rc == -ENOTDIR)
             undoing_leave(u, object, "a folder on the way to it is something else now");
+        else if (!there && !o->made && o->data && !undoing_names_differ(u->m, object))
+            leave_unless_forced(u, object, "it is gone");
         else if (!there && !o->made)
             undoing_leave(u, object, "it is gone");
         else if (there && fs_is_folder(spot.st.mode) != o->folder)

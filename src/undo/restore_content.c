@@ -152,16 +152,19 @@ void undoing_restore_present(struct undoing *u)
             continue;
         const struct undo_record *data = undo_model_record(u->m, o->data);
         int rc = undoing_find(u, o->before, true, &spot);
+        bool again = rc == 0 && !spot.exists && data && u->o->force; /* somebody deleted it since */
         if (rc == 0 && !spot.exists)
-            rc = -ENOENT;
+            rc = again ? undoing_make_object(u, i, &spot) : -ENOENT;
         struct keep_place place = undoing_place(&spot);
         struct undo_change change = {.kind = UNDO_MODIFIED, .was = i, .in_doubt = true};
         auto_buf struct buf path = {0};
-        if (rc == 0) {
+        if (rc == 0 && !again) {
             change.root = (uint32_t)undoing_final_path(u, o->before, &path);
             change.path = buf_str(&path);
         }
-        if (rc == 0 && !restore_differs(u->j, u->roots, &change)) {
+        if (again) {
+            /* Made anew, with its attributes. */
+        } else if (rc == 0 && !restore_differs(u->j, u->roots, &change)) {
             /* The same but for its attributes, perhaps. */
             bool touched = undo_time_compare(spot.st.changed, meta->ident.changed) != 0;
             rc = touched ? keep_attributes(u->keep, &place) : 0;

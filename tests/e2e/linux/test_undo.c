@@ -251,6 +251,18 @@ static void test_conflicts(void)
            sh("ws", "grep -qx mine c && grep -qx mine src/b") == 0,
        "and can be taken back itself");
     sh(".", "'%s' runs --drop all", cordon);
+
+    start_simple();
+    sh("ws", "chmod 640 c; touch -d 2020-01-01 c; '%s' run --undo -- sh -c 'echo more >> c'",
+       cordon);
+    sh("ws", "rm c");
+    ok(sh("ws", "'%s' undo", cordon) == 1 && sh("ws", "test ! -e c") == 0,
+       "a changed file that somebody deleted since is left alone");
+    ok(sh("ws", "'%s' undo --force", cordon) == 0 &&
+           sh("ws", "test \"$(cat c)\" = three -a \"$(stat -c '%%a %%Y' c)\" = "
+                    "\"640 $(date -d 2020-01-01 +%%s)\"") == 0,
+       "and comes back with --force");
+    sh(".", "'%s' runs --drop all", cordon);
 }
 
 /* The tree that undo meets was prepared by the command. */
