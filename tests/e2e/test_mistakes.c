@@ -136,7 +136,7 @@ static const struct mistake here[] = {
      "why write 'build/e2e-mis/a b/\xC3\xA4/x' --root 'build/e2e-mis/a b/\xC3\xA4'", 0, "allow",
      NULL},
     {"and outside of them", "why write 'build/x' --root 'build/e2e-mis/a b/\xC3\xA4'", 126,
-     "--root \"build/e2e-mis/a b/\xC3\xA4\"", NULL},
+     "--root 'build/e2e-mis/a b/\xC3\xA4'", NULL},
 };
 #else
 static const struct mistake here[] = {

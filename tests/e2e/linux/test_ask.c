@@ -382,7 +382,8 @@ static void test_waiting(void)
     struct talk t;
     fresh();
     clock_gettime(CLOCK_MONOTONIC, &start);
-    begin(&t, "--ask-timeout 2", "echo x > ../out/new || echo DENIED");
+    /* Long enough for the late answer to be read. */
+    begin(&t, "--ask-timeout 2", "echo x > ../out/new || sleep 3");
     next(&t, line, sizeof line, 30);
     bool closed = next(&t, line, sizeof line, 30) && strstr(line, "\"closed\":\"time-out\"");
     reply(&t, 1, "\"answer\":\"once\"");
