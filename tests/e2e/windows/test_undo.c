@@ -433,7 +433,7 @@ static bool random_one(unsigned seed)
 static void test_random(void)
 {
     const char *only = getenv("CORDON_UNDO_SEED");
-    unsigned count = harness_soak() ? 1000 : 12, bad = 0;
+    unsigned count = harness_soak() ? 1000 : 6, bad = 0;
     for (unsigned i = 0; i < (only ? 1 : count) && bad < 5; i++) {
         bad += !random_one(only ? (unsigned)atoi(only) : i);
         if (i % 50 == 49) {
