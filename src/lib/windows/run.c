@@ -143,15 +143,22 @@ static void wait_for(struct run *run, struct launch *l, HANDLE process)
     }
 }
 
-/* True if a tool rule refuses the first program: reported, 126. */
-static bool tool_refused(struct run *run, struct arena *arena, const struct lookup *found)
+/* The first program, as tool rules judge it. */
+static struct policy_program first_program(const struct run *run, struct arena *arena,
+                                           const struct lookup *found)
 {
     const wchar_t *file = found->script ? found->script : found->image;
     struct str path = wide_narrow(arena, file, wcslen(file));
-    struct policy_program program = {.name = str_of(run->options->argv[0]),
-                                     .path = {.class = PATH_FILE, .text = path, .base = path},
-                                     .original = version_original_name(arena, path),
-                                     .seen = true};
+    return (struct policy_program){.name = str_of(run->options->argv[0]),
+                                   .path = {.class = PATH_FILE, .text = path, .base = path},
+                                   .original = version_original_name(arena, path),
+                                   .seen = true};
+}
+
+/* True if a tool rule refuses the first program: reported, 126. */
+static bool tool_refused(struct run *run, struct arena *arena, const struct lookup *found)
+{
+    struct policy_program program = first_program(run, arena, found);
     return run_refuse_tool(run, &program);
 }
 
@@ -165,12 +172,7 @@ static bool stays(void *context)
 static bool first_refused(struct run *run, struct asker *asker, struct arena *arena,
                           const struct lookup *found, struct guard_question *command)
 {
-    const wchar_t *file = found->script ? found->script : found->image;
-    struct str path = wide_narrow(arena, file, wcslen(file));
-    struct policy_program program = {.name = str_of(run->options->argv[0]),
-                                     .path = {.class = PATH_FILE, .text = path, .base = path},
-                                     .original = version_original_name(arena, path),
-                                     .seen = true};
+    struct policy_program program = first_program(run, arena, found);
     const struct policy *policy = run->policy->policy;
     struct policy_answer tool = {0};
     struct guard_answer guard = {0};
@@ -185,7 +187,7 @@ static bool first_refused(struct run *run, struct asker *asker, struct arena *ar
             !desk_ask(asker_desk(asker),
                       &(struct ask_subject){.kind = ASK_TOOL,
                                             .op = AUDIT_PROCESS_START,
-                                            .target = path,
+                                            .target = program.path.text,
                                             .command = buf_str(&shown),
                                             .name = rule,
                                             .rule = rule,
