@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A question on a terminal and the keys that answer it, on both systems. It neither reads nor writes
+ * anything itself.
+ *
+ * The command can make a terminal type: it answers queries, with text of the command's choice. And a
+ * person may be typing to the command when a question appears. So keys are for the command until none
+ * has come for a while, a sequence is the command's from its first byte on, and an answer is a letter
+ * and Enter, which no terminal sends by itself.
+ */
+#ifndef CORDON_LIB_PROMPT_H
+#define CORDON_LIB_PROMPT_H
+
+#include "broker/desk.h"
+
+struct prompt {
+    struct buf screen; /* for the terminal */
+    struct buf typed;  /* for the command */
+    uint64_t shown;    /* the question on the screen; 0: none */
+    uint64_t last;     /* when it was shown, or a key for the command came after it */
+    char letter;       /* that is waiting for Enter; 0: none */
+    bool sequence;     /* keys for the command that a terminal sends, not a person */
+    unsigned hints;    /* lines about keys that were no answer */
+    struct ask_choice keys[128];
+    bool offered[128];
+};
+
+/* Shows the next question if there is one, and takes away one that is over; the milliseconds until
+   that is to be done again, at most so many. gone: the terminal is, and every question is denied. */
+int prompt_look(struct prompt *p, struct desk *desk, bool gone, int most_ms);
+
+/* A key while a question is shown. */
+void prompt_key(struct prompt *p, struct desk *desk, char key);
+
+/* The run is over. */
+void prompt_end(struct prompt *p);
+
+void prompt_free(struct prompt *p);
+
+#endif
