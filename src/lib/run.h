@@ -33,7 +33,7 @@ struct run_options {
     void *ask_context;
     const int *ask_fds;      /* Linux: IN and OUT of --ask-fd; NULL: none */
     const char *ask_pipe;    /* Windows: of --ask-pipe; NULL: none */
-    bool ask_terminal;       /* Linux: a person is asked on the terminal of this process */
+    bool ask_terminal;       /* a person is asked on the terminal of this process */
     uint64_t ask_timeout_ms; /* 0: the default */
     void (*observe)(void *context, const struct audit_event *event); /* gets each event; or NULL */
     void *observe_context;

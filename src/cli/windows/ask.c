@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options of a run that asks. */
 #include "cli/cli.h"
+#include "launch/windows/console.h"
 #include "lib/run.h"
 
 int cli_ask(struct run_options *o, const char *fds, const char *pipe, const char *timeout)
@@ -13,9 +14,10 @@ int cli_ask(struct run_options *o, const char *fds, const char *pipe, const char
     if (timeout && (!asks || run_read_ask_timeout(timeout, &o->ask_timeout_ms)))
         return print_failure(asks ? "--ask-timeout takes seconds, 1 to 86400"
                                   : "--ask-timeout belongs to --ask; add that");
-    if (o->ask_terminal)
-        print_error("--ask: the console cannot be used for questions yet, so nobody is asked");
-    o->ask_terminal = false;
+    if (o->ask_terminal && !console_is_there()) {
+        print_error("--ask: there is no console, so nobody is asked");
+        o->ask_terminal = false;
+    }
     o->ask_pipe = pipe;
     return 0;
 }

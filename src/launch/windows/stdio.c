@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "cordon.h"
+#include "launch/windows/console.h"
 #include "launch/windows/token.h"
 #include "launch/windows/wine.h"
 
@@ -115,9 +116,12 @@ static bool write_pipe(struct stdio_relay *r, DWORD size)
 
 static bool write_own(struct stdio_relay *r, DWORD size)
 {
-    for (DWORD done = 0, n = 0; done < size; done += n)
-        if (!WriteFile(r->own, r->block + done, size - done, &n, NULL) || n == 0)
+    for (DWORD done = 0, n = 0; done < size; done += n) {
+        bool written = r->console ? console_write(r->own, r->block + done, size - done, &n)
+                                  : WriteFile(r->own, r->block + done, size - done, &n, NULL);
+        if (!written || n == 0)
             return false;
+    }
     return true;
 }
 
@@ -125,11 +129,9 @@ static bool write_own(struct stdio_relay *r, DWORD size)
    bytes (Ctrl-Z on a console) mean the end. */
 static bool read_own(struct stdio_relay *r, DWORD *count)
 {
-    HANDLE either[] = {r->stop, r->own};
-    if (r->console && WaitForMultipleObjects(2, either, FALSE, INFINITE) == WAIT_OBJECT_0)
-        return false;
-    return ReadFile(r->own, r->block, BLOCK, count, NULL) && *count > 0 &&
-           WaitForSingleObject(r->stop, 0) != WAIT_OBJECT_0;
+    bool read = r->console ? console_read_line(r->own, r->stop, r->block, BLOCK, count)
+                           : ReadFile(r->own, r->block, BLOCK, count, NULL);
+    return read && *count > 0 && WaitForSingleObject(r->stop, 0) != WAIT_OBJECT_0;
 }
 
 static DWORD WINAPI relay(void *argument)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "launch/windows/wide.h"
+#include "lib/windows/terminal.h"
 
 enum { PIECE = 4096 };
 
@@ -14,7 +15,8 @@ struct asker {
     struct asking asking;
     struct broker *broker;
     struct run *run;
-    HANDLE pipe; /* NULL: none, or closed */
+    struct terminal *terminal; /* NULL: another way */
+    HANDLE pipe;               /* NULL: none, or closed */
     char pipe_name[256];
     HANDLE stop, thread;
     OVERLAPPED reading, writing;
@@ -97,6 +99,10 @@ static DWORD WINAPI serve(void *context)
     struct asker *a = context;
     HANDLE events[] = {a->stop, (HANDLE)a->asking.desk->asked, a->reading.hEvent,
                        a->writing.hEvent};
+    if (a->terminal) {
+        terminal_serve(a->terminal, a->asking.desk, a->stop);
+        return 0;
+    }
     if (a->pipe && !begin_reading(a))
         give_up(a);
     for (;;) {
@@ -129,6 +135,30 @@ static void event(void *context, const struct audit_event *e)
     LeaveCriticalSection(&a->broker->lock);
 }
 
+/* True if the pipe is served by a program that a run did not start: another run could guess the name
+   and be quicker than the host. */
+static bool is_served_outside(HANDLE pipe)
+{
+    ULONG pid;
+    TOKEN_MANDATORY_LABEL *label;
+    unsigned char space[sizeof *label + SECURITY_MAX_SID_SIZE];
+    DWORD n;
+    HANDLE token = NULL;
+    HANDLE process = GetNamedPipeServerProcessId(pipe, &pid)
+                         ? OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid)
+                         : NULL;
+    bool outside = process && OpenProcessToken(process, TOKEN_QUERY, &token) &&
+                   !IsTokenRestricted(token) &&
+                   GetTokenInformation(token, TokenIntegrityLevel, space, sizeof space, &n);
+    label = (void *)space;
+    outside = outside && *GetSidSubAuthority(label->Label.Sid, 0) >= SECURITY_MANDATORY_MEDIUM_RID;
+    if (token)
+        CloseHandle(token);
+    if (process)
+        CloseHandle(process);
+    return outside;
+}
+
 /* A server of this machine only, which learns nothing of us. */
 static bool open_pipe(struct asker *a, struct str name)
 {
@@ -147,17 +177,17 @@ static bool open_pipe(struct asker *a, struct str name)
     if (pipe == INVALID_HANDLE_VALUE)
         return false;
     a->pipe = pipe;
-    return GetFileType(pipe) == FILE_TYPE_PIPE;
+    return GetFileType(pipe) == FILE_TYPE_PIPE && is_served_outside(pipe);
 }
 
-int asker_open(struct run *run, struct broker *broker, struct asker **out)
+int asker_open(struct run *run, struct broker *broker, struct console *console, struct asker **out)
 {
     const struct run_options *o = run->options;
     *out = NULL;
     if (o->ask_fds)
         return api_fail(run->policy, CORDON_E_VALUE,
                         "--ask-fd is for Linux; here it is --ask-pipe");
-    if (!o->ask && !o->ask_pipe)
+    if (!o->ask && !o->ask_pipe && !o->ask_terminal)
         return 0;
     struct asker *a = calloc(1, sizeof *a);
     if (!a)
@@ -167,7 +197,11 @@ int asker_open(struct run *run, struct broker *broker, struct asker **out)
     a->asking.by = ASK_BY_PIPE;
     a->run = run;
     a->broker = broker;
-    if (!o->ask && !open_pipe(a, str_of(o->ask_pipe))) {
+    if (o->ask_terminal && !(a->terminal = terminal_open(console))) {
+        asker_close(a);
+        return 0;
+    }
+    if (o->ask_pipe && !open_pipe(a, str_of(o->ask_pipe))) {
         asker_close(a);
         return api_fail(run->policy, CORDON_E_VALUE,
                         "--ask-pipe: nobody serves a pipe of this name on this machine, for "
@@ -176,7 +210,7 @@ int asker_open(struct run *run, struct broker *broker, struct asker **out)
     a->stop = CreateEventW(NULL, TRUE, FALSE, NULL);
     a->reading.hEvent = CreateEventW(NULL, TRUE, FALSE, NULL);
     a->writing.hEvent = CreateEventW(NULL, TRUE, FALSE, NULL);
-    a->asking.desk = desk_new(run->policy->policy, false,
+    a->asking.desk = desk_new(run->policy->policy, o->ask_terminal,
                               o->ask_timeout_ms ? o->ask_timeout_ms : ASK_DEFAULT_TIMEOUT_S * 1000);
     if (a->asking.desk) {
         a->asking.desk->event = event;
@@ -207,6 +241,7 @@ void asker_close(struct asker *a)
     for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
         if (handles[i])
             CloseHandle(handles[i]);
+    terminal_close(a->terminal);
     desk_drop(a->asking.desk);
     buf_free(&a->asking.output);
     free(a);

@@ -115,7 +115,9 @@ static int open_ends(const struct launch_plan *plan, struct launch *l, bool conf
     const intptr_t *given = plan->run->options->stdio;
     bool pseudo = confined && !plan->rung.level[LADDER_CONSOLE] && !wine_lacks_pseudoconsoles();
     l->on_console = pseudo && !plan->stdio && !given && console_is_caller();
-    int rc = pseudo ? console_open(&l->console, l->on_console, f) : 0;
+    bool asks = plan->asks && plan->run->options->ask_terminal;
+    unsigned how = (l->on_console ? CONSOLE_ATTACHED : 0) | (asks ? CONSOLE_QUESTIONS : 0);
+    int rc = pseudo ? console_open(&l->console, how, f) : 0;
     if (rc || l->on_console)
         return rc;
     return plan->stdio ? stdio_open_handles(&l->stdio, plan->stdio, f)
@@ -173,7 +175,7 @@ int launch_prepare(const struct launch_plan *plan, struct launch *l, struct laun
     if (rc == 0 && broker_start(&l->broker))
         rc = launch_fail(f, "cannot start the broker (CreateThread)");
     l->serving = rc == 0;
-    if (rc == 0 && plan->asks && confined && asker_open(run, &l->broker, &l->asker))
+    if (rc == 0 && plan->asks && confined && asker_open(run, &l->broker, &l->console, &l->asker))
         rc = launch_fail_words(f, run->policy->error);
     run->asks = l->asker != NULL;
     l->broker.ask_pipe = asker_pipe(l->asker);

@@ -277,7 +277,7 @@ int system_run(struct run *run)
         return run_not_found(run, o->argv[0]);
     if (rc)
         return api_fail(p, rc, buf_cstr(&error));
-    if (!(o->ask || o->ask_pipe) && tool_refused(run, &arena, &found))
+    if (!(o->ask || o->ask_pipe || o->ask_terminal) && tool_refused(run, &arena, &found))
         return 0;
     if (lies_on_unix_drive(p))
         return api_fail(
