@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Created at the start of a run, removed at its end; see stubs.h. */
+#include "wire/windows/nt.h"
+
 #include "launch/windows/stubs.h"
 
 #include <ntsecapi.h>
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/utf.h"
 #include "launch/windows/token.h"
 #include "launch/windows/wide.h"
 
@@ -23,7 +26,9 @@ __asm__(".section .rdata,\"dr\"\n"
 struct filling {
     struct arena *arena;
     struct str folder;
-    wchar_t *first; /* the image; the others are links to it */
+    HANDLE into;    /* the same, held open; NULL: it cannot be */
+    HANDLE image;   /* the first one; the others are links to it */
+    wchar_t *first; /* its path */
 };
 
 static wchar_t *path_of(struct filling *f, struct str name)
@@ -31,6 +36,26 @@ static wchar_t *path_of(struct filling *f, struct str name)
     auto_buf struct buf path = {0};
     buf_fmt(&path, "%.*s\\%.*s.exe", STR_ARG(f->folder), STR_ARG(name));
     return path.failed ? NULL : wide_of(f->arena, buf_str(&path));
+}
+
+/* By the open image and folder: each path would be looked up again for every link. */
+static bool add_link(struct filling *f, struct str name)
+{
+    enum { MOST = 64 };
+    union {
+        struct nt_rename info;
+        unsigned char bytes[sizeof(struct nt_rename) + 2 * MOST];
+    } link = {{0}};
+    IO_STATUS_BLOCK io;
+    auto_buf struct buf leaf = {0};
+    size_t n;
+    buf_fmt(&leaf, "%.*s.exe", STR_ARG(name));
+    if (!f->into || leaf.failed || utf_to16(buf_str(&leaf), link.info.name, MOST, &n))
+        return false;
+    link.info.root = f->into;
+    link.info.length = (ULONG)(2 * n);
+    return NtSetInformationFile(f->image, &io, &link, sizeof link,
+                                (FILE_INFORMATION_CLASS)NT_LINK) >= 0;
 }
 
 static void add_stub(void *context, struct str name)
@@ -41,17 +66,17 @@ static void add_stub(void *context, struct str name)
     if (!path)
         return;
     if (f->first) {
-        if (!CreateHardLinkW(path, f->first, NULL))
+        if (!add_link(f, name))
             CopyFileW(f->first, path, TRUE); /* a file system without links */
         return;
     }
-    HANDLE file =
-        CreateFileW(path, GENERIC_WRITE, 0, NULL, CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL);
-    if (file == INVALID_HANDLE_VALUE)
-        return;
-    if (WriteFile(file, stub_image_begin, (DWORD)(stub_image_end - stub_image_begin), &n, NULL))
+    f->image = CreateFileW(path, GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_NEW,
+                           FILE_ATTRIBUTE_NORMAL, NULL);
+    if (f->image == INVALID_HANDLE_VALUE)
+        f->image = NULL;
+    else if (WriteFile(f->image, stub_image_begin, (DWORD)(stub_image_end - stub_image_begin), &n,
+                       NULL))
         f->first = path;
-    CloseHandle(file);
 }
 
 static DWORD WINAPI fill(void *context)
@@ -59,8 +84,18 @@ static DWORD WINAPI fill(void *context)
     struct stubs *s = context;
     auto_arena struct arena arena = {0};
     struct filling f = {.arena = &arena, .folder = s->folder};
+    wchar_t *folder = wide_of(&arena, s->folder);
+    f.into = folder ? CreateFileW(folder, FILE_ADD_FILE | FILE_TRAVERSE | SYNCHRONIZE,
+                                  FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING,
+                                  FILE_FLAG_BACKUP_SEMANTICS, NULL)
+                    : INVALID_HANDLE_VALUE;
+    f.into = f.into == INVALID_HANDLE_VALUE ? NULL : f.into;
     add_stub(&f, STR(STUBS_NEUTRAL));
     policy_tool_names(s->policy, add_stub, &f);
+    if (f.image)
+        CloseHandle(f.image);
+    if (f.into)
+        CloseHandle(f.into);
     return 0;
 }
 

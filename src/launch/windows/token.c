@@ -29,11 +29,32 @@ static void *token_information(HANDLE token, TOKEN_INFORMATION_CLASS class)
 
 static bool user_of(HANDLE token, BYTE *sid)
 {
-    TOKEN_USER *user = token_information(token, TokenUser);
-    bool got = user && CopySid(SECURITY_MAX_SID_SIZE, sid, user->User.Sid);
-    if (user)
-        HeapFree(GetProcessHeap(), 0, user);
-    return got;
+    union {
+        TOKEN_USER user;
+        BYTE bytes[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
+    } found;
+    DWORD size;
+    return GetTokenInformation(token, TokenUser, &found, sizeof found, &size) &&
+           CopySid(SECURITY_MAX_SID_SIZE, sid, found.user.User.Sid);
+}
+
+/* The user of this process, who never changes. */
+static BOOL CALLBACK find_own_user(INIT_ONCE *once, void *sid, void **result)
+{
+    (void)once, (void)result;
+    HANDLE token;
+    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
+        return FALSE;
+    bool known = user_of(token, sid);
+    CloseHandle(token);
+    return known;
+}
+
+static const BYTE *own_user(void)
+{
+    static INIT_ONCE found = INIT_ONCE_STATIC_INIT;
+    static BYTE sid[SECURITY_MAX_SID_SIZE];
+    return InitOnceExecuteOnce(&found, find_own_user, sid, NULL) ? sid : NULL;
 }
 
 static bool logon_of(HANDLE token, BYTE *sid)
@@ -224,13 +245,11 @@ static bool bind_owner(struct token_descriptor *d, DWORD user_access)
 
 int token_describe_own(DWORD user_access, struct token_descriptor *out, struct launch_failure *f)
 {
-    BYTE system[SECURITY_MAX_SID_SIZE], user[SECURITY_MAX_SID_SIZE];
-    HANDLE token;
-    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
-        return launch_fail(f, "cannot open the launcher's own token (OpenProcessToken)");
-    bool known = user_of(token, user);
-    CloseHandle(token);
-    if (!known || !begin(out) || !well_known(WinLocalSystemSid, system) ||
+    BYTE system[SECURITY_MAX_SID_SIZE];
+    const BYTE *user = own_user();
+    if (!user)
+        return launch_fail(f, "cannot read the launcher's own token (GetTokenInformation)");
+    if (!begin(out) || !well_known(WinLocalSystemSid, system) ||
         !add_allowed(&out->dacl.acl, GENERIC_ALL, system) ||
         !add_allowed(&out->dacl.acl, user_access, user) || !bind_owner(out, user_access))
         return launch_fail(f, "cannot write a security descriptor for the launcher");
