@@ -83,6 +83,7 @@ static int look(struct cordon_policy *p, struct file_question *q)
                                    .entry = entry_of(s, final),
                                    .takes_head = dialect == PATH_POSIX,
                                    .guards_new = dialect == PATH_POSIX,
+                                   .index_judged = true, /* if it is harmless */
                                    .reparse = disk.strange ? POLICY_STRANGE : POLICY_NOT_REPARSE};
     if (disk.links > 1) {
         struct link_count count = {p->policy, true};

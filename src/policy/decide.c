@@ -278,6 +278,22 @@ static bool makes_bare(const struct question *q, struct str component, bool last
            (appears(q->request) || q->request->access == POLICY_WRITE);
 }
 
+/* Git writes to and reads from the names in an index, wherever they lead. So one only comes by a
+   move of a file whose names were judged, and gets no second name by which it could be changed. */
+static bool forges_index(const struct question *q, struct str below)
+{
+    const struct policy_request *r = q->request;
+    enum path_dialect dialect = q->policy->settings.paths.dialect;
+    bool takes = appears(r) || r->access == POLICY_WRITE || r->access == POLICY_LINK_FROM ||
+                 r->access == POLICY_REPARSE;
+    /* On Windows a name that ends in a separator can become a file. */
+    bool folder = r->path.folder && (dialect == PATH_POSIX || r->facts.directory);
+    if (r->access == POLICY_CREATE && folder) /* of a submodule with that name */
+        return false;
+    return takes && git_is_index(dialect, below) &&
+           (r->access != POLICY_RENAME_TO || !r->facts.index_judged);
+}
+
 /* Below a git folder under the rules of a commit; below is empty for the folder itself. */
 static enum cordon_verdict decide_commit(struct question *q, struct str below, bool top)
 {
@@ -291,7 +307,8 @@ static enum cordon_verdict decide_commit(struct question *q, struct str below, b
                        : git_commit_writes(dialect, below);
     if (r->access != POLICY_REPARSE && r->access != POLICY_SECURITY && written && !leads_away(r) &&
         (top || !revives(r, below)))
-        return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
+        return forges_index(q, below) ? deny(q, RULE_GIT_INDEX, 0)
+                                      : allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
     if (!top && r->access == POLICY_DELETE && r->facts.takes_head)
         return allow(q, RULE_GIT_REMOVED, ZONE_GIT, 0);
     return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
@@ -319,6 +336,8 @@ static enum cordon_verdict decide_new(struct question *q, struct str below)
     enum git_part part = git_new_part(q->policy->settings.paths.dialect, below, full);
     if (part == GIT_CONFIG && r->access == POLICY_LINK_FROM)
         return deny_name(q, RULE_GIT_COMMANDS, "its config");
+    if (forges_index(q, below))
+        return deny(q, RULE_GIT_INDEX, 0);
     if (!changes)
         return CORDON_ALLOW;
     if (r->facts.symlink && appears(r) && !is_trial(below))

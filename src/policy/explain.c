@@ -128,6 +128,8 @@ static enum policy_git git_for(const struct policy *policy, const struct policy_
     folder = path_parent(cursor.dialect, str_slice(cursor.path, 0, cursor.pos));
     if (below.n == 0 || folder.n == 0 || policy_broad_root(cursor.dialect, &s->machine, folder))
         return POLICY_GIT_PROTECT;
+    if (git_is_index(cursor.dialect, below) && r->access != POLICY_RENAME_TO)
+        return POLICY_GIT_PROTECT; /* no option opens it */
     *repository = folder;
     if (s->git != POLICY_GIT_FULL && git_commit_writes(cursor.dialect, below))
         return POLICY_GIT_COMMIT;
@@ -198,9 +200,11 @@ static bool git_helps(const struct policy *policy, const struct policy_request *
                       enum policy_git git)
 {
     struct policy other = *policy;
+    struct policy_request judged = *request;
     struct policy_answer answer;
     other.settings.git = git;
-    policy_decide(&other, request, &answer);
+    judged.facts.index_judged = true; /* whichever this one is, git's own would be harmless */
+    policy_decide(&other, &judged, &answer);
     return answer.verdict == CORDON_ALLOW || answer.rule == RULE_MODE_READ_ONLY;
 }
 
@@ -254,6 +258,7 @@ static const struct reason *reason_of(enum policy_rule rule)
         {RULE_MODE_READ_ONLY, "in read-only mode nothing can be changed", NULL},
         {RULE_PROTECTED_GIT, "git runs what this folder says, so it is protected", NULL},
         {RULE_GIT_COMMANDS, "git would obey ", " in a repository that this run made"},
+        {RULE_GIT_INDEX, "git's index is only replaced by renaming a finished index.lock", NULL},
         {RULE_PROTECTED_NAME, "other programs obey ", ", so it is protected"},
         {RULE_PROTECTED_SELF, "it belongs to Cordon itself", NULL},
         {RULE_WRITE_DENIED, "a deny-write rule covers it", NULL},
@@ -284,7 +289,12 @@ static void explain_denied(const struct policy_request *r, const struct policy_a
 {
     const struct reason *reason = reason_of(answer->rule);
     const char *action = answer->rule == RULE_PIPE_OUTSIDE ? "connect to" : actions[r->access];
-    buf_fmt(why, "cannot %s %.*s: %s", action, STR_ARG(r->path.text), reason->text);
+    buf_fmt(why, "cannot %s %.*s: ", action, STR_ARG(r->path.text));
+    if (answer->rule == RULE_GIT_INDEX && answer->name) {
+        buf_fmt(why, "this index holds %s", answer->name);
+        return;
+    }
+    buf_add(why, str_of(reason->text));
     if (reason->rest)
         buf_fmt(why, "%s%s", answer->name, reason->rest);
 }
@@ -333,6 +343,9 @@ static void fix_denied(const struct policy *policy, const struct policy_request 
     case RULE_MODE_READ_ONLY: add_roots(s, fix); return;
     case RULE_PROTECTED_GIT: fix_git(policy, r, fix); return;
     case RULE_GIT_COMMANDS: fix_commands(policy, r, fix); return;
+    case RULE_GIT_INDEX:
+        buf_fmt(fix, "%s; let git write the index, or do this outside", no_option);
+        return;
     case RULE_PROTECTED_NAME:
         add_mode(s, fix);
         add_option(fix, PATH_POSIX, "--unprotect", str_of(answer->name));

@@ -151,6 +151,21 @@ bool git_commit_writes(enum path_dialect dialect, struct str below)
     return is_listed(dialect, first, written, COUNT(written));
 }
 
+/* A submodule can have any name, so any folder of modules may be the one of a submodule; a branch
+   of it that is called "index" is taken for one too. */
+bool git_is_index(enum path_dialect dialect, struct str below)
+{
+    struct str rest = below, first = cut(dialect, &rest), last = path_leaf(dialect, below);
+    if (is_like(dialect, first, "worktrees")) {
+        cut(dialect, &rest);
+        first = cut(dialect, &rest);
+    }
+    bool modules = fold_equal(dialect, FOLD_WIDE, first, STR("modules"));
+    struct str name = modules ? last : rest.n ? STR_NONE : first;
+    bool shared = is_like(dialect, name, "sharedindex.*") && !str_endsi(name, STR(".lock"));
+    return shared || fold_equal(dialect, FOLD_WIDE, name, STR("index"));
+}
+
 static const char *const shared[] = {
     "objects", "refs",     "packed-refs", "packed-refs.new", "shallow", "gc.pid",
     "gc.log",  "reftable", "lfs",         "rr-cache",

@@ -41,6 +41,9 @@ bool git_shared_writes(enum path_dialect dialect, struct str below);
 /* As git_commit_writes, for --git=full. */
 bool git_full_writes(enum path_dialect dialect, struct str below, bool exists);
 
+/* True for an index, at whatever depth: git writes to and reads from the names in it. */
+bool git_is_index(enum path_dialect dialect, struct str below);
+
 /* How git uses a file of a repository that the run makes. below as above; full: --git=full. */
 enum git_part {
     GIT_KEEPS = 0, /* data */

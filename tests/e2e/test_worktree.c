@@ -48,7 +48,7 @@ static bool allowed(const char *name, const char *options)
 static bool commits(void)
 {
     return allowed("repo/.git/objects/ab", "--git=commit") &&
-           allowed("repo/.git/worktrees/tree/index", "--git=commit");
+           allowed("repo/.git/worktrees/tree/index.lock", "--git=commit");
 }
 
 int main(void)

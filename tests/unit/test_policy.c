@@ -264,7 +264,7 @@ static void test_limits(void)
             add(&arena, &settings.roots, buf_cstr(&path));
         }
         struct policy *policy = compile(&settings);
-        buf_add(&path, STR("\\x\\.git\\index"));
+        buf_add(&path, STR("\\x\\.git\\index.lock"));
         ok(ask(policy, POLICY_WRITE, buf_cstr(&path)) ==
                (depth > IMAGE_MAX_NESTED ? RULE_PROTECTED_GIT : RULE_GIT_COMMIT),
            "%u roots, one in the other", depth);

@@ -178,6 +178,8 @@ static bool read_fact(struct world *w, struct str fact, struct policy_facts *fac
         facts->directory = true;
     else if (str_eq(fact, STR("+created")))
         facts->created_by_run = true;
+    else if (str_eq(fact, STR("+judged")))
+        facts->index_judged = true;
     else if (str_eq(fact, STR("+inside")))
         facts->links_inside = true;
     else if (str_eq(fact, STR("+strange")))

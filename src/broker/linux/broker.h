@@ -203,6 +203,9 @@ bool broker_allows_by(struct broker *b, struct request *r, const struct resolved
 /* Disables a nested repository before any part of it is removed. False if that is impossible. */
 bool nested_end(struct broker *b, struct request *r, const char *path);
 
+/* True for a folder that is known to be empty, so that removing it can succeed. */
+bool nested_is_empty(const struct resolved *folder);
+
 /* True for the HEAD that nested_end removed: the program removing the repository may delete it
    too. */
 bool nested_ended(const struct broker *b, const struct resolved *where);
@@ -222,21 +225,27 @@ bool link_allows(struct broker *b, struct request *r, const struct resolved *whe
 bool link_allows_move(struct broker *b, struct request *r, const struct resolved *from,
                       const struct resolved *to);
 
-/* A config on its way into a repository that the run made: what was read of it, and whether all of
-   that is harmless; if not, the key that is not. */
-struct nested_config {
+/* A config or an index on its way into a repository: what was read of it, and whether all of that
+   is harmless; if not, why. */
+struct nested_copy {
     bool judged;
-    char key[GIT_CONFIG_KEY];
+    char why[GIT_CONFIG_KEY];
     struct buf text;
+    struct timespec times[2];
 };
-void nested_config_free(struct nested_config *config);
-#define auto_nested_config __attribute__((cleanup(nested_config_free)))
+void nested_copy_free(struct nested_copy *copy);
+#define auto_nested_copy __attribute__((cleanup(nested_copy_free)))
 
-bool nested_config_judge(const struct resolved *file, struct nested_config *out);
+bool nested_copy_judge_config(const struct resolved *from, const struct resolved *to,
+                              struct nested_copy *out);
+
+/* made: the repository was made by this run. */
+bool nested_copy_judge_index(const struct resolved *from, const struct resolved *to, bool made,
+                             struct nested_copy *out);
 
 /* Puts a file that holds what was judged in the place of that file. 0 or a negative errno. */
-int nested_config_place(struct broker *b, struct request *r, struct resolved *file,
-                        const struct nested_config *config);
+int nested_copy_place(struct broker *b, struct request *r, struct resolved *file,
+                      const struct nested_copy *copy);
 
 /* After a name was made: reports the folder around it if that makes it a repository without a
    .git. */

@@ -66,13 +66,14 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
     enum policy_rule rule;
     if (!broker_allows_by(b, r, &where, POLICY_DELETE, AUDIT_FILE_DELETE, &rule))
         return;
-    if (rule == RULE_GIT_REMOVED && !nested_end(b, r, where.path)) {
-        request_fail(r, EACCES);
-        return;
-    }
-    struct file_id id = broker_id(&where);
     if (!(flags & AT_REMOVEDIR) == S_ISDIR(where.st.st_mode))
         rc = flags & AT_REMOVEDIR ? -ENOTDIR : -EISDIR;
+    /* Git tries to remove the folders above a file that it removes; it fails, as it should. */
+    else if (rule == RULE_GIT_REMOVED && (flags & AT_REMOVEDIR) && !nested_is_empty(&where))
+        rc = -ENOTEMPTY;
+    else if (rule == RULE_GIT_REMOVED && !nested_end(b, r, where.path))
+        rc = -EACCES;
+    struct file_id id = broker_id(&where);
     if (rc == 0)
         rc = undo_remove(b, r, &where);
     if (rc) {
@@ -91,11 +92,31 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
     request_succeed(r, 0);
 }
 
-/* Judges both ends; false if the call has been answered. config: set if one becomes a repository's;
-   may be NULL. */
+/* Decides again if the second end is a config or an index, whose content matters. */
+static void decide_content(struct broker *b, const struct resolved *from, const struct resolved *to,
+                           struct policy_request questions[2], struct policy_answer *answer,
+                           struct nested_copy *copy)
+{
+    struct policy_facts *facts = &questions[1].facts;
+    if (!answer->target || !S_ISREG(from->st.st_mode))
+        return;
+    if (answer->rule == RULE_GIT_COMMANDS && str_eqi(str_of(to->leaf), STR("config")))
+        facts->config_judged = nested_copy_judge_config(from, to, copy);
+    else if (answer->rule == RULE_GIT_INDEX)
+        facts->index_judged = nested_copy_judge_index(from, to, facts->created_by_run, copy);
+    else
+        return;
+    if (copy->judged)
+        policy_decide_pair(b->policy, &questions[0], &questions[1], answer);
+    else
+        answer->name = copy->why;
+}
+
+/* Judges both ends; false if the call has been answered. copy: set if a config or an index becomes
+   a repository's; may be NULL. */
 static bool allows_pair(struct broker *b, struct request *r, const struct resolved *from,
                         const struct resolved *to, enum policy_access first,
-                        enum policy_access second, enum audit_op op, struct nested_config *config)
+                        enum policy_access second, enum audit_op op, struct nested_copy *copy)
 {
     struct policy_request questions[2];
     struct policy_answer answer = {0};
@@ -103,14 +124,8 @@ static bool allows_pair(struct broker *b, struct request *r, const struct resolv
     broker_question(b, to, second, &questions[1]);
     questions[1].facts.symlink = questions[0].facts.symlink;
     policy_decide_pair(b->policy, &questions[0], &questions[1], &answer);
-    if (config && answer.rule == RULE_GIT_COMMANDS && answer.target &&
-        str_eqi(str_of(to->leaf), STR("config")) && S_ISREG(from->st.st_mode)) {
-        questions[1].facts.config_judged = nested_config_judge(from, config);
-        if (config->judged)
-            policy_decide_pair(b->policy, &questions[0], &questions[1], &answer);
-        else
-            answer.name = config->key;
-    }
+    if (copy && answer.verdict != CORDON_ALLOW)
+        decide_content(b, from, to, questions, &answer, copy);
     if (answer.verdict == CORDON_ALLOW)
         return true;
     if (!answer.other_device)
@@ -145,15 +160,18 @@ static int find_both(struct broker *b, struct request *r, int from_dir, uint64_t
         return -ENOENT;
     if (!from->leaf[0] || !to->leaf[0])
         return -EBUSY;
+    /* The rules for a folder hold for a name with a slash at its end: nothing else gets it. */
+    if ((to->folder_wanted && !S_ISDIR(from->st.st_mode)) ||
+        (from->folder_wanted && (flags & EXCHANGE) && !S_ISDIR(to->st.st_mode)))
+        return -ENOTDIR;
     return (flags & NO_REPLACE) && to->exists ? -EEXIST : 0;
 }
 
 /* Judges moving one object to the other place; false if the call has been answered. */
 static bool allows_move(struct broker *b, struct request *r, const struct resolved *from,
-                        const struct resolved *to, struct nested_config *config)
+                        const struct resolved *to, struct nested_copy *copy)
 {
-    if (!allows_pair(b, r, from, to, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME,
-                     config))
+    if (!allows_pair(b, r, from, to, POLICY_RENAME_FROM, POLICY_RENAME_TO, AUDIT_FILE_RENAME, copy))
         return false;
     if (!link_allows_move(b, r, from, to))
         return false;
@@ -169,7 +187,7 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
                       int to_dir, uint64_t to_path, unsigned flags)
 {
     auto_resolved struct resolved from = {.parent = -1}, to = {.parent = -1};
-    auto_nested_config struct nested_config config = {0};
+    auto_nested_copy struct nested_copy copy = {0};
     bool exchange = flags & EXCHANGE;
     if (grant_covers_argument(b, r, from_dir, from_path) &&
         grant_covers_argument(b, r, to_dir, to_path)) {
@@ -181,7 +199,7 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
         request_fail(r, -rc);
         return;
     }
-    if (!allows_move(b, r, &from, &to, exchange ? NULL : &config) ||
+    if (!allows_move(b, r, &from, &to, exchange ? NULL : &copy) ||
         (exchange && !allows_move(b, r, &to, &from, NULL)))
         return;
     if (S_ISLNK(from.st.st_mode))
@@ -189,7 +207,7 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     if (exchange && S_ISLNK(to.st.st_mode))
         grant_mix(b, from.path);
     struct file_id replaced = to.exists ? broker_id(&to) : (struct file_id){0};
-    rc = config.judged ? nested_config_place(b, r, &from, &config) : 0;
+    rc = copy.judged ? nested_copy_place(b, r, &from, &copy) : 0;
     if (rc == 0)
         rc = undo_rename(b, r, &from, &to, exchange);
     if (rc) {
@@ -258,6 +276,8 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
     int rc = n < 0 ? (int)n : straight_find(b, r, to_dir, to_path, &to);
     if (rc == 0 && to.exists)
         rc = -EEXIST;
+    if (rc == 0 && to.folder_wanted)
+        rc = -ENOENT;
     if (rc == 0 && n == 0 && (flags & AT_EMPTY_PATH)) {
         link_descriptor(b, r, request_descriptor(r, from_dir), &to);
         return;
@@ -314,6 +334,8 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
     int rc = n < 0 ? (int)n : straight_find(b, r, dirfd, path, &where);
     if (rc == 0 && where.exists)
         rc = -EEXIST;
+    if (rc == 0 && where.folder_wanted)
+        rc = -ENOENT;
     if (rc) {
         request_fail(r, -rc);
         return;
@@ -346,6 +368,8 @@ static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t pa
     int rc = S_ISCHR(mode) || S_ISBLK(mode) ? -EPERM : straight_find(b, r, dirfd, path, &where);
     if (rc == 0 && where.exists)
         rc = -EEXIST;
+    if (rc == 0 && where.folder_wanted)
+        rc = -ENOENT;
     if (rc) {
         request_fail(r, -rc);
         return;

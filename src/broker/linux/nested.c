@@ -76,6 +76,22 @@ bool nested_end(struct broker *b, struct request *r, const char *text)
     return ended;
 }
 
+bool nested_is_empty(const struct resolved *folder)
+{
+    int fd = openat(folder->parent, folder->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *names = fd < 0 ? NULL : fdopendir(fd);
+    if (!names) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    size_t count = 0;
+    while (count < 3 && readdir(names)) /* with . and .. */
+        count++;
+    closedir(names);
+    return count < 3;
+}
+
 bool nested_ended(const struct broker *b, const struct resolved *where)
 {
     struct resolved git = {.parent = where->parent};
