@@ -219,9 +219,10 @@ CORDON_API const char *cordon_result_json(const struct cordon_result *result);
  * Runs the command to its end; the rest of its tree is ended then. options may be NULL. The result
  * is the caller's to free. A failure means that nothing has run, and cordon_policy_error() says
  * why: CORDON_E_CONFLICT for a policy that was used before, CORDON_E_NOTFOUND for a program that
- * was not found, CORDON_E_CONFINE where the command cannot be confined, CORDON_E_REFUSED for a root
- * or a console that Cordon does not accept, CORDON_E_OPEN for the audit file, and the errors of the
- * policy's values. A command that a rule refuses is no failure: its reason is "refused".
+ * was not found, CORDON_E_VALUE for one that is not executable, CORDON_E_CONFINE where the command
+ * cannot be confined, CORDON_E_REFUSED for a root or a console that Cordon does not accept,
+ * CORDON_E_OPEN for the audit file, and the errors of the policy's values. A command that a rule
+ * refuses is no failure: its reason is "refused".
  *
  * Any number of runs may go on at the same time, each with a policy of its own. On Linux SIGTERM
  * and SIGHUP end all of them and SIGINT and SIGQUIT are left to the commands; the command inherits

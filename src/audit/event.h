@@ -64,6 +64,7 @@ struct audit_event {
     bool quiet;    /* a harmless write that programs make at start: not in the summary */
     bool minor;    /* a cache or the like: in the summary only if the command failed */
     bool named;    /* the command itself names the target */
+    bool said;     /* a line about it is on the caller's stderr already */
     bool notable;  /* allowed, but still for the audit and the summary */
     uint32_t code; /* of exit and end */
 

@@ -93,7 +93,8 @@ int explain_list(bool json);
 /* Prints the options that would have allowed what was denied, and writes them as a policy file if
    out names one. */
 struct learn;
-void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool wide, bool quiet);
+void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool wide, bool failed,
+                 bool quiet);
 
 /* ---- print.c ---- */
 

@@ -5,7 +5,8 @@
 
 /* The options that would have allowed it, and the denials that none of them allows. wide: the run
    was let do some of it. */
-void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool wide, bool quiet)
+void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool wide, bool failed,
+                 bool quiet)
 {
     enum { SHOWN = 5 };
     auto_buf struct buf options = {0}, policy = {0};
@@ -27,15 +28,22 @@ void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool
         print_error("to allow %s: %s", wide ? "what it did and tried" : "what was denied",
                     buf_cstr(&options));
     else
-        print_error("%s", l->count ? "no option allows what was denied"
+        print_error("%s", l->count ? "--learn has no option for what was denied"
                                    : "nothing was denied, so there is nothing to allow");
     for (size_t i = 0; i < l->count; i++) {
         const struct learn_denial *d = &l->denials[i];
         not_helped += !d->helped;
+        bool option = str_starts(d->fix, STR("--"));
         if (!d->helped && not_helped <= SHOWN)
-            print_error("still denied: %s %.*s (rule %.*s)", audit_op_name(d->op),
-                        STR_ARG(d->target), STR_ARG(d->rule));
+            print_error("still denied: %s %.*s (rule %.*s)%s%.*s", audit_op_name(d->op),
+                        STR_ARG(d->target), STR_ARG(d->rule),
+                        option ? "; not learned, because it opens more than this: " : "",
+                        STR_ARG(option ? d->fix : STR_NONE));
     }
     if (not_helped > SHOWN)
         print_error("still denied: \xE2\x80\xA6 and %u more", (unsigned)(not_helped - SHOWN));
+    if (failed && options.n)
+        print_error(
+            "the command failed, perhaps before it needed all: run it with %s --learn again",
+            out ? "this policy and" : "these options and");
 }

@@ -61,6 +61,8 @@ static int unknown(const char *word, struct str name, const struct option *own, 
         names[count++] = settings_infos[i].name.p;
     snprintf(copy, sizeof copy, "%.*s", (int)(name.n < 60 ? name.n : 60), name.p);
     const char *nearest = with_policy ? synonym_of(name) : NULL;
+    if (str_eq(name, STR("uninstall")) && own_option(own, own_count, STR("remove")))
+        nearest = "remove NAME";
     if (!nearest)
         nearest = print_nearest(copy, names, count);
     if (nearest)
@@ -125,6 +127,20 @@ static int take_one(struct arguments *args, const struct option *own, size_t own
     return 0;
 }
 
+static bool long_dash(const char *word)
+{
+    return str_starts(str_of(word), STR("\xE2\x80\x93")) ||
+           str_starts(str_of(word), STR("\xE2\x80\x94"));
+}
+
+/* Long ones and short ones, in any order: a chat replaces one of two hyphens, or both. */
+static const char *without_dashes(const char *word)
+{
+    while (*word == '-' || long_dash(word))
+        word += *word == '-' ? 1 : 3;
+    return word;
+}
+
 int options_take(struct arguments *args, const struct option *own, size_t own_count,
                  struct cordon_policy *policy, bool *dashes)
 {
@@ -137,9 +153,9 @@ int options_take(struct arguments *args, const struct option *own, size_t own_co
             return 0;
         }
         /* A dash that word processors substitute for two hyphens. */
-        if (str_starts(str_of(word), STR("\xE2\x80\x93")) ||
-            str_starts(str_of(word), STR("\xE2\x80\x94")))
-            return print_failure("%s begins with one long dash; type two: --%s", word, word + 3);
+        if (long_dash(word))
+            return print_failure("%s begins with a long dash; type two short ones: --%s", word,
+                                 without_dashes(word));
         if (word[0] != '-' || word[1] == '\0')
             return 0;
         if (strcmp(word, "-v") == 0 && !letter_option(own, own_count, word))

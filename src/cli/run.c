@@ -3,6 +3,7 @@
 #include "lib/run.h"
 #include "cli/cli.h"
 #include "guard/effects.h"
+#include "launch/disk.h"
 #include "learn/learn.h"
 #include "policy/load.h"
 
@@ -217,6 +218,21 @@ static int check_options(struct typed_run *t, const char *name)
     return rc;
 }
 
+/* Somebody who mistypes a name believes that it is closed. The runs of a session are an agent's. */
+static void warn_of_names(struct typed_run *t, const struct policy_settings *s)
+{
+    const struct policy_list *list = &s->deny_read;
+    struct disk_facts facts;
+    for (size_t i = 0; i < list->count && !t->quiet && !t->json && !s->session.n; i++) {
+        const struct policy_entry *e = &list->items[i];
+        if (str_eq(e->from, STR("--deny-read")) && !str_starts(e->given, STR("@")) && e->path.n &&
+            disk_look(&t->arena, e->path, &facts) == 0 && !facts.exists && !facts.link)
+            print_error("--deny-read %.*s: nothing has this name yet; if it appears, it cannot be "
+                        "read",
+                        STR_ARG(e->given));
+    }
+}
+
 /* The policy is built, and everything that the run tells of itself has its listener. */
 static int prepare(struct typed_run *t, struct cordon_policy *p, const struct arguments *args)
 {
@@ -241,6 +257,7 @@ static int prepare(struct typed_run *t, struct cordon_policy *p, const struct ar
         return print_failure("%s", cordon_policy_error(p));
     if (o->require_kernel && policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS)
         return print_failure("--require-kernel and --mode full-access contradict each other");
+    warn_of_names(t, policy_settings_of(p->policy));
     return t->learn_allow ? system_learn_allow(p, o, t->lessons) : 0;
 }
 
@@ -270,7 +287,9 @@ static void start(struct typed_run *t, struct cordon_policy *p)
         const char *hint = rc == CORDON_E_NOTFOUND ? mistake_program(t->o.argv[0]) : "";
         buf_fmt(&t->message, "%s%s%s", cordon_policy_error(p), *hint ? "; " : "", hint);
         print_error("%s", buf_cstr(&t->message));
-        result->exit = rc == CORDON_E_NOTFOUND ? EXIT_NOT_FOUND : EXIT_FAILED;
+        result->exit = rc == CORDON_E_NOTFOUND        ? EXIT_NOT_FOUND
+                       : result->exit == EXIT_REFUSED ? EXIT_REFUSED
+                                                      : EXIT_FAILED;
         result->reason = "failed";
         t->learn = false; /* there is nothing to learn from */
     } else {
@@ -294,7 +313,7 @@ static void tell(struct typed_run *t, struct cordon_policy *p)
     if (t->learn_allow)
         result->summary.answered_count = 0; /* what was learned says it */
     if (t->learn)
-        cli_learned(p, t->lessons, t->learned, t->learn_allow, t->quiet);
+        cli_learned(p, t->lessons, t->learned, t->learn_allow, result->exit != 0, t->quiet);
     if (t->json || !t->quiet)
         print_summary(&t->o, result, t->json, buf_cstr(&t->message));
     t->told = true;

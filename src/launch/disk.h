@@ -50,6 +50,9 @@ bool disk_is_file(const char *path);
 /* Creates a folder and those above it; true if it exists then. */
 bool disk_make(struct arena *arena, struct str path);
 
+/* Removes the folder and those above it, up to but not including above, as long as they are empty. */
+void disk_unmake(struct arena *arena, struct str path, struct str above);
+
 /* Standard folders that are too broad for a root; empty where unknown. */
 struct policy_machine;
 void disk_machine(struct arena *arena, struct policy_machine *machine);

@@ -54,6 +54,29 @@ const struct settings_info *settings_find(struct str name)
     return NULL;
 }
 
+/* A remedy may strengthen an option that is there already: the message says which one to keep. */
+static int fail_twice(struct settings *s, struct str name, struct str first, struct str second)
+{
+    enum policy_git a, b;
+    const struct str allow = STR("allow=");
+    bool hosts = str_eq(name, STR("net")) && str_starts(first, allow) &&
+                 str_starts(second, allow) && !str_has_char(first, ';') &&
+                 !str_has_char(second, ';');
+    if (str_eq(name, STR("git")) && policy_read_git(first, &a) == 0 &&
+        policy_read_git(second, &b) == 0 && a != b)
+        return fail(s, CORDON_E_CONFLICT,
+                    "--git was given twice, as %.*s and as %.*s; keep --git=%s, which allows both",
+                    STR_ARG(first), STR_ARG(second), policy_git_word(a > b ? a : b));
+    if (hosts)
+        return fail(s, CORDON_E_CONFLICT,
+                    "--net was given twice; keep one with both lists: --net=%.*s,%.*s",
+                    STR_ARG(first), STR_ARG(str_from(second, allow.n)));
+    if (first.n == 0 || str_eq(first, second))
+        return fail(s, CORDON_E_CONFLICT, "--%.*s was given twice; leave one out", STR_ARG(name));
+    return fail(s, CORDON_E_CONFLICT, "--%.*s was given twice, as %.*s and as %.*s; keep one",
+                STR_ARG(name), STR_ARG(first), STR_ARG(second));
+}
+
 int settings_set(struct settings *s, struct str name, struct str value, struct str from)
 {
     const struct settings_info *info = settings_find(name);
@@ -62,7 +85,7 @@ int settings_set(struct settings *s, struct str name, struct str value, struct s
     enum option_id id = (enum option_id)(info - settings_infos);
     for (size_t i = 0; i < s->count && !info->repeats; i++)
         if (s->options[i].id == id)
-            return fail(s, CORDON_E_CONFLICT, "--%.*s was given twice", STR_ARG(name));
+            return fail_twice(s, name, s->options[i].value, value);
     if (s->count == s->capacity) {
         void *grown = arena_grow(&s->arena, s->options, &s->capacity, sizeof *s->options);
         if (!grown)
@@ -118,6 +141,14 @@ bool settings_has(const struct settings *s, struct str name)
     return false;
 }
 
+struct str settings_value(const struct settings *s, struct str name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (str_eq(settings_infos[s->options[i].id].name, name))
+            return s->options[i].value;
+    return STR_NONE;
+}
+
 int settings_protect(struct settings *s, struct str path)
 {
     return policy_list_add(&s->arena, &s->policy.self,
@@ -165,6 +196,30 @@ static int set_number(struct settings *s, const struct settings_option *o, uint6
     return 0;
 }
 
+/* Creates a folder for a tool, and remembers where it began: if the run leaves it empty, it is removed
+   again. */
+static int make_cache(struct settings *s, struct str path, const char *tool)
+{
+    struct disk_facts before = {0};
+    struct policy_entry made = {.path = path};
+    bool is_new = disk_look(&s->arena, path, &before) == 0 && !before.exists && !before.link;
+    if (!disk_make(&s->arena, path))
+        return fail(s, CORDON_E_OPEN, "--for %s: cannot create %.*s", tool, STR_ARG(path));
+    made.given = before.existing;
+    if (is_new && before.existing.n && policy_list_add(&s->arena, &s->made, made))
+        return fail(s, CORDON_E_NOMEM, "out of memory");
+    return 0;
+}
+
+void settings_unmake(struct settings *s)
+{
+    /* The last ones first: the folder around several belongs to the first of them. */
+    for (; s->made.count; s->made.count--) {
+        const struct policy_entry *made = &s->made.items[s->made.count - 1];
+        disk_unmake(&s->arena, made->path, made->given);
+    }
+}
+
 /* Folders below the home folder and hosts of a known tool. */
 static int add_preset(struct settings *s, const struct settings_option *o)
 {
@@ -190,9 +245,10 @@ static int add_preset(struct settings *s, const struct settings_option *o)
         buf_fmt(&text, "%.*s/%.*s", STR_ARG(home), STR_ARG(word));
         rc = settings_path(s, buf_str(&text), &path);
         /* Only a run creates them; a link that was there before is followed. */
-        if (rc == 0 && s->make_temp && !disk_make(&s->arena, path.text))
-            return fail(s, CORDON_E_OPEN, "--for %s: cannot create %.*s", preset->name,
-                        STR_ARG(path.text));
+        if (rc == 0 && s->make_temp)
+            rc = make_cache(s, path.text, preset->name);
+        if (rc)
+            return rc;
         if (rc == 0 && disk_look(&s->arena, path.text, &facts) == 0 && facts.exists)
             path.text = facts.final;
         if (rc == 0)
@@ -390,7 +446,7 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
                     STR_ARG(root->given));
     if (s->foreign)
         return 0;
-    bool created = str_eq(root->from, STR("--create-root"));
+    bool created = root->create || str_eq(root->from, STR("--create-root"));
     bool looked = disk_look(&s->arena, path.text, &facts) == 0, found = looked && facts.exists;
     if (looked && !facts.link && !s->policy.allow_broad_root &&
         has_link_below(s->cwd, path.text, facts.final))
@@ -403,7 +459,7 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
         (s->policy.allow_broad_root ||
          !policy_broad_root(s->policy.paths.dialect, &s->policy.machine, path.text)) &&
         disk_make(&s->arena, path.text))
-        found = disk_look(&s->arena, path.text, &facts) == 0 && facts.exists;
+        root->made = found = disk_look(&s->arena, path.text, &facts) == 0 && facts.exists;
     if (!found && !s->make_temp && (created || str_starts(root->from, STR("--for ")))) {
         root->path = path.text;
         return 0;

@@ -36,6 +36,9 @@ struct settings {
     bool with_hosts;                /* --for named hosts */
     struct policy_list extra_roots; /* writable besides the roots, without counting as one */
 
+    struct policy_list
+        made; /* folders that were created for --for; given: the one that was there */
+
     struct settings_option *options; /* as set, applied by settings_compile */
     size_t count, capacity;
 };
@@ -60,12 +63,18 @@ const struct settings_info *settings_find(struct str name);
    for a single-valued option given twice. The value is checked when compiling. */
 int settings_set(struct settings *s, struct str name, struct str value, struct str from);
 
+/* At the end of a run: removes the folders that were created for --for and are empty. */
+void settings_unmake(struct settings *s);
+
 /* Takes a KEY=VALUE of Codex; checked when compiling. CORDON_E_NOMEM. */
 int settings_pair(struct settings *s, struct str pair);
 
 /* Copies the options and pairs of another policy except those named. CORDON_E_NOMEM. */
 int settings_copy(const struct settings *from, struct settings *to, const struct str *without,
                   size_t count);
+
+/* The value of an option that was given and can be given once; empty: it was not. */
+struct str settings_value(const struct settings *s, struct str name);
 
 /* True if the option has been given. */
 bool settings_has(const struct settings *s, struct str name);

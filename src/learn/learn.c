@@ -63,8 +63,9 @@ void learn_add(void *context, const struct audit_event *e)
                              .answered = answered,
                              .target = arena_copy(&l->arena, e->target),
                              .target2 = arena_copy(&l->arena, e->target2),
-                             .rule = arena_copy(&l->arena, e->rule)};
-    if (l->count == LEARN_MOST || !d.target.p || !d.target2.p || !d.rule.p) {
+                             .rule = arena_copy(&l->arena, e->rule),
+                             .fix = arena_copy(&l->arena, e->fix)};
+    if (l->count == LEARN_MOST || !d.target.p || !d.target2.p || !d.rule.p || !d.fix.p) {
         l->left_out++;
         return;
     }
@@ -76,9 +77,10 @@ void learn_add(void *context, const struct audit_event *e)
 
 struct wish {
     struct arena arena;
-    struct str *roots, *hosts, *tools, *reads;
-    size_t root_count, host_count, tool_count, read_count;
-    size_t root_capacity, host_capacity, tool_capacity, read_capacity;
+    struct str *roots, *hosts, *tools, *reads, *creates;
+    size_t root_count, host_count, tool_count, read_count, create_count;
+    size_t root_capacity, host_capacity, tool_capacity, read_capacity, create_capacity;
+    bool git;      /* more of git than before */
     bool write;    /* another mode than read-only */
     bool loopback; /* a listener on this machine */
     bool failed;
@@ -134,13 +136,46 @@ static struct str folder_of(struct cordon_policy *base, struct str path)
     return folder;
 }
 
-static void wish_file(struct wish *w, struct cordon_policy *base, struct str path)
+/* The folder around a .git, if git itself writes the path in there; empty: it does not. */
+static struct str repository_of(const struct policy_settings *s, struct str path)
+{
+    struct path_cursor cursor = {.dialect = s->paths.dialect, .path = path};
+    struct str component = STR_NONE;
+    enum protected_name name = PROTECTED_NONE;
+    while (name == PROTECTED_NONE && path_next(&cursor, &component))
+        name = protected_find(cursor.dialect, component);
+    if (name != PROTECTED_GIT || component.p[0] != '.' || cursor.pos >= path.n)
+        return STR_NONE;
+    struct str below = str_from(path, cursor.pos + 1);
+    struct str folder = path_parent(cursor.dialect, str_slice(path, 0, cursor.pos));
+    bool written =
+        git_commit_writes(cursor.dialect, below) || git_full_writes(cursor.dialect, below, true);
+    return below.n && written && !is_strange(cursor.dialect, folder) &&
+                   !policy_broad_root(cursor.dialect, &s->machine, folder)
+               ? folder
+               : STR_NONE;
+}
+
+/* create: a folder that was to be made, and that can be a root itself. */
+static void wish_file(struct wish *w, struct cordon_policy *base, struct str path, bool create)
 {
     const struct policy_settings *s = policy_settings_of(base->policy);
     w->write = w->write || s->mode == POLICY_READ_ONLY;
     for (size_t i = 0; i < s->roots.count; i++)
         if (path_is_below(s->paths.dialect, s->roots.items[i].path, path))
             return;
+    struct str repository = repository_of(s, path);
+    if (repository.n) {
+        w->git = true;
+        wish_add(w, &w->roots, &w->root_count, &w->root_capacity, repository);
+        return;
+    }
+    struct disk_facts facts;
+    if (create && !is_strange(s->paths.dialect, path) &&
+        disk_look(&base->settings.arena, path, &facts) == 0 && !facts.exists && !facts.link) {
+        wish_add(w, &w->creates, &w->create_count, &w->create_capacity, path);
+        return;
+    }
     struct str folder = folder_of(base, path);
     if (folder.n)
         wish_add(w, &w->roots, &w->root_count, &w->root_capacity, folder);
@@ -164,6 +199,12 @@ static void wish_tool(struct wish *w, struct str rule)
         wish_add(w, &w->tools, &w->tool_count, &w->tool_capacity, name);
 }
 
+static bool has_option(struct str fix, const char *option)
+{
+    size_t at = str_find(fix, str_of(option), 0);
+    return at < fix.n && (at == 0 || fix.p[at - 1] == ' ');
+}
+
 static void make_wishes(struct wish *w, const struct learn *l, struct cordon_policy *base)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -172,10 +213,14 @@ static void make_wishes(struct wish *w, const struct learn *l, struct cordon_pol
             continue;
         bool outside =
             str_eq(d->rule, STR("roots.outside")) || str_eq(d->rule, STR("mode.read-only"));
+        bool git = str_eq(d->rule, STR("protected.git")) || str_eq(d->rule, STR("git.commands"));
         if (outside && d->op >= AUDIT_FILE_WRITE && d->op < AUDIT_FILE_READ) {
-            wish_file(w, base, d->target);
+            bool create = d->op == AUDIT_FILE_CREATE && has_option(d->fix, "--create-root");
+            wish_file(w, base, d->target, create);
             if (d->target2.n)
-                wish_file(w, base, d->target2);
+                wish_file(w, base, d->target2, false);
+        } else if (git) {
+            w->git = true;
         } else if (str_starts(d->rule, STR("net.")) && d->op == AUDIT_NET_CONNECT) {
             wish_peer(w, d->target);
         } else if (str_starts(d->rule, STR("net.")) && d->op == AUDIT_NET_RESOLVE) {
@@ -190,19 +235,30 @@ static void make_wishes(struct wish *w, const struct learn *l, struct cordon_pol
     }
 }
 
+/* True if a shorter path of the list contains it, or the same one of another list. */
+static bool is_nested(enum path_dialect dialect, const struct str *list, size_t count,
+                      struct str path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].n < path.n && path_is_below(dialect, list[i], path))
+            return true;
+    return false;
+}
+
 /* A folder below another one adds nothing. */
 static void drop_nested(struct wish *w, enum path_dialect dialect)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < w->root_count; i++) {
-        bool nested = false;
-        for (size_t j = 0; j < w->root_count; j++)
-            nested = nested || (i != j && w->roots[j].n < w->roots[i].n &&
-                                path_is_below(dialect, w->roots[j], w->roots[i]));
-        if (!nested)
+    for (size_t i = 0; i < w->root_count; i++)
+        if (!is_nested(dialect, w->roots, w->root_count, w->roots[i]))
             w->roots[kept++] = w->roots[i];
-    }
     w->root_count = kept;
+    kept = 0;
+    for (size_t i = 0; i < w->create_count; i++)
+        if (!is_nested(dialect, w->roots, w->root_count, w->creates[i]) &&
+            !is_nested(dialect, w->creates, w->create_count, w->creates[i]))
+            w->creates[kept++] = w->creates[i];
+    w->create_count = kept;
 }
 
 /* ---- the policy that the options make ---- */
@@ -242,18 +298,20 @@ static void choose_net(const struct wish *w, const struct policy_settings *s, st
     }
 }
 
-static int make_policy(const struct wish *w, struct cordon_policy *base, struct cordon_policy *p,
-                       struct buf *options)
+static int make_policy(const struct wish *w, struct cordon_policy *base, enum policy_git git,
+                       struct cordon_policy *p, struct buf *options)
 {
     const struct policy_settings *s = policy_settings_of(base->policy);
     auto_buf struct buf net = {0};
     choose_net(w, s, &net);
-    struct str skipped[3];
+    struct str skipped[4];
     size_t skip_count = 0;
     if (net.n)
         skipped[skip_count++] = STR("net");
     if (w->write)
         skipped[skip_count++] = STR("mode");
+    if (git != s->git)
+        skipped[skip_count++] = STR("git");
     skipped[skip_count++] = STR("temp"); /* nothing is made for a question */
     int rc = settings_copy(&base->settings, &p->settings, skipped, skip_count);
     p->settings.unseen = base->settings.unseen;
@@ -261,8 +319,13 @@ static int make_policy(const struct wish *w, struct cordon_policy *base, struct 
         rc = set(p, "mode", STR("workspace-write"));
         add_word(options, "--mode ", STR("workspace-write"));
     }
+    if (rc == 0 && git != s->git) {
+        rc = set(p, "git", str_of(policy_git_word(git)));
+        add_word(options, "--git=", str_of(policy_git_word(git)));
+    }
     /* A list of roots replaces the default, so the old roots are named too. */
-    for (size_t i = 0; i < s->roots.count && w->root_count && rc == 0; i++) {
+    size_t added = w->root_count + w->create_count;
+    for (size_t i = 0; i < s->roots.count && added && rc == 0; i++) {
         struct str given = s->roots.items[i].given;
         add_word(options, "--root ", given.n ? given : s->roots.items[i].path);
         if (!settings_has(&base->settings, STR("root")))
@@ -271,6 +334,10 @@ static int make_policy(const struct wish *w, struct cordon_policy *base, struct 
     for (size_t i = 0; i < w->root_count && rc == 0; i++) {
         add_word(options, "--root ", w->roots[i]);
         rc = set(p, "root", w->roots[i]);
+    }
+    for (size_t i = 0; i < w->create_count && rc == 0; i++) {
+        add_word(options, "--create-root ", w->creates[i]);
+        rc = set(p, "create-root", w->creates[i]);
     }
     for (size_t i = 0; i < w->read_count && rc == 0; i++) {
         add_word(options, "--allow-read ", w->reads[i]);
@@ -313,6 +380,9 @@ static bool is_allowed(struct cordon_policy *p, const struct learn_denial *d)
 {
     if (is_made_root(p, d))
         return true;
+    /* A tool that needs the whole network is not helped by being allowed to start. */
+    if (has_option(d->fix, "--net=on") && policy_settings_of(p->policy)->net != POLICY_NET_ON)
+        return false;
     if (d->op == AUDIT_NET_RESOLVE)
         return is_host_allowed(p, d->target);
     static const struct {
@@ -340,10 +410,12 @@ static bool is_allowed(struct cordon_policy *p, const struct learn_denial *d)
     return false;
 }
 
-/* Each denial, and the resolver's socket together with the name that it asked for. */
-static void mark_helped(struct learn *l, struct cordon_policy *p)
+/* Each denial, and the resolver's socket together with the name that it asked for. The number of
+   those that are allowed. */
+static size_t mark_helped(struct learn *l, struct cordon_policy *p)
 {
     bool resolved = false;
+    size_t count = 0;
     for (size_t i = 0; i < l->count; i++) {
         l->denials[i].helped = is_allowed(p, &l->denials[i]);
         resolved = resolved || (l->denials[i].helped && l->denials[i].op == AUDIT_NET_RESOLVE);
@@ -351,6 +423,9 @@ static void mark_helped(struct learn *l, struct cordon_policy *p)
     for (size_t i = 0; i < l->count && resolved; i++)
         if (l->denials[i].op == AUDIT_NET_SEND && str_eq(l->denials[i].target, STR("UDP")))
             l->denials[i].helped = true;
+    for (size_t i = 0; i < l->count; i++)
+        count += l->denials[i].helped;
+    return count;
 }
 
 /* ---- the policy file ---- */
@@ -366,6 +441,30 @@ static void put_path(struct json_writer *w, enum path_dialect dialect, struct st
     }
     w->out->failed = w->out->failed || text.failed;
     json_string(w, buf_str(&text));
+}
+
+static bool is_to_create(const struct policy_entry *e)
+{
+    return e->create || str_eq(e->from, STR("--create-root"));
+}
+
+/* The roots of one kind: those that exist, or those that a run creates. */
+static void put_roots(struct json_writer *w, const struct policy_settings *s, bool create)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->roots.count; i++) {
+        const struct policy_entry *e = &s->roots.items[i];
+        if (is_to_create(e) != create)
+            continue;
+        if (!any) {
+            json_key(w, create ? STR("createRoots") : STR("roots"));
+            json_open(w, '[');
+        }
+        any = true;
+        put_path(w, s->paths.dialect, e->path);
+    }
+    if (any)
+        json_close(w, ']');
 }
 
 static void put_list(struct json_writer *w, const struct policy_settings *s, const char *key,
@@ -454,7 +553,8 @@ static void write_policy(const struct policy_settings *s, const struct policy_se
     buf_fmt(&id, "session=%.*s", STR_ARG(session));
     json_open(&w, '{');
     json_put(&w, STR("mode"), str_of(modes[s->mode]));
-    put_list(&w, s, "roots", &s->roots, true);
+    put_roots(&w, s, false);
+    put_roots(&w, s, true);
     put_list(&w, s, "denyWrite", &s->deny_write, true);
     put_list(&w, s, "denyRead", &given->deny_read, true);
     put_list(&w, s, "allowRead", &s->allow_read, true);
@@ -476,21 +576,42 @@ static void write_policy(const struct policy_settings *s, const struct policy_se
     out->failed = out->failed || compact.failed || id.failed;
 }
 
+/* The policy with this much of git; *helped is how much of what was denied it allows. */
+static int try_git(struct learn *l, const struct wish *w, struct cordon_policy *base,
+                   enum policy_git git, struct cordon_policy **p, struct buf *options,
+                   size_t *helped)
+{
+    cordon_policy_free(*p);
+    *p = NULL;
+    buf_reset(options);
+    if (cordon_policy_new(p))
+        return api_fail(base, CORDON_E_NOMEM, "out of memory");
+    int rc = make_policy(w, base, git, *p, options);
+    if (rc)
+        return api_fail(base, rc, cordon_policy_error(*p));
+    *helped = mark_helped(l, *p);
+    return 0;
+}
+
 int learn_finish(struct learn *l, struct cordon_policy *base, struct buf *options,
                  struct buf *policy)
 {
     struct wish w = {0};
     struct cordon_policy *p = NULL;
     const struct policy_settings *s = policy_settings_of(base->policy);
-    if (cordon_policy_new(&p))
-        return api_fail(base, CORDON_E_NOMEM, "out of memory");
     make_wishes(&w, l, base);
     drop_nested(&w, s->paths.dialect);
-    int rc = w.failed ? CORDON_E_NOMEM : make_policy(&w, base, p, options);
-    if (rc)
-        api_fail(base, rc, w.failed ? "out of memory" : cordon_policy_error(p));
-    if (rc == 0)
-        mark_helped(l, p);
+    size_t helped = 0, most = 0;
+    enum policy_git git = s->git, best = s->git;
+    int rc = w.failed ? api_fail(base, CORDON_E_NOMEM, "out of memory") : 0;
+    /* As little of git as allows the most. */
+    for (; rc == 0 && git <= POLICY_GIT_FULL && (w.git || git == s->git); git++) {
+        rc = try_git(l, &w, base, git, &p, options, &helped);
+        best = helped > most ? git : best;
+        most = helped > most ? helped : most;
+    }
+    if (rc == 0 && best + 1 != git)
+        rc = try_git(l, &w, base, best, &p, options, &helped);
     if (rc == 0)
         write_policy(policy_settings_of(p->policy), &p->settings.policy, s->temp, s->session,
                      policy);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * --learn: turns what a run was denied into the smallest set of options that would have allowed it.
- * It is never wider than what was asked for: no parent folder, protected name or whole network. The
+ * It is never wider than what was asked for: no parent folder, protected name or whole network; of git as
+ * much as helps, which never includes hooks and config. The
  * set is checked by asking the policy that results from it.
  */
 #ifndef CORDON_LEARN_LEARN_H
@@ -14,7 +15,7 @@ enum { LEARN_MOST = 4096 /* different denials */ };
 
 struct learn_denial {
     enum audit_op op;
-    struct str target, target2, rule;
+    struct str target, target2, rule, fix;
     bool answered; /* it was asked about, and allowed */
     bool helped;   /* the options allow it */
 };

@@ -86,6 +86,17 @@ static bool is_of_tool(const struct run *run, const struct audit_event *event)
            is_cache_of(run->tool, s, event->target);
 }
 
+/* The network that a tool like ssh was denied: it asks no proxy, so a list of hosts does not help. */
+static bool is_of_login(const struct audit_event *event)
+{
+    struct str image = event->image;
+    size_t leaf = image.n;
+    while (leaf > 0 && image.p[leaf - 1] != '/' && image.p[leaf - 1] != '\\')
+        leaf--;
+    return event->type == AUDIT_DENY && event->op == AUDIT_NET_RESOLVE &&
+           str_starts(event->fix, STR("--net=")) && policy_tool_logs_in(str_from(image, leaf));
+}
+
 static void spawned(struct run *run, struct str cmdline)
 {
     auto_arena struct arena arena = {0};
@@ -122,6 +133,8 @@ void run_event(void *context, const struct audit_event *event)
         if (copy.op == AUDIT_NET_RESOLVE)
             run->offline = run->tool;
     }
+    if (is_of_login(&copy))
+        copy.fix = STR("--net=on");
     if (copy.type == AUDIT_DENY && is_named(run->options, copy.target)) {
         copy.named = true;
         copy.minor = false;
@@ -193,6 +206,19 @@ int run_not_found(struct run *run, const char *program)
     return api_fail(run->policy, CORDON_E_NOTFOUND, message);
 }
 
+int run_not_executable(struct run *run, const char *program)
+{
+    char message[640];
+    run->result->reason = "failed";
+    run->result->exit = 126;
+    snprintf(
+        message, sizeof message,
+        "%.400s: not executable; make it so with chmod +x, or name its shell: cordon run -- sh "
+        "FILE",
+        program);
+    return api_fail(run->policy, CORDON_E_VALUE, message);
+}
+
 void run_describe(struct buf *out)
 {
     char detail[128] = "";
@@ -216,6 +242,7 @@ void run_finish(struct cordon_policy *p, struct run_result *result)
         result->temp_had_files = temp_remove(s->temp_path.p);
     run_remove_own_temp(p);
     temp_release(&p->settings);
+    settings_unmake(&p->settings);
 }
 
 int run_prepare(struct cordon_policy *p, const struct run_options *o)
@@ -319,6 +346,17 @@ static void explain_offline(struct run *run)
                                         .fix = str_of(fix)});
 }
 
+/* Remedies name these options with a value of their own. */
+static void tell_given(struct run *run)
+{
+    static const struct str names[] = {STR("mode"), STR("git"), STR("net"), STR("temp")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct str value = settings_value(&run->policy->settings, names[i]);
+        if (value.n)
+            summary_give(&run->result->summary, names[i], value);
+    }
+}
+
 static int run_apart(struct run *run)
 {
     struct cordon_policy *p = run->policy;
@@ -335,6 +373,7 @@ static int run_apart(struct run *run)
         result->boundary =
             full ? "none"
                  : system_boundary(run, result->boundary_detail, sizeof result->boundary_detail);
+        tell_given(run);
         start_event(run);
         spawned_command(run);
         if (o->require_kernel && strcmp(result->boundary, "kernel") != 0)

@@ -38,6 +38,9 @@ bool run_guard(struct run *run, struct guard_question *question);
 /* "program: program not found": 127. */
 int run_not_found(struct run *run, const char *program);
 
+/* The same for a file that cannot be executed; 126. */
+int run_not_executable(struct run *run, const char *program);
+
 /* The system's additions to the policy before it is compiled; removed at the end. */
 int system_prepare(struct cordon_policy *p, const struct run_options *o);
 void system_finish(struct cordon_policy *p);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "lib/changes.h"
 #include "undo/restore.h"
 
 static uint64_t limit_of(const struct run_options *o)
@@ -71,6 +72,15 @@ static int count_changes(fs_file store, const char *id, struct summary_changes *
     return rc;
 }
 
+/* Whether this run is the one that cordon undo takes in the current folder. */
+static bool is_found_here(fs_file store, const char *run)
+{
+    struct changes_choice choice;
+    char why[256];
+    return changes_choose(store, NULL, NULL, &choice, why, sizeof why) == 0 &&
+           strcmp(choice.id, run) == 0;
+}
+
 void undo_finish(struct run *run, struct keep *journal)
 {
     struct summary_changes *c = &run->result->changes;
@@ -93,6 +103,7 @@ void undo_finish(struct run *run, struct keep *journal)
     if (rc == 0 && whole && !c->lost && !any && store_drop(store, c->run))
         c->run[0] = '\0';
     store_prune(store, limit_of(run->options), c->run);
+    c->here = is_found_here(store, c->run);
     fs_close(store);
     keep_close(journal, false);
 }

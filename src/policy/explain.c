@@ -160,6 +160,22 @@ static void fix_broad(const struct policy *policy, const struct policy_request *
     buf_fmt(fix, " is refused as a root: %s", broad);
 }
 
+/* A folder that is to be made can be a root itself: offered where the folder around it is too much,
+   because it is broad or holds a root. */
+static bool can_be_created(const struct policy *policy, const struct policy_request *r)
+{
+    const struct policy_settings *s = &policy->settings;
+    enum path_dialect dialect = s->paths.dialect;
+    struct str path = r->path.text, parent = path_parent(dialect, path);
+    if (!r->path.folder || r->facts.exists || parent.n == 0 || is_hopeless(s, path) ||
+        policy_broad_root(dialect, &s->machine, path))
+        return false;
+    bool wide = policy_broad_root(dialect, &s->machine, parent);
+    for (size_t i = 0; i < s->roots.count && !wide; i++)
+        wide = policy_is_below(dialect, parent, s->roots.items[i].path);
+    return wide;
+}
+
 static void fix_outside(const struct policy *policy, const struct policy_request *request,
                         struct buf *fix)
 {
@@ -176,8 +192,7 @@ static void fix_outside(const struct policy *policy, const struct policy_request
         add_option(fix, s->paths.dialect, "--root", repository);
         return;
     }
-    /* The home folder is too much; a folder in it that does not exist yet can be a root. */
-    if (folder.n == 0 && in_home && request->path.folder && !request->facts.exists) {
+    if (can_be_created(policy, request)) {
         add_roots(s, fix);
         add_option(fix, s->paths.dialect, "--create-root", path);
         return;
@@ -457,13 +472,31 @@ void policy_net_explain(const struct policy *policy, const struct policy_peer *p
         buf_add(fix, str_of(no_option));
         return;
     }
+    auto_buf struct buf address = {0};
     if (answer->rule == RULE_NET_OFF && net_is_loopback(&host)) {
         buf_add(fix, STR("--net=loopback"));
-    } else if (host.kind == NET_NAME && !net_is_loopback(&host) && s->net != POLICY_NET_PROXY) {
+    } else if (net_is_loopback(&host) || s->net == POLICY_NET_PROXY) {
+        buf_add(fix, STR("--net=on"));
+    } else if (host.kind == NET_NAME) {
         fix_host(s, host.name, STR_NONE, fix);
+    } else if (s->paths.dialect == PATH_POSIX &&
+               (net_may_dial(&host, true) || net_private_range(&host).n)) {
+        buf_fmt(&address, str_has_char(peer->host, ':') ? "[%.*s]:%u" : "%.*s:%u",
+                STR_ARG(peer->host), peer->port);
+        fix_host(s, buf_str(&address),
+                 net_may_dial(&host, true) ? STR_NONE : net_private_range(&host), fix);
     } else {
         buf_add(fix, STR("--net=on"));
     }
+}
+
+bool policy_tool_logs_in(struct str name)
+{
+    static const char *const names[] = {"ssh", "scp", "sftp", "plink", "pscp", "psftp", "putty"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_eqi(name, str_of(names[i])))
+            return true;
+    return false;
 }
 
 void policy_tool_explain(const struct policy *policy, const struct policy_program *program,
@@ -482,4 +515,6 @@ void policy_tool_explain(const struct policy *policy, const struct policy_progra
     buf_fmt(why, "%.*s is blocked in the sandbox: it %s", STR_ARG(program->name),
             policy_rule_text(answer->rule));
     add_option(fix, PATH_POSIX, "--allow-tool", str_of(answer->name));
+    if (policy_tool_logs_in(str_of(answer->name)) && policy->settings.net != POLICY_NET_ON)
+        add_option(fix, PATH_POSIX, "--net=on", STR_NONE);
 }

@@ -22,6 +22,7 @@ enum target {
     SET_MEMORY,
     LAST_SINGLE = SET_MEMORY,
     ADD_ROOTS,
+    CREATE_ROOTS,
     ADD_DENY_WRITE,
     ADD_DENY_READ,
     ADD_DENY_BOTH,
@@ -270,6 +271,11 @@ static int add_item(struct loader *l, const struct key *key, struct str text,
     int rc;
     switch (key->target) {
     case ADD_ROOTS: return add_path(l, &s->roots, text, place);
+    case CREATE_ROOTS:
+        rc = add_path(l, &s->roots, text, place);
+        if (rc == 0)
+            s->roots.items[s->roots.count - 1].create = true;
+        return rc;
     case ADD_DENY_WRITE: return add_path(l, &s->deny_write, text, place);
     case ADD_DENY_READ:
         return str_starts(text, STR("@")) ? add_name(l, &s->deny_read, text, place)

@@ -37,6 +37,8 @@ struct policy_entry {
     struct str path;  /* lists of paths: the final path, or empty to normalise given */
     struct str from;  /* where it was written, for `why --list`: "--root", "p.json:3:5" */
     bool link;        /* roots: the folder named is itself a link */
+    bool create;      /* roots: a run creates the folder if it does not exist */
+    bool made;        /* roots: it was created for this run */
 };
 
 struct policy_list {
@@ -268,6 +270,9 @@ void policy_tool_decide(const struct policy *policy, const struct policy_program
 /* True if a stub may answer in place of the tool: it was called by its own name, by a caller that
    reads the output. */
 bool policy_tool_speaks(enum path_dialect dialect, struct str called, enum policy_rule rule);
+/* True for a tool that is of no use without the network, and does not ask a proxy for it. */
+bool policy_tool_logs_in(struct str name);
+
 void policy_tool_explain(const struct policy *policy, const struct policy_program *program,
                          const struct policy_answer *answer, struct buf *why, struct buf *fix);
 

@@ -59,7 +59,8 @@ void summary_add(struct summary *s, const struct audit_event *e)
                                arena_copy(&s->arena, e->fix),
                                1,
                                e->minor,
-                               e->named};
+                               e->named,
+                               e->said};
     if (d.target.p && d.rule.p && d.fix.p)
         s->denials[s->kept++] = d;
 }
@@ -109,7 +110,7 @@ static bool is_resolver(const struct summary *s, const struct summary_denial *d)
 static enum rank rank_of(const struct summary *s, const struct summary_denial *d)
 {
     /* The preset of a tool stands in the hint already. */
-    if (is_resolver(s, d) || (s->hint[0] && str_starts(d->fix, STR("--for "))))
+    if (d->said || is_resolver(s, d) || (s->hint[0] && str_starts(d->fix, STR("--for "))))
         return RANK_NEVER;
     return d->named ? RANK_NAMED : d->minor ? RANK_MINOR : RANK_PLAIN;
 }
@@ -134,7 +135,32 @@ static size_t group_of(const struct summary *s, size_t at, enum rank rank)
     return count;
 }
 
-static void denial_line(const struct summary_denial *d, size_t group, struct buf *out)
+void summary_give(struct summary *s, struct str name, struct str value)
+{
+    struct summary_given given = {arena_copy(&s->arena, name), arena_copy(&s->arena, value)};
+    if (s->given_count < SUMMARY_GIVEN && given.name.p && given.value.p)
+        s->given[s->given_count++] = given;
+}
+
+/* "--git=full instead of --git=commit": both together would be refused. */
+static void add_replaced(const struct summary *s, struct str fix, struct buf *out)
+{
+    const char *between = " instead of ";
+    for (size_t i = 0; i < s->given_count; i++) {
+        auto_buf struct buf option = {0};
+        buf_fmt(&option, "--%.*s", STR_ARG(s->given[i].name));
+        size_t at = str_find(fix, buf_str(&option), 0), end = at + option.n;
+        if ((at > 0 && at < fix.n && fix.p[at - 1] != ' ') || end >= fix.n ||
+            (fix.p[end] != '=' && fix.p[end] != ' '))
+            continue;
+        buf_fmt(out, "%s%s=", between, buf_cstr(&option));
+        report_clean(out, s->given[i].value);
+        between = " and ";
+    }
+}
+
+static void denial_line(const struct summary *s, const struct summary_denial *d, size_t group,
+                        struct buf *out)
 {
     buf_add(out, STR("cordon: sandbox denied: "));
     buf_add(out, summary_verb(d->op));
@@ -149,6 +175,8 @@ static void denial_line(const struct summary_denial *d, size_t group, struct buf
         /* A remedy is the options to type, or a sentence that there is none. */
         buf_add(out, str_starts(d->fix, STR("--")) ? STR("; allow with ") : STR("; "));
         report_clean(out, d->fix);
+        if (s && str_starts(d->fix, STR("--")))
+            add_replaced(s, d->fix, out);
     }
     buf_char(out, '\n');
 }
@@ -156,6 +184,7 @@ static void denial_line(const struct summary_denial *d, size_t group, struct buf
 void summary_line(const struct audit_event *e, struct buf *out)
 {
     denial_line(
+        NULL,
         &(struct summary_denial){.op = e->op, .target = e->target, .rule = e->rule, .fix = e->fix},
         1, out);
 }
@@ -183,7 +212,7 @@ void summary_lines(const struct summary *s, struct str audit, bool failed, struc
             if (group == 0)
                 continue;
             if (shown++ < SUMMARY_LINES)
-                denial_line(&s->denials[i], group, out);
+                denial_line(s, &s->denials[i], group, out);
             else
                 left += group;
         }
@@ -219,7 +248,8 @@ void summary_changes_lines(const struct summary_changes *c, struct buf *out)
             first = false;
         }
     if (!first)
-        buf_add(out, STR("; take back with: cordon undo\n"));
+        buf_fmt(out, "; take back with: cordon undo%s%s\n", c->here ? "" : " ",
+                c->here ? "" : c->run);
     if (c->lost)
         buf_fmt(out, "cordon: %llu of them cannot be taken back (%s); cordon changes names them\n",
                 (unsigned long long)c->lost, c->why);

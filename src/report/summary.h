@@ -13,8 +13,15 @@ struct summary_denial {
     enum audit_op op;
     struct str target, rule, fix;
     uint64_t count;
-    bool minor, named;
+    bool minor, named, said;
 };
+
+/* An option of the command line that can be given once: a remedy with the same option replaces it. */
+struct summary_given {
+    struct str name, value;
+};
+
+enum { SUMMARY_GIVEN = 8 };
 
 struct summary {
     struct arena arena;
@@ -27,6 +34,8 @@ struct summary {
     size_t repository_count;
     struct summary_denial answered[SUMMARY_KEPT]; /* allowed when somebody was asked */
     size_t answered_count;
+    struct summary_given given[SUMMARY_GIVEN]; /* options that a remedy would take the place of */
+    size_t given_count;
     char hint[160];      /* what explains a failure first; may be empty */
     char unreached[200]; /* the first host that is allowed and could not be reached, and why */
     size_t gone;         /* of those, at the end of the list: not where they were made any more */
@@ -37,6 +46,9 @@ void summary_free(struct summary *s);
 /* Takes every event of the run; denials that are not quiet, what was allowed by an answer and what is
    notable matter. */
 void summary_add(struct summary *s, const struct audit_event *event);
+
+/* An option that was given; it is copied. */
+void summary_give(struct summary *s, struct str name, struct str value);
 
 /* The line of one denial. */
 void summary_line(const struct audit_event *event, struct buf *out);
@@ -53,12 +65,14 @@ void summary_lost_line(const struct audit_event *event, struct buf *out);
 /* The changes that --undo can take back. */
 struct summary_changes {
     char run[48]; /* empty: nothing was changed, or there is no journal */
+    bool here;    /* cordon undo finds it from the current folder without being told the run */
     uint64_t created, modified, deleted, renamed;
     uint64_t lost; /* cannot be taken back */
     char why[96];  /* the last of those */
 };
 
-/* "cordon: 3 created, 12 modified; take back with: cordon undo", if there is anything to say. */
+/* "cordon: 3 created, 12 modified; take back with: cordon undo", if there is anything to say. The
+   run is named where cordon undo alone would not find it. */
 void summary_changes_lines(const struct summary_changes *c, struct buf *out);
 
 struct summary_end {

@@ -20,6 +20,7 @@ void broker_free(struct broker *b)
     id_set_free(&b->listeners);
     id_set_free(&b->repositories);
     id_set_free(&b->ended);
+    id_set_free(&b->taken);
     id_set_free(&b->temp.made);
 }
 

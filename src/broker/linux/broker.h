@@ -134,6 +134,7 @@ struct broker {
     struct id_set listeners;    /* internet sockets that this run bound; no device */
     struct id_set repositories; /* what this run created under the name .git */
     struct id_set ended;        /* nested repositories that this run is removing */
+    struct id_set taken;        /* roots made for this run that it has "created" itself */
     struct broker_temp temp;
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;

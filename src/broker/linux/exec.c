@@ -175,7 +175,7 @@ static bool guard_refuses(struct broker *b, struct request *r, struct str progra
 }
 
 static bool tool_refused(struct broker *b, struct request *r, struct str path, struct str name,
-                         struct str original, const struct str *words, size_t count)
+                         struct str original, const struct str *words, size_t count, bool said)
 {
     struct policy_program program = {.name = name,
                                      .original = original,
@@ -203,9 +203,32 @@ static bool tool_refused(struct broker *b, struct request *r, struct str path, s
         ask_can_lift(ASK_TOOL, answer.rule) ? ask_rule(b, r, &subject, NULL) : BROKER_DENIES;
     if (ruling != BROKER_DENIES)
         return ruling == BROKER_WAITS;
-    broker_report_text(b, r, AUDIT_PROCESS_START, path, AUDIT_DENY,
-                       str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix));
+    char image[PATH_MAX];
+    b->event(b->context, &(struct audit_event){.type = AUDIT_DENY,
+                                               .op = AUDIT_PROCESS_START,
+                                               .time = b->now(),
+                                               .pid = process_caller(b, r),
+                                               .image = broker_image(r, image, sizeof image),
+                                               .target = path,
+                                               .verdict = CORDON_DENY,
+                                               .rule = subject.rule,
+                                               .why = subject.why,
+                                               .fix = subject.fix,
+                                               .said = said});
     return true;
+}
+
+/* True if what the caller's child writes to stderr appears where the summary will. */
+static bool shares_stderr(const struct request *r)
+{
+    struct stat here, there;
+    int fd = request_descriptor(r, STDERR_FILENO);
+    bool same = fd >= 0 && fstat(fd, &there) == 0 && fstat(STDERR_FILENO, &here) == 0 &&
+                here.st_dev == there.st_dev && here.st_ino == there.st_ino &&
+                !S_ISDIR(here.st_mode);
+    if (fd >= 0)
+        close(fd);
+    return same;
 }
 
 /* True for a script in the stub folder, which nothing in the tree can change. */
@@ -272,8 +295,9 @@ static bool refused(struct broker *b, struct request *r, struct str path, struct
     }
     /* The file decides, not the name given by the caller; but many files have two names. */
     words[0] = path;
-    bool no = tool_refused(b, r, path, called, is_loader ? STR_NONE : original, words, count) ||
-              guard_refuses(b, r, path, words, count);
+    bool no =
+        tool_refused(b, r, path, called, is_loader ? STR_NONE : original, words, count, false) ||
+        guard_refuses(b, r, path, words, count);
     words[0] = called;
     if (!no && !str_eq(base_name(called), base_name(path)))
         no = guard_refuses(b, r, path, words, count);
@@ -527,8 +551,8 @@ static bool allowed(struct broker *b, struct request *r, int program, struct str
         return false;
     /* A stub runs in place of a tool and prints the reason; it may run, and is reported. */
     if (is_stub(b, str_of(path)))
-        tool_refused(b, r, base_name(str_of(path)), base_name(str_of(path)), STR_NONE, words,
-                     count);
+        tool_refused(b, r, base_name(str_of(path)), base_name(str_of(path)), STR_NONE, words, count,
+                     shares_stderr(r));
     else if (refused(b, r, str_of(path), words, count)) {
         request_fail(r, EACCES);
         return false;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "policy/net.h"
 
 static enum policy_net net_of(const struct broker *b)
 {
@@ -235,6 +236,22 @@ static bool same_peer(const struct sockaddr_storage *a, const struct sockaddr_st
 
 enum { NAME_SERVER = 53 };
 
+/* As the proxy reports what it dials. */
+static void report_listed(struct broker *b, const struct request *r, const char *host,
+                          uint16_t port)
+{
+    char image[PATH_MAX], target[INET6_ADDRSTRLEN + 16];
+    snprintf(target, sizeof target, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, (unsigned)port);
+    b->event(b->context, &(struct audit_event){.type = AUDIT_ALLOW,
+                                               .op = AUDIT_NET_CONNECT,
+                                               .time = b->now(),
+                                               .pid = process_caller(b, r),
+                                               .image = broker_image(r, image, sizeof image),
+                                               .target = str_of(target),
+                                               .verdict = CORDON_ALLOW,
+                                               .rule = str_of(policy_rule_id(RULE_NET_ALLOW))});
+}
+
 static void connect_internet(struct broker *b, struct request *r,
                              const struct sockaddr_storage *address, socklen_t length)
 {
@@ -253,12 +270,18 @@ static void connect_internet(struct broker *b, struct request *r,
     peer.host = str_of(host);
     peer.in_run = is_loopback(address) && own_port(b, peer.port);
     policy_net_decide(b->policy, &peer, &answer);
-    /* Listed addresses are also reached through the proxy, so that every request becomes an
-       event. */
-    if (proxied && !peer.in_run &&
+    /* Names are looked up by the proxy alone. An address that is listed itself says all, so a program
+       that asks no proxy may connect to it; what the proxy would not dial stays closed. */
+    struct net_host literal = net_read_host(peer.host);
+    bool listed = proxied && net_of(b) == POLICY_NET_ALLOW && answer.verdict == CORDON_ALLOW &&
+                  !is_loopback(address) && !datagram_is(r, (int)r->args[0]) &&
+                  policy_net_may_dial(b->policy, &peer, &literal);
+    if (proxied && !listed && !peer.in_run &&
         !(is_loopback(address) && policy_net_local(b->policy, peer.port)))
         answer.verdict = CORDON_DENY;
     if (answer.verdict == CORDON_ALLOW) {
+        if (listed)
+            report_listed(b, r, host, peer.port);
         connect_for(b, r, address, length, -1);
         return;
     }

@@ -212,6 +212,20 @@ bool disk_make(struct arena *arena, struct str path)
     return stat(text, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+void disk_unmake(struct arena *arena, struct str path, struct str above)
+{
+    struct str copy = arena_copy(arena, path);
+    if (!copy.p || !path_is_below(PATH_POSIX, above, path))
+        return;
+    char *text = (char *)copy.p;
+    while (strlen(text) > above.n && rmdir(text) == 0) {
+        char *end = strrchr(text, '/');
+        if (!end)
+            return;
+        *end = '\0';
+    }
+}
+
 void disk_machine(struct arena *arena, struct policy_machine *machine)
 {
     struct disk_facts facts;

@@ -125,6 +125,10 @@ static bool is_rare(struct str tool)
 static void add_stub(void *context, struct str tool)
 {
     static const struct str script =
+        STR("#!/bin/sh\nt=${0##*/}\nn=\ncase $t in ssh|scp|sftp) n=' --net=on';; esac\necho "
+            "\"cordon: sandbox denied: $t is blocked in the sandbox (rule tool.$t); allow with "
+            "--allow-tool $t$n\" >&2\nexit 126\n");
+    static const struct str online =
         STR("#!/bin/sh\nt=${0##*/}\necho \"cordon: sandbox denied: $t is blocked in the sandbox "
             "(rule tool.$t); allow with --allow-tool $t\" >&2\nexit 126\n");
     struct filling *f = context;
@@ -140,7 +144,8 @@ static void add_stub(void *context, struct str tool)
         return;
     else if (f->first[0])
         (void)!linkat(f->folder, f->first, f->folder, name, 0);
-    else if (write_script(f, name, script))
+    else if (write_script(f, name,
+                          policy_settings_of(f->policy)->net == POLICY_NET_ON ? online : script))
         memcpy(f->first, name, sizeof name);
 }
 

@@ -242,6 +242,19 @@ bool disk_make(struct arena *arena, struct str path)
     return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
+void disk_unmake(struct arena *arena, struct str path, struct str above)
+{
+    wchar_t *text = wide_of(arena, path), *stop = wide_of(arena, above);
+    if (!text || !stop || !path_is_below(PATH_WINDOWS, above, path))
+        return;
+    while (wcslen(text) > wcslen(stop) && RemoveDirectoryW(text)) {
+        wchar_t *end = wcsrchr(text, L'\\');
+        if (!end)
+            return;
+        *end = L'\0';
+    }
+}
+
 void disk_machine(struct arena *arena, struct policy_machine *machine)
 {
     machine->home = folder_of(arena, STR("USERPROFILE"));

@@ -137,6 +137,12 @@ static bool find_program(const char *name, char *out, size_t capacity)
     return false;
 }
 
+static bool is_program(const char *path)
+{
+    struct stat st;
+    return access(path, X_OK) == 0 && stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
 /* How the command ended, in wait's encoding, goes to *status. */
 static int wait_for_end(struct spawn *s, struct run *run, struct signals_run *signals, int *status)
 {
@@ -409,11 +415,16 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
     return rc;
 }
 
-/* npm, pip and uv can work from their caches. With these settings they try a missing package once;
+/* npm, pip and uv can work from their caches. With these settings they try a missing package once,
+   and do not look for new versions of themselves, which would look like the reason of every failure;
    the refused lookup is recorded, so both their message and Cordon's are right. */
-static const char *const once[] = {
-    "npm_config_prefer_offline=true",  "npm_config_fetch_retries=0", "PIP_RETRIES=0",
-    "PIP_DISABLE_PIP_VERSION_CHECK=1", "UV_HTTP_RETRIES=0",          NULL};
+static const char *const once[] = {"npm_config_prefer_offline=true",
+                                   "npm_config_fetch_retries=0",
+                                   "npm_config_update_notifier=false",
+                                   "PIP_RETRIES=0",
+                                   "PIP_DISABLE_PIP_VERSION_CHECK=1",
+                                   "UV_HTTP_RETRIES=0",
+                                   NULL};
 
 /* For root the files' modes close nothing. */
 static void hide_journals(struct arena *arena, struct secrets *secrets)
@@ -444,6 +455,8 @@ int system_run(struct run *run)
         return 0;
     if (!find_program(command[0], program, sizeof program))
         return run_not_found(run, command[0]);
+    if (!is_program(program))
+        return run_not_executable(run, command[0]);
     bool confined = settings->mode != POLICY_FULL_ACCESS;
     /* Where a question can be asked, it is asked when the program starts. */
     bool asks = o->ask || o->ask_fds || o->ask_terminal;

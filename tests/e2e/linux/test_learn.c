@@ -67,12 +67,14 @@ static void test_never(void)
     auto_buf struct buf out = {0}, file = {0};
     char path[2100];
     learn("",
-          "mkdir .git; mkdir .claude; echo x > .mcp.json; echo x > ../data/.git; "
+          "mkdir .claude; echo x > .mcp.json; "
           "mkdir -p ../data/.vscode; echo x > ../data/fine",
           &out);
-    ok(says(&out, "still denied") && says(&out, "protected.git") &&
+    ok(says(&out, "still denied") && says(&out, "protected.name") &&
            !says(&out, "what was denied: --unprotect") && says(&out, "--root . --root "),
        "protected names are never among the options");
+    ok(says(&out, "not learned, because it opens more than this: --unprotect .claude"),
+       "and the line says which option it would take");
     snprintf(path, sizeof path, "%s/p.json", top);
     ok(read_back(path, &file) && !says(&file, "unprotect") && says(&file, "\"git\": \"protect\""),
        "nor in the file");
@@ -100,9 +102,13 @@ static void test_kinds(void)
     learn("--mode read-only", "echo x > in; echo x > ../data/a", &out);
     ok(says(&out, "--mode workspace-write --root . --root "), "read-only");
     ok(again("echo x > in && echo x > ../data/a", &out) == 0, "and its file");
-    learn("", "ssh -V; true", &out);
+    learn("--net=on", "ssh -V; true", &out);
     read_back(path, &file);
     ok(says(&out, "--allow-tool ssh") && says(&file, "\"allowTools\": [\"ssh\"]"), "a tool");
+    learn("", "ssh -V; true", &out);
+    ok(says(&out, "still denied: process.start") &&
+           says(&out, "not learned, because it opens more than this: --allow-tool ssh --net=on"),
+       "one that needs the whole network: said");
     learn("", "echo x > \"../other/a \\$b/c\"", &out);
     ok(again("echo x > \"../other/a \\$b/c\"", &out) == 0, "blanks and $ in a folder's name");
     learn("--deny-read @credentials --deny-read sub", "true", &out);
@@ -118,6 +124,51 @@ static void test_kinds(void)
            says(&file, "\"denyWrite\""),
        "what was given stays in the file");
     ok(again("mkdir sub; true", &out) == 0 && says(&out, "write.denied"), "and holds");
+}
+
+static void learn_hook(struct buf *out, char *line, size_t capacity)
+{
+    snprintf(line, capacity,
+             "'%s' run --learn -o ../p.json -- sh -c 'echo x > .git/hooks/pre-commit'", cordon);
+    sh("ws", line, out);
+}
+
+/* What a commit needs, a worktree, and a folder that is not there yet. */
+static void test_git(void)
+{
+    static const char identity[] =
+        "git init -q; git config user.name a; git config user.email a@b; "
+        "git commit -q --allow-empty -m first";
+    static const char commit[] = "git commit -q --allow-empty -m second";
+    auto_buf struct buf out = {0}, file = {0};
+    char path[2100], line[8000];
+    snprintf(path, sizeof path, "%s/p.json", top);
+    fresh(&out);
+    sh("ws", identity, &out);
+    snprintf(line, sizeof line, "'%s' run --learn -o ../p.json -- %s", cordon, commit);
+    ok(sh("ws", line, &out) != 0 && says(&out, "to allow what was denied: --git=commit\n") &&
+           !says(&out, "still denied"),
+       "a commit");
+    ok(says(&out, "perhaps before it needed all"), "it failed: there may be more to learn");
+    ok(again(commit, &out) == 0 && !says(&out, "denied"), "the file lets it commit");
+    learn_hook(&out, line, sizeof line);
+    read_back(path, &file);
+    ok(says(&out, "still denied: file.create") && says(&file, "\"git\": \"protect\""),
+       "hooks are never learned, and git does not help them");
+    snprintf(line, sizeof line, "'%s' run --learn -o ../p.json -- mkdir ../new", cordon);
+    ok(sh("ws", line, &out) != 0 && says(&out, "--create-root ") && !says(&out, "still denied"),
+       "a folder that is not there yet");
+    read_back(path, &file);
+    ok(says(&file, "\"createRoots\": [\""), "in the file");
+    ok(again("mkdir ../new && echo x > ../new/y", &out) == 0 &&
+           sh(".", "test -e new/y && rm -r new", &out) == 0,
+       "the file lets it be made");
+    ok(again("mkdir ../newer", &out) != 0, "control: another one is not");
+    ok(again("mkdir ../new && mkdir ../new", &out) != 0, "nor the same one twice");
+    snprintf(line, sizeof line, "rm -rf ../new; '%s' run --create-root ../new -- mkdir ../new",
+             cordon);
+    ok(sh("ws", line, &out) == 0, "--create-root: the command may make it itself");
+    sh(".", "rm -rf new", &out);
 }
 
 static void test_file(void)
@@ -246,6 +297,7 @@ int main(void)
     test_roots();
     test_never();
     test_kinds();
+    test_git();
     test_file();
     test_allow();
     return system("rm -rf build/e2e-learn") || tap_done();

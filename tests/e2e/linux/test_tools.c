@@ -41,10 +41,19 @@ static void test_by_name(void)
     fresh();
     ok(inside("", "ssh host") == 126 && !ran(), "by its name: 126, and it did not run");
     ok(said("cordon: sandbox denied: ssh is blocked in the sandbox (rule tool.ssh); allow with "
-            "--allow-tool ssh"),
+            "--allow-tool ssh --net=on"),
        "with rule and remedy on stderr");
-    ok(said("cordon: sandbox denied: start ssh (rule tool.ssh); allow with --allow-tool ssh"),
-       "and in the summary");
+    ok(!said("start ssh"), "once: the summary does not repeat it");
+    fresh();
+    ok(inside("", "ssh host 2> /dev/null") == 126 &&
+           said("cordon: sandbox denied: start ssh (rule tool.ssh); allow with --allow-tool ssh "
+                "--net=on"),
+       "control: where nobody saw the line, the summary has it");
+    fresh();
+    ok(inside("--net=on", "ssh host; ssh host 2> /dev/null") == 126 &&
+           said("blocked in the sandbox (rule tool.ssh); allow with --allow-tool ssh") &&
+           !said("allow with --allow-tool ssh --net=on"),
+       "with the network there is less to type");
     fresh();
     ok(inside("--allow-tool ssh", "ssh host") == 0 && ran(), "the remedy is one");
     fresh();
@@ -67,7 +76,7 @@ static void test_by_name(void)
     fresh();
     ok(sh("ws", "PATH='%s/host':$PATH; export PATH; '%s' run -- ssh x > ../said 2>&1", top,
           cordon) == 126 &&
-           !ran() && said("(rule tool.ssh); allow with --allow-tool ssh"),
+           !ran() && said("(rule tool.ssh); allow with --allow-tool ssh --net=on"),
        "as the command itself: 126");
     ok(sh("ws",
           "PATH='%s/host':$PATH; export PATH; '%s' run --json -- ssh x 2>&1 | grep -q "

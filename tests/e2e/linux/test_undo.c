@@ -118,6 +118,15 @@ static void test_commands(void)
     ok(sh(".", "grep -qx 'cordon: 2 created, 1 modified, 1 deleted, 1 renamed; take back with: "
                "cordon undo' said") == 0,
        "the summary counts the changes");
+    sh("ws",
+       "mkdir -p ../elsewhere; '%s' run --undo --root ../elsewhere -- touch ../elsewhere/x 2> "
+       "../said2",
+       cordon);
+    ok(sh("ws",
+          "'%s' $(sed -n 's/.*take back with: cordon //p' ../said2) && ! test -e "
+          "../elsewhere/x",
+          cordon) == 0,
+       "another root: the command that is printed takes it back");
     ok(sh("ws",
           "'%s' changes > ../out && grep -qx 'modified  a +1 -0' ../out && grep -qx 'deleted   c "
           "+0 -1' ../out && "
