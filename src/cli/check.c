@@ -46,7 +46,8 @@ static void print_answer(const struct guard_answer *a, bool show)
                print_style(PRINT_PLAIN), f->id.p);
         print_row(": ", f->why, "\n");
         print_span(a->text, f->start, f->end);
-        if (f->resolved.n && !str_eq(f->resolved, str_slice(a->text, f->start, f->end)))
+        if (f->resolved.n && !str_eq(f->resolved, STR("\xE2\x80\xA6")) &&
+            !str_eq(f->resolved, str_slice(a->text, f->start, f->end)))
             print_row("  which is: ", str_cut(f->resolved, MOST_SHOWN), "\n");
         print_row("  instead: ", f->fix, "\n");
     }
@@ -160,6 +161,13 @@ static int check_text(struct cordon_policy *p, const struct check_options *o, co
     return ask(p, o, &q);
 }
 
+/* One word with blanks that begins with a plain name: run would look for a program of that name. */
+static bool is_line(const char *word)
+{
+    size_t first = strcspn(word, " ");
+    return word[first] && first > 0 && strcspn(word, "/\\:") > first && !disk_is_file(word);
+}
+
 static int check_words(struct cordon_policy *p, const struct check_options *o,
                        struct arguments *args, bool dashes)
 {
@@ -169,6 +177,10 @@ static int check_words(struct cordon_policy *p, const struct check_options *o,
         return print_failure("no command given; type: cordon check -- PROGRAM ARG…");
     if (!dashes)
         return mistake_dashes(args, "check");
+    if (count == 1 && is_line(items[0]))
+        return print_failure("this is a whole line, and no program has such a name; it is for a "
+                             "shell: cordon check --shell %s \"TEXT\"",
+                             disk_dialect() == PATH_WINDOWS ? "powershell" : "bash");
     struct str *argv = calloc(count, sizeof *argv);
     if (!argv)
         return print_failure("out of memory");

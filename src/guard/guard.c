@@ -86,7 +86,10 @@ static bool already_found(const struct guard *g, const struct guard_finding *f)
 {
     for (size_t i = 0; i < g->finding_count; i++) {
         const struct guard_finding *old = &g->findings[i];
-        if (str_eq(old->id, f->id) && old->start == f->start && old->end == f->end &&
+        /* Text that is unknown as a whole has no known command in it either. */
+        bool same = str_eq(old->id, f->id) ||
+                    (old->rule == GUARD_OPAQUE_TEXT && f->rule == GUARD_OPAQUE_COMMAND);
+        if (same && old->start == f->start && old->end == f->end &&
             str_eq(old->resolved, f->resolved))
             return true;
     }

@@ -44,6 +44,10 @@ static enum policy_temp_entry entry_of(struct settings *s, struct str path)
 {
     struct str temp = s->policy.temp_path;
     struct disk_facts facts;
+    if (s->policy.paths.dialect == PATH_POSIX && policy_is_semaphore(path))
+        return disk_look(&s->arena, path, &facts) || facts.exists || facts.link
+                   ? POLICY_ENTRY_FOREIGN
+                   : POLICY_ENTRY_NEW;
     if (s->policy.temp != POLICY_TEMP_OWN || !temp.n || !str_starts(path, temp) ||
         path.n <= temp.n + 1)
         return POLICY_ENTRY_FOREIGN;

@@ -510,6 +510,26 @@ static enum cordon_verdict decide_worktree(struct question *q, size_t end)
     return decide_commit(q, below, true);
 }
 
+bool policy_is_semaphore(struct str path)
+{
+    const struct str head = STR("/dev/shm/sem.");
+    return str_starts(path, head) && path.n > head.n && !str_has_char(str_from(path, head.n), '/');
+}
+
+/* A semaphore of the C library, which programs like Python's multiprocessing share with their
+   children: the run's own, under the rules of a temp folder. It holds a count and nothing else. */
+static bool is_own_semaphore(const struct question *q)
+{
+    const struct policy_settings *s = &q->policy->settings;
+    const struct policy_request *r = q->request;
+    bool used = r->access == POLICY_CREATE || r->access == POLICY_WRITE ||
+                r->access == POLICY_DELETE || r->access == POLICY_LINK_FROM ||
+                r->access == POLICY_LINK_TO;
+    return s->paths.dialect == PATH_POSIX && !s->no_temp && used && r->facts.seen &&
+           r->facts.entry != POLICY_ENTRY_FOREIGN && !r->facts.symlink && !r->facts.directory &&
+           !r->path.folder && policy_is_semaphore(r->path.text);
+}
+
 /* Which writable place contains it, and that place's rules. */
 static enum cordon_verdict decide_place(struct question *q)
 {
@@ -529,6 +549,8 @@ static enum cordon_verdict decide_place(struct question *q)
                  r->access == POLICY_ATTRIBUTES || r->access == POLICY_SECURITY;
     if (git && git >= deepest)
         return decide_worktree(q, git - 1);
+    if (!deepest && is_own_semaphore(q))
+        return allow(q, RULE_TEMP_INSIDE, ZONE_TEMP, 0);
     if (!deepest) {
         if (r->path.class == PATH_UNC)
             return deny(q, RULE_PATH_UNC, 0);

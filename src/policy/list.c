@@ -147,6 +147,9 @@ static void add_files(struct lines *l, const struct policy *policy)
     }
     if (s->temp_path.n)
         add(l, RULE_TEMP_INSIDE, "allow", s->temp_path, s->temp_from);
+    if (s->paths.dialect == PATH_POSIX && !s->no_temp)
+        add(l, RULE_TEMP_INSIDE, "allow", STR("the run's own semaphores, /dev/shm/sem.*"),
+            STR_NONE);
     add_list(l, RULE_ROOTS_INSIDE, "allow", &s->roots);
     add(l, RULE_ROOTS_OUTSIDE, "deny", STR("everything else"), STR_NONE);
 }

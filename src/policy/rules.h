@@ -137,6 +137,9 @@ bool policy_is_below(enum path_dialect dialect, struct str folder, struct str pa
 const char *policy_broad_root(enum path_dialect dialect, const struct policy_machine *machine,
                               struct str normal);
 
+/* True for the file of a semaphore with a name, on Linux. */
+bool policy_is_semaphore(struct str path);
+
 /* True for what lies below /proc, /sys and /dev, but for /dev/shm. */
 bool policy_is_kernels(enum path_dialect dialect, struct str folder);
 

@@ -103,8 +103,9 @@ struct broker_names {
 struct broker_temp {
     struct str folder; /* NUL-terminated; empty: there is no such folder */
     struct id_set made;
-    struct str own; /* the folder in it that TMPDIR names; empty: none */
-    int record;     /* the session's list, appended to; -1: none */
+    struct str own;  /* the folder in it that TMPDIR names; empty: none */
+    int record;      /* the session's list, appended to; -1: none */
+    bool semaphores; /* some were created */
 };
 
 /* Calls that wait for an answer of --ask. */

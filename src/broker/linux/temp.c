@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "launch/linux/folder.h"
 #include "launch/temp.h"
 
 /* The name of the temp folder's entry that contains the path; false if the path lies elsewhere. */
@@ -31,6 +32,10 @@ enum policy_temp_entry temp_entry(const struct broker *b, const struct resolved 
 {
     char name[NAME_MAX + 1], path[PATH_MAX];
     bool itself;
+    if (policy_is_semaphore(str_of(where->path)))
+        return !where->exists                                  ? POLICY_ENTRY_NEW
+               : id_set_count(&b->temp.made, broker_id(where)) ? POLICY_ENTRY_OWN
+                                                               : POLICY_ENTRY_FOREIGN;
     if (!entry_name(b, where->path, name, &itself))
         return POLICY_ENTRY_FOREIGN;
     if (itself && !where->exists)
@@ -49,9 +54,11 @@ void temp_made(struct broker *b, const struct resolved *where)
     char name[NAME_MAX + 1], line[64];
     bool itself;
     struct resolved made = *where;
-    if (!entry_name(b, where->path, name, &itself) || !itself ||
+    bool semaphore = policy_is_semaphore(str_of(where->path));
+    if ((!semaphore && (!entry_name(b, where->path, name, &itself) || !itself)) ||
         fstatat(where->parent, where->leaf, &made.st, AT_SYMLINK_NOFOLLOW))
         return;
+    b->temp.semaphores = b->temp.semaphores || semaphore;
     struct file_id id = broker_id(&made);
     /* Out of memory: treated as if somebody else had created it. */
     if (id_set_count(&b->temp.made, id) || !id_set_add(&b->temp.made, id) || !id.birth ||
@@ -83,10 +90,28 @@ static void read_record(struct broker *b)
     }
 }
 
+/* Programs that were ended could not remove theirs. Those of a session may be in use. */
+static void remove_semaphores(struct broker *b)
+{
+    int folder = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct folder names = folder_of(folder);
+    char path[PATH_MAX];
+    struct file_id id;
+    for (const char *name; folder >= 0 && (name = folder_next(&names));)
+        if (snprintf(path, sizeof path, "/dev/shm/%s", name) < (int)sizeof path &&
+            policy_is_semaphore(str_of(path)) && broker_id_at(path, &id) &&
+            id_set_count(&b->temp.made, id))
+            unlink(path);
+    if (folder >= 0)
+        close(folder);
+}
+
 void temp_end(struct broker *b)
 {
     char path[PATH_MAX];
     struct file_id id;
+    if (b->temp.semaphores && b->temp.record < 0)
+        remove_semaphores(b);
     for (enum temp_cache i = 0; b->temp.folder.n && b->temp.made.used && i < TEMP_CODE_END; i++)
         if (temp_cache(i, b->temp.folder, path, sizeof path) && broker_id_at(path, &id) &&
             id_set_count(&b->temp.made, id) && unlink(path))

@@ -195,7 +195,8 @@ static bool is_plant(struct str path, struct str slashed)
 void guard_write(struct guard *g, struct str who, struct word target, bool replaces)
 {
     struct str path = guard_from_start(g, str_trim(target.text));
-    if (path.n == 0 || str_startsi(path, STR("/dev/")) || !guard_spend(g, path.n + 1))
+    if (path.n == 0 || str_startsi(path, STR("/dev/")) || str_starts(path, STR("/proc/self/fd/")) ||
+        !guard_spend(g, path.n + 1))
         return;
     char *slashed = arena_alloc(&g->arena, path.n + 1);
     if (!slashed) {

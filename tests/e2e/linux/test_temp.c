@@ -207,6 +207,48 @@ static void test_places(void)
        "why says the same");
 }
 
+/* Semaphores with a name lie in /dev/shm: a run has its own, and no other file there. */
+static void test_semaphores(void)
+{
+    static const struct {
+        const char *what, *options, *script;
+        bool works;
+    } rows[] = {
+        {"a new one, changed, named twice and removed", "",
+         "echo x > $S.a; echo y >> $S.a; ln $S.a $S.b; rm $S.a; echo z >> $S.b; rm $S.b", true},
+        {"with a private temp folder, too", "--temp=private", "echo x > $S.a; rm $S.a", true},
+        {"somebody else's is read", "", "grep -q old $S.theirs", true},
+        {"and not changed", "", "echo x >> $S.theirs", false},
+        {"nor removed", "", "rm $S.theirs", false},
+        {"nor named again", "", "ln $S.theirs $S.c", false},
+        {"nor replaced", "", "echo x > $S.a; mv -f $S.a $S.theirs", false},
+        {"no folder of such a name", "", "mkdir $S.d", false},
+        {"no link", "", "ln -s /etc/passwd $S.l", false},
+        {"nothing below a folder of such a name", "", "echo x > $S.folder/x", false},
+        {"no other file beside them", "", "echo x > /dev/shm/cordon-test.$$", false},
+        {"no mode of somebody else's", "", "chmod 600 $S.theirs", false},
+        {"none in read-only mode", "--mode read-only", "echo x > $S.a", false},
+    };
+    char name[100];
+    snprintf(name, sizeof name, "/dev/shm/sem.cordon-test-%d", (int)getpid());
+    setenv("S", name, 1);
+    if (sh(".", "echo old > $S.theirs && mkdir $S.folder") != 0) {
+        skip("semaphores", "/dev/shm is closed here");
+        return;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int code =
+            sh("ws", "'%s' run --quiet %s -- sh -ec '%s'", cordon, rows[i].options, rows[i].script);
+        ok((code == 0) == rows[i].works, "a semaphore: %s", rows[i].what);
+        ok(sh(".", "test \"$(cat $S.theirs)\" = old && test $(ls -d $S* | wc -l) = 2") == 0,
+           "and nothing is left: %s", rows[i].what);
+        sh(".", "rm -rf $S.a $S.b $S.c $S.d $S.l");
+    }
+    ok(sh("ws", "'%s' why create $S.new && ! '%s' why write $S.theirs", cordon, cordon) == 0,
+       "why says the same of semaphores");
+    sh(".", "rm -rf $S.theirs $S.folder");
+}
+
 int main(void)
 {
     if (!box_make("temp-test"))
@@ -216,5 +258,6 @@ int main(void)
     test_caches();
     test_own_folder();
     test_places();
+    test_semaphores();
     return box_done();
 }
