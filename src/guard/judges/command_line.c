@@ -112,7 +112,9 @@ void judge_shell_option(struct guard *g, const struct guard_call *call)
               str_ends(call->words[i].text, STR("c")))) &&
             !is_watch)
             guard_nested(g, GUARD_BASH, call->words[i + 1]);
-    size_t i = is_watch ? wrapped_program(call, 1, STR("-n|--interval|-q")) : call->count;
+    /* script FILE COMMAND … is the way of BSD */
+    size_t i = is_watch ? wrapped_program(call, 1, STR("-n|--interval|-q"))
+                        : wrapped_program(call, 1, STR("-c|--command|-t|-T|-E|-o|-O|-B|-I|-m")) + 1;
     if (i < call->count && str_has_char(call->words[i].text, ' '))
         guard_nested(g, GUARD_BASH, call->words[i]);
     else

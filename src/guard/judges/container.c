@@ -56,6 +56,9 @@ static const char *judge_mount(struct guard *g, struct word word, struct str sou
 {
     if (str_eq(source, STR("/")))
         return "gives a container the whole disk";
+    if (str_ends(source, STR("docker.sock")) || str_ends(source, STR("podman.sock")) ||
+        str_ends(source, STR("containerd.sock")))
+        return "gives a container control of the service that starts containers";
     if (str_has_char(source, GUARD_HOLE))
         return is_current(str_slice(g->text, word.start, word.end), source)
                    ? NULL

@@ -186,6 +186,19 @@ void judge_cmake(struct guard *g, const struct guard_call *call)
         guard_program(g, &inner);
 }
 
+/* reg add KEY /v NAME */
+static void judge_reg_value(struct guard *g, struct word key, struct word name)
+{
+    char *p = arena_alloc(&g->arena, key.text.n + name.text.n + 1);
+    if (!p || key.text.n == 0 || name.text.n == 0)
+        return;
+    memcpy(p, key.text.p, key.text.n);
+    p[key.text.n] = '\\';
+    memcpy(p + key.text.n + 1, name.text.p, name.text.n);
+    name.text = (struct str){p, key.text.n + name.text.n + 1};
+    guard_write(g, STR("reg"), name, false);
+}
+
 void judge_reg(struct guard *g, const struct guard_call *call)
 {
     if (call->count > 2 && str_eqi(call->words[1].text, STR("delete")))
@@ -195,8 +208,8 @@ void judge_reg(struct guard *g, const struct guard_call *call)
             break;
         if (i < 4)
             guard_write(g, STR("reg"), call->words[i], false);
-        if (str_eqi(call->words[i].text, STR("UserInitMprLogonScript")))
-            guard_find(g, GUARD_PLANT_STARTUP, call->words[i], STR("reg"), NULL, NULL);
+        if (str_eqi(call->words[i - 1].text, STR("/v")))
+            judge_reg_value(g, call->words[2], call->words[i]);
     }
     if (call->count > 1 && name_is_one_of(call->words[1].text, STR("import|restore|load")))
         guard_find(g, GUARD_PLANT_STARTUP, call->words[0], STR("reg"),

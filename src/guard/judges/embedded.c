@@ -12,7 +12,8 @@
 #define STARTING_WORDS                                                                           \
     "exec|spawn|system|popen|subprocess|child_process|passthru|do shell script|deno.command|"    \
     "open3|qx|%x|getline|process.start|run-program|command::new|os:cmd|sys.process|sys.command|" \
-    "/shell|:shell|shell(|program '|sh \"|run_process|bun.$|winexec|process.run|%pipe%"
+    "/shell|:shell|shell(|program '|sh \"|run_process|bun.$|winexec|process.run|%pipe%|"         \
+    "call-process|start-process|make-process|shell-command"
 #define COMPUTING_CALLS                                                                  \
     "eval(|execute(|executeglobal(|createobject(|activexobject(|getobject(|__import__(|" \
     "import_module(|require(|exec(|system(|popen(|execsync(|system $"
@@ -113,7 +114,9 @@ static bool starts_programs(struct str who, const struct searched *code)
 {
     if (searched_has(code, STR(STARTING_WORDS)) ||
         searched_find(code, STR("| \""), 0) < code->text.n ||
-        searched_find(code, STR("|\""), 0) < code->text.n)
+        searched_find(code, STR("|\""), 0) < code->text.n ||
+        searched_find(code, STR("|& \""), 0) < code->text.n ||
+        searched_find(code, STR("|&\""), 0) < code->text.n)
         return true;
     return str_has_char(code->text, '`') && name_is_one_of(who, STR("perl|ruby|php|crystal"));
 }
@@ -184,7 +187,11 @@ static bool has_shell_escape(struct str code)
         for (size_t k = 0; k < sizeof escapes / sizeof *escapes; k++)
             if (str_starts(str_from(code, i), escapes[k]))
                 return true;
-    return false;
+    /* +!command, :!command, silent !command of editors and pagers; edit(text, command) of sqlite3 */
+    for (size_t i = str_find_char(code, '!', 1); i < code.n; i = str_find_char(code, '!', i + 1))
+        if (ascii_is_in(code.p[i - 1], "+: |"))
+            return true;
+    return str_findi(code, STR("edit("), 0) < code.n;
 }
 
 /* True after a single quoted text that is the whole argument. */
@@ -281,7 +288,7 @@ static void judge_code_files(struct guard *g, struct str who, struct word code,
     }
 }
 
-enum code_reason { PAGE, SHELL, DESKTOP, STARTS, WINDOW };
+enum code_reason { PAGE, SHELL, DESKTOP, STARTS, SERVES, WINDOW };
 
 static const struct code_pool {
 #define CODE(word, why) char ROW(n)[sizeof word];
@@ -407,6 +414,7 @@ static const char *const code_reasons[] = {
     [SHELL] = "hands this to the shell",
     [DESKTOP] = "asks the desktop to open something",
     [STARTS] = "starts programs through a service or an object",
+    [SERVES] = "hands a shell to whoever connects",
     [WINDOW] = "shows a browser's window",
 };
 

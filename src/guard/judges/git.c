@@ -13,8 +13,11 @@ static void judge_git_setting(struct guard *g, struct str name, struct word valu
     bool named = false;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         named |= str_ends(name, str_of(ends[i]));
-    if (str_eqi(name, STR("core.hookspath")) && value.text.n &&
-        !str_starts(value.text, STR("/dev/")) &&
+    bool loads = name_is_one_of(name, STR("core.hookspath|init.templatedir|include.path")) ||
+                 str_startsi(name, STR("includeif."));
+    if (str_startsi(name, STR("url.ext::")))
+        guard_find(g, GUARD_PLANT_STARTUP, value, STR("git"), NULL, NULL);
+    if (loads && value.text.n && !str_starts(value.text, STR("/dev/")) &&
         (value.text.p[0] == '/' || value.text.p[0] == '~' || str_has_char(value.text, ':')))
         guard_find(g, GUARD_PLANT_STARTUP, value, STR("git"), NULL, NULL);
     bool runs = name_is_one_of(name, STR("core.sshcommand|core.pager|core.editor|core.fsmonitor|"

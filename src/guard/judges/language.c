@@ -12,6 +12,23 @@ static void judge_written(struct guard *g, struct str who, struct word at, struc
         guard_embedded(g, who, at);
 }
 
+/* socat EXEC:sh TCP:host:port, also with further options behind a comma. */
+static void judge_socat(struct guard *g, const struct guard_call *call)
+{
+    struct word program = {.text = STR_NONE};
+    bool connects = false;
+    for (size_t i = 1; i < call->count; i++) {
+        struct str arg = call->words[i].text, kind = str_slice(arg, 0, str_find_char(arg, ':', 0));
+        if (name_is_one_of(kind, STR("exec|system|shell")))
+            program = call->words[i];
+        else
+            connects |= kind.n < arg.n && !name_is_one_of(kind, STR("stdio|file|open|pipe|pty"));
+    }
+    if (program.text.p && connects)
+        guard_find(g, GUARD_LAUNCH_OUTSIDE, program, STR("socat"),
+                   "hands a program to whoever connects", "run the program directly");
+}
+
 /* Arguments or input may hold commands of a language of their own (vim -c, gdb -ex). */
 void judge_embedded(struct guard *g, const struct guard_call *call)
 {
@@ -26,6 +43,8 @@ void judge_embedded(struct guard *g, const struct guard_call *call)
         if (!shows)
             judge_written(g, who, call->words[i], call->words[i].text);
     }
+    if (str_eqi(who, STR("socat")))
+        judge_socat(g, call);
     if (name_is_one_of(who, STR("make|gmake|nmake")))
         for (size_t i = 0; i < sizeof makefiles / sizeof *makefiles; i++)
             judge_written(g, who, call->words[0], makefiles[i]);

@@ -10,7 +10,7 @@ static bool names_command(struct str option)
     static const char parts[] =
         "cmd|command|exec|program|editor|pager|shell|rsh|ssh|viewer|launcher|"
         "wrapper|runner|askpass|hook|invoke|helper|opener|handler|terminal|"
-        "emulator|compiler|tunnel|action|spawn";
+        "emulator|compiler|tunnel|action|spawn|load-pack|receive-pack";
     struct str rest = STR(parts);
     for (size_t end; rest.n; rest = str_from(rest, end + 1)) {
         end = str_find_char(rest, '|', 0);

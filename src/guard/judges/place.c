@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The place of a path by the policy, and the findings for deleting or writing it. */
+#include "guard/names.h"
 #include "guard/searched.h"
 #include "guard/state.h"
 #include "policy/rules.h"
@@ -141,9 +142,23 @@ enum guard_place guard_place_in(struct guard *g, const struct policy *policy, st
     }
 }
 
+/* C:\Users\x\*, ~/x*, $HOME/ *: every file there goes, and nothing asks before. */
+static bool is_broad(const struct guard *g, struct word target)
+{
+    struct str path = str_trim(target.text), leaf = name_leaf(path);
+    bool whole = str_eq(path, STR("/")) || str_eq(path, STR("~")) || str_eq(path, STR("~/"));
+    if (whole || !str_has_char(leaf, '*') || path.n == leaf.n)
+        return whole;
+    if (path.p[0] != GUARD_HOLE)
+        return is_windows_path(path) || is_home(path) || is_separator(path.p[0]);
+    struct str written = str_slice(g->text, target.start, target.end);
+    return str_findi(written, STR("home"), 0) < written.n ||
+           str_findi(written, STR("userprofile"), 0) < written.n;
+}
+
 void guard_delete(struct guard *g, struct str who, struct word target, unsigned flags)
 {
-    if (!(flags & (GUARD_RECURSE | GUARD_FORCE)))
+    if (!(flags & (GUARD_RECURSE | GUARD_FORCE)) && !is_broad(g, target))
         return;
     if (flags & GUARD_REGISTRY) {
         guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, "deletes a part of the registry",
@@ -165,14 +180,10 @@ void guard_delete(struct guard *g, struct str who, struct word target, unsigned 
 
 /* Parts of paths, with slashes, that programs outside read and act on. */
 static const char plants[] =
-    "/.git/hooks|/.git/config|/.bashrc|/.bash_profile|/.bash_login|/.bash_logout|/.profile|/.zshrc|"
-    "/.zshenv|/.zprofile|/.zlogin|/.kshrc|/.cshrc|/.xprofile|/.xinitrc|/.gitconfig|/etc/profile|"
-    "/etc/cron|/spool/cron|/etc/rc.local|/etc/sudoers|/etc/ld.so.preload|/etc/systemd/|"
-    "/etc/bash.bashrc|/autostart/|/systemd/user|/launchagents/|/launchdaemons/|"
-    "/.ssh/authorized_keys|/.ssh/rc|/.config/fish/|_profile.ps1|powershell/profile.ps1|"
-    "/programs/startup|/currentversion/run|/shell/open/command|/command processor|/winlogon|"
-    "image file execution options|/inprocserver32|/localserver32|/currentcontrolset/services|"
-    "/active setup/|userinitmprlogonscript";
+#define PLANT(part) "|" part
+#include "guard/tables/plants.def"
+#undef PLANT
+    ;
 
 /* slashed: the path with slashes, and one in front. */
 static bool is_plant(struct str path, struct str slashed)
@@ -183,7 +194,7 @@ static bool is_plant(struct str path, struct str slashed)
         return false;
     struct searched searched;
     searched_set(&searched, slashed);
-    struct str rest = STR(plants);
+    struct str rest = str_from(STR(plants), 1);
     for (size_t end; rest.n; rest = str_from(rest, end + 1)) {
         end = str_find_char(rest, '|', 0);
         if (searched_find(&searched, str_slice(rest, 0, end), 0) < slashed.n)
@@ -192,11 +203,25 @@ static bool is_plant(struct str path, struct str slashed)
     return false;
 }
 
+/* /dev/sda and its like: what is written there replaces file systems, or memory. */
+static bool is_disk(struct str path)
+{
+    static const struct str disks[] = {
+        STR("sd"),      STR("hd"),    STR("vd"), STR("xvd"), STR("nvme"), STR("mmcblk"), STR("dm-"),
+        STR("mapper/"), STR("disk/"), STR("md"), STR("mem"), STR("kmem"), STR("port")};
+    for (size_t i = 0; i < NAME_ROWS(disks); i++)
+        if (str_starts(str_from(path, 5), disks[i]))
+            return true;
+    return false;
+}
+
 void guard_write(struct guard *g, struct str who, struct word target, bool replaces)
 {
     struct str path = guard_from_start(g, str_trim(target.text));
-    if (path.n == 0 || str_startsi(path, STR("/dev/")) || str_starts(path, STR("/proc/self/fd/")) ||
-        !guard_spend(g, path.n + 1))
+    bool device = str_startsi(path, STR("/dev/")) || str_starts(path, STR("/proc/self/fd/"));
+    if (device && is_disk(path))
+        guard_find(g, GUARD_DESTROY_DISK, target, who, NULL, NULL);
+    if (path.n == 0 || device || !guard_spend(g, path.n + 1))
         return;
     char *slashed = arena_alloc(&g->arena, path.n + 1);
     if (!slashed) {

@@ -84,6 +84,62 @@ static bool holds_options(struct str name)
            ends_in_one_of(name, STR("OPTIONS|OPTS|OPT|FLAGS|_ARGS|PARAMETERS"));
 }
 
+/* Variables that name code which some other program loads. */
+static bool names_loaded(struct str name)
+{
+    return name_is_one_of(
+        name,
+        STR("LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|NODE_OPTIONS|npm_config_node_options|"
+            "PERL5OPT|"
+            "RUBYOPT|PYTHONSTARTUP|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_OPTS|"
+            "GRADLE_OPTS|"
+            "GOFLAGS|RUSTC_WRAPPER|RUSTC|CARGO_BUILD_RUSTC_WRAPPER|MAKEFLAGS|COR_PROFILER_PATH|"
+            "COR_PROFILER_PATH_64|CORECLR_PROFILER_PATH|CORECLR_PROFILER_PATH_64|DOTNET_STARTUP_"
+            "HOOKS|"
+            "GCONV_PATH|GTK_MODULES|OPENSSL_CONF|COMSPEC|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG_"
+            "GLOBAL|"
+            "GIT_CONFIG_SYSTEM|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|BASH_ENV|ENV|ZDOTDIR|LESSOPEN|"
+            "npm_config_script_shell|R_PROFILE_USER|R_PROFILE|PHPRC|PHP_INI_SCAN_DIR|RIPGREP_"
+            "CONFIG_PATH|"
+            "JULIA_LOAD_PATH|QT_PLUGIN_PATH|VIMRUNTIME|MANOPT|SHELL"));
+}
+
+/* A folder that everybody may write to, a home, another machine, or code as an address. */
+static bool is_stray(struct guard *g, struct str path)
+{
+    static const struct str starts[] = {STR("/tmp/"),  STR("/var/tmp/"), STR("/dev/shm/"),
+                                        STR("/home/"), STR("~"),         STR("data:"),
+                                        STR("\\\\")};
+    for (size_t i = 0; i < NAME_ROWS(starts); i++)
+        if (str_startsi(path, starts[i]))
+            return guard_place_of(g, path) != GUARD_PLACE_INSIDE;
+    bool drive = path.n > 3 && path.p[1] == ':' && ascii_is_alpha(path.p[0]) &&
+                 ascii_is_in(path.p[2], "\\/");
+    return drive && !str_startsi(str_from(path, 3), STR("program files")) &&
+           !str_startsi(str_from(path, 3), STR("windows")) &&
+           guard_place_of(g, path) != GUARD_PLACE_INSIDE;
+}
+
+/* Every path in the value: -javaagent:/x.jar, --require /x.js, a.so:/tmp/b.so. */
+static void judge_loaded(struct guard *g, struct str name, struct word value)
+{
+    struct str text = value.text;
+    for (size_t i = 0; i < text.n; i++) {
+        bool begins = i == 0 || ascii_is_in(text.p[i - 1], " =:,;\"'|") ||
+                      (i == 2 && str_starts(text, STR("-r")));
+        size_t end = i;
+        while (begins && end < text.n && !ascii_is_in(text.p[end], " ,;\"'"))
+            end++;
+        if (!begins || !is_stray(g, str_slice(text, i, end)) ||
+            guard_written(g, str_slice(text, i, end)).p)
+            continue;
+        guard_find(g, GUARD_OPAQUE_TEXT, value, name,
+                   "makes another program load code that the guard does not read",
+                   "load code of the workspace");
+        return;
+    }
+}
+
 static enum variable_kind kind_of(struct str name)
 {
     if (holds_command(name))
@@ -157,5 +213,7 @@ void guard_variable(struct guard *g, struct str name, struct word value)
     g->question.defaults = NULL;
     g->path_changed |= str_eq(name, STR("PATH"));
     judge_variable(g, name, value);
+    if (value.text.n && names_loaded(name))
+        judge_loaded(g, name, value);
     g->question.defaults = tools;
 }

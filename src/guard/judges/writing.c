@@ -20,8 +20,10 @@ void judge_copy(struct guard *g, const struct guard_call *call)
         }
         names[0] = names[1];
         names[1] = call->words[i];
-        if (moves && names[0].text.p)
-            guard_write(g, who, names[0], true); /* it is gone from there */
+        if (moves && names[0].text.p) { /* it is gone from there */
+            guard_write(g, who, names[0], true);
+            guard_delete(g, who, names[0], 0);
+        }
     }
     if (!names[0].text.p)
         return;
@@ -98,6 +100,25 @@ void judge_download(struct guard *g, const struct guard_call *call)
     }
 }
 
+/* The command that sed runs by 1e command or s/x/command/e; "" if it runs none. */
+static struct str sed_command(struct str script)
+{
+    for (size_t i = str_find(script, STR("e "), 0); i < script.n;
+         i = str_find(script, STR("e "), i + 1))
+        if (i == 0 || !ascii_is_alpha(script.p[i - 1]))
+            return str_from(script, i + 2);
+    size_t end = script.n;
+    while (end > 0 && ascii_is_alpha(script.p[end - 1]))
+        end--;
+    if (end < 2 || script.p[0] != 's' || script.p[end - 1] != script.p[1] ||
+        !str_has_char(str_from(script, end), 'e'))
+        return STR("");
+    size_t from = end - 1;
+    while (from > 2 && script.p[from - 1] != script.p[1])
+        from--;
+    return str_slice(script, from, end - 1);
+}
+
 /* sed -i, truncate, rsync, chmod -R, tar -x: files that are changed where they are. */
 void judge_change(struct guard *g, const struct guard_call *call)
 {
@@ -106,14 +127,20 @@ void judge_change(struct guard *g, const struct guard_call *call)
     bool unpacks = name_is_one_of(who, STR("tar|bsdtar|unzip"));
     bool changes = name_is_one_of(who, always), extracts = str_eqi(who, STR("unzip"));
     struct word target = {.text = STR_NONE}, folder = target;
+    bool deletes = false; /* what is only here, or all of it */
     for (size_t i = 1; i < call->count; i++) {
         struct word word = call->words[i];
         bool is_option = word.text.n > 1 && word.text.p[0] == '-';
         option = is_option ? word.text : STR("");
-        if (name_is_one_of(who, STR("sed|gsed")))
+        if (name_is_one_of(who, STR("sed|gsed"))) {
             changes |= str_starts(option, STR("-i")) || str_starts(option, STR("--in-place"));
-        else if (name_is_one_of(who, STR("chmod|chown|chgrp")))
+            struct word command = word;
+            command.text = sed_command(word.text);
+            guard_commands(g, command);
+        } else if (name_is_one_of(who, STR("chmod|chown|chgrp")))
             changes |= name_is_one_of(option, STR("-R|--recursive"));
+        deletes |= str_starts(option, STR("--delete")) || str_starts(option, STR("--remove-files"));
+        changes |= deletes;
         extracts |= unpacks && ((i == 1 && str_has_char(word.text, 'x')) ||
                                 name_is_one_of(option, STR("-x|--extract|--get")));
         if (unpacks && name_is_one_of(option, STR("-C|-d|--directory")) && i + 1 < call->count)
@@ -121,8 +148,11 @@ void judge_change(struct guard *g, const struct guard_call *call)
         if (!is_option)
             target = word;
     }
-    if (changes && target.text.n)
+    if (changes && target.text.n) {
         guard_write(g, who, target, true);
+        if (deletes || !name_is_one_of(who, STR("sed|gsed")))
+            guard_delete(g, who, target, deletes ? GUARD_RECURSE : 0);
+    }
     if (extracts && folder.text.n)
         guard_write(g, who, folder, true);
     if (!name_is_one_of(who, STR("truncate|unzip|chmod|chown|chgrp")))

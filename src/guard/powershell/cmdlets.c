@@ -411,9 +411,11 @@ struct value cmdlet_set_content(struct ps_bound *b)
     struct str name;
     if (b->present[0] && provider_path(bound_word(b, 0).text, &name))
         return cmdlet_set_item(b);
+    bool adds = str_eq(b->who, STR("Add-Content"));
     if (b->present[1])
-        ps_run_write(b->r, b->present[0] ? bound_word(b, 0) : bound_word(b, 2), b->values[1],
-                     str_eq(b->who, STR("Add-Content")));
+        ps_run_write(b->r, b->present[0] ? bound_word(b, 0) : bound_word(b, 2), b->values[1], adds);
+    if (b->present[0] && !adds)
+        ps_run_delete(b->r, b->who, bound_word(b, 0), 0); /* of a pattern, every file */
     return value_kind(VALUE_VOID);
 }
 
@@ -423,8 +425,10 @@ struct value cmdlet_copy_item(struct ps_bound *b)
     if (b->present[1] && !b->r->quiet) {
         if (b->present[0] || b->present[2])
             guard_copied(b->r->g, from.text, bound_word(b, 1).text);
-        if (!str_eq(b->who, STR("Copy-Item")))
-            guard_write(b->r->g, b->who, from, true); /* it is gone from there */
+        if (!str_eq(b->who, STR("Copy-Item"))) { /* it is gone from there */
+            guard_write(b->r->g, b->who, from, true);
+            guard_delete(b->r->g, b->who, from, 0);
+        }
         guard_write(b->r->g, b->who, bound_word(b, 1), true);
     }
     ps_run_blocks(b->r, b->args, b->count, b->input);

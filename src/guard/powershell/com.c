@@ -102,12 +102,38 @@ static void script_shell_call(struct ps_call *c, struct str member, struct word 
         words_split(&w, call_place(c->node, 0), value_text(&c->r->f, c->args[0]));
         if (w.count)
             ps_run_open(c->r, member, w.words[0], w.words + 1, w.count - 1);
+    } else if (str_is(member, "createshortcut")) {
+        guard_write(c->r->g, member, first, true);
     } else if (str_is(member, "regwrite")) {
         guard_write(c->r->g, member, first, false);
     } else if (str_is(member, "sendkeys")) {
         guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, first, member,
                    "types into other programs' windows", "call the program directly");
     }
+}
+
+/* shell.SpecialFolders(name), shell.SpecialFolders.Item(name): a folder by its name. */
+static bool names_folder(const struct ps_call *c)
+{
+    struct str property = c->object.object->text;
+    return c->count && (str_is(c->member, "specialfolders") ||
+                        (property.p && str_is(property, "specialfolders")));
+}
+
+/* NameSpace(folder) gives the folder that CopyHere and MoveHere write into. */
+static struct value folder_call(struct ps_call *c)
+{
+    struct fold *f = &c->r->f;
+    struct value folder = value_object(f, c->type, STR_NONE), into = property_of(c->object, "into");
+    if (str_is(c->member, "namespace") && c->count && folder.kind == VALUE_OBJECT) {
+        struct value special = fold_special_folder(f, c->args[0]);
+        value_put(f, &folder.object->properties, STR("into"),
+                  special.kind == VALUE_STRING ? special : c->args[0]);
+    }
+    if (into.kind == VALUE_STRING && !c->r->quiet &&
+        (str_is(c->member, "copyhere") || str_is(c->member, "movehere")))
+        guard_write(c->r->g, c->member, eval_word(c->r, c->node, into), false);
+    return folder;
 }
 
 static void plain_call(struct ps_call *c, struct str member)
@@ -151,6 +177,8 @@ struct value com_call(struct ps_call *c)
             plain_call(c, property);
         return value_object(&c->r->f, c->type, STR_NONE);
     }
+    if (names_folder(c))
+        return fold_special_folder(&c->r->f, c->args[0]);
     plain_call(c, c->member);
-    return value_object(&c->r->f, c->type, STR_NONE);
+    return folder_call(c);
 }

@@ -28,7 +28,7 @@ static void delete_path(struct ps_bound *b, struct word target, unsigned flags)
 static void delete_paths(struct ps_bound *b, unsigned flags)
 {
     size_t index = b->present[0] ? 0 : 1;
-    if (!flags || bound_what_if(b))
+    if (bound_what_if(b))
         return;
     if (!b->present[index]) {
         if (b->input.kind != VALUE_VOID)
@@ -62,13 +62,23 @@ struct value cmdlet_remove_item(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
+/* A pattern, or what Get-ChildItem found. */
+static bool names_many(struct str path)
+{
+    return str_has_char(path, '*') || str_has_char(path, '?') || str_has_char(path, GUARD_HOLE) ||
+           path.n == 0;
+}
+
 struct value cmdlet_clear_content(struct ps_bound *b)
 {
     enum { FORCE = 5 };
     size_t path = b->present[0] ? 0 : 1;
     if (b->present[path] && !b->r->quiet)
         guard_write(b->r->g, b->who, bound_word(b, path), true);
-    delete_paths(b, bound_switch(b, FORCE) ? GUARD_FORCE : 0);
+    /* nothing asks before the content of every file that is found goes */
+    bool many = str_eq(b->who, STR("Clear-Item")) || b->input.kind != VALUE_VOID ||
+                (b->present[path] && names_many(bound_word(b, path).text));
+    delete_paths(b, many || bound_switch(b, FORCE) ? GUARD_FORCE : 0);
     return value_kind(VALUE_VOID);
 }
 

@@ -58,6 +58,8 @@ struct str dotnet_type(struct ps_run *r, struct str name)
                                             "management.managementclass",
                                             "windows.forms.help",
                                             "microsoft.visualbasic.interaction",
+                                            "microsoft.win32.registry",
+                                            "microsoft.win32.registrykey",
                                             "microsoft.visualbasic.fileio.filesystem",
                                             "runtime.interopservices.marshal"};
         for (size_t i = 0; i < r->namespace_count; i++) {
@@ -73,40 +75,6 @@ struct str dotnet_type(struct ps_run *r, struct str name)
         }
     }
     return name;
-}
-
-/* ---- WMI ---- */
-
-void dotnet_wmi(struct ps_run *r, struct ps_node *at, struct str class, struct str method,
-                struct str who)
-{
-    static const char *const starting[] = {"create",  "startservice", "registerbyxml",
-                                           "install", "execute",      "exec",
-                                           "start",   "runbypath",    "registertask"};
-    static const char *const classes[] = {
-        "win32_process",    "win32_scheduledjob", "win32_service",   "win32_product",
-        "ps_scheduledtask", "win32_baseservice",  "ps_scheduledjob", "msft_scheduledtask"};
-    bool unknown = str_has_char(class, GUARD_HOLE);
-    bool nameless = str_has_char(method, GUARD_HOLE), starts = nameless;
-    for (size_t i = class.n; i-- > 0;) {
-        if (class.p[i] == ':' || class.p[i] == '\\' || class.p[i] == '/') {
-            class = str_from(class, i + 1);
-            break;
-        }
-    }
-    size_t dot = str_find_char(class, '.', 0);
-    class = str_trim(str_slice(class, 0, dot));
-    for (size_t i = 0; i < sizeof starting / sizeof *starting; i++)
-        starts |= str_is(method, starting[i]);
-    bool risky = unknown && str_is(method, "create");
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        risky |= str_is(class, classes[i]);
-    if (unknown && nameless)
-        ps_run_opaque_command(r, word_unknown(at->start, at->end));
-    if (risky && starts && !(r->quiet && unknown))
-        guard_find(r->g, GUARD_LAUNCH_OUTSIDE,
-                   (struct word){.text = class, .start = at->start, .end = at->end}, who,
-                   "lets a service start the process, outside the sandboxed process tree", NULL);
 }
 
 /* ---- objects ---- */
@@ -161,7 +129,8 @@ struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
                           : value_string(count == 1 ? value_text(f, args[0])
                                                     : fold_concat(f, value_text(f, args[0]),
                                                                   value_text(f, args[1])));
-    if (str_is(type, "management.managementclass") || str_is(type, "management.managementobject"))
+    if (str_startsi(type, STR("management.management")) &&
+        !str_is(type, "management.managementscope"))
         return value_object(
             f,
             fold_concat(f, STR("wmi/"),
@@ -282,7 +251,9 @@ static struct value invoke_method(struct ps_call *c)
 static struct value list_call(struct ps_call *c)
 {
     struct ps_run *r = c->r;
-    struct value object = c->object, out;
+    struct value object = c->object, out, key = key_of_path(r, object);
+    if (key.kind == VALUE_OBJECT && object.kind == VALUE_STRING)
+        return dotnet_call(r, c->node, key, c->member, c->args, c->count, false);
     if (c->count && c->args[0].kind == VALUE_BLOCK) { /* .ForEach({…}) and .Where({…}) */
         struct value items = value_items(&r->f, object), all = value_kind(VALUE_VOID);
         bool where = str_is(c->member, "where");
@@ -433,6 +404,8 @@ static struct value type_property(struct ps_run *r, struct value type, struct st
     if ((!str_has_char(type.text, '.') || str_is(type.text, "text.encoding")) &&
         fold_static(&r->f, type.text, member, NULL, 0, &out) && out.kind != VALUE_UNKNOWN)
         return out;
+    if (str_is(type.text, "microsoft.win32.registry"))
+        return key_of_hive(r, member);
     if (str_is(type.text, "appdomain") && str_is(member, "currentdomain"))
         return value_object(&r->f, STR("appdomain"), STR_NONE);
     return method_value(r, type, member, false);

@@ -32,6 +32,21 @@ struct value property_of(struct value v, const char *name);
 /* com.c: a member of a COM object */
 struct value com_call(struct ps_call *c);
 
+/* wmi.c: a member of a WMI object */
+struct value wmi_call(struct ps_call *c);
+
+/* registry.c: Registry.SetValue, RegistryKey.OpenBaseKey, and the members of a key */
+struct value registry_set(struct ps_call *c);
+struct value key_base(struct ps_call *c);
+struct value key_open(struct ps_call *c);
+struct value key_create(struct ps_call *c);
+struct value key_set(struct ps_call *c);
+struct value key_delete(struct ps_call *c);
+/* [Microsoft.Win32.Registry]::CurrentUser */
+struct value key_of_hive(struct ps_run *r, struct str hive);
+/* The path of a key that Get-Item found as such an object; other values as they are. */
+struct value key_of_path(struct ps_run *r, struct value v);
+
 /* type.InvokeMember(name, flags, binder, target, arguments). */
 struct value call_by_name(struct ps_call *c, struct value name, struct value target,
                           struct value arguments);

@@ -143,6 +143,8 @@ bool fold_inflate(struct fold *f, struct str packed, struct str *out);
 bool fold_property(struct fold *f, struct value v, struct str name, struct value *out);
 bool fold_method(struct fold *f, struct value v, struct str name, const struct value *args,
                  size_t count, struct value *out);
+/* A folder of the desktop by its name or number, as far as programs are started from it. */
+struct value fold_special_folder(struct fold *f, struct value folder);
 bool fold_static(struct fold *f, struct str type, struct str name, const struct value *args,
                  size_t count, struct value *out);
 

@@ -287,6 +287,23 @@ static bool encoding_of(struct str type, struct str *name)
     return true;
 }
 
+struct value fold_special_folder(struct fold *f, struct value folder)
+{
+    /* [Environment+SpecialFolder]::Startup is a member that nobody calls */
+    struct str name = folder.kind == VALUE_METHOD ? folder.object->text : value_text(f, folder);
+    static const char *const startup[] = {"startup", "7", "shell:startup"};
+    static const char *const common[] = {"commonstartup", "allusersstartup", "24",
+                                         "shell:common startup"};
+    for (size_t i = 0; i < sizeof startup / sizeof *startup; i++)
+        if (str_eqi(name, str_of(startup[i])))
+            return value_string(STR("\xFF\\Microsoft\\Windows\\Start Menu\\Programs\\Startup"));
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (str_eqi(name, str_of(common[i])))
+            return value_string(
+                STR("C:\\ProgramData\\Microsoft\\Windows\\Start Menu\\Programs\\Startup"));
+    return value_unknown();
+}
+
 bool fold_static(struct fold *f, struct str type, struct str name, const struct value *args,
                  size_t count, struct value *out)
 {
@@ -368,6 +385,10 @@ bool fold_static(struct fold *f, struct str type, struct str name, const struct 
     if (str_eqi(type, STR("environment")) && count &&
         str_eqi(name, STR("expandenvironmentvariables"))) {
         *out = value_unknown();
+        return true;
+    }
+    if (str_eqi(type, STR("environment")) && count && str_eqi(name, STR("getfolderpath"))) {
+        *out = fold_special_folder(f, args[0]);
         return true;
     }
     if (str_eqi(type, STR("uri")) || str_eqi(type, STR("net.webutility")) ||

@@ -218,14 +218,6 @@ static struct value download_file(struct ps_call *c)
     return value_kind(VALUE_VOID);
 }
 
-/* [Microsoft.Win32.Registry]::SetValue(key, name, value) */
-static struct value registry_set(struct ps_call *c)
-{
-    if (!c->r->quiet)
-        guard_write(c->r->g, c->member, call_word(c, 0), false);
-    return value_kind(VALUE_VOID);
-}
-
 /* ---- reflection ---- */
 
 static struct value create_instance(struct ps_call *c)
@@ -458,20 +450,6 @@ static struct value environment_get(struct ps_call *c)
                         &set);
 }
 
-/* ---- WMI ---- */
-
-static struct value wmi_call(struct ps_call *c)
-{
-    struct str class = str_from(c->type, 4), method = c->member;
-    if (str_is(method, "invokemethod") && c->count)
-        method = value_text(&c->r->f, c->args[0]);
-    if (str_is(method, "delete") && str_find(class, STR("shadowcopy"), 0) < class.n && !c->r->quiet)
-        guard_find(c->r->g, GUARD_DESTROY_DISK, at_node(c, class), STR("Delete"), NULL, NULL);
-    dotnet_wmi(c->r, c->node, class.n ? class : STR("\xFF"), method, method);
-    call_blocks(c, c->object);
-    return str_is(method, "get") || str_is(method, "put") ? c->object : value_unknown();
-}
-
 /* ---- the tables ---- */
 
 struct member {
@@ -503,6 +481,9 @@ static struct value (*const runs[])(struct ps_call *c) = {
     read_stream,      copy_stream,
     browser_navigate, service_start,
     open_writer,      writer_write,
+    key_base,         key_open,
+    key_create,       key_set,
+    key_delete,
 };
 
 enum {
@@ -552,6 +533,11 @@ enum {
     AT_service_start,
     AT_open_writer,
     AT_writer_write,
+    AT_key_base,
+    AT_key_open,
+    AT_key_create,
+    AT_key_set,
+    AT_key_delete,
 };
 
 static const struct static_pool {

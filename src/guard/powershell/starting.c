@@ -16,6 +16,34 @@ struct value cmdlet_outside(struct ps_bound *b)
     return value_unknown();
 }
 
+/* Protection, accounts and packages of the machine. */
+struct value cmdlet_settings(struct ps_bound *b)
+{
+    if (!bound_what_if(b) && !b->r->quiet)
+        guard_find(b->r->g, GUARD_PLANT_STARTUP, bound_command(b), b->who,
+                   "changes settings that programs outside the sandbox act on",
+                   "change the setting yourself, outside the sandbox");
+    return value_unknown();
+}
+
+/* A folder that the virus scanner leaves out: a whole drive is asked about, and so is a program. */
+struct value cmdlet_exclusion(struct ps_bound *b)
+{
+    enum { PATH, PROGRAM, EXTENSION, LONGEST_DRIVE = 3 };
+    bool broad = b->present[PATH] && bound_word(b, PATH).text.n <= LONGEST_DRIVE &&
+                 word_known(bound_word(b, PATH));
+    return broad || b->present[PROGRAM] || b->present[EXTENSION] ? cmdlet_settings(b)
+                                                                 : value_unknown();
+}
+
+struct value cmdlet_clear_log(struct ps_bound *b)
+{
+    if (!bound_what_if(b) && !b->r->quiet)
+        guard_find(b->r->g, GUARD_DESTROY_OUTSIDE, bound_command(b), b->who,
+                   "deletes the logs of the system", "do this yourself");
+    return value_unknown();
+}
+
 /* Start-Process joins its arguments with blanks and does not quote them. */
 static void add_argument_list(struct ps_words *w, struct ps_bound *b, size_t index)
 {
@@ -150,7 +178,7 @@ static void run_script_file(struct ps_bound *b, size_t index)
 struct value cmdlet_invoke_command(struct ps_bound *b)
 {
     enum { BLOCK, COMPUTER, SESSION, VM, VM_ID, CONTAINER, HOST, URI, FILE_PATH, ARGUMENTS };
-    bool remote = false;
+    bool remote = b->input.kind == VALUE_OBJECT && str_is(b->input.object->type, "session");
     for (size_t i = SESSION; i <= URI; i++)
         remote |= b->present[i];
     if (b->present[COMPUTER] && b->values[COMPUTER].kind == VALUE_BLOCK) {
@@ -170,6 +198,22 @@ struct value cmdlet_invoke_command(struct ps_bound *b)
                      b->present[ARGUMENTS] ? b->values[ARGUMENTS] : value_kind(VALUE_VOID));
     run_script_file(b, FILE_PATH);
     return value_unknown();
+}
+
+struct value cmdlet_get_session(struct ps_bound *b)
+{
+    return value_object(&b->r->f, STR("session"), STR_NONE);
+}
+
+struct value cmdlet_new_session(struct ps_bound *b)
+{
+    enum { COMPUTER, URI, HOST, CONNECTION };
+    for (size_t i = COMPUTER; i <= CONNECTION; i++)
+        if (b->present[i]) {
+            cmdlet_outside(b);
+            break;
+        }
+    return cmdlet_get_session(b);
 }
 
 struct value cmdlet_start_job(struct ps_bound *b)
@@ -252,39 +296,4 @@ struct value cmdlet_new_object(struct ps_bound *b)
                       fold_lower(&r->f, properties.hash->pairs[i].key),
                       properties.hash->pairs[i].value);
     return object;
-}
-
-struct value cmdlet_get_wmi(struct ps_bound *b)
-{
-    if (!b->present[0] || !word_known(bound_word(b, 0)))
-        return value_object(&b->r->f, STR("wmi/"), STR_NONE);
-    struct str class = fold_lower(&b->r->f, str_trim(bound_word(b, 0).text));
-    return value_object(&b->r->f, fold_concat(&b->r->f, STR("wmi/"), class), STR_NONE);
-}
-
-struct value cmdlet_cim_method(struct ps_bound *b)
-{
-    enum { CLASS, METHOD, ARGUMENTS, CIM_CLASS, INPUT };
-    struct str class = bound_class(b, CLASS, b->present[CIM_CLASS] ? CIM_CLASS : INPUT);
-    bool named = b->present[METHOD] && b->values[METHOD].kind == VALUE_STRING;
-    dotnet_wmi(b->r, b->at, class, named ? bound_word(b, METHOD).text : STR("\xFF"), b->who);
-    return value_unknown();
-}
-
-struct value cmdlet_wmi_method(struct ps_bound *b)
-{
-    enum { CLASS, METHOD, ARGUMENTS, PATH, INPUT };
-    struct str class = bound_class(b, b->present[CLASS] ? CLASS : PATH, INPUT);
-    dotnet_wmi(b->r, b->at, class, b->present[METHOD] ? bound_word(b, METHOD).text : STR("\xFF"),
-               b->who);
-    return value_unknown();
-}
-
-struct value cmdlet_wmi_instance(struct ps_bound *b)
-{
-    struct str class = fold_lower(&b->r->f, b->present[0] ? bound_word(b, 0).text : STR(""));
-    if (str_find(class, STR("consumer"), 0) < class.n || str_eq(class, STR("__eventfilter")) ||
-        str_eq(class, STR("win32_scheduledjob")))
-        return cmdlet_outside(b);
-    return value_object(&b->r->f, fold_concat(&b->r->f, STR("wmi/"), class), STR_NONE);
 }
