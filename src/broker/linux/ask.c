@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "audit/jsonl.h"
 #include "base/sha256.h"
 #include "broker/desk.h"
 #include "broker/linux/broker.h"
+#include "broker/linux/caller.h"
 
-enum { MOST_ROUNDS = 8, MOST_ANSWERS = 4, MOST_HELD = 256, SHOWN_CMDLINE = 2048 };
+enum { MOST_ROUNDS = 8, MOST_ANSWERS = 4, MOST_HELD = 256 };
 
 /* Where something is, and what: of a name that is free, the folder. */
 struct place {
@@ -98,24 +98,6 @@ static void forget(struct broker_parked *p)
     free(p);
 }
 
-/* The caller's command line, in one line and without what looks like a secret. */
-static void spell_cmdline(pid_t pid, struct buf *out)
-{
-    char path[64], text[SHOWN_CMDLINE];
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text);
-    if (fd >= 0)
-        close(fd);
-    while (n > 0 && text[n - 1] == '\0')
-        n--;
-    for (ssize_t i = 0; i < n; i++)
-        if (text[i] == '\0')
-            text[i] = ' ';
-    if (n > 0)
-        audit_mask(out, (struct str){text, (size_t)n});
-}
-
 /* The earlier answer about this call, for the same subject. */
 static enum broker_ruling answered_before(const struct request *r, const char *key,
                                           const struct place *place)
@@ -174,7 +156,7 @@ enum broker_ruling ask_rule(struct broker *b, struct request *r, const struct as
         return desk_allows(desk, &s) ? BROKER_GRANTS : BROKER_DENIES;
     s.pid = process_caller(b, r);
     s.image = broker_image(r, image, sizeof image);
-    spell_cmdline(r->pid, &cmdline);
+    caller_cmdline(r->pid, &cmdline);
     s.cmdline = buf_str(&cmdline);
     switch (desk_join(desk, &s, &question)) {
     case ASK_RUN:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the policy and reports its answers. */
 #include "broker/linux/broker.h"
+#include "broker/linux/caller.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,10 +116,7 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
 
 struct str broker_image(const struct request *r, char *out, size_t capacity)
 {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/%d/exe", (int)r->pid);
-    ssize_t n = readlink(link, out, capacity);
-    return n > 0 ? (struct str){out, (size_t)n} : STR_NONE;
+    return caller_image(r->pid, out, capacity);
 }
 
 void broker_report_text(struct broker *b, const struct request *r, enum audit_op op,

@@ -151,7 +151,8 @@ struct broker {
     struct str granted; /* a folder where Landlock allows everything; NUL-terminated, empty: none */
     struct str stubs;   /* the folder of stubs, which only print a message; may be empty */
     bool granted_mixed; /* a link was placed in it */
-    struct sockaddr_storage proxy; /* of the two proxy modes: all that can be reached */
+    struct sockaddr_storage proxy;  /* of the two proxy modes: all that can be reached */
+    struct proxy_server *own_proxy; /* NULL: none */
     struct broker_asks asks;
     dev_t terminal;     /* the only one that the command was given; 0: those of this process */
     struct keep *undo;  /* the journal of --undo; NULL: none */

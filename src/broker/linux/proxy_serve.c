@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "broker/linux/caller.h"
 #include "policy/net.h"
 
 enum { GREETING_TIMEOUT_MS = 30000, PIECE = 65536, STACK = 512 * 1024 };
@@ -23,6 +25,7 @@ enum { GREETING_TIMEOUT_MS = 30000, PIECE = 65536, STACK = 512 * 1024 };
 struct client {
     struct proxy_server *server;
     int fd;
+    uint16_t port; /* on its side */
     struct proxy proxy;
 };
 
@@ -50,19 +53,33 @@ static bool flush(struct client *c)
     return sent;
 }
 
+/* The process that connected; 0: unknown. With the lock. */
+static uint32_t caller_of(const struct client *c)
+{
+    size_t at = c->port % PROXY_MOST_CALLERS;
+    return c->port && c->server->callers[at].port == c->port ? c->server->callers[at].pid : 0;
+}
+
+/* With the lock. */
 static void report(struct client *c, struct str target, const struct policy_answer *answer,
                    struct str why, struct str fix)
 {
     struct proxy_server *s = c->server;
     bool allowed = answer->verdict == CORDON_ALLOW;
-    s->event(s->context, &(struct audit_event){.type = allowed ? AUDIT_ALLOW : AUDIT_DENY,
-                                               .op = AUDIT_NET_CONNECT,
-                                               .time = s->now(),
-                                               .target = target,
-                                               .verdict = answer->verdict,
-                                               .rule = str_of(policy_rule_id(answer->rule)),
-                                               .why = why,
-                                               .fix = fix});
+    uint32_t pid = caller_of(c);
+    char image[PATH_MAX];
+    s->event(s->context,
+             &(struct audit_event){.type = allowed ? AUDIT_ALLOW : AUDIT_DENY,
+                                   .op = AUDIT_NET_CONNECT,
+                                   .time = s->now(),
+                                   .pid = pid,
+                                   .image = pid ? caller_image((pid_t)pid, image, sizeof image)
+                                                : STR_NONE,
+                                   .target = target,
+                                   .verdict = answer->verdict,
+                                   .rule = str_of(policy_rule_id(answer->rule)),
+                                   .why = why,
+                                   .fix = fix});
 }
 
 static bool may_dial(const struct policy *policy, const struct policy_peer *peer,
@@ -90,21 +107,29 @@ static bool ask(struct client *c, const struct policy_peer *peer, struct str tar
                 const struct policy_answer *answer)
 {
     struct proxy_server *s = c->server;
-    auto_buf struct buf why = {0}, fix = {0};
+    auto_buf struct buf why = {0}, fix = {0}, cmdline = {0};
+    char image[PATH_MAX];
     if (!s->desk || !ask_can_lift(ASK_CONNECT, answer->rule))
         return false;
     pthread_mutex_lock(&s->lock);
     if (!s->closed)
         policy_net_explain(s->policy, peer, answer, &why, &fix);
+    uint32_t pid = caller_of(c);
     pthread_mutex_unlock(&s->lock);
+    if (pid)
+        caller_cmdline((pid_t)pid, &cmdline);
     return desk_ask(s->desk,
-                    &(struct ask_subject){.kind = ASK_CONNECT,
-                                          .op = AUDIT_NET_CONNECT,
-                                          .target = target,
-                                          .host = peer->host,
-                                          .rule = str_of(policy_rule_id(answer->rule)),
-                                          .why = buf_str(&why),
-                                          .fix = buf_str(&fix)},
+                    &(struct ask_subject){
+                        .kind = ASK_CONNECT,
+                        .op = AUDIT_NET_CONNECT,
+                        .pid = pid,
+                        .image = pid ? caller_image((pid_t)pid, image, sizeof image) : STR_NONE,
+                        .cmdline = buf_str(&cmdline),
+                        .target = target,
+                        .host = peer->host,
+                        .rule = str_of(policy_rule_id(answer->rule)),
+                        .why = buf_str(&why),
+                        .fix = buf_str(&fix)},
                     has_left, c);
 }
 
@@ -298,7 +323,9 @@ static bool thread_new(pthread_t *thread, void *(*work)(void *), void *context)
 static void accept_client(struct proxy_server *s)
 {
     pthread_t thread;
-    int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct sockaddr_in from = {0};
+    socklen_t length = sizeof from;
+    int fd = accept4(s->listener, (struct sockaddr *)&from, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return;
     pthread_mutex_lock(&s->lock);
@@ -309,6 +336,7 @@ static void accept_client(struct proxy_server *s)
     if (c) {
         c->server = s;
         c->fd = fd;
+        c->port = ntohs(from.sin_port);
         proxy_init(&c->proxy, str_of(s->secret));
         if (thread_new(&thread, serve_client, c)) {
             pthread_detach(thread);
@@ -367,6 +395,14 @@ int proxy_start(struct proxy_server *s, struct desk *desk,
     s->now = now;
     s->started = thread_new(&s->thread, serve, s);
     return s->started ? 0 : CORDON_E_CONFINE;
+}
+
+void proxy_note(struct proxy_server *s, uint16_t port, uint32_t pid)
+{
+    pthread_mutex_lock(&s->lock);
+    s->callers[port % PROXY_MOST_CALLERS].port = port;
+    s->callers[port % PROXY_MOST_CALLERS].pid = pid;
+    pthread_mutex_unlock(&s->lock);
 }
 
 void proxy_close(struct proxy_server *s)

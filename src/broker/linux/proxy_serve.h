@@ -11,7 +11,7 @@
 #include "broker/proxy.h"
 #include "policy/rules.h"
 
-enum { PROXY_MOST_CLIENTS = 256, PROXY_MOST_ADDRESSES = 16 };
+enum { PROXY_MOST_CLIENTS = 256, PROXY_MOST_ADDRESSES = 16, PROXY_MOST_CALLERS = 1024 };
 
 struct proxy_server {
     const struct policy *policy;
@@ -31,6 +31,10 @@ struct proxy_server {
     pthread_cond_t ended;
     unsigned clients;
     bool closed; /* policy and callbacks must no longer be used */
+    struct {
+        uint16_t port; /* 0: none */
+        uint32_t pid;
+    } callers[PROXY_MOST_CALLERS]; /* by their port, so that people learn who asks */
 };
 
 /* Listens on 127.0.0.1 with the caller's secret; NULL if it cannot. Call before the fork. */
@@ -40,6 +44,9 @@ struct proxy_server *proxy_open(const struct policy *policy, struct str secret);
 int proxy_start(struct proxy_server *s, struct desk *desk,
                 void (*event)(void *context, const struct audit_event *event), void *context,
                 uint64_t (*now)(void));
+
+/* A process is about to connect from this port. */
+void proxy_note(struct proxy_server *s, uint16_t port, uint32_t pid);
 
 /* Ends every connection; no callback follows. A thread still waiting for name resolution frees the
    rest when it wakes up. NULL is accepted. */

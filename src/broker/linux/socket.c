@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "broker/linux/proxy_serve.h"
 #include "policy/net.h"
 
 static enum policy_net net_of(const struct broker *b)
@@ -252,6 +253,22 @@ static void report_listed(struct broker *b, const struct request *r, const char 
                                                .rule = str_of(policy_rule_id(RULE_NET_ALLOW))});
 }
 
+/* Tells the proxy who is about to connect to it. The socket gets its port now instead of when it
+   connects; one that has a port already keeps it. */
+static void note_caller(struct broker *b, struct request *r)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t length = sizeof here;
+    int fd = b->own_proxy ? request_descriptor(r, (int)r->args[0]) : -1;
+    if (fd < 0)
+        return;
+    bind(fd, (struct sockaddr *)&here, sizeof here);
+    if (getsockname(fd, (struct sockaddr *)&here, &length) == 0 && here.sin_family == AF_INET &&
+        here.sin_port)
+        proxy_note(b->own_proxy, ntohs(here.sin_port), process_caller(b, r));
+    close(fd);
+}
+
 static void connect_internet(struct broker *b, struct request *r,
                              const struct sockaddr_storage *address, socklen_t length)
 {
@@ -264,6 +281,7 @@ static void connect_internet(struct broker *b, struct request *r,
     }
     bool proxied = b->proxy.ss_family != AF_UNSPEC;
     if (proxied && same_peer(address, &b->proxy)) {
+        note_caller(b, r);
         connect_for(b, r, address, length, -1);
         return;
     }

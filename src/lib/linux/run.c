@@ -265,6 +265,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
     broker->context = run;
     broker->now = machine_now_ms;
     broker->proxy = way->address;
+    broker->own_proxy = way->server;
     broker->undo = way->undo;
     broker->asks.desk = asker_desk(way->asker);
     broker->terminal = way->terminal;
