@@ -5,6 +5,7 @@
  * handle of its own, reopened from the same file.
  */
 #include "broker/windows/ask.h"
+#include "broker/windows/index.h"
 
 #include "base/utf.h"
 #include "undo/fs.h"
@@ -117,12 +118,14 @@ static void look_at_target(struct request *r, const struct place *place,
     question->facts.created_by_run = facts_own_repository(r, place->path.text);
 }
 
-static NTSTATUS move_to(const struct subject *from, const struct place *to, ULONG flags, bool link)
+/* file: one that may be renamed, or linked. */
+static NTSTATUS move_to(HANDLE file, const struct place *to, ULONG flags, bool link)
 {
     union {
         struct nt_rename info;
         unsigned char bytes[sizeof(struct nt_rename) + 1024];
     } small;
+    IO_STATUS_BLOCK io;
     bool ex = flags & ~(ULONG)NT_REPLACE_IF_EXISTS;
     ULONG size = (ULONG)offsetof(struct nt_rename, name) + to->leaf.Length;
     if (size + sizeof(WCHAR) > sizeof small)
@@ -135,7 +138,65 @@ static NTSTATUS move_to(const struct subject *from, const struct place *to, ULON
     if (size < sizeof(struct nt_rename))
         size = sizeof(struct nt_rename);
     int class = link ? (ex ? NT_LINK_EX : NT_LINK) : (ex ? NT_RENAME_EX : NT_RENAME);
-    return set_information(from, link ? FILE_WRITE_ATTRIBUTES : DELETE, &small, size, class);
+    return NtSetInformationFile(file, &io, &small, size, (FILE_INFORMATION_CLASS) class);
+}
+
+static NTSTATUS move_subject(const struct subject *from, const struct place *to, ULONG flags,
+                             bool link)
+{
+    HANDLE file;
+    NTSTATUS status = reopen(from->own, link ? FILE_WRITE_ATTRIBUTES : DELETE, &file);
+    if (status < 0)
+        return status;
+    status = move_to(file, to, flags, link);
+    NtClose(file);
+    return status;
+}
+
+/* Decides again if the new name is an index, whose content matters. */
+static void decide_index(struct request *r, const struct subject *from, const struct place *to,
+                         struct policy_request *question, struct policy_answer *answer,
+                         struct index_copy *copy)
+{
+    HANDLE lock;
+    if (reopen(from->own, FILE_READ_DATA, &lock) < 0)
+        return;
+    question->facts.index_judged = index_judge(r, lock, to, copy);
+    NtClose(lock);
+    if (copy->judged)
+        policy_decide_pair(r->broker->policy, &from->question, question, answer);
+    else
+        answer->name = copy->why;
+}
+
+static NTSTATUS mark_deleted(const struct subject *s, ULONG flags);
+
+/* The copy gets the name, and the lock file goes. */
+static void place_index(struct request *r, const struct subject *lock, const struct place *to,
+                        struct index_copy *copy)
+{
+    if (!index_make(r, to, copy))
+        return;
+    if (!undo_rename(r, copy->file, copy->place.path.text, to, false)) {
+        index_drop(r, copy);
+        return;
+    }
+    NTSTATUS status = move_to(copy->file, to, (ULONG)r->wire.numbers[2], false);
+    undo_after(r, status, NULL);
+    request_answer(r, status);
+    if (status < 0) {
+        index_drop(r, copy);
+        request_answer(r, status);
+        return;
+    }
+    if (!undo_remove(r, lock->own, lock->question.path.text))
+        return;
+    status = mark_deleted(lock, NT_DISPOSITION_DELETE | NT_DISPOSITION_POSIX);
+    if (status < 0)
+        status = mark_deleted(lock, NT_DISPOSITION_DELETE);
+    undo_after(r, status, NULL);
+    if (status >= 0)
+        facts_unlinked(r, lock->own, &lock->facts);
 }
 
 static void give_name(struct request *r, bool link)
@@ -145,6 +206,7 @@ static void give_name(struct request *r, bool link)
     struct path name;
     struct policy_request to = {.access = link ? POLICY_LINK_TO : POLICY_RENAME_TO};
     struct policy_answer answer = {0};
+    auto_index_copy struct index_copy copy = {0};
     struct broker *b = r->broker;
     NTSTATUS status = subject_of(r, r->wire.numbers[0], &from);
     if (status >= 0)
@@ -162,6 +224,9 @@ static void give_name(struct request *r, bool link)
     if (place.folder)
         look_at_target(r, &place, &to);
     policy_decide_pair(b->policy, &from.question, &to, &answer);
+    if (answer.rule == RULE_GIT_INDEX && answer.target && !link && place.folder &&
+        !from.facts.directory)
+        decide_index(r, &from, &place, &to, &answer, &copy);
     enum audit_op op = link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME;
     if (answer.verdict != CORDON_ALLOW && place.folder &&
         ask_pair(r, (const HANDLE[]){from.own, place.folder},
@@ -179,9 +244,13 @@ static void give_name(struct request *r, bool link)
         return;
     }
     request_grant(r, op, &to, &answer);
+    if (copy.judged) {
+        place_index(r, &from, &place, &copy);
+        return;
+    }
     if (!undo_rename(r, from.own, from.question.path.text, &place, link))
         return;
-    status = move_to(&from, &place, (ULONG)r->wire.numbers[2], link);
+    status = move_subject(&from, &place, (ULONG)r->wire.numbers[2], link);
     undo_after(r, status, NULL);
     struct file_id id;
     if (status >= 0 && link && facts_id(from.own, &id)) {

@@ -147,8 +147,8 @@ static const struct attempt allowed[] = {
     {"a child of a child of a child", "cmd /c cmd /c cmd /c %P% write new", "+ws\\new", NULL},
     {"an unprotected name", "%P% mkdir .vscode", "+ws\\.vscode", "--unprotect .vscode"},
     {"6 temp", "cmd /c \"echo x> %TEMP%\\t && copy %TEMP%\\t new\"", "=ws\\new|x", NULL},
-    {"a nested commit", "cmd /c \"mkdir repo\\.git\\objects && echo x> repo\\.git\\index\"",
-     "+ws\\repo\\.git\\index", NULL},
+    {"a nested commit", "cmd /c \"mkdir repo\\.git\\objects && echo x> repo\\.git\\index.lock\"",
+     "+ws\\repo\\.git\\index.lock", NULL},
     {"a repository made by the run",
      "cmd /c \"mkdir sub\\.git && echo x> sub\\.git\\config && mkdir sub\\.git\\hooks && echo x> "
      "sub\\.git\\hooks\\h\"",

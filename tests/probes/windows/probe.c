@@ -137,6 +137,27 @@ int do_replace(void)
 {
     return result(MoveFileExW(word(0), word(1), MOVEFILE_REPLACE_EXISTING));
 }
+/* Replaces one file by another, and writes a third into it through a mapping and a handle that it
+   had of the first. */
+int do_replace_and_write(void)
+{
+    char text[4096];
+    DWORD n = 0, written = 0;
+    HANDLE from = open_file(word(2), GENERIC_READ, OPEN_EXISTING, 0);
+    HANDLE file = CreateFileW(word(0), GENERIC_READ | GENERIC_WRITE,
+                              FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                              OPEN_EXISTING, 0, NULL);
+    HANDLE map = CreateFileMappingW(file, NULL, PAGE_READWRITE, 0, sizeof text, NULL);
+    char *view = map ? MapViewOfFile(map, FILE_MAP_WRITE, 0, 0, 0) : NULL;
+    if (!ReadFile(from, text, sizeof text, &n, NULL))
+        return last_error();
+    int code = result(MoveFileExW(word(0), word(1), MOVEFILE_REPLACE_EXISTING));
+    if (view)
+        memcpy(view, text, n);
+    SetFilePointer(file, 0, NULL, FILE_BEGIN);
+    WriteFile(file, text, n, &written, NULL);
+    return code;
+}
 int do_copy(void)
 {
     return result(CopyFileW(word(0), word(1), FALSE));

@@ -4,6 +4,13 @@ const fs = require('fs');
 const path = require('path');
 globalThis.self = globalThis; // the library in one file was made for browsers
 const git = require(process.argv[2]);
+// The library writes the index in place; in a run only a rename replaces one, as git itself does it.
+const writeFile = fs.promises.writeFile;
+fs.promises.writeFile = async (file, ...rest) => {
+  if (path.basename(file) !== 'index') return writeFile(file, ...rest);
+  await writeFile(file + '.lock', ...rest);
+  return fs.promises.rename(file + '.lock', file);
+};
 const dir = process.cwd();
 const author = { name: 'a', email: 'a@example.com', timestamp: 1700000000, timezoneOffset: 0 };
 
