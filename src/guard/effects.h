@@ -124,6 +124,9 @@ struct str guard_folder(const struct guard *g);
 void guard_set_folder(struct guard *g, struct str folder);
 void guard_change_folder(struct guard *g, struct str path);
 
+/* The command is about to run in the sandbox (guard_question.confined). */
+bool guard_is_confined(const struct guard *g);
+
 /* A file (or a registry key) is written: a finding if programs outside run its content, or if
    replaces is set and the file is known to lie outside the roots. */
 void guard_write(struct guard *g, struct str who, struct word target, bool replaces);

@@ -257,6 +257,7 @@ struct reading {
 static int read_as(struct hook *h, struct guard_question *q, struct reading *out)
 {
     struct guard_answer a;
+    q->confined = h->options->wrap && h->tool->kind == TOOL_SHELL;
     int rc = check_ask(h->policy, q, &a);
     if (rc && h->root.n && rc != CORDON_E_NOMEM && !api_has(h->policy, "policy")) {
         /* The event's folder cannot be a root: judged without one, which is never milder. */

@@ -179,6 +179,7 @@ bool run_guard(struct run *run, struct guard_question *question)
     const struct cordon_policy *p = run->policy;
     struct guard_answer answer;
     question->policy = p->policy;
+    question->confined = policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS;
     question->cwd = p->settings.cwd;
     question->read_file = check_read_script;
     question->context = (void *)&p->settings;

@@ -294,6 +294,20 @@ static bool forges_index(const struct question *q, struct str below)
            (r->access != POLICY_RENAME_TO || !r->facts.index_judged);
 }
 
+/* git branch -d and -m write config.lock and rename it; nobody reads it under that name, and it
+   becomes the config only if the broker has seen that nothing but sections of branches differs. */
+static bool is_branch_config(const struct policy_request *r, struct str below)
+{
+    if (!CAN_GUARD || !r->facts.guards_new || r->facts.symlink || r->facts.directory ||
+        r->path.folder)
+        return false;
+    if (str_eq(below, STR("config")))
+        return r->access == POLICY_RENAME_TO && r->facts.config_judged;
+    return str_eq(below, STR("config.lock")) &&
+           (r->access == POLICY_CREATE || r->access == POLICY_WRITE || r->access == POLICY_DELETE ||
+            r->access == POLICY_RENAME_FROM || r->access == POLICY_ATTRIBUTES);
+}
+
 /* Below a git folder under the rules of a commit; below is empty for the folder itself. */
 static enum cordon_verdict decide_commit(struct question *q, struct str below, bool top)
 {
@@ -309,6 +323,8 @@ static enum cordon_verdict decide_commit(struct question *q, struct str below, b
         (top || !revives(r, below)))
         return forges_index(q, below) ? deny(q, RULE_GIT_INDEX, 0)
                                       : allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
+    if (top && is_branch_config(r, below))
+        return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
     if (!top && r->access == POLICY_DELETE && r->facts.takes_head)
         return allow(q, RULE_GIT_REMOVED, ZONE_GIT, 0);
     return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));

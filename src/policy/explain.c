@@ -317,7 +317,9 @@ static void explain_denied(const struct policy_request *r, const struct policy_a
 static void fix_git(const struct policy *policy, const struct policy_request *r, struct buf *fix)
 {
     const struct policy_settings *s = &policy->settings;
-    for (int git = (int)s->git + 1; git <= POLICY_GIT_FULL; git++)
+    /* A lock file that may be written does not mean that the config may. */
+    bool config = str_ends(r->path.text, STR("config.lock"));
+    for (int git = (int)s->git + 1; !config && git <= POLICY_GIT_FULL; git++)
         if (git_helps(policy, r, (enum policy_git)git)) {
             add_mode(s, fix);
             add_git((enum policy_git)git, fix);

@@ -189,7 +189,7 @@ struct policy_facts {
     bool symlink;       /* it is a symbolic link, or becomes one */
     bool takes_head;    /* removing a part of a nested .git removes HEAD first, which disables it */
     bool guards_new;    /* in a root, a .git that the run makes is to hold no commands */
-    bool config_judged; /* POLICY_RENAME_TO of its config: this one holds none */
+    bool config_judged; /* POLICY_RENAME_TO of its config: this one holds none, or no new ones */
     bool index_judged;  /* POLICY_RENAME_TO of an index: its names stay in the working tree */
     struct str existing; /* its deepest existing parent folder, for the remedy; may be empty */
 };

@@ -242,6 +242,11 @@ void nested_copy_free(struct nested_copy *copy);
 bool nested_copy_judge_config(const struct resolved *from, const struct resolved *to,
                               struct nested_copy *out);
 
+/* The same for the config of a repository that was there before: only sections of branches may
+   differ. */
+bool nested_copy_keeps_config(const struct resolved *from, const struct resolved *to,
+                              struct nested_copy *out);
+
 /* made: the repository was made by this run. */
 bool nested_copy_judge_index(const struct resolved *from, const struct resolved *to, bool made,
                              struct nested_copy *out);

@@ -141,7 +141,7 @@ static bool guard_refuses(struct broker *b, struct request *r, struct str progra
                           const struct str *argv, size_t count)
 {
     struct guard_question question = {
-        .argv = argv, .argc = count, .policy = b->policy, .cwd = STR_NONE};
+        .argv = argv, .argc = count, .policy = b->policy, .cwd = STR_NONE, .confined = true};
     struct guard_answer answer;
     char cwd[PATH_MAX];
     auto_resolved struct resolved here = {.parent = -1};

@@ -107,6 +107,15 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
     request_succeed(r, 0);
 }
 
+/* config.lock beside config, both regular files: how git replaces it. */
+static bool is_lock_of(const struct resolved *from, const struct resolved *to)
+{
+    size_t n = strlen(to->path);
+    return str_eq(str_of(to->leaf), STR("config")) && to->exists && S_ISREG(to->st.st_mode) &&
+           S_ISREG(from->st.st_mode) && strncmp(from->path, to->path, n) == 0 &&
+           strcmp(from->path + n, ".lock") == 0;
+}
+
 /* Decides again if the second end is a config or an index, whose content matters. */
 static void decide_content(struct broker *b, const struct resolved *from, const struct resolved *to,
                            struct policy_request questions[2], struct policy_answer *answer,
@@ -119,6 +128,8 @@ static void decide_content(struct broker *b, const struct resolved *from, const 
         facts->config_judged = nested_copy_judge_config(from, to, copy);
     else if (answer->rule == RULE_GIT_INDEX)
         facts->index_judged = nested_copy_judge_index(from, to, facts->created_by_run, copy);
+    else if (answer->rule == RULE_PROTECTED_GIT && is_lock_of(from, to))
+        facts->config_judged = nested_copy_keeps_config(from, to, copy);
     else
         return;
     if (copy->judged)
@@ -143,6 +154,8 @@ static bool allows_pair(struct broker *b, struct request *r, const struct resolv
         decide_content(b, from, to, questions, &answer, copy);
     if (answer.verdict == CORDON_ALLOW)
         return true;
+    if (copy)
+        copy->judged = false;
     if (!answer.other_device)
         switch (
             ask_pair(b, r, (const struct resolved *const[]){from, to}, questions, op, &answer)) {

@@ -133,3 +133,68 @@ bool git_config_is_harmless(struct str text, char key[GIT_CONFIG_KEY])
     }
     return true;
 }
+
+/* ---- branches ---- */
+
+static struct str take_line(struct str *rest)
+{
+    size_t end = str_find_char(*rest, '\n', 0);
+    struct str line = str_slice(*rest, 0, end < rest->n ? end + 1 : end);
+    *rest = str_from(*rest, line.n);
+    return line;
+}
+
+/* A line that begins a section, whatever follows on it. */
+static bool is_header(struct str line)
+{
+    size_t i = 0;
+    while (i < line.n && (line.p[i] == ' ' || line.p[i] == '\t'))
+        i++;
+    return i < line.n && line.p[i] == '[';
+}
+
+/* [branch "name"] and nothing else on the line. */
+static bool is_branch(struct str line)
+{
+    const struct str head = STR("[branch \""), tail = STR("\"]\n");
+    if (!str_starts(line, head) || !str_ends(line, tail) || line.n <= head.n + tail.n)
+        return false;
+    for (size_t i = head.n; i < line.n - tail.n; i++)
+        if (line.p[i] == '"' || line.p[i] == '\\' || (unsigned char)line.p[i] < ' ')
+            return false;
+    return true;
+}
+
+/* The lines up to the next section. */
+static struct str take_body(struct str *rest)
+{
+    struct str before = *rest, look = *rest;
+    while (look.n) {
+        struct str line = take_line(&look);
+        if (is_header(line))
+            break;
+        *rest = look;
+    }
+    return str_slice(before, 0, before.n - rest->n);
+}
+
+bool git_config_keeps_all_but_branches(struct str old, struct str new)
+{
+    /* A line that goes on in the next one could make a section look like another. */
+    if (str_find(old, STR("\\\n"), 0) < old.n || str_find(old, STR("\\\r"), 0) < old.n)
+        return str_eq(old, new);
+    while (old.n) {
+        struct str line = take_line(&old), after = new, other = take_line(&after);
+        if (!is_branch(line)) {
+            if (!str_eq(line, other))
+                return false;
+            new = after;
+            continue;
+        }
+        /* Kept, or kept under another name; otherwise it is gone. */
+        struct str body = take_body(&old);
+        if (is_branch(other) && str_eq(take_body(&after), body))
+            new = after;
+    }
+    return new.n == 0;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files that git obeys, and writes by renaming a lock file: the config of a repository that the run
- * makes, and every index. That is the only way in. What is judged is a copy, and the copy is what
+ * makes, with --git=commit the sections of branches in one that was there before, and every index. That is the only way in. What is judged is a copy, and the copy is what
  * gets the name: the run may hold the lock file open for writing, or know it by another name.
  */
 #include <errno.h>
@@ -11,6 +11,7 @@
 
 #include "broker/git_index.h"
 #include "broker/linux/broker.h"
+#include "policy/names.h"
 
 /* Reads a file whole; false if it holds more than most, or grows meanwhile. */
 static bool read_all(int fd, const struct stat *st, size_t most, struct buf *out)
@@ -72,6 +73,17 @@ bool nested_copy_judge_config(const struct resolved *from, const struct resolved
         strcpy(key, "another object format");
     }
     memcpy(out->why, key, sizeof key);
+    return out->judged;
+}
+
+bool nested_copy_keeps_config(const struct resolved *from, const struct resolved *to,
+                              struct nested_copy *out)
+{
+    struct nested_copy old = {0};
+    snprintf(out->why, sizeof out->why, "%s", protected_spelled(PROTECTED_GIT));
+    out->judged = read_lock(from, GIT_CONFIG_MOST, out) && read_lock(to, GIT_CONFIG_MOST, &old) &&
+                  git_config_keeps_all_but_branches(buf_str(&old.text), buf_str(&out->text));
+    nested_copy_free(&old);
     return out->judged;
 }
 

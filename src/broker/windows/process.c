@@ -78,7 +78,7 @@ static enum ask_ruling ask_command(struct request *r, const struct program *p,
 static bool guard_refuses(struct request *r, const struct program *p, struct str cmdline)
 {
     struct broker *b = r->broker;
-    struct guard_question question = {.cmdline = cmdline, .policy = b->policy};
+    struct guard_question question = {.cmdline = cmdline, .policy = b->policy, .confined = true};
     struct guard_answer answer;
     auto_buf struct buf target = {0}, fix = {0};
     struct ask_subject s = {.kind = ASK_COMMAND, .op = AUDIT_GUARD};

@@ -271,7 +271,7 @@ static void note_files(struct bash_reader *b, const struct bash_node *node, stru
             continue;
         struct word file = {bash_expand_text(b, r->word), r->word->start, r->word->end, false};
         struct str content = bash_node_output(b, node, input);
-        guard_write(b->g, STR("the redirection"), file, true);
+        guard_write(b->g, STR("the redirection"), file, !guard_is_confined(b->g));
         if (str_eq(content, STR("\xFF")))
             guard_wrote_unknown(b->g, file.text);
         else if (content.n)

@@ -215,6 +215,11 @@ static bool is_disk(struct str path)
     return false;
 }
 
+bool guard_is_confined(const struct guard *g)
+{
+    return g->question.confined;
+}
+
 void guard_write(struct guard *g, struct str who, struct word target, bool replaces)
 {
     struct str path = guard_from_start(g, str_trim(target.text));

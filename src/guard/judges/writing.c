@@ -47,7 +47,7 @@ void judge_tee(struct guard *g, const struct guard_call *call)
         struct word file = call->words[i];
         if (file.text.n == 0 || file.text.p[0] == '-')
             continue;
-        guard_write(g, STR("tee"), file, true);
+        guard_write(g, STR("tee"), file, !guard_is_confined(g));
         if (call->input.text.p)
             guard_wrote(g, file.text, call->input.text, append);
     }

@@ -197,6 +197,7 @@ static bool first_refused(struct run *run, struct asker *asker, struct arena *ar
             return run_refuse_tool(run, &program);
     }
     command->policy = policy;
+    command->confined = true;
     buf_reset(&fix);
     if (guard_check(run->policy->guard, command, &guard) || guard.verdict != CORDON_ASK)
         return false; /* run_guard has told */

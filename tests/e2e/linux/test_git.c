@@ -351,6 +351,64 @@ static void test_linked(void)
     }
 }
 
+/* git branch -d and -m write the config: as a whole, or not at all, and nothing else of it. */
+static void test_branches(void)
+{
+    static const struct {
+        const char *what, *options, *script, *effect;
+        int code;
+    } branches[] = {
+        {"deleted with its section", "--git=commit", "git branch -qD gone",
+         "! git rev-parse -q --verify gone && ! grep -q gone .git/config && grep -q old "
+         ".git/config",
+         0},
+        {"one without a section", "--git=commit", "git branch -q x && git branch -qD x",
+         "! git rev-parse -q --verify x && grep -q gone .git/config", 0},
+        {"renamed with its section", "--git=commit", "git branch -m gone new",
+         "git rev-parse -q --verify new && grep -q 'branch .new' .git/config && ! grep -q 'branch "
+         ".gone' .git/config",
+         0},
+        {"renamed with --git=full", "--git=full", "git branch -m gone new",
+         "git rev-parse -q --verify new && grep -q 'branch .new' .git/config", 0},
+        {"not deleted by default, whole", "", "git branch -qD gone",
+         "git rev-parse -q --verify gone && grep -q gone .git/config", 1},
+        {"not renamed by default, whole", "", "git branch -m gone new",
+         "git rev-parse -q --verify gone && ! git rev-parse -q --verify new && grep -q 'branch "
+         ".gone' .git/config",
+         128},
+        {"no key is set", "--git=commit", "git config core.fsmonitor x",
+         "! grep -q fsmonitor .git/config && test ! -e .git/config.lock", 4},
+        {"no key is set with --git=full", "--git=full", "git config alias.x y",
+         "! grep -q alias .git/config", 4},
+        {"no section is added", "--git=commit", "git config branch.main.remote evil",
+         "! grep -q evil .git/config", 4},
+        {"nothing is written into it", "--git=commit", "echo evil >> .git/config",
+         "! grep -q evil .git/config", 2},
+        {"no other file takes its place", "--git=full",
+         "cp .git/config x; echo evil >> x; mv -f x .git/config", "! grep -q evil .git/config", 1},
+        {"not even the same one by another name", "--git=full",
+         "cp .git/config x; mv -f x .git/config", "! grep -q evil .git/config", 1},
+        {"a writer of the lock file that goes on", "--git=commit",
+         "cp .git/config .git/config.lock; exec 3>> .git/config.lock; mv .git/config.lock "
+         ".git/config; echo evil >&3",
+         "! grep -q evil .git/config && grep -q gone .git/config", 0},
+        {"no second name of the lock file", "--git=commit",
+         "cp .git/config .git/config.lock; ln .git/config.lock x", "test ! -e x", 1},
+        {"no link as a lock file", "--git=commit", "ln -s ../f1 .git/config.lock",
+         "test ! -L .git/config.lock", 1},
+        {"not moved away", "--git=full", "mv .git/config .git/config.lock", "test -e .git/config",
+         1},
+    };
+    for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
+        fresh();
+        sh("ws", "git config branch.gone.remote o; git config branch.old.remote o");
+        int code = sh("ws", "'%s' run --quiet %s -- sh -ec '%s'", cordon, branches[i].options,
+                      branches[i].script);
+        ok(code == branches[i].code && sh("ws", "%s", branches[i].effect) == 0,
+           "a branch and the config: %s %s (%d)", branches[i].what, branches[i].options, code);
+    }
+}
+
 int main(void)
 {
     if (!box_make("git-test"))
@@ -365,5 +423,6 @@ int main(void)
     test_plants();
     test_new();
     test_linked();
+    test_branches();
     return box_done();
 }

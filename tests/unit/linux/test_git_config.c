@@ -4,6 +4,46 @@
 
 #include "tap.h"
 
+#define CORE "[core]\n\tbare = false\n\tsshCommand = x\n"
+#define A "[branch \"a\"]\n\tremote = o\n\tmerge = refs/heads/a\n"
+#define B "[branch \"b\"]\n\tremote = p\n"
+
+/* What git branch -d and -m make of a config, and what is more than that. */
+static const struct {
+    const char *old, *new;
+    bool kept;
+} branches[] = {
+    {CORE A B, CORE A B, true},
+    {CORE A B, CORE A, true},
+    {CORE A B, CORE B, true},
+    {CORE A B, CORE, true},
+    {A CORE B, CORE B, true},
+    {CORE A "[x]\n\ty = z\n" B, CORE "[x]\n\ty = z\n", true},
+    {CORE A B, CORE "[branch \"c\"]\n\tremote = o\n\tmerge = refs/heads/a\n" B, true},
+    {CORE A B, CORE "[branch \"c\"]\n\tremote = p\n", true},
+    {"", "", true},
+    {CORE, "", false},
+    {"", A, false},
+    {CORE A, CORE A B, false},
+    {CORE A, CORE A A, false},
+    {CORE A, CORE B, false},
+    {CORE A, CORE A "[core]\n", false},
+    {CORE A, "[core]\n\tbare = false\n" A, false},
+    {CORE A, "[core]\n\tbare = false\n\tsshCommand = y\n" A, false},
+    {CORE A, A CORE, false},
+    {CORE A, CORE "[branch \"a\"]\n\tremote = o\n\tmerge = refs/heads/b\n", false},
+    {CORE A, CORE "[branch \"a\"]\n\tremote = o\n\tmerge = refs/heads/a\n\tx = y\n", false},
+    {CORE A, CORE "[branch \"a\"] [core] fsmonitor = x\n\tremote = o\n", false},
+    {CORE A, CORE "[branch \"a\"] [core \"b\"]\n\tremote = o\n\tmerge = refs/heads/a\n", false},
+    {CORE A, CORE "[branch \"a\\\"]\n\tremote = o\n\tmerge = refs/heads/a\n", false},
+    {CORE "[branch]\n\tautosetuprebase = always\n", CORE, false},
+    {CORE "[branch \"a\"] remote = o\n", CORE, false},
+    {"[alias]\n\tx = \\\n" A CORE, "[alias]\n\tx = \\\n" CORE, false},
+    {"[alias]\n\tx = \\\n" A CORE, "[alias]\n\tx = \\\n" A CORE, true},
+    {"[alias]\n\tx = \\\r\n" A CORE, "[alias]\n\tx = \\\r\n" CORE, false},
+    {A, "[branch \"a\"]\n\tremote = o\n\tmerge = refs/heads/a", false},
+};
+
 static const char *const harmless[] = {
     "",
     "\n",
@@ -72,6 +112,10 @@ static const struct {
 
 int main(void)
 {
+    for (size_t i = 0; i < sizeof branches / sizeof *branches; i++)
+        ok(git_config_keeps_all_but_branches(str_of(branches[i].old), str_of(branches[i].new)) ==
+               branches[i].kept,
+           "branches, row %u: %s", (unsigned)i, branches[i].kept ? "kept" : "refused");
     char key[GIT_CONFIG_KEY];
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
         ok(git_config_is_harmless(str_of(harmless[i]), key), "harmless: %zu", i);
