@@ -211,6 +211,9 @@ static void make_wishes(struct wish *w, const struct learn *l, struct cordon_pol
         const struct learn_denial *d = &l->denials[i];
         if (!d->answered && path_is_below(PATH_POSIX, l->closed, d->target))
             continue;
+        /* The whole network is never learned, and nothing less helps here. */
+        if (has_option(d->fix, "--net=on"))
+            continue;
         bool outside =
             str_eq(d->rule, STR("roots.outside")) || str_eq(d->rule, STR("mode.read-only"));
         bool git = str_eq(d->rule, STR("protected.git")) || str_eq(d->rule, STR("git.commands"));

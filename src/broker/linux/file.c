@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
+#include "launch/linux/folder.h"
 
 /* --create-root made the folder that the command would make itself: its first mkdir succeeds. */
 static bool takes_made_root(struct broker *b, const struct resolved *where)
@@ -58,6 +59,19 @@ static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t pa
     request_succeed(r, 0);
 }
 
+/* git stash tries to remove a .git that is full: the kernel's own answer, which is no denial. */
+static bool is_full_git(const struct resolved *where)
+{
+    if (!str_eqi(str_of(where->leaf), STR(".git")) || !S_ISDIR(where->st.st_mode))
+        return false;
+    int fd = openat(where->parent, where->leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct folder names = folder_of(fd);
+    bool full = fd >= 0 && folder_next(&names);
+    if (fd >= 0)
+        close(fd);
+    return full;
+}
+
 static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t path, int flags)
 {
     auto_resolved struct resolved where = {.parent = -1};
@@ -76,6 +90,10 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
         rc = flags & AT_REMOVEDIR ? -EINVAL : -EISDIR;
     if (rc) {
         request_fail(r, -rc);
+        return;
+    }
+    if ((flags & AT_REMOVEDIR) && is_full_git(&where)) {
+        request_fail(r, ENOTEMPTY);
         return;
     }
     enum policy_rule rule;

@@ -109,6 +109,7 @@ static void test_kinds(void)
     ok(says(&out, "still denied: process.start") &&
            says(&out, "not learned, because it opens more than this: --allow-tool ssh --net=on"),
        "one that needs the whole network: said");
+    ok(!says(&out, "to allow what was denied"), "and not half opened");
     learn("", "echo x > \"../other/a \\$b/c\"", &out);
     ok(again("echo x > \"../other/a \\$b/c\"", &out) == 0, "blanks and $ in a folder's name");
     learn("--deny-read @credentials --deny-read sub", "true", &out);

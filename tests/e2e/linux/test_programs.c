@@ -44,7 +44,7 @@ static const struct program programs[] = {
      "tempfile.mkdtemp(dir=\\\".\\\"); open(d + \\\"/x\\\", \\\"w\\\").write(\\\"1\\\"); "
      "shutil.copytree(d, \\\"copy\\\"); shutil.rmtree(d); os.replace(\\\"copy/x\\\", "
      "\\\"copy/y\\\")\"",
-     "--root . --root /dev/shm"},
+     NULL},
     {"node",
      "node -e \"const {Worker,isMainThread,parentPort} = require(\\\"worker_threads\\\"); const fs "
      "= "
