@@ -238,65 +238,50 @@ static bool assignable(const struct ps_node *node)
     }
 }
 
-/* One pipeline without && and ||. */
-static struct ps_node *parse_one(struct ps_parser *p)
+/* target = value, from the operator on. */
+static struct ps_node *parse_assignment(struct ps_parser *p, struct ps_node *target)
 {
-    p->mode = PS_EXPRESSION_MODE;
-    uint32_t start = ps_peek(p).start;
-    struct ps_node *first = ps_parse_expression(p);
-    p->mode = PS_EXPRESSION_MODE;
-    if (first) {
-        struct ps_token t = ps_peek(p);
-        if (t.kind == T_ASSIGN) {
-            if (t.op == OP_COALESCE) {
-                p->differs = true;
-                if (p->version < 7)
-                    p->error = true;
-            }
-            if (!assignable(first))
-                p->error = true;
-            ps_next(p);
-            ps_skip_newlines(p);
-            p->mode = PS_COMMAND_MODE;
-            struct ps_node *assign = ps_node(p, PS_ASSIGN, first->start, t.end);
-            struct ps_node *value = ps_enter(p) ? ps_parse_statement(p) : NULL;
-            if (!p->stopped)
-                ps_leave(p);
-            if (!value)
-                p->error = true;
-            if (!assign)
-                return NULL;
-            assign->op = t.op;
-            assign->a = first;
-            assign->b = value;
-            if (value)
-                assign->end = value->end;
-            return assign;
-        }
-        p->mode = PS_COMMAND_MODE;
-        struct ps_list redirections = {0};
-        for (t = ps_peek(p); t.kind == T_REDIRECT || t.kind == T_MERGE || t.kind == T_INPUT;
-             t = ps_peek(p)) {
-            parse_redirection(p, t, &redirections);
-            first->flags |= PS_REDIRECTED;
-        }
-        if (redirections.first) {
-            struct ps_node *pipeline = ps_node(p, PS_PIPELINE, start, p->pos);
-            if (!pipeline)
-                return NULL;
-            pipeline->b = redirections.first;
-            pipeline->a = first;
-            if (ps_peek(p).kind != T_PIPE)
-                return pipeline;
-        }
-    } else {
-        first = parse_command(p);
-        if (!first)
-            return NULL;
+    struct ps_token t = ps_next(p);
+    if (t.op == OP_COALESCE) {
+        p->differs = true;
+        if (p->version < 7)
+            p->error = true;
     }
+    if (!assignable(target))
+        p->error = true;
+    ps_skip_newlines(p);
     p->mode = PS_COMMAND_MODE;
-    if (ps_peek(p).kind != T_PIPE && !pipe_on_next_line(p))
-        return first;
+    struct ps_node *assign = ps_node(p, PS_ASSIGN, target->start, t.end);
+    struct ps_node *value = ps_enter(p) ? ps_parse_statement(p) : NULL;
+    if (!p->stopped)
+        ps_leave(p);
+    if (!value)
+        p->error = true;
+    if (!assign)
+        return NULL;
+    assign->op = t.op;
+    assign->a = target;
+    assign->b = value;
+    if (value)
+        assign->end = value->end;
+    return assign;
+}
+
+/* The redirections of an expression that stands first. */
+static struct ps_list parse_redirections(struct ps_parser *p, struct ps_node *first)
+{
+    struct ps_list redirections = {0};
+    for (struct ps_token t = ps_peek(p);
+         t.kind == T_REDIRECT || t.kind == T_MERGE || t.kind == T_INPUT; t = ps_peek(p)) {
+        parse_redirection(p, t, &redirections);
+        first->flags |= PS_REDIRECTED;
+    }
+    return redirections;
+}
+
+/* The commands after the first one, each behind a |. */
+static struct ps_node *parse_elements(struct ps_parser *p, struct ps_node *first, uint32_t start)
+{
     struct ps_list elements = {0};
     struct ps_node *pipeline = ps_node(p, PS_PIPELINE, start, p->pos);
     ps_append(&elements, first);
@@ -321,6 +306,38 @@ static struct ps_node *parse_one(struct ps_parser *p)
     if (elements.last)
         pipeline->end = elements.last->end;
     return pipeline;
+}
+
+/* One pipeline without && and ||. */
+static struct ps_node *parse_one(struct ps_parser *p)
+{
+    p->mode = PS_EXPRESSION_MODE;
+    uint32_t start = ps_peek(p).start;
+    struct ps_node *first = ps_parse_expression(p);
+    p->mode = PS_EXPRESSION_MODE;
+    if (first && ps_peek(p).kind == T_ASSIGN)
+        return parse_assignment(p, first);
+    if (first) {
+        p->mode = PS_COMMAND_MODE;
+        struct ps_list redirections = parse_redirections(p, first);
+        if (redirections.first) {
+            struct ps_node *pipeline = ps_node(p, PS_PIPELINE, start, p->pos);
+            if (!pipeline)
+                return NULL;
+            pipeline->b = redirections.first;
+            pipeline->a = first;
+            if (ps_peek(p).kind != T_PIPE)
+                return pipeline;
+        }
+    } else {
+        first = parse_command(p);
+        if (!first)
+            return NULL;
+    }
+    p->mode = PS_COMMAND_MODE;
+    if (ps_peek(p).kind != T_PIPE && !pipe_on_next_line(p))
+        return first;
+    return parse_elements(p, first, start);
 }
 
 struct ps_node *ps_parse_pipeline(struct ps_parser *p)

@@ -334,11 +334,88 @@ static struct ps_node *parse_member_name(struct ps_parser *p)
     return name;
 }
 
+/* The expression in an index, behind its bracket. */
+static struct ps_node *parse_index_value(struct ps_parser *p)
+{
+    bool saved_comma = p->no_comma, saved_ternary = p->in_ternary;
+    enum ps_mode saved_mode = p->mode;
+    p->no_comma = p->in_ternary = false;
+    p->mode = PS_EXPRESSION_MODE;
+    ps_skip_newlines(p);
+    struct ps_node *inner = ps_parse_expression(p);
+    if (!inner)
+        p->error = true;
+    ps_skip_newlines(p);
+    expect(p, T_RBRACKET);
+    p->no_comma = saved_comma;
+    p->in_ternary = saved_ternary;
+    p->mode = saved_mode;
+    return inner;
+}
+
+/* node[…], of which length characters are the bracket; NULL without memory. */
+static struct ps_node *parse_index(struct ps_parser *p, struct ps_node *node, uint32_t length,
+                                   uint8_t flags)
+{
+    p->pos += length;
+    struct ps_node *index = ps_node(p, PS_INDEX, node->start, p->pos);
+    struct ps_node *inner = parse_index_value(p);
+    if (!index)
+        return NULL;
+    index->a = node;
+    index->b = inner;
+    index->flags = flags;
+    /* $x.Foo[int](…): type arguments, then the call */
+    if (here(p, 0) == '(' && node->kind == PS_MEMBER) {
+        index = node;
+        index->kind = PS_CALL;
+        p->pos++;
+        index->c = parse_arguments(p, T_RPAREN, false);
+    }
+    set_end(p, index);
+    return index;
+}
+
+/* node.name or node::name, of which length characters are the dots, with its arguments; NULL
+   without memory. */
+static struct ps_node *parse_member(struct ps_parser *p, struct ps_node *node, uint32_t length,
+                                    uint8_t flags)
+{
+    p->pos += length;
+    struct ps_node *member = ps_node(p, PS_MEMBER, node->start, p->pos);
+    if (!member)
+        return NULL;
+    member->a = node;
+    member->flags = flags;
+    member->b = parse_member_name(p);
+    if (here(p, 0) == '(') {
+        p->pos++;
+        member->kind = PS_CALL;
+        member->c = parse_arguments(p, T_RPAREN, false);
+    } else if (here(p, 0) == '{' && p->mode == PS_EXPRESSION_MODE) {
+        member->kind = PS_CALL;
+        enum ps_mode saved = p->mode;
+        struct ps_token t = ps_next(p);
+        member->c = ps_parse_block(p, t.start);
+        p->mode = saved;
+    }
+    set_end(p, member);
+    return member;
+}
+
+/* In an argument a dot at its end is text: blanks or the line's end follow the length characters. */
+static bool ends_argument(const struct ps_parser *p, uint32_t length)
+{
+    uint32_t after = p->pos + length;
+    return p->mode == PS_COMMAND_MODE &&
+           (after >= p->text.n || (ps_class(ps_char(p->text, &after)) & PS_BLANK) ||
+            here(p, length) == '\n' || here(p, length) == '\r');
+}
+
 /* Members, calls and indexes stuck to a primary expression. */
 static struct ps_node *parse_members(struct ps_parser *p, struct ps_node *node)
 {
     for (unsigned links = 0; node && !p->stopped; links++) {
-        uint32_t start = node->start;
         if (links > PS_MAX_LINKS) {
             p->stopped = true;
             guard_limit(p->g, (struct word){.start = node->start, .end = node->end});
@@ -348,7 +425,7 @@ static struct ps_node *parse_members(struct ps_parser *p, struct ps_node *node)
             ps_skip_block_comments(p);
         char c = here(p, 0);
         uint8_t flags = 0;
-        uint32_t length;
+        uint32_t length = 1;
         if (c == '?' && (here(p, 1) == '.' || here(p, 1) == '[')) {
             p->differs = true;
             if (p->version < 7)
@@ -359,71 +436,15 @@ static struct ps_node *parse_members(struct ps_parser *p, struct ps_node *node)
         } else if (c == ':' && here(p, 1) == ':') {
             flags = PS_STATIC;
             length = 2;
-        } else {
-            length = 1;
         }
-        if (c == '[') {
-            p->pos += length;
-            struct ps_node *index = ps_node(p, PS_INDEX, start, p->pos);
-            bool saved_comma = p->no_comma, saved_ternary = p->in_ternary;
-            enum ps_mode saved_mode = p->mode;
-            p->no_comma = p->in_ternary = false;
-            p->mode = PS_EXPRESSION_MODE;
-            ps_skip_newlines(p);
-            struct ps_node *inner = ps_parse_expression(p);
-            if (!inner)
-                p->error = true;
-            ps_skip_newlines(p);
-            expect(p, T_RBRACKET);
-            p->no_comma = saved_comma;
-            p->in_ternary = saved_ternary;
-            p->mode = saved_mode;
-            if (!index)
-                return node;
-            index->a = node;
-            index->b = inner;
-            index->flags = flags;
-            node = index;
-            /* $x.Foo[int](…): type arguments, then the call */
-            if (here(p, 0) == '(' && node->a->kind == PS_MEMBER) {
-                node = node->a;
-                node->kind = PS_CALL;
-                p->pos++;
-                node->c = parse_arguments(p, T_RPAREN, false);
-            }
-            set_end(p, node);
-            continue;
-        }
-        if (c != '.' && flags != PS_STATIC)
+        bool dot = c == '.' && !(flags == 0 && here(p, 1) == '.'); /* .. is a range */
+        if (c != '[' && ((!dot && flags != PS_STATIC) || ends_argument(p, length)))
             break;
-        if (c == '.' && !flags && here(p, 1) == '.')
-            break;
-        if (p->mode == PS_COMMAND_MODE) {
-            uint32_t after = p->pos + length;
-            if (after >= p->text.n || (ps_class(ps_char(p->text, &after)) & PS_BLANK) ||
-                here(p, length) == '\n' || here(p, length) == '\r')
-                break;
-        }
-        p->pos += length;
-        struct ps_node *member = ps_node(p, PS_MEMBER, start, p->pos);
-        if (!member)
+        struct ps_node *longer =
+            c == '[' ? parse_index(p, node, length, flags) : parse_member(p, node, length, flags);
+        if (!longer)
             return node;
-        member->a = node;
-        member->flags = flags;
-        member->b = parse_member_name(p);
-        if (here(p, 0) == '(') {
-            p->pos++;
-            member->kind = PS_CALL;
-            member->c = parse_arguments(p, T_RPAREN, false);
-        } else if (here(p, 0) == '{' && p->mode == PS_EXPRESSION_MODE) {
-            member->kind = PS_CALL;
-            enum ps_mode saved = p->mode;
-            struct ps_token t = ps_next(p);
-            member->c = ps_parse_block(p, t.start);
-            p->mode = saved;
-        }
-        set_end(p, member);
-        node = member;
+        node = longer;
     }
     return node;
 }

@@ -136,67 +136,80 @@ static const char *const method_names[M_COUNT] = {
     "tochararray", "tolower",  "tolowerinvariant", "tostring", "toupper",      "toupperinvariant",
     "trim",        "trimend",  "trimstart",        "chars",    "getenumerator"};
 
-static bool string_method(struct fold *f, struct str text, struct str name,
-                          const struct value *args, size_t count, struct value *out)
+/* Whether, and where, a text holds another. */
+static struct value search_method(int method, struct str text, struct str first,
+                                  const struct value *args, size_t count)
+{
+    size_t from = 0;
+    switch (method) {
+    case M_CONTAINS: return value_bool(str_find(text, first, 0) < text.n);
+    case M_ENDSWITH: return value_bool(count > 1 ? str_endsi(text, first) : str_ends(text, first));
+    case M_STARTSWITH:
+        return value_bool(count > 1 ? str_startsi(text, first) : str_starts(text, first));
+    default: break; /* M_INDEXOF */
+    }
+    if (!fold_ascii(text) || count > 2 || (count == 2 && !number_at(args, count, 1, text.n, &from)))
+        return value_unknown();
+    size_t hit = str_find(text, first, from);
+    return value_number(hit < text.n ? (double)hit : -1);
+}
+
+/* Methods that take places: in a text whose characters are bytes. */
+static struct value place_method(struct fold *f, int method, struct str text, struct str second,
+                                 const struct value *args, size_t count)
+{
+    size_t from, length;
+    bool pads = method == M_PADLEFT || method == M_PADRIGHT;
+    if (pads)
+        return number_at(args, count, 0, FOLD_MAX_TEXT, &length)
+                   ? pad(f, text, (double)length, second, method == M_PADLEFT)
+                   : value_unknown();
+    if (!number_at(args, count, 0, text.n, &from))
+        return method == M_SUBSTRING ? value_string(STR("\xFF")) : value_unknown();
+    struct str before = str_slice(text, 0, from);
+    if (method == M_INSERT)
+        return value_string(fold_concat(f, fold_concat(f, before, second), str_from(text, from)));
+    if (!number_at(args, count, 1, text.n - from, &length))
+        length = text.n - from;
+    if (method == M_REMOVE)
+        return value_string(fold_concat(f, before, str_from(text, from + length)));
+    return value_string(str_slice(text, from, from + length)); /* M_SUBSTRING */
+}
+
+static int method_of(struct str name)
 {
     int method = 0;
     while (method < M_COUNT && !str_eqi(name, str_of(method_names[method])))
         method++;
+    return method;
+}
+
+static bool string_method(struct fold *f, struct str text, struct str name,
+                          const struct value *args, size_t count, struct value *out)
+{
+    int method = method_of(name);
     if (method == M_COUNT)
         return false;
     struct str first = count ? value_text(f, args[0]) : STR("");
     struct str second = count > 1 ? value_text(f, args[1]) : STR("");
     bool known = !str_has_char(text, GUARD_HOLE) && !str_has_char(first, GUARD_HOLE);
-    bool places = known && fold_ascii(text); /* that count in bytes as in characters */
     struct str set = count ? character_set(f, args[0]) : STR("");
-    size_t from, length;
     *out = value_unknown();
     switch (method) {
     case M_CONTAINS:
-        if (known)
-            *out = value_bool(str_find(text, first, 0) < text.n);
-        break;
     case M_ENDSWITH:
-        if (known)
-            *out = value_bool(count > 1 ? str_endsi(text, first) : str_ends(text, first));
-        break;
     case M_STARTSWITH:
-        if (known)
-            *out = value_bool(count > 1 ? str_startsi(text, first) : str_starts(text, first));
-        break;
     case M_INDEXOF:
-        from = 0;
-        if (places && (count < 2 || number_at(args, count, 1, text.n, &from)) && count < 3) {
-            size_t hit = str_find(text, first, from);
-            *out = value_number(hit < text.n ? (double)hit : -1);
-        }
+        if (known)
+            *out = search_method(method, text, first, args, count);
         break;
+    case M_SUBSTRING: *out = value_string(STR("\xFF")); /* fall through */
     case M_INSERT:
-        if (places && number_at(args, count, 0, text.n, &from))
-            *out = value_string(fold_concat(f, fold_concat(f, str_slice(text, 0, from), second),
-                                            str_from(text, from)));
-        break;
     case M_REMOVE:
-        if (places && number_at(args, count, 0, text.n, &from)) {
-            if (!number_at(args, count, 1, text.n - from, &length))
-                length = text.n - from;
-            *out = value_string(
-                fold_concat(f, str_slice(text, 0, from), str_from(text, from + length)));
-        }
-        break;
-    case M_SUBSTRING:
-        if (places && number_at(args, count, 0, text.n, &from)) {
-            if (!number_at(args, count, 1, text.n - from, &length))
-                length = text.n - from;
-            *out = value_string(str_slice(text, from, from + length));
-        } else {
-            *out = value_string(STR("\xFF"));
-        }
-        break;
     case M_PADLEFT:
     case M_PADRIGHT:
-        if (places && number_at(args, count, 0, FOLD_MAX_TEXT, &length))
-            *out = pad(f, text, (double)length, second, method == M_PADLEFT);
+        if (known && fold_ascii(text))
+            *out = place_method(f, method, text, second, args, count);
         break;
     case M_REPLACE:
         *out = count > 1 ? replace_text(f, text, first, second) : value_unknown();

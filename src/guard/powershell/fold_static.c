@@ -304,108 +304,131 @@ struct value fold_special_folder(struct fold *f, struct value folder)
     return value_unknown();
 }
 
+/* A method of an encoding object. */
+static struct value encoding_method(struct fold *f, struct str encoding, struct str name,
+                                    const struct value *args, size_t count)
+{
+    struct str bytes;
+    if (str_eqi(name, STR("getstring")) && count && bytes_of(f, args[0], &bytes))
+        return decode(f, encoding, bytes);
+    if (str_eqi(name, STR("getbytes")) && count && value_known(args[0]))
+        return value_object(f, STR("bytes"), encoding_bytes(f, encoding, value_text(f, args[0])));
+    return value_unknown();
+}
+
+static struct value convert_static(struct fold *f, struct str name, const struct value *args,
+                                   size_t count)
+{
+    struct str bytes;
+    if (str_eqi(name, STR("frombase64string")) && count)
+        return from_base64(f, value_text(f, args[0]));
+    if (str_eqi(name, STR("tobase64string")) && count && bytes_of(f, args[0], &bytes))
+        return to_base64(f, bytes);
+    if (str_startsi(name, STR("toint")) || str_eqi(name, STR("tobyte")))
+        return count == 2   ? in_base(args[0], args[1])
+               : count == 1 ? fold_cast(f, STR("int"), args[0])
+                            : value_unknown();
+    if (str_eqi(name, STR("tochar")) && count == 1)
+        return fold_cast(f, STR("char"), args[0]);
+    if (str_eqi(name, STR("tostring")) && count == 1)
+        return value_string(value_text(f, args[0]));
+    return value_unknown();
+}
+
+/* [Text.Encoding]::UTF8, [Text.Encoding]::GetEncoding(name), [Text.UTF8Encoding]::new() */
+static struct value encoding_static(struct fold *f, struct str type, struct str name,
+                                    const struct value *args, size_t count)
+{
+    struct str which = type.n > 13 ? str_slice(type, 5, type.n - 8) : name;
+    if (str_eqi(name, STR("getencoding")) && count)
+        which = value_text(f, args[0]);
+    if (str_eqi(which, STR("utf-8")) || str_eqi(which, STR("default")))
+        which = STR("utf8");
+    else if (str_eqi(which, STR("utf-16")) || str_eqi(which, STR("1200")))
+        which = STR("unicode");
+    return value_object(f, fold_concat(f, STR("encoding/"), which), STR_NONE);
+}
+
+static struct value char_static(struct fold *f, struct str name, const struct value *args,
+                                size_t count)
+{
+    struct value out = value_unknown();
+    if (str_eqi(name, STR("convertfromutf32")) && count)
+        return value_string(value_text(f, fold_cast(f, STR("char"), args[0])));
+    if (count && (str_eqi(name, STR("toupper")) || str_eqi(name, STR("tolower"))))
+        fold_method(f, args[0], name, NULL, 0, &out);
+    return out;
+}
+
+static struct value regex_static(struct fold *f, struct str name, const struct value *args,
+                                 size_t count)
+{
+    if (str_eqi(name, STR("replace")) && count >= 3)
+        return fold_replace(f, value_text(f, args[0]), value_text(f, args[1]),
+                            value_text(f, args[2]), false);
+    if (str_eqi(name, STR("split")) && count >= 2)
+        return fold_binary(f, OP_CSPLIT, args[0], args[1]);
+    if (str_eqi(name, STR("escape")) && count && literal(value_text(f, args[0])))
+        return args[0];
+    if (str_eqi(name, STR("unescape")) && count)
+        return unescape(f, value_text(f, args[0]));
+    if (str_eqi(name, STR("matches")) && count > 1 && str_eqi(value_text(f, args[1]), STR(".")))
+        return matches(f, args[0], count > 2 ? value_text(f, args[2]) : STR(""));
+    return value_unknown();
+}
+
+/* Escaping and unescaping of addresses; entities are not decoded. */
+static struct value uri_static(struct fold *f, struct str name, const struct value *args,
+                               size_t count)
+{
+    bool decodes =
+        str_findi(name, STR("decode"), 0) < name.n || str_findi(name, STR("unescape"), 0) < name.n;
+    struct str text = count ? value_text(f, args[0]) : STR("");
+    if (!count || (decodes && str_has_char(text, '&')))
+        return value_unknown();
+    return decodes ? percent_decode(f, text) : value_string(text);
+}
+
 bool fold_static(struct fold *f, struct str type, struct str name, const struct value *args,
                  size_t count, struct value *out)
 {
-    struct str encoding, bytes;
+    struct str encoding;
+    double x;
     if (str_startsi(type, STR("system.")))
         type = str_from(type, 7);
     *out = value_unknown();
-    if (encoding_of(type, &encoding)) { /* a method of an encoding object */
-        if (str_eqi(name, STR("getstring")) && count && bytes_of(f, args[0], &bytes))
-            *out = decode(f, encoding, bytes);
-        else if (str_eqi(name, STR("getbytes")) && count && value_known(args[0]))
-            *out =
-                value_object(f, STR("bytes"), encoding_bytes(f, encoding, value_text(f, args[0])));
-        return true;
-    }
-    if (str_eqi(type, STR("string"))) {
+    if (encoding_of(type, &encoding)) {
+        *out = encoding_method(f, encoding, name, args, count);
+    } else if (str_eqi(type, STR("string"))) {
         *out = string_static(f, name, args, count);
-        return true;
-    }
-    if (str_eqi(type, STR("convert")) || str_eqi(type, STR("bitconverter"))) {
-        if (str_eqi(name, STR("frombase64string")) && count)
-            *out = from_base64(f, value_text(f, args[0]));
-        else if (str_eqi(name, STR("tobase64string")) && count && bytes_of(f, args[0], &bytes))
-            *out = to_base64(f, bytes);
-        else if (str_startsi(name, STR("toint")) || str_eqi(name, STR("tobyte")))
-            *out = count == 2   ? in_base(args[0], args[1])
-                   : count == 1 ? fold_cast(f, STR("int"), args[0])
-                                : value_unknown();
-        else if (str_eqi(name, STR("tochar")) && count == 1)
-            *out = fold_cast(f, STR("char"), args[0]);
-        else if (str_eqi(name, STR("tostring")) && count == 1)
-            *out = value_string(value_text(f, args[0]));
-        return true;
-    }
-    if (str_eqi(type, STR("text.encoding")) || str_eqi(type, STR("text.asciiencoding")) ||
-        str_eqi(type, STR("text.utf8encoding")) || str_eqi(type, STR("text.unicodeencoding"))) {
-        struct str which = type.n > 13 ? str_slice(type, 5, type.n - 8) : name;
-        if (str_eqi(name, STR("getencoding")) && count)
-            which = value_text(f, args[0]);
-        if (str_eqi(which, STR("utf-8")) || str_eqi(which, STR("default")))
-            which = STR("utf8");
-        else if (str_eqi(which, STR("utf-16")) || str_eqi(which, STR("1200")))
-            which = STR("unicode");
-        *out = value_object(f, fold_concat(f, STR("encoding/"), which), STR_NONE);
-        return true;
-    }
-    if (str_eqi(type, STR("array"))) {
+    } else if (str_eqi(type, STR("convert")) || str_eqi(type, STR("bitconverter"))) {
+        *out = convert_static(f, name, args, count);
+    } else if (str_eqi(type, STR("text.encoding")) || str_eqi(type, STR("text.asciiencoding")) ||
+               str_eqi(type, STR("text.utf8encoding")) ||
+               str_eqi(type, STR("text.unicodeencoding"))) {
+        *out = encoding_static(f, type, name, args, count);
+    } else if (str_eqi(type, STR("array"))) {
         if (str_eqi(name, STR("reverse")) && count == 1)
             *out = reverse(args[0]);
-        return true;
-    }
-    if (str_eqi(type, STR("char"))) {
-        if (str_eqi(name, STR("convertfromutf32")) && count)
-            *out = value_string(value_text(f, fold_cast(f, STR("char"), args[0])));
-        else if (count && (str_eqi(name, STR("toupper")) || str_eqi(name, STR("tolower"))))
-            return fold_method(f, args[0], name, NULL, 0, out);
-        return true;
-    }
-    if (str_eqi(type, STR("regex")) || str_eqi(type, STR("text.regularexpressions.regex"))) {
-        if (str_eqi(name, STR("replace")) && count >= 3)
-            *out = fold_replace(f, value_text(f, args[0]), value_text(f, args[1]),
-                                value_text(f, args[2]), false);
-        else if (str_eqi(name, STR("split")) && count >= 2)
-            *out = fold_binary(f, OP_CSPLIT, args[0], args[1]);
-        else if (str_eqi(name, STR("escape")) && count && literal(value_text(f, args[0])))
-            *out = args[0];
-        else if (str_eqi(name, STR("unescape")) && count)
-            *out = unescape(f, value_text(f, args[0]));
-        else if (str_eqi(name, STR("matches")) && count > 1 &&
-                 str_eqi(value_text(f, args[1]), STR("."))) {
-            *out = matches(f, args[0], count > 2 ? value_text(f, args[2]) : STR(""));
-        }
-        return true;
-    }
-    if (str_eqi(type, STR("io.path"))) {
+    } else if (str_eqi(type, STR("char"))) {
+        *out = char_static(f, name, args, count);
+    } else if (str_eqi(type, STR("regex")) || str_eqi(type, STR("text.regularexpressions.regex"))) {
+        *out = regex_static(f, name, args, count);
+    } else if (str_eqi(type, STR("io.path"))) {
         *out = path_static(f, name, args, count);
-        return true;
-    }
-    if (str_eqi(type, STR("environment")) && count &&
-        str_eqi(name, STR("expandenvironmentvariables"))) {
-        *out = value_unknown();
-        return true;
-    }
-    if (str_eqi(type, STR("environment")) && count && str_eqi(name, STR("getfolderpath"))) {
-        *out = fold_special_folder(f, args[0]);
-        return true;
-    }
-    if (str_eqi(type, STR("uri")) || str_eqi(type, STR("net.webutility")) ||
-        str_eqi(type, STR("web.httputility"))) {
-        bool decodes = str_findi(name, STR("decode"), 0) < name.n ||
-                       str_findi(name, STR("unescape"), 0) < name.n;
-        if (count)
-            *out = decodes && str_has_char(value_text(f, args[0]), '&') ? value_unknown()
-                   : decodes ? percent_decode(f, value_text(f, args[0]))
-                             : value_string(value_text(f, args[0]));
-        return true;
-    }
-    if (str_eqi(type, STR("math"))) {
-        double x;
+    } else if (str_eqi(type, STR("uri")) || str_eqi(type, STR("net.webutility")) ||
+               str_eqi(type, STR("web.httputility"))) {
+        *out = uri_static(f, name, args, count);
+    } else if (str_eqi(type, STR("math"))) {
         if (count && fold_number(args[0], &x) && str_eqi(name, STR("abs")))
             *out = value_number(x < 0 ? -x : x);
-        return true;
+    } else if (str_eqi(type, STR("environment")) && count) {
+        if (str_eqi(name, STR("getfolderpath")))
+            *out = fold_special_folder(f, args[0]);
+        else
+            return str_eqi(name, STR("expandenvironmentvariables"));
+    } else {
+        return false;
     }
-    return false;
+    return true;
 }
