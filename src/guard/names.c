@@ -32,15 +32,20 @@ struct str name_program(struct str path)
     return leaf;
 }
 
-/* As str_cmpi of the row's name with the other; a row's name is not measured first. */
-static int compare_row(const void *pool, const void *rows, size_t size, size_t i, struct str name)
+enum { LONGEST_NAME = 63 };
+
+/* Compares the row's name, without case, with one in lower case; a row is not measured first. */
+static inline int compare_row(const void *pool, const void *rows, size_t size, size_t i,
+                              struct str name)
 {
     uint16_t place;
     memcpy(&place, (const char *)rows + i * size, sizeof place);
     const char *row = (const char *)pool + place;
     for (size_t k = 0; k < name.n; k++) {
-        unsigned char x = (unsigned char)ascii_lower(row[k]);
-        unsigned char y = (unsigned char)ascii_lower(name.p[k]);
+        unsigned char x = (unsigned char)row[k], y = (unsigned char)name.p[k];
+        if (x == y && x != '\0')
+            continue;
+        x = (unsigned char)ascii_lower(row[k]);
         if (x == '\0' || x < y)
             return -1; /* a row that ends here is the shorter one */
         if (x > y)
@@ -51,15 +56,25 @@ static int compare_row(const void *pool, const void *rows, size_t size, size_t i
 
 size_t name_row(const void *pool, const void *rows, size_t count, size_t size, struct str name)
 {
+    char lower[LONGEST_NAME];
+    if (name.n > sizeof lower)
+        return count; /* longer than any row */
+    for (size_t i = 0; i < name.n; i++)
+        lower[i] = ascii_lower(name.p[i]);
+    name.p = lower;
     size_t low = 0, high = count;
+    bool found = false; /* the row at high has the name */
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (compare_row(pool, rows, size, middle, name) < 0)
+        int order = compare_row(pool, rows, size, middle, name);
+        if (order < 0) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+            found = order == 0;
+        }
     }
-    return low < count && compare_row(pool, rows, size, low, name) == 0 ? low : count;
+    return found ? low : count;
 }
 
 bool name_is_one_of_parts(const char *p, size_t n, const char *alternatives_p,

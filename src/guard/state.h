@@ -26,6 +26,16 @@ enum variable_kind {
 struct guard_variable_kind {
     struct str name;
     enum variable_kind kind;
+    bool loads; /* the value names code that another program loads */
+};
+
+/* A program's name and its rows in the tables; scripts call the same few programs all the time. */
+enum { KNOWN_NAMES = 64, KNOWN_LENGTH = 15 };
+struct known_name {
+    char name[KNOWN_LENGTH];
+    uint8_t length; /* 0: the place is free */
+    uint16_t program, handler;
+    bool wraps, browser, texts;
 };
 
 struct guard {
@@ -53,6 +63,7 @@ struct guard {
     struct buf scratch; /* one sentence at a time */
     struct code_index code_index;
     struct guard_variable_kind variable; /* the one that was set last */
+    struct known_name names[KNOWN_NAMES];
     bool stopped;
     bool path_changed; /* see guard_path_changed */
 };

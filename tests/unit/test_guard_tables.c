@@ -25,6 +25,16 @@ static const char *const texts[] = {
 #include "guard/tables/texts.def"
 #undef TEXTS
 };
+static const char *const loading[] = {
+#define LOADING(name) name,
+#include "guard/tables/loading.def"
+#undef LOADING
+};
+static const char *const plants[] = {
+#define PLANT(part) part,
+#include "guard/tables/plants.def"
+#undef PLANT
+};
 static const char *const wrappers[] = {
 #define WRAPPER(name, options, skip, flags) name,
 #define WRAPPER_UNIX(name, options, skip, flags) name,
@@ -130,6 +140,8 @@ int main(void)
     CHECK(program_extensions, false);
     CHECK(browsers, false);
     CHECK(texts, false);
+    CHECK(loading, false);
+    CHECK(plants, false);
     CHECK(wrappers, false);
     CHECK(handlers, false);
     CHECK(programs, true);

@@ -70,8 +70,7 @@ void bash_skip(struct bash_parser *p, bool newlines)
         } else if (c == '\\' && bash_at(p, 1) == '\r' && bash_at(p, 2) == '\n') {
             p->pos += 3;
         } else if (c == '#') {
-            while (!bash_ended(p) && bash_at(p, 0) != '\n')
-                p->pos++;
+            p->pos = str_find_char(str_slice(p->src, 0, p->end), '\n', p->pos);
         } else if (c == '\n' && newlines) {
             p->pos++;
             bash_read_documents(p);

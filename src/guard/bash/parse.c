@@ -22,7 +22,11 @@ static struct str peek_word(const struct bash_parser *p)
 
 static bool at_word(const struct bash_parser *p, const char *word)
 {
-    return str_eq(peek_word(p), str_of(word));
+    size_t i = 0;
+    for (; word[i]; i++)
+        if (p->pos + i >= p->end || p->src.p[p->pos + i] != word[i])
+            return false;
+    return p->pos + i == p->end || bash_is_meta(p->src.p[p->pos + i]);
 }
 
 static bool take_word(struct bash_parser *p, const char *word)

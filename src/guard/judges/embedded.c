@@ -39,7 +39,29 @@ bool guard_is_opener(struct str word)
 /* The characters that end a word in a language without a reader. */
 static bool ends_word(char c)
 {
-    return str_has_char(STR(" \t\n'\"`()[]{},;|&!=<>"), c);
+    switch (c) {
+    case ' ':
+    case '\t':
+    case '\n':
+    case '\'':
+    case '"':
+    case '`':
+    case '(':
+    case ')':
+    case '[':
+    case ']':
+    case '{':
+    case '}':
+    case ',':
+    case ';':
+    case '|':
+    case '&':
+    case '!':
+    case '=':
+    case '<':
+    case '>': return true;
+    default: return false;
+    }
 }
 
 /* qx{…}, qw(…) of Perl and %x{…}, %w[…] of Ruby: how many characters stand in front of the text and
@@ -110,14 +132,22 @@ static struct str joined_strings(struct guard *g, struct str code)
     return found ? (struct str){out, n} : STR_NONE;
 }
 
+/* print x | "command" and |& "command" of awk: the bar at i. */
+static bool feeds_command(struct str text, size_t i)
+{
+    i += 1 + (i + 1 < text.n && text.p[i + 1] == '&');
+    i += i < text.n && text.p[i] == ' ';
+    return i < text.n && text.p[i] == '"';
+}
+
 static bool starts_programs(struct str who, const struct searched *code)
 {
-    if (searched_has(code, STR(STARTING_WORDS)) ||
-        searched_find(code, STR("| \""), 0) < code->text.n ||
-        searched_find(code, STR("|\""), 0) < code->text.n ||
-        searched_find(code, STR("|& \""), 0) < code->text.n ||
-        searched_find(code, STR("|&\""), 0) < code->text.n)
+    if (searched_has(code, STR(STARTING_WORDS)))
         return true;
+    struct str text = code->text;
+    for (size_t i = str_find_char(text, '|', 0); i < text.n; i = str_find_char(text, '|', i + 1))
+        if (feeds_command(text, i))
+            return true;
     return str_has_char(code->text, '`') && name_is_one_of(who, STR("perl|ruby|php|crystal"));
 }
 
@@ -344,15 +374,17 @@ static void fill_index(struct code_index *index)
 }
 
 /* False: none of the words that judge_code looks for stands in the text. The words of fewer than
-   four characters are qx and %x; a pipe and a backtick count as such. */
+   four characters are qx and %x; a pipe into a text and a backtick count as such. */
 static bool may_be_code(struct guard *g, struct str text)
 {
+    if (str_eq(text, STR("\xFF")))
+        return true;
     struct code_index *index = &g->code_index;
     if (!index->filled)
         fill_index(index);
     for (size_t i = 0; i < text.n; i++) {
         char c = text.p[i];
-        if (c == '|' || c == '`' || c == GUARD_HOLE ||
+        if (c == '`' || (c == '|' && feeds_command(text, i)) ||
             (i && ascii_lower(c) == 'x' && ascii_is_in(ascii_lower(text.p[i - 1]), "q%")))
             return true;
         if (i + 4 <= text.n &&

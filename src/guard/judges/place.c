@@ -178,12 +178,24 @@ void guard_delete(struct guard *g, struct str who, struct word target, unsigned 
     }
 }
 
-/* Parts of paths, with slashes, that programs outside read and act on. */
-static const char plants[] =
-#define PLANT(part) "|" part
+static const struct plant_pool {
+#define PLANT(part) char ROW(n)[sizeof part];
 #include "guard/tables/plants.def"
 #undef PLANT
-    ;
+} plant_pool = {
+#define PLANT(part) part,
+#include "guard/tables/plants.def"
+#undef PLANT
+};
+
+/* Parts of paths, with slashes, that programs outside read and act on. */
+static const struct plant {
+    uint16_t part, length;
+} plants[] = {
+#define PLANT(part) {PLACE(plant_pool, ROW(n)), sizeof part - 1},
+#include "guard/tables/plants.def"
+#undef PLANT
+};
 
 /* slashed: the path with slashes, and one in front. */
 static bool is_plant(struct str path, struct str slashed)
@@ -194,10 +206,9 @@ static bool is_plant(struct str path, struct str slashed)
         return false;
     struct searched searched;
     searched_set(&searched, slashed);
-    struct str rest = str_from(STR(plants), 1);
-    for (size_t end; rest.n; rest = str_from(rest, end + 1)) {
-        end = str_find_char(rest, '|', 0);
-        if (searched_find(&searched, str_slice(rest, 0, end), 0) < slashed.n)
+    for (size_t i = 0; i < NAME_ROWS(plants); i++) {
+        struct str part = {(const char *)&plant_pool + plants[i].part, plants[i].length};
+        if (searched_find(&searched, part, 0) < slashed.n)
             return true;
     }
     return false;

@@ -141,6 +141,8 @@ static bool opens_things(struct str name)
 bool guard_is_launcher(struct str word)
 {
     enum { LONGEST = 40 };
+    if (word.n < 2 || word.p[0] == '-' || word.p[word.n - 1] == GUARD_HOLE)
+        return false;
     struct str name = without_bundle(name_program(word));
     return name.n >= 2 && name.n <= LONGEST && opens_things(name) && !is_everyday(name);
 }
@@ -192,6 +194,35 @@ static bool is_listed(struct str name)
            is_wrapper(name) || guard_is_browser(name);
 }
 
+static void look_up(struct known_name *known, struct str name)
+{
+    known->program = (uint16_t)NAME_ROW(program_pool, programs, name);
+    known->handler = (uint16_t)NAME_ROW(handler_pool, handlers, name);
+    known->wraps = is_wrapper(name);
+    known->browser = guard_is_browser(name);
+    known->texts = NAME_KNOWN(texts_pool, texts, name);
+}
+
+/* The name's rows: remembered, or put into own if the name is too long for that. */
+static const struct known_name *known_name_of(struct guard *g, struct str name,
+                                              struct known_name *own)
+{
+    unsigned hash = 0;
+    if (name.n == 0 || name.n > KNOWN_LENGTH) {
+        look_up(own, name);
+        return own;
+    }
+    for (size_t i = 0; i < name.n; i++)
+        hash = hash * 31 + (unsigned char)name.p[i];
+    struct known_name *known = &g->names[hash % KNOWN_NAMES];
+    if (known->length != name.n || memcmp(known->name, name.p, name.n) != 0) {
+        look_up(known, name);
+        memcpy(known->name, name.p, name.n);
+        known->length = (uint8_t)name.n;
+    }
+    return known;
+}
+
 /* Shells, interpreters and find have judges that read the options with code or commands. */
 static bool reads_own_options(size_t handler)
 {
@@ -216,7 +247,8 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
     if (name.n && ascii_is_digit(name.p[name.n - 1]) && !is_listed(name))
         name = without_version(name);
     const struct word *args = call->words + 1;
-    const struct program *p = programs + NAME_ROW(program_pool, programs, name);
+    struct known_name own, known = *known_name_of(g, name, &own); /* judging looks up others */
+    const struct program *p = programs + known.program;
     for (; p < programs + NAME_ROWS(programs) && str_eqi(name_at(&program_pool, p->name), name);
          p++)
         if (condition_holds(name_at(&program_pool, p->condition), args, call->count - 1)) {
@@ -225,23 +257,22 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
             guard_find(g, (enum guard_rule)reason->rule, call->words[0], name, reason->why,
                        fix.n ? fix.p : reason->fix);
         }
-    size_t handler = NAME_ROW(handler_pool, handlers, name);
-    bool wraps = is_wrapper(name);
+    size_t handler = known.handler;
     if (handler < NAME_ROWS(handlers))
         judges[handlers[handler].judge](g, call);
-    if (wraps)
+    if (known.wraps)
         judge_wrapper(g, call, name);
-    if (guard_is_browser(name))
+    if (known.browser)
         judge_browser(g, call);
     else
         judge_lolbas(g, call, name);
     /* Many programs start what their arguments name. For one that is in no table, an opener with its
        address is enough. */
-    if (NAME_KNOWN(texts_pool, texts, name))
+    if (known.texts)
         return;
-    if (handler == NAME_ROWS(handlers) && !wraps)
+    if (handler == NAME_ROWS(handlers) && !known.wraps)
         judge_carried(g, call, 1);
-    if (!wraps && !reads_own_options(handler))
+    if (!known.wraps && !reads_own_options(handler))
         judge_options(g, call);
 }
 

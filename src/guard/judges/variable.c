@@ -84,25 +84,21 @@ static bool holds_options(struct str name)
            ends_in_one_of(name, STR("OPTIONS|OPTS|OPT|FLAGS|_ARGS|PARAMETERS"));
 }
 
-/* Variables that name code which some other program loads. */
-static bool names_loaded(struct str name)
-{
-    return name_is_one_of(
-        name,
-        STR("LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|NODE_OPTIONS|npm_config_node_options|"
-            "PERL5OPT|"
-            "RUBYOPT|PYTHONSTARTUP|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_OPTS|"
-            "GRADLE_OPTS|"
-            "GOFLAGS|RUSTC_WRAPPER|RUSTC|CARGO_BUILD_RUSTC_WRAPPER|MAKEFLAGS|COR_PROFILER_PATH|"
-            "COR_PROFILER_PATH_64|CORECLR_PROFILER_PATH|CORECLR_PROFILER_PATH_64|DOTNET_STARTUP_"
-            "HOOKS|"
-            "GCONV_PATH|GTK_MODULES|OPENSSL_CONF|COMSPEC|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG_"
-            "GLOBAL|"
-            "GIT_CONFIG_SYSTEM|GIT_ASKPASS|SSH_ASKPASS|SUDO_ASKPASS|BASH_ENV|ENV|ZDOTDIR|LESSOPEN|"
-            "npm_config_script_shell|R_PROFILE_USER|R_PROFILE|PHPRC|PHP_INI_SCAN_DIR|RIPGREP_"
-            "CONFIG_PATH|"
-            "JULIA_LOAD_PATH|QT_PLUGIN_PATH|VIMRUNTIME|MANOPT|SHELL"));
-}
+static const struct loading_pool {
+#define LOADING(name) char ROW(n)[sizeof name];
+#include "guard/tables/loading.def"
+#undef LOADING
+} loading_pool = {
+#define LOADING(name) name,
+#include "guard/tables/loading.def"
+#undef LOADING
+};
+
+static const uint16_t loading[] = {
+#define LOADING(name) PLACE(loading_pool, ROW(n)),
+#include "guard/tables/loading.def"
+#undef LOADING
+};
 
 /* A folder that everybody may write to, a home, another machine, or code as an address. */
 static bool is_stray(struct guard *g, struct str path)
@@ -158,14 +154,15 @@ static enum variable_kind kind_of(struct str name)
 }
 
 /* Loops set the same variable over and over. */
-static enum variable_kind known_kind_of(struct guard *g, struct str name)
+static const struct guard_variable_kind *known_kind_of(struct guard *g, struct str name)
 {
     struct guard_variable_kind *last = &g->variable;
     if (!last->name.p || !str_eq(last->name, name)) {
         last->kind = kind_of(name);
+        last->loads = NAME_KNOWN(loading_pool, loading, name);
         last->name = arena_copy(&g->arena, name);
     }
-    return last->kind;
+    return last;
 }
 
 static void judge_variable(struct guard *g, struct str name, struct word value)
@@ -175,7 +172,7 @@ static void judge_variable(struct guard *g, struct str name, struct word value)
             guard_opaque_text(g, value, name);
         return;
     }
-    switch (known_kind_of(g, name)) {
+    switch (known_kind_of(g, name)->kind) {
     case VARIABLE_COMMAND:
         while (value.text.n && ascii_is_in(value.text.p[0], "|-")) /* LESSOPEN */
             value.text = str_from(value.text, 1);
@@ -213,7 +210,7 @@ void guard_variable(struct guard *g, struct str name, struct word value)
     g->question.defaults = NULL;
     g->path_changed |= str_eq(name, STR("PATH"));
     judge_variable(g, name, value);
-    if (value.text.n && names_loaded(name))
+    if (value.text.n && known_kind_of(g, name)->loads)
         judge_loaded(g, name, value);
     g->question.defaults = tools;
 }
