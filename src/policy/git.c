@@ -231,14 +231,25 @@ static bool is_name(enum path_dialect dialect, struct str name, const char *othe
     return fold_equal(dialect, FOLD_WIDE, name, str_of(other));
 }
 
+/* An unfinished rebase names commands, and the options of an unfinished cherry-pick a program. */
+static bool is_unfinished(enum path_dialect dialect, struct str before, struct str name)
+{
+    return is_name(dialect, name, "rebase-merge") || is_name(dialect, name, "rebase-apply") ||
+           (is_name(dialect, before, "sequencer") &&
+            !is_listed(dialect, name, written_sequencer, COUNT(written_sequencer)));
+}
+
 /* At any depth, because the folders of submodules and worktrees have a config of their own. */
 enum git_part git_new_part(enum path_dialect dialect, struct str below, bool full)
 {
     struct str rest = below, first = cut(dialect, &rest);
+    struct str before = STR_NONE;
     bool worktrees = is_name(dialect, first, "worktrees");
     if (is_data(first))
         return GIT_KEEPS;
-    for (struct str name = first; name.n; name = cut(dialect, &rest)) {
+    for (struct str name = first; name.n; before = name, name = cut(dialect, &rest)) {
+        if (!full && is_unfinished(dialect, before, name))
+            return GIT_OBEYS;
         if (is_name(dialect, name, "config"))
             return rest.n ? GIT_OBEYS : GIT_CONFIG;
         if (is_name(dialect, name, "config.worktree"))

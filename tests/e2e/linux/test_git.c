@@ -201,6 +201,17 @@ static const struct {
      MADE "mkdir -p dep/.git/modules/m/hooks; echo x > "
           "dep/.git/modules/m/hooks/h",
      "test -e dep/.git/modules/m/hooks/h"},
+    {"an unfinished rebase", "",
+     MADE "cd dep; git -c user.name=a -c user.email=b -c sequence.editor=\"sed -i 1ibreak\" rebase "
+          "-q -i "
+          "--root; echo \"exec touch $PWD/../../HIT\" >> .git/rebase-merge/git-rebase-todo",
+     "git -C dep -c user.name=a -c user.email=b rebase --continue; test -e ../HIT"},
+    {"an unfinished rebase of patches", "",
+     MADE "mkdir dep/.git/rebase-apply; echo x > dep/.git/rebase-apply/next",
+     "test -e dep/.git/rebase-apply/next"},
+    {"the options of an unfinished cherry-pick", "",
+     MADE "mkdir dep/.git/sequencer; echo x > dep/.git/sequencer/opts",
+     "test -e dep/.git/sequencer/opts"},
     {"a submodule's config", "",
      MADE "mkdir -p dep/.git/modules/m; cp ../evil "
           "dep/.git/modules/m/config",
@@ -262,6 +273,18 @@ static void test_new(void)
          "t=$(mktemp -d); git init -q $t; echo x > $t/.git/hooks/h; git -C $t config core.pager x; "
          "test -e $t/.git/hooks/h; echo $(git -C $t config core.pager) > got; rm -rf $t",
          "grep -qx x got"},
+        {"several commits picked, and a stash", "",
+         "git clone -q ../one n; cd n; git config user.name a; git config user.email b; for i in 1 "
+         "2 "
+         "3; do echo $i > f$i; git add .; git commit -qm $i; done; git checkout -q -b p HEAD~2; "
+         "git "
+         "cherry-pick @{-1}~1 @{-1}; echo y > f1; git "
+         "stash -q",
+         "git -C n log -1 p | grep -qw 3"},
+        {"a rebase, with --git=full", "--git=full",
+         "git clone -q ../one n; cd n; git -c user.name=a -c user.email=b rebase -q --force-rebase "
+         "--root; touch ../rebased",
+         "test -e rebased"},
         {"a worktree, with --git=full", "--git=full",
          "git clone -q ../one n; git -C n worktree add -q ../t", "git -C t status"},
     };
