@@ -160,11 +160,16 @@ void judge_rest(struct guard *g, const struct guard_call *call, size_t from)
 
 void judge_carried(struct guard *g, const struct guard_call *call, size_t from)
 {
-    for (size_t i = from; i < call->count && !guard_stopped(g); i++)
-        if (i + 1 < call->count && guard_is_opening(call->words[i].text, call->words[i + 1].text))
+    enum { SHORTEST = 2 }; /* no opener has a shorter name, no address one of this length */
+    for (size_t i = from; i < call->count && !guard_stopped(g); i++) {
+        if (call->words[i].text.n < SHORTEST)
+            continue;
+        if (i + 1 < call->count && call->words[i + 1].text.n > SHORTEST &&
+            guard_is_opening(call->words[i].text, call->words[i + 1].text))
             judge_rest(g, call, i);
         else
             guard_carried(g, call->words[i]);
+    }
 }
 
 bool guard_starts_launcher(struct str value)
