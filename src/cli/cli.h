@@ -127,47 +127,47 @@ const char *print_nearest(const char *word, const char *const *names, size_t cou
 
 /* ---- windows/ and linux/ ---- */
 
-bool system_is_terminal(FILE *file);
+bool cli_is_terminal(FILE *file);
 
 /* Signals that would end this program while it writes; restored for a command that it starts. */
-void system_ignore_signals(void);
-void system_restore_signals(void);
+void cli_ignore_signals(void);
+void cli_restore_signals(void);
 
 /* On Windows: what real programs do at their start, for the ladder. The exit code, 0 if all of it
    works; child: only that it was started. */
-int system_start_probe(bool child);
+int cli_start_probe(bool child);
 
 /* Tries the promises in this program or in the one beside it, prints, and returns the exit code;
    `program` of the request is filled in. */
 struct selftest_request;
-int system_selftest(struct selftest_request *request);
+int cli_selftest(struct selftest_request *request);
 /* Linux: the calls of one attempt. */
-int system_selftest_probe(const char *script);
+int cli_selftest_probe(const char *script);
 
 /* Before questions. Inside a run on Linux, unless the policy has options of its own, they are about
    the one in force. */
-void system_begin_why(struct cordon_policy *p, bool own);
+void cli_begin_why(struct cordon_policy *p, bool own);
 /* With an answer: under Wine it says where run would refuse. */
-void system_end_why(void);
+void cli_end_why(void);
 
 /* --learn=allow, on Linux: says so, and lets the run change files below the home folder. An exit
    code. */
 struct run_options;
 struct learn;
-int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l);
+int cli_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l);
 
 /* Whether a link that a run may have planted redirects a file that is to be written. */
-bool system_is_link(const char *path);
+bool cli_is_link(const char *path);
 
 /* fopen for a name in WTF-8. */
 FILE *system_fopen(const char *path, const char *mode);
 
 /* False if it is still there. */
-bool system_remove_file(const char *path);
+bool cli_remove_file(const char *path);
 
 /* Replaces a file atomically, or creates it and its folder; an existing file keeps its permissions.
    Returns false with a sentence. */
-bool system_replace_file(const char *path, struct str content, char *why, size_t capacity);
+bool cli_replace_file(const char *path, struct str content, char *why, size_t capacity);
 
 /* The options about questions; a failure is printed. */
 struct run_options;

@@ -55,7 +55,7 @@ static int answer_event(struct cordon_policy *p, struct hook_options *o)
     struct str inside, shell;
     if (o->wrap && !can_wrap(o->agent))
         return EXIT_BLOCK;
-    if (system_is_terminal(stdin)) {
+    if (cli_is_terminal(stdin)) {
         print_error("this answers an agent's events; to set it up: cordon hook --install %s",
                     hook_agents[o->agent].name);
         return EXIT_BLOCK;
@@ -298,7 +298,7 @@ static int read_settings(const char *file, struct buf *old)
 static int replace(const char *file, struct str text)
 {
     char why[256];
-    return system_replace_file(file, text, why, sizeof why)
+    return cli_replace_file(file, text, why, sizeof why)
                ? 0
                : print_failure("%s: %s; it is left as it is", file, why);
 }
@@ -330,8 +330,8 @@ static int change_file(const struct hook_request *r, enum hook_agent agent, stru
     printf("%s:\n", buf_cstr(file));
     print_change(buf_str(&old), buf_str(&text));
     fflush(stdout);
-    if (!r->install && is_empty(buf_str(&text)) && !system_is_link(buf_cstr(file)) &&
-        system_remove_file(buf_cstr(file))) {
+    if (!r->install && is_empty(buf_str(&text)) && !cli_is_link(buf_cstr(file)) &&
+        cli_remove_file(buf_cstr(file))) {
         printf("nothing else was in the file, which is gone too\n");
         return 0;
     }

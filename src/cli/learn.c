@@ -16,9 +16,9 @@ void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool
         print_error("--learn: %s", cordon_policy_error(p));
         return;
     }
-    if (out && system_is_link(out))
+    if (out && cli_is_link(out))
         print_error("--output %s: a link leads elsewhere; name the file that it leads to", out);
-    else if (out && !system_replace_file(out, buf_str(&policy), why, sizeof why))
+    else if (out && !cli_replace_file(out, buf_str(&policy), why, sizeof why))
         print_error("--output %s: %s", out, why);
     else if (out && !quiet)
         print_error("%s: written; use it with --policy %s", out, out);

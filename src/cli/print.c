@@ -51,7 +51,7 @@ const char *print_style(enum print_style style)
     static const char *const escapes[] = {"\033[0m",  "\033[1m",  "\033[31m",
                                           "\033[33m", "\033[32m", "\033[2m"};
     const char *no_color = getenv("NO_COLOR");
-    if ((no_color && no_color[0]) || !system_is_terminal(stdout))
+    if ((no_color && no_color[0]) || !cli_is_terminal(stdout))
         return "";
     return escapes[style];
 }

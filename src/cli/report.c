@@ -12,7 +12,7 @@ struct report_options {
 static void show_progress(uint64_t done, uint64_t size, unsigned *shown)
 {
     unsigned percent = size ? (unsigned)(done * 100 / size) : 0;
-    if (percent == *shown || !system_is_terminal(stderr))
+    if (percent == *shown || !cli_is_terminal(stderr))
         return;
     *shown = percent;
     fprintf(stderr, "\rcordon: reading, %u %%", percent);
@@ -63,7 +63,7 @@ static int write_out(const struct report_options *o, struct buf *text)
         return print_out(buf_str(text)) && fflush(stdout) == 0
                    ? 0
                    : print_failure("cannot write the report");
-    if (system_is_link(o->out))
+    if (cli_is_link(o->out))
         return print_failure("%s: a link leads elsewhere; name the file that it leads to", o->out);
     FILE *f = system_fopen(o->out, "wb");
     bool done = f && fwrite(text->p, 1, text->n, f) == text->n;
@@ -96,7 +96,7 @@ static int report(const struct report_options *o, const char *name, struct repor
     struct str source = standard ? STR("stdin") : str_of(name);
     if (o->json)
         report_json(r, source, &text);
-    else if (o->text || (!o->out && system_is_terminal(stdout)))
+    else if (o->text || (!o->out && cli_is_terminal(stdout)))
         report_text(r, source, &text);
     else
         report_page(r, source, &text);

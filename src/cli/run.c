@@ -258,7 +258,7 @@ static int prepare(struct typed_run *t, struct cordon_policy *p, const struct ar
     if (o->require_kernel && policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS)
         return print_failure("--require-kernel and --mode full-access contradict each other");
     warn_of_names(t, policy_settings_of(p->policy));
-    return t->learn_allow ? system_learn_allow(p, o, t->lessons) : 0;
+    return t->learn_allow ? cli_learn_allow(p, o, t->lessons) : 0;
 }
 
 /* An end that the command did not choose: for the object of --json, and as a line. */
@@ -280,9 +280,9 @@ static void explain_end(struct typed_run *t, struct cordon_policy *p)
 static void start(struct typed_run *t, struct cordon_policy *p)
 {
     struct run_result *result = &t->result;
-    system_restore_signals(); /* the command inherits them */
+    cli_restore_signals(); /* the command inherits them */
     int rc = run_confined(p, &t->o, result);
-    system_ignore_signals();
+    cli_ignore_signals();
     if (rc) {
         const char *hint = rc == CORDON_E_NOTFOUND ? mistake_program(t->o.argv[0]) : "";
         buf_fmt(&t->message, "%s%s%s", cordon_policy_error(p), *hint ? "; " : "", hint);

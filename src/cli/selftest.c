@@ -21,12 +21,12 @@ int command_selftest(struct arguments *args)
     if (help)
         return cli_help("selftest");
     if (probe)
-        return system_selftest_probe(probe);
+        return cli_selftest_probe(probe);
     if (args->next < args->count)
         return print_failure("selftest takes options only, not %s", args->items[args->next]);
     auto_buf struct buf boundary = {0};
     run_describe(&boundary);
     request.boundary = str_starts(buf_str(&boundary), STR("kernel")) ? "kernel" : "interposed";
-    request.progress = system_is_terminal(stderr) && !request.json;
-    return system_selftest(&request);
+    request.progress = cli_is_terminal(stderr) && !request.json;
+    return cli_selftest(&request);
 }

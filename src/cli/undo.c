@@ -88,7 +88,7 @@ static void show_diff(const struct changes_item *item, struct buf *out)
         return;
     add_side(out, "---", "a/", "/dev/null", c->path, c->kind != UNDO_CREATED);
     add_side(out, "+++", "b/", "/dev/null", c->path, c->kind != UNDO_DELETED);
-    if (item->counted && system_is_terminal(stdout))
+    if (item->counted && cli_is_terminal(stdout))
         report_clean_lines(out, item->diff);
     else if (item->counted)
         buf_add(out, item->diff);

@@ -116,7 +116,7 @@ static int why(struct cordon_policy *p, struct arguments *args)
         return rc;
     if (help)
         return cli_help("why");
-    system_begin_why(p, has_own_policy(p));
+    cli_begin_why(p, has_own_policy(p));
     if (list && count == 0)
         return print_list(p, json, all);
     if (all && !list)
@@ -130,7 +130,7 @@ static int why(struct cordon_policy *p, struct arguments *args)
     struct cordon_answer *a = NULL;
     if (cordon_why(p, words[0], count - 1, words + 1, &a))
         return print_failure("%s", cordon_policy_error(p));
-    system_end_why();
+    cli_end_why();
     if (json)
         printf("%s\n", cordon_answer_json(a));
     else

@@ -11,7 +11,8 @@ static uint64_t limit_of(const struct run_options *o)
     return o->undo_limit ? o->undo_limit : (uint64_t)RUN_UNDO_LIMIT_GIB << 30;
 }
 
-int undo_begin(struct run *run, bool confined, bool inside, struct arena *arena, struct keep **out)
+int run_undo_begin(struct run *run, bool confined, bool inside, struct arena *arena,
+                   struct keep **out)
 {
     const struct run_options *o = run->options;
     const struct policy_settings *s = policy_settings_of(run->policy->policy);
@@ -81,7 +82,7 @@ static bool is_found_here(fs_file store, const char *run)
            strcmp(choice.id, run) == 0;
 }
 
-void undo_finish(struct run *run, struct keep *journal)
+void run_undo_finish(struct run *run, struct keep *journal)
 {
     struct summary_changes *c = &run->result->changes;
     char why[256];

@@ -8,9 +8,10 @@
 #include "undo/keep.h"
 
 /* Opens the journal. Returns a code with a sentence in the policy's error. */
-int undo_begin(struct run *run, bool confined, bool inside, struct arena *arena, struct keep **out);
+int run_undo_begin(struct run *run, bool confined, bool inside, struct arena *arena,
+                   struct keep **out);
 
 /* Ends the journal, or removes it if nothing changed, and counts the changes for the result. */
-void undo_finish(struct run *run, struct keep *journal);
+void run_undo_finish(struct run *run, struct keep *journal);
 
 #endif

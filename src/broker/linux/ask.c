@@ -137,8 +137,8 @@ static bool park(struct broker *b, struct request *r, uint64_t question, const c
     return true;
 }
 
-enum broker_ruling ask_rule(struct broker *b, struct request *r, const struct ask_subject *subject,
-                            const struct resolved *where)
+enum broker_ruling broker_ask_rule(struct broker *b, struct request *r,
+                                   const struct ask_subject *subject, const struct resolved *where)
 {
     struct desk *desk = b->asks.desk;
     struct ask_subject s = *subject;
@@ -170,7 +170,7 @@ enum broker_ruling ask_rule(struct broker *b, struct request *r, const struct as
     return BROKER_DENIES;
 }
 
-void ask_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r))
+void broker_ask_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r))
 {
     struct broker_asks *asks = &b->asks;
     size_t ready = 0, left = 0;
@@ -202,7 +202,7 @@ void ask_resume(struct broker *b, void (*serve)(struct broker *b, struct request
     }
 }
 
-void ask_look(struct broker *b, bool all)
+void broker_ask_look(struct broker *b, bool all)
 {
     struct broker_asks *asks = &b->asks;
     size_t left = 0;
@@ -231,30 +231,32 @@ static enum broker_ruling ask_end(struct broker *b, struct request *r, const str
         ask_holds_root(b->policy, question->path.text))
         return BROKER_DENIES;
     policy_explain(b->policy, question, answer, &why, &fix);
-    return ask_rule(b, r,
-                    &(struct ask_subject){.kind = ASK_CHANGE,
-                                          .op = op,
-                                          .target = question->path.text,
-                                          .other = other,
-                                          .arrives = arrives,
-                                          .folder = ask_folder_of(b->policy, question->path.text),
-                                          .rule = str_of(policy_rule_id(answer->rule)),
-                                          .why = buf_str(&why),
-                                          .fix = buf_str(&fix)},
-                    where);
+    return broker_ask_rule(
+        b, r,
+        &(struct ask_subject){.kind = ASK_CHANGE,
+                              .op = op,
+                              .target = question->path.text,
+                              .other = other,
+                              .arrives = arrives,
+                              .folder = ask_folder_of(b->policy, question->path.text),
+                              .rule = str_of(policy_rule_id(answer->rule)),
+                              .why = buf_str(&why),
+                              .fix = buf_str(&fix)},
+        where);
 }
 
-enum broker_ruling ask_change(struct broker *b, struct request *r, const struct resolved *where,
-                              const struct policy_request *question,
-                              const struct policy_answer *answer, enum audit_op op)
+enum broker_ruling broker_ask_change(struct broker *b, struct request *r,
+                                     const struct resolved *where,
+                                     const struct policy_request *question,
+                                     const struct policy_answer *answer, enum audit_op op)
 {
     return ask_end(b, r, where, question, answer, op, STR_NONE, false);
 }
 
-enum broker_ruling ask_pair(struct broker *b, struct request *r,
-                            const struct resolved *const ends[2],
-                            const struct policy_request questions[2], enum audit_op op,
-                            struct policy_answer *answer)
+enum broker_ruling broker_ask_pair(struct broker *b, struct request *r,
+                                   const struct resolved *const ends[2],
+                                   const struct policy_request questions[2], enum audit_op op,
+                                   struct policy_answer *answer)
 {
     bool granted[2] = {false, false};
     if (!b->asks.desk)

@@ -33,7 +33,7 @@ static int object_at(struct broker *b, struct request *r, int dirfd, uint64_t pa
     }
     if (!broker_allows(b, r, &where, access, op))
         return -1;
-    rc = undo_attributes(b, r, &where);
+    rc = record_attributes(b, r, &where);
     if (rc) {
         request_fail(r, -rc);
         return -1;
@@ -78,7 +78,7 @@ static int judge_copy(struct broker *b, struct request *r, int copy, enum policy
     bool told = resolve_path_of(copy, where.path, sizeof where.path);
     int rc = -EACCES;
     if (told && broker_allows(b, r, &where, access, op) &&
-        (rc = undo_attributes(b, r, &where)) == 0)
+        (rc = record_attributes(b, r, &where)) == 0)
         return copy;
     close(copy);
     if (!r->answered)

@@ -62,7 +62,7 @@ void broker_forget(struct broker *b, struct file_id id, const struct stat *st)
 void broker_made(struct broker *b, const struct resolved *where)
 {
     struct resolved made = *where;
-    temp_made(b, where);
+    own_temp_made(b, where);
     if (str_eqi(str_of(where->leaf), STR(".git")) &&
         fstatat(where->parent, where->leaf, &made.st, AT_SYMLINK_NOFOLLOW) == 0)
         /* out of memory: protected like any other */
@@ -101,7 +101,7 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
     facts->seen = true;
     facts->exists = where->exists;
     facts->created_by_run = in_own_repository(b, path);
-    facts->entry = temp_entry(b, where);
+    facts->entry = own_temp_entry(b, where);
     facts->takes_head = true;
     facts->guards_new = true;
     facts->symlink = S_ISLNK(where->st.st_mode);
@@ -109,7 +109,7 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
     if (!where->exists)
         return;
     facts->directory = S_ISDIR(where->st.st_mode);
-    facts->links = facts->directory ? 1 : undo_links(b, &where->st);
+    facts->links = facts->directory ? 1 : record_links(b, &where->st);
     facts->links_inside = facts->links > 1 && b->linked.used &&
                           id_set_count(&b->linked, broker_id(where)) + 1 == facts->links;
 }
@@ -194,7 +194,7 @@ bool broker_allows_by(struct broker *b, struct request *r, const struct resolved
     broker_question(b, where, access, &question);
     policy_decide(b->policy, &question, &answer);
     if (answer.verdict != CORDON_ALLOW && b->asks.desk)
-        switch (ask_change(b, r, where, &question, &answer, op)) {
+        switch (broker_ask_change(b, r, where, &question, &answer, op)) {
         case BROKER_GRANTS: policy_decide(b->asks.desk->wide, &question, &answer); break;
         case BROKER_WAITS: return false;
         case BROKER_DENIES: break;

@@ -180,16 +180,16 @@ void broker_made(struct broker *b, const struct resolved *where);
 void broker_forget(struct broker *b, struct file_id id, const struct stat *st);
 
 /* Loads the list of what earlier runs of the session created in the temp folder. */
-void temp_begin(struct broker *b);
+void own_temp_begin(struct broker *b);
 
 /* Once the tree is gone: removes compiled code that the run left where tools outside would run it. */
-void temp_end(struct broker *b);
+void own_temp_end(struct broker *b);
 
 /* Says whose entry of the temp folder contains this path. */
-enum policy_temp_entry temp_entry(const struct broker *b, const struct resolved *where);
+enum policy_temp_entry own_temp_entry(const struct broker *b, const struct resolved *where);
 
 /* A name was created: directly in the temp folder it now belongs to this run. */
-void temp_made(struct broker *b, const struct resolved *where);
+void own_temp_made(struct broker *b, const struct resolved *where);
 
 /* Fills in a policy request from what resolution found. */
 void broker_question(struct broker *b, const struct resolved *where, enum policy_access access,
@@ -393,42 +393,43 @@ enum broker_ruling {
 
 /* The subject without the caller, which is filled in. where: the object, if it is a file; may be
    NULL. */
-enum broker_ruling ask_rule(struct broker *b, struct request *r, const struct ask_subject *subject,
-                            const struct resolved *where);
+enum broker_ruling broker_ask_rule(struct broker *b, struct request *r,
+                                   const struct ask_subject *subject, const struct resolved *where);
 
 /* The same for a change that the policy denied. */
-enum broker_ruling ask_change(struct broker *b, struct request *r, const struct resolved *where,
-                              const struct policy_request *question,
-                              const struct policy_answer *answer, enum audit_op op);
+enum broker_ruling broker_ask_change(struct broker *b, struct request *r,
+                                     const struct resolved *where,
+                                     const struct policy_request *question,
+                                     const struct policy_answer *answer, enum audit_op op);
 
 /* The same for both ends of a rename or link; *answer is the denial that remains. */
-enum broker_ruling ask_pair(struct broker *b, struct request *r,
-                            const struct resolved *const ends[2],
-                            const struct policy_request questions[2], enum audit_op op,
-                            struct policy_answer *answer);
+enum broker_ruling broker_ask_pair(struct broker *b, struct request *r,
+                                   const struct resolved *const ends[2],
+                                   const struct policy_request questions[2], enum audit_op op,
+                                   struct policy_answer *answer);
 
 /* Serves the calls again whose questions are decided. */
-void ask_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r));
+void broker_ask_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r));
 
 /* Drops the calls whose callers are gone, or all. */
-void ask_look(struct broker *b, bool all);
+void broker_ask_look(struct broker *b, bool all);
 
 /* For the journal of --undo, before a change: 0, or a negative errno, and then the change must not
-   be made. undo_write may return -EAGAIN: the object was replaced meanwhile. */
-int undo_write(struct broker *b, struct request *r, const struct resolved *where);
-int undo_attributes(struct broker *b, struct request *r, const struct resolved *where);
-int undo_create(struct broker *b, struct request *r, const struct resolved *where, mode_t type);
-int undo_remove(struct broker *b, struct request *r, const struct resolved *where);
-int undo_rename(struct broker *b, struct request *r, const struct resolved *from,
-                const struct resolved *to, bool exchange);
-int undo_link(struct broker *b, struct request *r, const struct resolved *from,
-              const struct resolved *to);
+   be made. record_write may return -EAGAIN: the object was replaced meanwhile. */
+int record_write(struct broker *b, struct request *r, const struct resolved *where);
+int record_attributes(struct broker *b, struct request *r, const struct resolved *where);
+int record_create(struct broker *b, struct request *r, const struct resolved *where, mode_t type);
+int record_remove(struct broker *b, struct request *r, const struct resolved *where);
+int record_rename(struct broker *b, struct request *r, const struct resolved *from,
+                  const struct resolved *to, bool exchange);
+int record_link(struct broker *b, struct request *r, const struct resolved *from,
+                const struct resolved *to);
 
 /* The change was made, or failed with this errno, which is left as it is. made: a new name. */
-void undo_after(struct broker *b, int error, const struct resolved *made);
+void record_after(struct broker *b, int error, const struct resolved *made);
 
 /* The names that a file has, without those of the journal. */
-uint32_t undo_links(const struct broker *b, const struct stat *st);
+uint32_t record_links(const struct broker *b, const struct stat *st);
 
 /* The handlers, by call. A call that its handler leaves unanswered is refused. */
 #define CALL(name, x86_64, arm64, action, argument)

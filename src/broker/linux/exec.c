@@ -124,16 +124,16 @@ static enum broker_ruling ask_command(struct broker *b, struct request *r,
     sha256_hex(&name, buf_str(&words));
     if (words.failed || name.failed)
         return BROKER_DENIES;
-    return ask_rule(b, r,
-                    &(struct ask_subject){.kind = ASK_COMMAND,
-                                          .op = AUDIT_GUARD,
-                                          .target = target,
-                                          .command = buf_str(&command),
-                                          .name = buf_str(&name),
-                                          .rule = f->id,
-                                          .why = f->why,
-                                          .fix = fix},
-                    NULL);
+    return broker_ask_rule(b, r,
+                           &(struct ask_subject){.kind = ASK_COMMAND,
+                                                 .op = AUDIT_GUARD,
+                                                 .target = target,
+                                                 .command = buf_str(&command),
+                                                 .name = buf_str(&name),
+                                                 .rule = f->id,
+                                                 .why = f->why,
+                                                 .fix = fix},
+                           NULL);
 }
 
 /* Reports what the guard found; true if the program must not start. */
@@ -200,7 +200,7 @@ static bool tool_refused(struct broker *b, struct request *r, struct str path, s
                                   .why = buf_str(&why),
                                   .fix = buf_str(&fix)};
     enum broker_ruling ruling =
-        ask_can_lift(ASK_TOOL, answer.rule) ? ask_rule(b, r, &subject, NULL) : BROKER_DENIES;
+        ask_can_lift(ASK_TOOL, answer.rule) ? broker_ask_rule(b, r, &subject, NULL) : BROKER_DENIES;
     if (ruling != BROKER_DENIES)
         return ruling == BROKER_WAITS;
     char image[PATH_MAX];

@@ -42,14 +42,14 @@ static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t pa
     where.folder_wanted = true;
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
-    rc = undo_create(b, r, &where, S_IFDIR);
+    rc = record_create(b, r, &where, S_IFDIR);
     if (rc) {
         request_fail(r, -rc);
         return;
     }
     request_take_umask(r);
     rc = mkdirat(where.parent, where.leaf, mode & 07777);
-    undo_after(b, rc ? errno : 0, &where);
+    record_after(b, rc ? errno : 0, &where);
     if (rc) {
         request_fail(r, errno);
         return;
@@ -108,13 +108,13 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
         rc = -EACCES;
     struct file_id id = broker_id(&where);
     if (rc == 0)
-        rc = undo_remove(b, r, &where);
+        rc = record_remove(b, r, &where);
     if (rc) {
         request_fail(r, -rc);
         return;
     }
     rc = unlinkat(where.parent, where.leaf, flags);
-    undo_after(b, rc ? errno : 0, NULL);
+    record_after(b, rc ? errno : 0, NULL);
     if (rc) {
         request_fail(r, errno);
         return;
@@ -175,8 +175,8 @@ static bool allows_pair(struct broker *b, struct request *r, const struct resolv
     if (copy)
         copy->judged = false;
     if (!answer.other_device)
-        switch (
-            ask_pair(b, r, (const struct resolved *const[]){from, to}, questions, op, &answer)) {
+        switch (broker_ask_pair(b, r, (const struct resolved *const[]){from, to}, questions, op,
+                                &answer)) {
         case BROKER_GRANTS: return true;
         case BROKER_WAITS: return false;
         case BROKER_DENIES: break;
@@ -255,13 +255,13 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     struct file_id replaced = to.exists ? broker_id(&to) : (struct file_id){0};
     rc = copy.judged ? nested_copy_place(b, r, &from, &copy) : 0;
     if (rc == 0)
-        rc = undo_rename(b, r, &from, &to, exchange);
+        rc = record_rename(b, r, &from, &to, exchange);
     if (rc) {
         request_fail(r, -rc);
         return;
     }
     rc = (int)syscall(SYS_renameat2, from.parent, from.leaf, to.parent, to.leaf, flags);
-    undo_after(b, rc ? errno : 0, NULL);
+    record_after(b, rc ? errno : 0, NULL);
     if (rc) {
         request_fail(r, errno);
         return;
@@ -269,10 +269,10 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     bool same = to.exists && to.st.st_dev == from.st.st_dev && to.st.st_ino == from.st.st_ino;
     if (to.exists && !same && !exchange)
         broker_forget(b, replaced, &to.st);
-    temp_made(b, &to);
+    own_temp_made(b, &to);
     nested_made(b, r, &to);
     if (exchange)
-        temp_made(b, &from);
+        own_temp_made(b, &from);
     if (S_ISDIR(from.st.st_mode) || S_ISDIR(to.st.st_mode))
         straight_forget(b);
     request_succeed(r, 0);
@@ -295,17 +295,17 @@ static void link_descriptor(struct broker *b, struct request *r, int copy,
     }
     if (broker_allows(b, r, to, POLICY_CREATE, AUDIT_FILE_CREATE)) {
         snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
-        int rc = undo_create(b, r, to, S_IFREG);
+        int rc = record_create(b, r, to, S_IFREG);
         if (rc) {
             errno = -rc;
         } else {
             rc = linkat(AT_FDCWD, path, to->parent, to->leaf, AT_SYMLINK_FOLLOW);
-            undo_after(b, rc ? errno : 0, to);
+            record_after(b, rc ? errno : 0, to);
         }
         if (rc) {
             request_fail(r, errno);
         } else {
-            temp_made(b, to);
+            own_temp_made(b, to);
             nested_made(b, r, to);
             request_succeed(r, 0);
         }
@@ -351,22 +351,22 @@ static void do_link(struct broker *b, struct request *r, int from_dir, uint64_t 
         request_fail(r, EXDEV);
         return;
     }
-    rc = undo_link(b, r, &from, &to);
+    rc = record_link(b, r, &from, &to);
     if (rc) {
         request_fail(r, -rc);
         return;
     }
     rc = linkat(from.parent, from.leaf, to.parent, to.leaf, 0);
-    undo_after(b, rc ? errno : 0, NULL);
+    record_after(b, rc ? errno : 0, NULL);
     if (rc) {
         request_fail(r, errno);
         return;
     }
     /* All its names are known to be inside only if it had one name when this run first linked
        it. */
-    if (undo_links(b, &from.st) == 1 || id_set_count(&b->linked, id))
+    if (record_links(b, &from.st) == 1 || id_set_count(&b->linked, id))
         id_set_add(&b->linked, id);
-    temp_made(b, &to);
+    own_temp_made(b, &to);
     nested_made(b, r, &to);
     request_succeed(r, 0);
 }
@@ -392,18 +392,18 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
         !link_allows(b, r, &where, text))
         return;
     grant_mix(b, where.path);
-    rc = undo_create(b, r, &where, S_IFLNK);
+    rc = record_create(b, r, &where, S_IFLNK);
     if (rc) {
         request_fail(r, -rc);
         return;
     }
     rc = symlinkat(text, where.parent, where.leaf);
-    undo_after(b, rc ? errno : 0, &where);
+    record_after(b, rc ? errno : 0, &where);
     if (rc) {
         request_fail(r, errno);
         return;
     }
-    temp_made(b, &where);
+    own_temp_made(b, &where);
     nested_made(b, r, &where);
     request_succeed(r, 0);
 }
@@ -424,19 +424,19 @@ static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t pa
         return;
     if (!broker_allows_mode(b, r, str_of(where.path), mode, false))
         return;
-    rc = undo_create(b, r, &where, mode & S_IFMT ? mode & S_IFMT : S_IFREG);
+    rc = record_create(b, r, &where, mode & S_IFMT ? mode & S_IFMT : S_IFREG);
     if (rc) {
         request_fail(r, -rc);
         return;
     }
     request_take_umask(r);
     rc = mknodat(where.parent, where.leaf, mode, 0);
-    undo_after(b, rc ? errno : 0, &where);
+    record_after(b, rc ? errno : 0, &where);
     if (rc) {
         request_fail(r, errno);
         return;
     }
-    temp_made(b, &where);
+    own_temp_made(b, &where);
     nested_made(b, r, &where);
     request_succeed(r, 0);
 }

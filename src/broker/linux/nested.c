@@ -63,11 +63,11 @@ bool nested_end(struct broker *b, struct request *r, const char *text)
     head.exists = ended && fstatat(git.parent, "HEAD", &head.st, AT_SYMLINK_NOFOLLOW) == 0;
     if (head.exists &&
         (snprintf(head.path, sizeof head.path, "%s/HEAD", folder) >= (int)sizeof head.path ||
-         undo_remove(b, r, &head)))
+         record_remove(b, r, &head)))
         ended = false;
     int rc = ended ? unlinkat(git.parent, "HEAD", 0) : -1;
     if (head.exists && ended)
-        undo_after(b, rc ? errno : 0, NULL);
+        record_after(b, rc ? errno : 0, NULL);
     if (ended && rc == 0)
         id_set_add(&b->ended, broker_id(&git)); /* out of memory: HEAD is simply not there */
     else

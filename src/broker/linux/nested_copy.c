@@ -158,21 +158,21 @@ int nested_copy_place(struct broker *b, struct request *r, struct resolved *file
     struct file_id id = broker_id(file);
     if (grant_holds(b, file->path))
         return -EXDEV; /* there the run could open the copy without the broker */
-    int rc = undo_remove(b, r, file);
+    int rc = record_remove(b, r, file);
     if (rc)
         return rc;
     rc = unlinkat(file->parent, file->leaf, 0) ? -errno : 0;
-    undo_after(b, -rc, NULL);
+    record_after(b, -rc, NULL);
     if (rc)
         return rc;
     broker_forget(b, id, &file->st);
     struct resolved made = *file;
     made.exists = false;
-    rc = undo_create(b, r, &made, S_IFREG);
+    rc = record_create(b, r, &made, S_IFREG);
     if (rc)
         return rc;
     rc = write_copy(file, copy);
-    undo_after(b, -rc, &made);
+    record_after(b, -rc, &made);
     if (rc == 0 && fstatat(file->parent, file->leaf, &file->st, AT_SYMLINK_NOFOLLOW))
         rc = -errno;
     return rc;

@@ -74,7 +74,7 @@ int open_object(struct broker *b, struct request *r, struct resolved *where, int
         return -EACCES;
     if (b->judges_reads && flags_read(flags) && !read_allows(b, r, where))
         return -EACCES;
-    int kept = writes ? undo_write(b, r, where) : 0;
+    int kept = writes ? record_write(b, r, where) : 0;
     if (kept)
         return kept;
     /* Opening a file with a lease waits for the lease holder; the broker must not wait. */
@@ -119,13 +119,13 @@ static int open_new(struct broker *b, struct request *r, struct resolved *where,
         return -EACCES;
     if (!broker_allows_mode(b, r, str_of(where->path), mode, false))
         return -EPERM;
-    int kept = undo_create(b, r, where, S_IFREG);
+    int kept = record_create(b, r, where, S_IFREG);
     if (kept)
         return kept;
     request_take_umask(r);
     int how = (flags & ~O_TRUNC) | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
     int fd = openat(where->parent, where->leaf, how, mode & 07777);
-    undo_after(b, fd < 0 ? errno : 0, where);
+    record_after(b, fd < 0 ? errno : 0, where);
     if (fd < 0)
         return -errno;
     broker_made(b, where);
@@ -164,7 +164,7 @@ static int open_descriptor(struct broker *b, struct request *r, const struct res
     /* The times of a fifo change with what is written to it. */
     if (known && flags_write(flags) && S_ISFIFO(object.st.st_mode) &&
         resolve_path_of(copy, object.path, sizeof object.path))
-        undo_write(b, r, &object);
+        record_write(b, r, &object);
     if (!named && may_continue(b, r, flags)) {
         request_continue(r); /* a pipe or a device: confined by Landlock */
         close(copy);
@@ -186,7 +186,7 @@ static int open_descriptor(struct broker *b, struct request *r, const struct res
         return 0;
     }
     if (rc == 0 && named && flags_write(flags))
-        rc = undo_write(b, r, &object);
+        rc = record_write(b, r, &object);
     if (rc == 0) {
         snprintf(own, sizeof own, "/proc/self/fd/%d", copy);
         rc = open(own, (flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW)) | O_CLOEXEC);
@@ -238,7 +238,7 @@ static int open_other(struct broker *b, struct request *r, struct resolved *wher
         return -EACCES;
     if (b->judges_reads && flags_read(flags) && !read_allows(b, r, where))
         return -EACCES;
-    int kept = flags_write(flags) && !device ? undo_write(b, r, where) : 0;
+    int kept = flags_write(flags) && !device ? record_write(b, r, where) : 0;
     if (kept)
         return kept;
     open_special(b, r, where, flags);

@@ -104,14 +104,14 @@ static enum broker_ruling ask_about(struct broker *b, struct request *r,
     if (!b->asks.desk || !ask_can_lift(ASK_READ, answer->rule) || S_ISBLK(where->st.st_mode))
         return BROKER_DENIES;
     policy_explain(b->policy, question, answer, &why, &fix);
-    return ask_rule(b, r,
-                    &(struct ask_subject){.kind = ASK_READ,
-                                          .op = AUDIT_FILE_READ,
-                                          .target = question->path.text,
-                                          .rule = str_of(policy_rule_id(answer->rule)),
-                                          .why = buf_str(&why),
-                                          .fix = buf_str(&fix)},
-                    where);
+    return broker_ask_rule(b, r,
+                           &(struct ask_subject){.kind = ASK_READ,
+                                                 .op = AUDIT_FILE_READ,
+                                                 .target = question->path.text,
+                                                 .rule = str_of(policy_rule_id(answer->rule)),
+                                                 .why = buf_str(&why),
+                                                 .fix = buf_str(&fix)},
+                           where);
 }
 
 bool read_allows(struct broker *b, struct request *r, const struct resolved *where)

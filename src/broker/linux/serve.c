@@ -109,7 +109,7 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
             rc = CORDON_E_CONFINE;
         datagram_serve(b, watch + 4, names);
         if (watch[3].revents)
-            ask_resume(b, dispatch);
+            broker_ask_resume(b, dispatch);
         if (watch[2].revents)
             processes_collect(b);
         if (watch[0].revents & POLLIN)
@@ -125,14 +125,14 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
             slow_collect(&b->slow, false);
             straight_forget(b);
             if (b->asks.count)
-                ask_look(b, false);
+                broker_ask_look(b, false);
             last_tick = now;
         }
     }
     request_server_close(&b->server);
     slow_collect(&b->slow, true);
     if (b->asks.desk)
-        ask_look(b, true);
+        broker_ask_look(b, true);
     datagram_close(b);
     free(call);
     return rc;

@@ -320,7 +320,7 @@ static void connect_internet(struct broker *b, struct request *r,
                                   .why = buf_str(&why),
                                   .fix = buf_str(&fix)};
     enum broker_ruling ruling = !datagram && ask_can_lift(ASK_CONNECT, answer.rule)
-                                    ? ask_rule(b, r, &subject, NULL)
+                                    ? broker_ask_rule(b, r, &subject, NULL)
                                     : BROKER_DENIES;
     if (ruling == BROKER_GRANTS)
         connect_for(b, r, address, length, -1);
@@ -355,7 +355,7 @@ static bool outer_socket_allowed(struct broker *b, struct request *r, const stru
                                   .rule = str_of(policy_rule_id(RULE_PIPE_OUTSIDE)),
                                   .why = STR("servers outside the run act for whoever asks them"),
                                   .fix = buf_str(&fix)};
-    enum broker_ruling ruling = known ? ask_rule(b, r, &subject, where) : BROKER_DENIES;
+    enum broker_ruling ruling = known ? broker_ask_rule(b, r, &subject, where) : BROKER_DENIES;
     if (ruling == BROKER_DENIES) {
         broker_report_text(b, r, subject.op, subject.target, AUDIT_DENY, subject.rule, subject.why,
                            subject.fix);
@@ -452,7 +452,7 @@ static bool remember_socket(struct broker *b, struct resolved *where, const stru
     uint64_t earliest = (uint64_t)begin->tv_sec * 1000000000 + (uint64_t)begin->tv_nsec;
     if (!S_ISSOCK(where->st.st_mode) || (id.birth && id.birth < earliest))
         return false;
-    temp_made(b, where);
+    own_temp_made(b, where);
     return id_set_add(&b->sockets, id);
 }
 
@@ -480,10 +480,10 @@ static void bind_unix(struct broker *b, struct request *r, const struct sockaddr
     snprintf(own.sun_path, sizeof own.sun_path, "/proc/self/fd/%d/%.64s", where.parent, where.leaf);
     struct timespec begin;
     clock_gettime(CLOCK_REALTIME_COARSE, &begin); /* the clock used for birth times */
-    rc = socket < 0 ? socket : undo_create(b, r, &where, S_IFSOCK);
+    rc = socket < 0 ? socket : record_create(b, r, &where, S_IFSOCK);
     if (rc == 0) {
         rc = bind(socket, (struct sockaddr *)&own, sizeof own) ? -errno : 0;
-        undo_after(b, -rc, &where);
+        record_after(b, -rc, &where);
     }
     if (rc)
         request_fail(r, -rc);

@@ -54,7 +54,7 @@ struct broker_asks {
     size_t next_pass;
 };
 
-struct desk *ask_desk(const struct broker *b)
+struct desk *broker_ask_desk(const struct broker *b)
 {
     return b->asks ? b->asks->desk : NULL;
 }
@@ -199,8 +199,8 @@ static enum ask_ruling rule(struct broker_asks *a, struct request *r, const stru
 
 /* ---- for the handlers ---- */
 
-enum ask_ruling ask_rule(struct request *r, const struct ask_subject *subject, HANDLE file,
-                         bool exists)
+enum ask_ruling broker_ask_rule(struct request *r, const struct ask_subject *subject, HANDLE file,
+                                bool exists)
 {
     struct broker_asks *a = r->broker->asks;
     struct ask_subject s = *subject;
@@ -222,10 +222,10 @@ enum ask_ruling ask_rule(struct request *r, const struct ask_subject *subject, H
     return ruling;
 }
 
-bool ask_may_change(struct request *r, const struct policy_request *question,
-                    const struct policy_answer *answer)
+bool broker_ask_may_change(struct request *r, const struct policy_request *question,
+                           const struct policy_answer *answer)
 {
-    struct desk *desk = ask_desk(r->broker);
+    struct desk *desk = broker_ask_desk(r->broker);
     return desk && question->path.class == PATH_FILE &&
            !place_is_remote(r->broker, &question->path) &&
            drives_of(r->broker, question->path.text) &&
@@ -238,7 +238,7 @@ static enum ask_ruling ask_end(struct request *r, HANDLE file,
                                enum audit_op op, struct str other, bool arrives)
 {
     auto_buf struct buf why = {0}, fix = {0};
-    if (!ask_may_change(r, question, answer))
+    if (!broker_ask_may_change(r, question, answer))
         return ASK_DENIES;
     policy_explain(r->broker->policy, question, answer, &why, &fix);
     struct ask_subject s = {.kind = ASK_CHANGE,
@@ -250,11 +250,12 @@ static enum ask_ruling ask_end(struct request *r, HANDLE file,
                             .rule = str_of(policy_rule_id(answer->rule)),
                             .why = buf_str(&why),
                             .fix = buf_str(&fix)};
-    return ask_rule(r, &s, file, question->facts.exists);
+    return broker_ask_rule(r, &s, file, question->facts.exists);
 }
 
-enum ask_ruling ask_change(struct request *r, HANDLE file, const struct policy_request *question,
-                           struct policy_answer *answer, enum audit_op op)
+enum ask_ruling broker_ask_change(struct request *r, HANDLE file,
+                                  const struct policy_request *question,
+                                  struct policy_answer *answer, enum audit_op op)
 {
     enum ask_ruling ruling = ask_end(r, file, question, answer, op, STR_NONE, false);
     if (ruling == ASK_GRANTS)
@@ -262,9 +263,9 @@ enum ask_ruling ask_change(struct request *r, HANDLE file, const struct policy_r
     return ruling;
 }
 
-enum ask_ruling ask_pair(struct request *r, const HANDLE files[2],
-                         const struct policy_request questions[2], enum audit_op op,
-                         struct policy_answer *answer)
+enum ask_ruling broker_ask_pair(struct request *r, const HANDLE files[2],
+                                const struct policy_request questions[2], enum audit_op op,
+                                struct policy_answer *answer)
 {
     bool granted[2] = {false, false};
     if (!r->broker->asks)
@@ -294,8 +295,9 @@ enum ask_ruling ask_pair(struct request *r, const HANDLE files[2],
     return answer->verdict == CORDON_ALLOW ? ASK_GRANTS : ASK_DENIES;
 }
 
-enum ask_ruling ask_read(struct request *r, HANDLE file, const struct policy_request *question,
-                         const struct policy_answer *answer)
+enum ask_ruling broker_ask_read(struct request *r, HANDLE file,
+                                const struct policy_request *question,
+                                const struct policy_answer *answer)
 {
     auto_buf struct buf why = {0}, fix = {0};
     if (!r->broker->asks || !ask_can_lift(ASK_READ, answer->rule))
@@ -307,12 +309,12 @@ enum ask_ruling ask_read(struct request *r, HANDLE file, const struct policy_req
                             .rule = str_of(policy_rule_id(answer->rule)),
                             .why = buf_str(&why),
                             .fix = buf_str(&fix)};
-    return ask_rule(r, &s, file, true);
+    return broker_ask_rule(r, &s, file, true);
 }
 
 /* ---- the life of a call that waits ---- */
 
-void ask_served(struct request *r)
+void broker_ask_served(struct request *r)
 {
     struct broker_asks *a = r->broker->asks;
     if (!a || r->waits)
@@ -324,7 +326,7 @@ void ask_served(struct request *r)
     LeaveCriticalSection(&a->lock);
 }
 
-void ask_client_gone(struct client *c)
+void broker_ask_client_gone(struct client *c)
 {
     struct broker_asks *a = c->broker->asks;
     if (!a)
@@ -376,7 +378,7 @@ static DWORD WINAPI watch(void *context)
     return 0;
 }
 
-int ask_start(struct broker *b, struct desk *desk)
+int broker_ask_start(struct broker *b, struct desk *desk)
 {
     struct broker_asks *a = calloc(1, sizeof *a);
     if (!a)
@@ -388,7 +390,7 @@ int ask_start(struct broker *b, struct desk *desk)
     return broker_thread(b, watch, a) ? 0 : CORDON_E_NOMEM;
 }
 
-void ask_stop(struct broker *b)
+void broker_ask_stop(struct broker *b)
 {
     struct broker_asks *a = b->asks;
     if (!a)

@@ -11,32 +11,34 @@
 enum ask_ruling { ASK_DENIES = 0, ASK_WAITS, ASK_GRANTS };
 
 /* NULL: nobody is asked. */
-struct desk *ask_desk(const struct broker *b);
+struct desk *broker_ask_desk(const struct broker *b);
 
 /* file: the object, or the folder of one that does not exist; NULL: it is no file. */
-enum ask_ruling ask_rule(struct request *r, const struct ask_subject *subject, HANDLE file,
-                         bool exists);
+enum ask_ruling broker_ask_rule(struct request *r, const struct ask_subject *subject, HANDLE file,
+                                bool exists);
 
 /* True if an option could allow the denied change, so that it can be asked about. */
-bool ask_may_change(struct request *r, const struct policy_request *question,
-                    const struct policy_answer *answer);
+bool broker_ask_may_change(struct request *r, const struct policy_request *question,
+                           const struct policy_answer *answer);
 
 /* After ASK_GRANTS *answer is the permission. */
-enum ask_ruling ask_change(struct request *r, HANDLE file, const struct policy_request *question,
-                           struct policy_answer *answer, enum audit_op op);
+enum ask_ruling broker_ask_change(struct request *r, HANDLE file,
+                                  const struct policy_request *question,
+                                  struct policy_answer *answer, enum audit_op op);
 /* A rename or link, from the first to the second; otherwise *answer is what denies it. */
-enum ask_ruling ask_pair(struct request *r, const HANDLE files[2],
-                         const struct policy_request questions[2], enum audit_op op,
-                         struct policy_answer *answer);
-enum ask_ruling ask_read(struct request *r, HANDLE file, const struct policy_request *question,
-                         const struct policy_answer *answer);
+enum ask_ruling broker_ask_pair(struct request *r, const HANDLE files[2],
+                                const struct policy_request questions[2], enum audit_op op,
+                                struct policy_answer *answer);
+enum ask_ruling broker_ask_read(struct request *r, HANDLE file,
+                                const struct policy_request *question,
+                                const struct policy_answer *answer);
 
 /* The request has its answer. */
-void ask_served(struct request *r);
-void ask_client_gone(struct client *c);
+void broker_ask_served(struct request *r);
+void broker_ask_client_gone(struct client *c);
 
 /* The desk outlives the broker. Before the first request; ask_stop after the last. */
-int ask_start(struct broker *b, struct desk *desk);
-void ask_stop(struct broker *b);
+int broker_ask_start(struct broker *b, struct desk *desk);
+void broker_ask_stop(struct broker *b);
 
 #endif

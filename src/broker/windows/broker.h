@@ -276,18 +276,18 @@ void times_end(struct client *c); /* the client has no other users left */
  * For the journal of --undo, before a change. False: the change must not be made, and it has been
  * answered. Without a journal nothing happens.
  */
-bool undo_write(struct request *r, HANDLE file, struct str path);
-bool undo_attributes(struct request *r, HANDLE file, struct str path);
+bool record_write(struct request *r, HANDLE file, struct str path);
+bool record_attributes(struct request *r, HANDLE file, struct str path);
 
-/* The same for names. After true, undo_after must be called with the outcome; made: the new name. */
-bool undo_create(struct request *r, const struct place *place, uint32_t type);
-bool undo_remove(struct request *r, HANDLE file, struct str path);
-bool undo_rename(struct request *r, HANDLE file, struct str path, const struct place *to,
-                 bool link);
-void undo_after(struct request *r, NTSTATUS status, const struct place *made);
+/* The same for names. After true, record_after must be called with the outcome; made: the new name. */
+bool record_create(struct request *r, const struct place *place, uint32_t type);
+bool record_remove(struct request *r, HANDLE file, struct str path);
+bool record_rename(struct request *r, HANDLE file, struct str path, const struct place *to,
+                   bool link);
+void record_after(struct request *r, NTSTATUS status, const struct place *made);
 
-/* A folder becomes a link, or a link a folder. After true, undo_after must be called. */
-bool undo_replace(struct request *r, HANDLE file, struct str path, uint32_t type);
+/* A folder becomes a link, or a link a folder. After true, record_after must be called. */
+bool record_replace(struct request *r, HANDLE file, struct str path, uint32_t type);
 
 /* ---- security.c ---- */
 

@@ -177,24 +177,24 @@ static void place_index(struct request *r, const struct subject *lock, const str
 {
     if (!index_make(r, to, copy))
         return;
-    if (!undo_rename(r, copy->file, copy->place.path.text, to, false)) {
+    if (!record_rename(r, copy->file, copy->place.path.text, to, false)) {
         index_drop(r, copy);
         return;
     }
     NTSTATUS status = move_to(copy->file, to, (ULONG)r->wire.numbers[2], false);
-    undo_after(r, status, NULL);
+    record_after(r, status, NULL);
     request_answer(r, status);
     if (status < 0) {
         index_drop(r, copy);
         request_answer(r, status);
         return;
     }
-    if (!undo_remove(r, lock->own, lock->question.path.text))
+    if (!record_remove(r, lock->own, lock->question.path.text))
         return;
     status = mark_deleted(lock, NT_DISPOSITION_DELETE | NT_DISPOSITION_POSIX);
     if (status < 0)
         status = mark_deleted(lock, NT_DISPOSITION_DELETE);
-    undo_after(r, status, NULL);
+    record_after(r, status, NULL);
     if (status >= 0)
         facts_unlinked(r, lock->own, &lock->facts);
 }
@@ -229,8 +229,9 @@ static void give_name(struct request *r, bool link)
         decide_index(r, &from, &place, &to, &answer, &copy);
     enum audit_op op = link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME;
     if (answer.verdict != CORDON_ALLOW && place.folder &&
-        ask_pair(r, (const HANDLE[]){from.own, place.folder},
-                 (const struct policy_request[]){from.question, to}, op, &answer) == ASK_WAITS)
+        broker_ask_pair(r, (const HANDLE[]){from.own, place.folder},
+                        (const struct policy_request[]){from.question, to}, op,
+                        &answer) == ASK_WAITS)
         return;
     if (answer.verdict != CORDON_ALLOW) {
         if (answer.target)
@@ -248,10 +249,10 @@ static void give_name(struct request *r, bool link)
         place_index(r, &from, &place, &copy);
         return;
     }
-    if (!undo_rename(r, from.own, from.question.path.text, &place, link))
+    if (!record_rename(r, from.own, from.question.path.text, &place, link))
         return;
     status = move_subject(&from, &place, (ULONG)r->wire.numbers[2], link);
-    undo_after(r, status, NULL);
+    record_after(r, status, NULL);
     struct file_id id;
     if (status >= 0 && link && facts_id(from.own, &id)) {
         EnterCriticalSection(&b->lock);
@@ -290,11 +291,11 @@ void change_disposition(struct request *r)
         request_answer(r, status);
     else if (request_allows_change(r, s.own, &s.question, AUDIT_FILE_DELETE)) {
         bool deletes = r->wire.numbers[1] & NT_DISPOSITION_DELETE;
-        if (deletes && !undo_remove(r, s.own, s.question.path.text))
+        if (deletes && !record_remove(r, s.own, s.question.path.text))
             return;
         status = mark_deleted(&s, (ULONG)r->wire.numbers[1]);
         if (deletes)
-            undo_after(r, status, NULL);
+            record_after(r, status, NULL);
         if (status >= 0 && deletes)
             facts_unlinked(r, s.own, &s.facts);
         request_answer(r, status);
@@ -340,10 +341,10 @@ void change_delete(struct request *r)
     s.question.facts.existing = path_parent(PATH_WINDOWS, final);
     if (!request_allows_change(r, s.own, &s.question, AUDIT_FILE_DELETE))
         return;
-    if (!undo_remove(r, s.own, final))
+    if (!record_remove(r, s.own, final))
         return;
     status = mark_deleted(&s, NT_DISPOSITION_DELETE);
-    undo_after(r, status, NULL);
+    record_after(r, status, NULL);
     if (status >= 0)
         facts_unlinked(r, s.own, &s.facts);
     request_answer(r, status);
@@ -404,7 +405,7 @@ void change_basic(struct request *r)
     if (status < 0) {
         request_answer(r, status);
     } else if (request_allows_change(r, s.own, &s.question, AUDIT_FILE_ATTRIBUTES) &&
-               undo_attributes(r, s.own, s.question.path.text)) {
+               record_attributes(r, s.own, s.question.path.text)) {
         status = set_information(&s, FILE_WRITE_ATTRIBUTES, &basic, sizeof basic, NT_BASIC);
         request_answer(r, status);
         if (status >= 0 && (n[1] || n[2] || n[3] || n[4]))
@@ -443,10 +444,10 @@ void change_control(struct request *r)
                           STR(POLICY_NO_REMEDY));
         return;
     }
-    if (!undo_replace(r, s.own, s.question.path.text,
-                      code == SET_REPARSE ? FS_LINK
-                      : s.facts.directory ? FS_FOLDER
-                                          : FS_REGULAR))
+    if (!record_replace(r, s.own, s.question.path.text,
+                        code == SET_REPARSE ? FS_LINK
+                        : s.facts.directory ? FS_FOLDER
+                                            : FS_REGULAR))
         return;
     status = reopen(s.own, FILE_WRITE_ATTRIBUTES, &file);
     if (status >= 0) {
@@ -454,7 +455,7 @@ void change_control(struct request *r)
                                  (ULONG)r->wire.text[0].n, NULL, 0);
         NtClose(file);
     }
-    undo_after(r, status, NULL);
+    record_after(r, status, NULL);
     request_answer(r, status);
 }
 
@@ -466,7 +467,7 @@ void change_security(struct request *r)
     if (status < 0)
         request_answer(r, status);
     else if (request_allows_change(r, s.own, &s.question, AUDIT_FILE_SECURITY) &&
-             undo_attributes(r, s.own, s.question.path.text)) {
+             record_attributes(r, s.own, s.question.path.text)) {
         HANDLE file;
         status = reopen(s.own, WRITE_DAC | READ_CONTROL, &file);
         if (status >= 0) {

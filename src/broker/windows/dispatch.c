@@ -66,7 +66,7 @@ void broker_dispatch(struct request *r)
         handlers[r->wire.op](r);
     else
         r->malformed = true;
-    ask_served(r);
+    broker_ask_served(r);
     if (r->waits) {
         r->answer.flags = WIRE_WAITS;
         r->answer.status = (uint32_t)STATUS_ACCESS_DENIED;

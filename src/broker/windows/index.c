@@ -160,7 +160,7 @@ bool index_make(struct request *r, const struct place *to, struct index_copy *co
         request_answer(r, STATUS_INSUFFICIENT_RESOURCES);
         return false;
     }
-    if (!undo_create(r, &copy->place, FS_REGULAR))
+    if (!record_create(r, &copy->place, FS_REGULAR))
         return false;
     InitializeObjectAttributes(&object, &copy->place.leaf, OBJ_CASE_INSENSITIVE, copy->place.folder,
                                NULL);
@@ -169,7 +169,7 @@ bool index_make(struct request *r, const struct place *to, struct index_copy *co
         FILE_WRITE_DATA | FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES | DELETE | SYNCHRONIZE,
         &object, &io, NULL, FILE_ATTRIBUTE_NORMAL, FILE_SHARE_READ | FILE_SHARE_DELETE, FILE_CREATE,
         FILE_SYNCHRONOUS_IO_NONALERT | FILE_NON_DIRECTORY_FILE, NULL, 0);
-    undo_after(r, status, &copy->place);
+    record_after(r, status, &copy->place);
     if (status >= 0) {
         status = write_copy(copy);
         if (status < 0)
@@ -182,8 +182,8 @@ bool index_make(struct request *r, const struct place *to, struct index_copy *co
 
 void index_drop(struct request *r, struct index_copy *copy)
 {
-    if (!undo_remove(r, copy->file, copy->place.path.text))
+    if (!record_remove(r, copy->file, copy->place.path.text))
         return;
     drop_copy(copy);
-    undo_after(r, STATUS_SUCCESS, NULL);
+    record_after(r, STATUS_SUCCESS, NULL);
 }

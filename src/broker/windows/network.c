@@ -315,15 +315,15 @@ void network_handle(struct request *r)
     policy_net_explain(r->broker->policy, &asked, &answer, &why, &fix);
     if (what == WIRE_NET_CONNECT && ask_can_lift(ASK_CONNECT, answer.rule)) {
         enum ask_ruling ruling =
-            ask_rule(r,
-                     &(struct ask_subject){.kind = ASK_CONNECT,
-                                           .op = AUDIT_NET_CONNECT,
-                                           .target = str_of(peer.text),
-                                           .host = str_of(peer.host),
-                                           .rule = str_of(policy_rule_id(answer.rule)),
-                                           .why = buf_str(&why),
-                                           .fix = buf_str(&fix)},
-                     NULL, false);
+            broker_ask_rule(r,
+                            &(struct ask_subject){.kind = ASK_CONNECT,
+                                                  .op = AUDIT_NET_CONNECT,
+                                                  .target = str_of(peer.text),
+                                                  .host = str_of(peer.host),
+                                                  .rule = str_of(policy_rule_id(answer.rule)),
+                                                  .why = buf_str(&why),
+                                                  .fix = buf_str(&fix)},
+                            NULL, false);
         if (ruling == ASK_GRANTS)
             request_answer(r, STATUS_SUCCESS);
         if (ruling != ASK_DENIES)

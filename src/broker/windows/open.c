@@ -105,7 +105,7 @@ static bool is_allowed(struct request *r, HANDLE file, struct policy_request *qu
     question->access = access;
     policy_decide(r->broker->policy, question, &answer);
     if (answer.verdict != CORDON_ALLOW && !quietly &&
-        ask_change(r, file, question, &answer, op) == ASK_WAITS)
+        broker_ask_change(r, file, question, &answer, op) == ASK_WAITS)
         return false;
     if (answer.verdict != CORDON_ALLOW && !quietly)
         request_deny(r, op, question, &answer, STR_NONE);
@@ -124,7 +124,7 @@ static bool is_left_for_later(struct request *r, struct policy_request *question
         return false;
     question->access = access;
     policy_decide(r->broker->policy, question, &answer);
-    return answer.verdict != CORDON_ALLOW && ask_may_change(r, question, &answer);
+    return answer.verdict != CORDON_ALLOW && broker_ask_may_change(r, question, &answer);
 }
 
 /* Reads almost always pass: no event for them. */
@@ -138,7 +138,7 @@ static bool allows_reading(struct request *r, const struct wish *w, HANDLE file,
     policy_decide(r->broker->policy, question, &answer);
     enum ask_ruling ruling = answer.verdict == CORDON_ALLOW ? ASK_GRANTS
                              : quietly                      ? ASK_DENIES
-                                                            : ask_read(r, file, question, &answer);
+                                       : broker_ask_read(r, file, question, &answer);
     if (ruling == ASK_DENIES && !quietly)
         request_deny(r, AUDIT_FILE_READ, question, &answer, STR_NONE);
     return ruling == ASK_GRANTS;
@@ -211,7 +211,7 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
             return STATUS_OBJECT_NAME_COLLISION;
         }
         enum ask_ruling ruling =
-            ask_change(r, place->folder, &question, &answer, AUDIT_FILE_CREATE);
+            broker_ask_change(r, place->folder, &question, &answer, AUDIT_FILE_CREATE);
         if (ruling == ASK_DENIES)
             request_deny(r, AUDIT_FILE_CREATE, &question, &answer, STR_NONE);
         if (ruling != ASK_GRANTS)
@@ -221,12 +221,12 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
         NtClose(file); /* nothing to record */
         return STATUS_OBJECT_NAME_COLLISION;
     }
-    if (!undo_create(r, place, folder ? FS_FOLDER : FS_REGULAR))
+    if (!record_create(r, place, folder ? FS_FOLDER : FS_REGULAR))
         return STATUS_ACCESS_DENIED;
     NTSTATUS status = open_at(place->folder, &leaf, w->access | FILE_READ_ATTRIBUTES,
                               w->share | (w->access & DELETE ? FILE_SHARE_DELETE : 0), FILE_CREATE,
                               w->options | FILE_OPEN_REPARSE_POINT, w, &file);
-    undo_after(r, status, place);
+    record_after(r, status, place);
     if (status < 0) {
         request_answer(r, status);
         return status;
@@ -266,15 +266,15 @@ static NTSTATUS overwrite(const struct wish *w, HANDLE file)
     return status;
 }
 
-/* Records what the open, or the handle that it gives, can change. True: undo_after must be called if
+/* Records what the open, or the handle that it gives, can change. True: record_after must be called if
    it deletes. */
 static bool undo_open(struct request *r, const struct wish *w, HANDLE seen, struct str path,
                       const struct facts *facts)
 {
     if (!facts->directory && ((w->access & WRITES_DATA) || is_overwriting(w)) &&
-        !undo_write(r, seen, path))
+        !record_write(r, seen, path))
         return false;
-    return !(w->options & FILE_DELETE_ON_CLOSE) || undo_remove(r, seen, path);
+    return !(w->options & FILE_DELETE_ON_CLOSE) || record_remove(r, seen, path);
 }
 
 /* Reopens the file that was judged, by an empty name relative to it. */
@@ -292,7 +292,7 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, stru
         return STATUS_ACCESS_DENIED; /* it has been answered */
     NTSTATUS status = open_at(seen, &itself, access, share, FILE_OPEN, w->options, w, &file);
     if (w->options & FILE_DELETE_ON_CLOSE)
-        undo_after(r, status, NULL);
+        record_after(r, status, NULL);
     if (status >= 0 && overwrites) {
         status = overwrite(w, file);
         if (status < 0)
@@ -599,7 +599,7 @@ static bool is_missing_or_asked(struct request *r, struct policy_request *questi
         if (final.p)
             question->path = (struct path){.class = PATH_FILE, .text = final, .base = final};
         r->two_steps = r->wire.text[0].n > 0; /* the agent opens it and asks about what it has */
-        ruling = ask_read(r, file, question, answer);
+        ruling = broker_ask_read(r, file, question, answer);
         NtClose(file);
     }
     request_answer(r, ruling == ASK_GRANTS ? STATUS_SUCCESS : status);

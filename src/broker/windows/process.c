@@ -72,7 +72,7 @@ static enum ask_ruling ask_command(struct request *r, const struct program *p,
         return ASK_DENIES;
     subject->command = buf_str(&command);
     subject->name = buf_str(&name);
-    return ask_rule(r, subject, NULL, false);
+    return broker_ask_rule(r, subject, NULL, false);
 }
 
 static bool guard_refuses(struct request *r, const struct program *p, struct str cmdline)
@@ -150,7 +150,7 @@ static bool tool_refused(struct request *r, const struct program *p, bool *stub)
                                 .rule = str_of(policy_rule_id(answer.rule)),
                                 .why = buf_str(&why),
                                 .fix = buf_str(&fix)};
-        enum ask_ruling ruling = ask_rule(r, &s, NULL, false);
+        enum ask_ruling ruling = broker_ask_rule(r, &s, NULL, false);
         if (ruling != ASK_DENIES)
             return ruling == ASK_WAITS;
     }

@@ -74,7 +74,7 @@ bool request_allows_change(struct request *r, HANDLE file, const struct policy_r
     struct policy_answer answer = {0};
     policy_decide(r->broker->policy, question, &answer);
     if (answer.verdict != CORDON_ALLOW && file &&
-        ask_change(r, file, question, &answer, op) == ASK_WAITS)
+        broker_ask_change(r, file, question, &answer, op) == ASK_WAITS)
         return false;
     if (answer.verdict == CORDON_ALLOW) {
         request_grant(r, op, question, &answer);

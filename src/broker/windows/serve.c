@@ -103,7 +103,7 @@ static void leave(struct client *c)
     if (InterlockedDecrement(&c->workers) > 0)
         return;
     DWORD code = 0;
-    ask_client_gone(c);
+    broker_ask_client_gone(c);
     GetExitCodeProcess(c->process, &code);
     struct request r = {.broker = b, .client = c};
     request_event(&r, &(struct audit_event){.type = AUDIT_EXIT, .code = code});
@@ -230,7 +230,7 @@ bool broker_stop(struct broker *b)
     b->stopping = true;
     PostQueuedCompletionStatus(b->port, 0, 0, NULL);
     if (b->asks)
-        bell_ring(ask_desk(b)->answered);
+        bell_ring(broker_ask_desk(b)->answered);
     /* The tree is dead: each worker notices that at once, or when a file is kept. */
     while (b->threads > 0 && GetTickCount64() - begin < (b->undo ? PATIENCE_UNDO_MS : PATIENCE_MS))
         Sleep(1);
@@ -244,7 +244,7 @@ bool broker_stop(struct broker *b)
     id_set_free(&b->repositories);
     id_set_free(&b->probes);
     free(b->pipes.hashes);
-    ask_stop(b);
+    broker_ask_stop(b);
     DeleteCriticalSection(&b->lock);
     DeleteCriticalSection(&b->undo_lock);
     return true;

@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 
-bool system_is_terminal(FILE *file)
+bool cli_is_terminal(FILE *file)
 {
     return isatty(fileno(file));
 }
@@ -16,13 +16,13 @@ static const int ignored[] = {SIGPIPE, SIGXFSZ};
 enum { IGNORED = sizeof ignored / sizeof *ignored };
 static void (*given[IGNORED])(int);
 
-void system_ignore_signals(void)
+void cli_ignore_signals(void)
 {
     for (int i = 0; i < IGNORED; i++)
         given[i] = signal(ignored[i], SIG_IGN);
 }
 
-void system_restore_signals(void)
+void cli_restore_signals(void)
 {
     for (int i = 0; i < IGNORED; i++)
         signal(ignored[i], given[i]);
@@ -31,11 +31,11 @@ void system_restore_signals(void)
 int main(int argc, char **argv)
 {
     struct arguments args = {(const char **)argv + 1, argc > 0 ? (size_t)argc - 1 : 0, 0, NULL};
-    system_ignore_signals();
+    cli_ignore_signals();
     return cli_main(&args);
 }
 
-int system_start_probe(bool child)
+int cli_start_probe(bool child)
 {
     (void)child;
     return EXIT_FAILED;

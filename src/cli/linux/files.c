@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "launch/linux/output.h"
 
-bool system_is_link(const char *path)
+bool cli_is_link(const char *path)
 {
     struct stat st;
     int fd = output_open(path, O_PATH | O_CLOEXEC, 0), error = errno;
@@ -25,7 +25,7 @@ FILE *system_fopen(const char *path, const char *mode)
     return fopen(path, mode);
 }
 
-bool system_remove_file(const char *path)
+bool cli_remove_file(const char *path)
 {
     return unlink(path) == 0;
 }
@@ -56,7 +56,7 @@ static bool write_all(int fd, struct str content)
     return fsync(fd) == 0;
 }
 
-bool system_replace_file(const char *path, struct str content, char *why, size_t capacity)
+bool cli_replace_file(const char *path, struct str content, char *why, size_t capacity)
 {
     auto_buf struct buf name = {0}, temp = {0};
     struct stat old;

@@ -88,7 +88,7 @@ int plugin_change(const char *file, struct str old, const struct hook_entry *ent
     fflush(stdout);
     if (!entry && remove(file))
         return print_failure("%s: %s", file, strerror(errno));
-    if (entry && !system_replace_file(file, buf_str(&text), why, sizeof why))
+    if (entry && !cli_replace_file(file, buf_str(&text), why, sizeof why))
         return print_failure("%s: %s; it is left as it is", file, why);
     return 0;
 }

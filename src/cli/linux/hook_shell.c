@@ -126,7 +126,7 @@ static bool shell_file(enum hook_agent agent, bool project, struct arena *arena,
 static bool write_file(const char *file, struct str text, bool program)
 {
     char why[256];
-    if (!system_replace_file(file, text, why, sizeof why)) {
+    if (!cli_replace_file(file, text, why, sizeof why)) {
         print_error("%s: %s", file, why);
         return false;
     }

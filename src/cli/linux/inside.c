@@ -13,11 +13,11 @@ static int read_outline(struct settings *s)
     return policy_read_outline(&s->arena, s->outline, &s->policy);
 }
 
-void system_end_why(void)
+void cli_end_why(void)
 {
 }
 
-void system_begin_why(struct cordon_policy *p, bool own)
+void cli_begin_why(struct cordon_policy *p, bool own)
 {
     auto_buf struct buf text = {0};
     char piece[4096];

@@ -6,7 +6,7 @@
 #include "learn/linux/allow.h"
 #include "lib/run.h"
 
-int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l)
+int cli_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l)
 {
     const struct policy_settings *s = policy_settings_of(p->policy);
     struct disk_facts home = {0};

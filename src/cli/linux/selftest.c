@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 
-int system_selftest(struct selftest_request *request)
+int cli_selftest(struct selftest_request *request)
 {
     auto_buf struct buf error = {0};
     char self[PATH_MAX] = "";
@@ -18,7 +18,7 @@ int system_selftest(struct selftest_request *request)
     return code < 0 ? print_failure("%s", buf_cstr(&error)) : code;
 }
 
-int system_selftest_probe(const char *script)
+int cli_selftest_probe(const char *script)
 {
     return selftest_probe(script);
 }

@@ -7,7 +7,7 @@
 #include "base/utf.h"
 #include "cli/cli.h"
 
-bool system_is_terminal(FILE *file)
+bool cli_is_terminal(FILE *file)
 {
     DWORD mode;
     HANDLE handle = (HANDLE)_get_osfhandle(_fileno(file));
@@ -21,12 +21,12 @@ static BOOL WINAPI stay(DWORD event)
     return event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
 }
 
-void system_ignore_signals(void)
+void cli_ignore_signals(void)
 {
     SetConsoleCtrlHandler(stay, TRUE);
 }
 
-void system_restore_signals(void)
+void cli_restore_signals(void)
 {
     SetConsoleCtrlHandler(stay, FALSE);
 }

@@ -16,20 +16,20 @@ static wchar_t *wide(struct arena *arena, struct str s)
     return out && utf_to16(s, out, count, &count) == 0 ? (wchar_t *)out : NULL;
 }
 
-void system_begin_why(struct cordon_policy *p, bool own)
+void cli_begin_why(struct cordon_policy *p, bool own)
 {
     (void)p;
     (void)own;
 }
 
-void system_end_why(void)
+void cli_end_why(void)
 {
     wchar_t folder[MAX_PATH];
     if (GetCurrentDirectoryW(MAX_PATH, folder) && folder[0] == (wchar_t)wine_unix_drive())
         print_error("this is Wine's drive Z:, where run refuses to work; ask from a folder on C:");
 }
 
-int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l)
+int cli_learn_allow(struct cordon_policy *p, struct run_options *o, struct learn *l)
 {
     (void)p;
     (void)o;
@@ -37,7 +37,7 @@ int system_learn_allow(struct cordon_policy *p, struct run_options *o, struct le
     return print_failure("--learn=allow is for Linux");
 }
 
-bool system_is_link(const char *path)
+bool cli_is_link(const char *path)
 {
     auto_arena struct arena arena = {0};
     wchar_t *name = wide(&arena, str_of(path));
@@ -52,7 +52,7 @@ FILE *system_fopen(const char *path, const char *mode)
     return name && how ? _wfopen(name, how) : NULL;
 }
 
-bool system_remove_file(const char *path)
+bool cli_remove_file(const char *path)
 {
     auto_arena struct arena arena = {0};
     wchar_t *name = wide(&arena, str_of(path));
@@ -86,7 +86,7 @@ static bool write_all(const wchar_t *name, struct str content)
     return done;
 }
 
-bool system_replace_file(const char *path, struct str content, char *why, size_t capacity)
+bool cli_replace_file(const char *path, struct str content, char *why, size_t capacity)
 {
     auto_arena struct arena arena = {0};
     auto_buf struct buf temp = {0};

@@ -95,7 +95,7 @@ static int failed(int step, const char *what)
     return step;
 }
 
-int system_start_probe(bool child)
+int cli_start_probe(bool child)
 {
     static const struct {
         DWORD flags;

@@ -36,7 +36,7 @@ static bool find_beside(const wchar_t *self, wchar_t *path)
     return true;
 }
 
-int system_selftest(struct selftest_request *request)
+int cli_selftest(struct selftest_request *request)
 {
     static wchar_t line[2 * LONGEST_PATH + LONGEST_ONLY + 200];
     wchar_t self[LONGEST_PATH], path[LONGEST_PATH], only[LONGEST_ONLY], number[16];
@@ -76,7 +76,7 @@ int system_selftest(struct selftest_request *request)
     return (int)code;
 }
 
-int system_selftest_probe(const char *script)
+int cli_selftest_probe(const char *script)
 {
     (void)script;
     return print_failure("unknown option --probe");

@@ -274,7 +274,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
         broker->temp.folder = settings->temp_path;
     broker->temp.own = settings->temp_own;
     broker->temp.record = way->record;
-    temp_begin(broker);
+    own_temp_begin(broker);
     struct signals_run signals;
     signals_enter(&signals, s->control,
                   !run->options->own_process ? SIGNALS_HOST
@@ -295,7 +295,7 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
         rc = wait_for_end(s, run, &signals, &status);
     if (rc == 0) { /* the reaper meanwhile removes what it has to */
         run_remove_own_temp(p);
-        temp_end(broker);
+        own_temp_end(broker);
     }
     signals_leave(&signals);
     spawn_close(s);
@@ -469,7 +469,7 @@ int system_run(struct run *run)
         rc = asker_open(run, &way.asker);
     run->asks = way.asker != NULL;
     if (rc == 0 && o->undo)
-        rc = undo_begin(run, confined, inside, &arena, &way.undo);
+        rc = run_undo_begin(run, confined, inside, &arena, &way.undo);
     if (rc == 0 && o->undo)
         hide_journals(&arena, &secrets);
     if (rc == 0 && confined && !inside)
@@ -511,7 +511,7 @@ int system_run(struct run *run)
     proxy_close(way.server);
     asker_close(way.asker);
     if (way.undo)
-        undo_finish(run, way.undo);
+        run_undo_finish(run, way.undo);
     if (way.record >= 0)
         close(way.record);
     return rc;

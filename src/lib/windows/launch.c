@@ -179,7 +179,7 @@ int launch_prepare(const struct launch_plan *plan, struct launch *l, struct laun
         rc = launch_fail_words(f, run->policy->error);
     run->asks = l->asker != NULL;
     l->broker.ask_pipe = asker_pipe(l->asker);
-    if (rc == 0 && l->asker && ask_start(&l->broker, asker_desk(l->asker)))
+    if (rc == 0 && l->asker && broker_ask_start(&l->broker, asker_desk(l->asker)))
         rc = launch_fail(f, "cannot start the broker (CreateThread)");
     return rc ? rc : open_way_out(run, l, f);
 }

@@ -296,7 +296,7 @@ int system_run(struct run *run)
     struct launch_plan plan = {
         .run = run, .event = run_event, .rung = ladder_of(run), .asks = true};
     bool confined = policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS;
-    if (o->undo && (rc = undo_begin(run, confined, false, &arena, &plan.undo)))
+    if (o->undo && (rc = run_undo_begin(run, confined, false, &arena, &plan.undo)))
         return rc;
     if (confined)
         stubs_make(&launch->stubs, &arena, p->policy);
@@ -328,7 +328,7 @@ int system_run(struct run *run)
     /* A thread that still waits for the system could write to the journal: then its lock lasts as
        long as this process. */
     if (plan.undo && settled)
-        undo_finish(run, plan.undo);
+        run_undo_finish(run, plan.undo);
     if (rc)
         return api_fail(p, rc, failure.text);
     if (strcmp(run->result->reason, "exited") == 0)

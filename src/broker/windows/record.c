@@ -131,7 +131,7 @@ static int tell_own_name(struct request *r, HANDLE file, struct str path, struct
     return rc;
 }
 
-bool undo_write(struct request *r, HANDLE file, struct str path)
+bool record_write(struct request *r, HANDLE file, struct str path)
 {
     struct told told;
     if (!is_covered(r, path))
@@ -144,7 +144,7 @@ bool undo_write(struct request *r, HANDLE file, struct str path)
     return good;
 }
 
-bool undo_attributes(struct request *r, HANDLE file, struct str path)
+bool record_attributes(struct request *r, HANDLE file, struct str path)
 {
     struct told told;
     if (!is_covered(r, path))
@@ -157,7 +157,7 @@ bool undo_attributes(struct request *r, HANDLE file, struct str path)
     return good;
 }
 
-bool undo_create(struct request *r, const struct place *place, uint32_t type)
+bool record_create(struct request *r, const struct place *place, uint32_t type)
 {
     auto_told struct told told = {0};
     if (!r->broker->undo)
@@ -169,7 +169,7 @@ bool undo_create(struct request *r, const struct place *place, uint32_t type)
     return answer(r, place->path.text, rc);
 }
 
-bool undo_remove(struct request *r, HANDLE file, struct str path)
+bool record_remove(struct request *r, HANDLE file, struct str path)
 {
     auto_told struct told told = {0};
     if (!r->broker->undo)
@@ -181,7 +181,8 @@ bool undo_remove(struct request *r, HANDLE file, struct str path)
     return answer(r, path, rc);
 }
 
-bool undo_rename(struct request *r, HANDLE file, struct str path, const struct place *to, bool link)
+bool record_rename(struct request *r, HANDLE file, struct str path, const struct place *to,
+                   bool link)
 {
     auto_told struct told first = {0}, second = {0};
     struct broker *b = r->broker;
@@ -208,7 +209,7 @@ bool undo_rename(struct request *r, HANDLE file, struct str path, const struct p
     return answer(r, path, rc);
 }
 
-void undo_after(struct request *r, NTSTATUS status, const struct place *made)
+void record_after(struct request *r, NTSTATUS status, const struct place *made)
 {
     auto_told struct told told = {0};
     struct broker *b = r->broker;
@@ -219,7 +220,7 @@ void undo_after(struct request *r, NTSTATUS status, const struct place *made)
     LeaveCriticalSection(&b->undo_lock);
 }
 
-bool undo_replace(struct request *r, HANDLE file, struct str path, uint32_t type)
+bool record_replace(struct request *r, HANDLE file, struct str path, uint32_t type)
 {
     auto_told struct told told = {0};
     struct broker *b = r->broker;

@@ -58,7 +58,7 @@ static int answer(struct broker *b, struct request *r, const char *path, int rc)
     return rc;
 }
 
-int undo_write(struct broker *b, struct request *r, const struct resolved *where)
+int record_write(struct broker *b, struct request *r, const struct resolved *where)
 {
     if (!b->undo)
         return 0;
@@ -66,7 +66,7 @@ int undo_write(struct broker *b, struct request *r, const struct resolved *where
     return answer(b, r, where->path, keep_write(b->undo, place_of(where, &told)));
 }
 
-int undo_attributes(struct broker *b, struct request *r, const struct resolved *where)
+int record_attributes(struct broker *b, struct request *r, const struct resolved *where)
 {
     if (!b->undo)
         return 0;
@@ -75,7 +75,7 @@ int undo_attributes(struct broker *b, struct request *r, const struct resolved *
     return answer(b, r, where->path, rc == -EAGAIN ? -EBUSY : rc);
 }
 
-int undo_create(struct broker *b, struct request *r, const struct resolved *where, mode_t type)
+int record_create(struct broker *b, struct request *r, const struct resolved *where, mode_t type)
 {
     if (!b->undo)
         return 0;
@@ -83,7 +83,7 @@ int undo_create(struct broker *b, struct request *r, const struct resolved *wher
     return answer(b, r, where->path, keep_create(b->undo, place_of(where, &told), type));
 }
 
-int undo_remove(struct broker *b, struct request *r, const struct resolved *where)
+int record_remove(struct broker *b, struct request *r, const struct resolved *where)
 {
     if (!b->undo)
         return 0;
@@ -92,8 +92,8 @@ int undo_remove(struct broker *b, struct request *r, const struct resolved *wher
     return answer(b, r, where->path, rc == -EAGAIN ? -EBUSY : rc);
 }
 
-int undo_rename(struct broker *b, struct request *r, const struct resolved *from,
-                const struct resolved *to, bool exchange)
+int record_rename(struct broker *b, struct request *r, const struct resolved *from,
+                  const struct resolved *to, bool exchange)
 {
     if (!b->undo)
         return 0;
@@ -102,8 +102,8 @@ int undo_rename(struct broker *b, struct request *r, const struct resolved *from
     return answer(b, r, from->path, rc == -EAGAIN ? -EBUSY : rc);
 }
 
-int undo_link(struct broker *b, struct request *r, const struct resolved *from,
-              const struct resolved *to)
+int record_link(struct broker *b, struct request *r, const struct resolved *from,
+                const struct resolved *to)
 {
     if (!b->undo)
         return 0;
@@ -112,7 +112,7 @@ int undo_link(struct broker *b, struct request *r, const struct resolved *from,
                   keep_link(b->undo, place_of(from, &first), place_of(to, &second)));
 }
 
-void undo_after(struct broker *b, int error, const struct resolved *made)
+void record_after(struct broker *b, int error, const struct resolved *made)
 {
     if (!b->undo)
         return;
@@ -122,7 +122,7 @@ void undo_after(struct broker *b, int error, const struct resolved *made)
     errno = before;
 }
 
-uint32_t undo_links(const struct broker *b, const struct stat *st)
+uint32_t record_links(const struct broker *b, const struct stat *st)
 {
     uint32_t links = (uint32_t)st->st_nlink;
     struct fs_stat same = fs_stat_of(st);

@@ -28,7 +28,7 @@ static bool entry_name(const struct broker *b, const char *path, char name[NAME_
     return true;
 }
 
-enum policy_temp_entry temp_entry(const struct broker *b, const struct resolved *where)
+enum policy_temp_entry own_temp_entry(const struct broker *b, const struct resolved *where)
 {
     char name[NAME_MAX + 1], path[PATH_MAX];
     bool itself;
@@ -49,7 +49,7 @@ enum policy_temp_entry temp_entry(const struct broker *b, const struct resolved 
     return own ? POLICY_ENTRY_OWN : POLICY_ENTRY_FOREIGN;
 }
 
-void temp_made(struct broker *b, const struct resolved *where)
+void own_temp_made(struct broker *b, const struct resolved *where)
 {
     char name[NAME_MAX + 1], line[64];
     bool itself;
@@ -106,7 +106,7 @@ static void remove_semaphores(struct broker *b)
         close(folder);
 }
 
-void temp_end(struct broker *b)
+void own_temp_end(struct broker *b)
 {
     char path[PATH_MAX];
     struct file_id id;
@@ -118,7 +118,7 @@ void temp_end(struct broker *b)
             temp_remove(path);
 }
 
-void temp_begin(struct broker *b)
+void own_temp_begin(struct broker *b)
 {
     struct file_id own;
     if (b->temp.own.n && broker_id_at(b->temp.own.p, &own))
