@@ -1,63 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The decision about a file. Zero is deny; nothing is allowed except by an explicit rule. */
-#include "policy/build.h"
-
-/* Places with rules of their own: moving a folder from one to another changes its rules. */
-enum zone {
-    ZONE_NONE = 0,
-    ZONE_ROOT,
-    ZONE_TEMP,
-    ZONE_PACKAGES, /* other people's packages, where the names of editors and agents are ordinary */
-    ZONE_TEMP_PACKAGES,
-    ZONE_GIT,      /* a git folder under the rules of a commit */
-    ZONE_GIT_FREE, /* made by this run */
-    ZONE_GIT_NEW,  /* being created: nothing leaves it, so everything moved in is copied */
-    ZONE_OTHER     /* devices and pipes: not moved */
-};
-
-/* Only the broker on Linux judges a config. */
-#ifdef _WIN32
-enum { CAN_GUARD = 0 };
-#else
-enum { CAN_GUARD = 1 };
-#endif
-
-struct question {
-    const struct policy *policy;
-    const struct policy_request *request;
-    struct policy_answer *answer;
-    struct image_match match;
-    enum zone zone;
-    bool guarded; /* what a run makes under the name .git there is to hold no commands */
-};
+#include "policy/decide_inside.h"
 
 static bool is_separator(char c)
 {
     return c == '\\' || c == '/';
-}
-
-static enum cordon_verdict deny(struct question *q, enum policy_rule rule, uint32_t entry)
-{
-    q->answer->verdict = CORDON_DENY;
-    q->answer->rule = rule;
-    q->answer->entry = entry;
-    return CORDON_DENY;
-}
-
-static enum cordon_verdict deny_name(struct question *q, enum policy_rule rule, const char *name)
-{
-    q->answer->name = name;
-    return deny(q, rule, 0);
-}
-
-static enum cordon_verdict allow(struct question *q, enum policy_rule rule, enum zone zone,
-                                 uint32_t entry)
-{
-    q->answer->verdict = CORDON_ALLOW;
-    q->answer->rule = rule;
-    q->answer->entry = entry;
-    q->zone = zone;
-    return CORDON_ALLOW;
 }
 
 static bool read_is_denied(const struct question *q)
@@ -227,152 +174,6 @@ static enum cordon_verdict decide_denied(struct question *q)
     return CORDON_ALLOW;
 }
 
-/* The folder or file .git itself. */
-static enum cordon_verdict decide_git(struct question *q, bool top)
-{
-    const struct policy_request *r = q->request;
-    bool folder = r->facts.directory || r->path.folder;
-    /* A folder, or the file of a worktree or submodule. */
-    bool made = r->access == POLICY_CREATE;
-    bool moved_in = r->access == POLICY_RENAME_TO && folder && r->facts.seen;
-    bool full = q->policy->settings.git == POLICY_GIT_FULL;
-    bool new = !top || full;
-    /* Git goes where a link or such a file leads, and that may be a folder with any config. */
-    if (q->guarded && (r->facts.symlink || (!folder && !full)))
-        new = false;
-    if (new && !r->facts.exists && (made || moved_in))
-        return allow(q, RULE_GIT_NEW, ZONE_GIT_NEW, 0);
-    if (made && folder && r->facts.exists) /* made before */
-        return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
-    if (!top && r->access == POLICY_DELETE && r->facts.directory && r->facts.takes_head)
-        return allow(q, RULE_GIT_REMOVED, ZONE_GIT, 0);
-    return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
-}
-
-static bool appears(const struct policy_request *r)
-{
-    return r->access == POLICY_CREATE || r->access == POLICY_RENAME_TO ||
-           r->access == POLICY_LINK_TO;
-}
-
-/* To git a folder without HEAD is not a repository; one that was disabled is not revived. */
-static bool revives(const struct policy_request *r, struct str below)
-{
-    return r->facts.takes_head && appears(r) && !r->facts.exists && str_eqi(below, STR("HEAD"));
-}
-
-/* When the user commits, git writes through a symbolic link in its folder: to its own config, or
-   anywhere outside. It never creates one itself. */
-static bool leads_away(const struct policy_request *r)
-{
-    return r->facts.symlink && appears(r);
-}
-
-/* With a HEAD in it the root itself becomes a bare repository to git, which runs the commands in
-   its config. */
-static bool makes_bare(const struct question *q, struct str component, bool last)
-{
-    bool posix = q->policy->settings.paths.dialect == PATH_POSIX;
-    bool head = posix ? str_eq(component, STR("HEAD")) : str_eqi(component, STR("HEAD"));
-    return head && last && q->policy->settings.git != POLICY_GIT_FULL &&
-           (appears(q->request) || q->request->access == POLICY_WRITE);
-}
-
-/* Git writes to and reads from the names in an index, wherever they lead. So one only comes by a
-   move of a file whose names were judged, and gets no second name by which it could be changed. */
-static bool forges_index(const struct question *q, struct str below)
-{
-    const struct policy_request *r = q->request;
-    enum path_dialect dialect = q->policy->settings.paths.dialect;
-    bool takes = appears(r) || r->access == POLICY_WRITE || r->access == POLICY_LINK_FROM ||
-                 r->access == POLICY_REPARSE;
-    /* On Windows a name that ends in a separator can become a file. */
-    bool folder = r->path.folder && (dialect == PATH_POSIX || r->facts.directory);
-    if (r->access == POLICY_CREATE && folder) /* of a submodule with that name */
-        return false;
-    return takes && git_is_index(dialect, below) &&
-           (r->access != POLICY_RENAME_TO || !r->facts.index_judged);
-}
-
-/* git branch -d and -m write config.lock and rename it; nobody reads it under that name, and it
-   becomes the config only if the broker has seen that nothing but sections of branches differs. */
-static bool is_branch_config(const struct policy_request *r, struct str below)
-{
-    if (!CAN_GUARD || !r->facts.guards_new || r->facts.symlink || r->facts.directory ||
-        r->path.folder)
-        return false;
-    if (str_eq(below, STR("config")))
-        return r->access == POLICY_RENAME_TO && r->facts.config_judged;
-    return str_eq(below, STR("config.lock")) &&
-           (r->access == POLICY_CREATE || r->access == POLICY_WRITE || r->access == POLICY_DELETE ||
-            r->access == POLICY_RENAME_FROM || r->access == POLICY_ATTRIBUTES);
-}
-
-/* Below a git folder under the rules of a commit; below is empty for the folder itself. */
-static enum cordon_verdict decide_commit(struct question *q, struct str below, bool top)
-{
-    const struct policy_request *r = q->request;
-    enum path_dialect dialect = q->policy->settings.paths.dialect;
-    if (below.n == 0)
-        return decide_git(q, top);
-    /* Existing files of a nested repository can be removed, so nothing in one counts as new. */
-    bool written = q->policy->settings.git == POLICY_GIT_FULL
-                       ? git_full_writes(dialect, below, r->facts.exists || !top)
-                       : git_commit_writes(dialect, below);
-    if (r->access != POLICY_REPARSE && r->access != POLICY_SECURITY && written && !leads_away(r) &&
-        (top || !revives(r, below)))
-        return forges_index(q, below) ? deny(q, RULE_GIT_INDEX, 0)
-                                      : allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
-    if (top && is_branch_config(r, below))
-        return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
-    if (!top && r->access == POLICY_DELETE && r->facts.takes_head)
-        return allow(q, RULE_GIT_REMOVED, ZONE_GIT, 0);
-    return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
-}
-
-/* git init tries whether links work, by one with a random name: t and six more. */
-static bool is_trial(struct str below)
-{
-    bool trial = below.n == 7 && below.p[0] == 't';
-    for (size_t i = 1; i < below.n && trial; i++)
-        trial = ascii_is_alnum(below.p[i]);
-    return trial;
-}
-
-/* In a repository that this run made: git enters it if the one around it lists it, and runs what
-   its config and its hooks say. */
-static enum cordon_verdict decide_new(struct question *q, struct str below)
-{
-    const struct policy_request *r = q->request;
-    bool full = q->policy->settings.git == POLICY_GIT_FULL;
-    bool changes = appears(r) || r->access == POLICY_WRITE || r->access == POLICY_REPARSE;
-    if (below.n == 0)
-        return r->facts.symlink && changes ? deny_name(q, RULE_GIT_COMMANDS, "this link")
-                                           : CORDON_ALLOW;
-    enum git_part part = git_new_part(q->policy->settings.paths.dialect, below, full);
-    if (part == GIT_CONFIG && r->access == POLICY_LINK_FROM)
-        return deny_name(q, RULE_GIT_COMMANDS, "its config");
-    if (forges_index(q, below))
-        return deny(q, RULE_GIT_INDEX, 0);
-    if (!changes)
-        return CORDON_ALLOW;
-    if (r->facts.symlink && appears(r) && !is_trial(below))
-        return deny_name(q, RULE_GIT_COMMANDS, "this link");
-    switch (part) {
-    case GIT_KEEPS: return CORDON_ALLOW;
-    case GIT_HOOKS:
-        return r->access == POLICY_CREATE && r->path.folder
-                   ? CORDON_ALLOW
-                   : deny_name(q, RULE_GIT_COMMANDS, "its hooks");
-    case GIT_CONFIG:
-        return r->access == POLICY_RENAME_TO && r->facts.config_judged
-                   ? CORDON_ALLOW
-                   : deny_name(q, RULE_GIT_COMMANDS, "its config");
-    case GIT_OBEYS: break;
-    }
-    return deny_name(q, RULE_GIT_COMMANDS, "this file");
-}
-
 static bool is_root_end(const struct image_match *match, size_t end)
 {
     if (match->root_count > IMAGE_MAX_NESTED)
@@ -394,6 +195,37 @@ static bool is_cache(enum path_dialect dialect, struct str place)
     return false;
 }
 
+/* True for a repository that the run itself has made. */
+static bool is_new_git(const struct question *q, bool top)
+{
+    return q->request->facts.created_by_run && (!top || q->policy->settings.git == POLICY_GIT_FULL);
+}
+
+/* A .git that was there before. */
+static enum cordon_verdict decide_old_git(struct question *q, struct str component,
+                                          struct str below, bool top)
+{
+    /* An alias denotes the folder only as long as nothing else has that name. */
+    bool alias = component.p[0] != '.';
+    if (alias || (top && q->policy->settings.git == POLICY_GIT_PROTECT))
+        return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
+    return decide_commit(q, below, top);
+}
+
+/* Nothing on the way is protected. zone: place, or a repository of the run's own. */
+static enum cordon_verdict allow_inside(struct question *q, enum zone place, enum zone zone,
+                                        bool packages)
+{
+    size_t root = q->match.hit[IMAGE_ROOT];
+    /* Other rules hold there, so a folder does not leave in one step. */
+    if (packages && zone == place)
+        return place == ZONE_TEMP ? allow(q, RULE_TEMP_INSIDE, ZONE_TEMP_PACKAGES, 0)
+                                  : allow(q, RULE_ROOTS_INSIDE, ZONE_PACKAGES, root);
+    if (zone == ZONE_TEMP)
+        return allow(q, RULE_TEMP_INSIDE, zone, 0);
+    return allow(q, zone == ZONE_ROOT ? RULE_ROOTS_INSIDE : RULE_GIT_CREATED, zone, root);
+}
+
 /* Inspects every component below start: the end of the outermost root, or of the temp folder. */
 static enum cordon_verdict decide_protected(struct question *q, size_t start, enum zone place)
 {
@@ -412,7 +244,7 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
         if (before != start && is_root_end(&q->match, before))
             packages = false; /* somebody works on that package */
         if (place == ZONE_ROOT && is_root_end(&q->match, before) &&
-            makes_bare(q, component, cursor.pos >= cursor.path.n))
+            decide_makes_bare(q, component, cursor.pos >= cursor.path.n))
             return deny_name(q, RULE_PROTECTED_GIT, "HEAD");
         if (name == PROTECTED_NONE || policy->unprotected[name]) {
             packages = packages || packages_find(cursor.dialect, component) != PACKAGES_NONE;
@@ -424,29 +256,14 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
         if (name != PROTECTED_GIT)
             return deny_name(q, RULE_PROTECTED_NAME, protected_spelled(name));
         bool top = is_root_end(&q->match, before) || (place == ZONE_TEMP && before == start);
-        if ((!top || policy->settings.git == POLICY_GIT_FULL) && q->request->facts.created_by_run) {
-            zone = ZONE_GIT_FREE;
-            if (CAN_GUARD && q->guarded &&
-                decide_new(q, str_from(cursor.path, cursor.pos + 1)) != CORDON_ALLOW)
-                return CORDON_DENY;
-            continue;
-        }
-        if (top && policy->settings.git == POLICY_GIT_PROTECT)
-            return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
-        /* An alias denotes the folder only as long as nothing else has that name. */
-        if (component.p[0] != '.')
-            return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
-        return decide_commit(q, str_from(cursor.path, cursor.pos + 1), top);
+        if (!is_new_git(q, top))
+            return decide_old_git(q, component, str_from(cursor.path, cursor.pos + 1), top);
+        if (CAN_GUARD && q->guarded &&
+            decide_new(q, str_from(cursor.path, cursor.pos + 1)) != CORDON_ALLOW)
+            return CORDON_DENY;
+        zone = ZONE_GIT_FREE;
     }
-    /* Other rules hold there, so a folder does not leave in one step. */
-    if (packages && zone == place)
-        return place == ZONE_TEMP
-                   ? allow(q, RULE_TEMP_INSIDE, ZONE_TEMP_PACKAGES, 0)
-                   : allow(q, RULE_ROOTS_INSIDE, ZONE_PACKAGES, q->match.hit[IMAGE_ROOT]);
-    if (zone == ZONE_TEMP)
-        return allow(q, RULE_TEMP_INSIDE, zone, 0);
-    return allow(q, zone == ZONE_ROOT ? RULE_ROOTS_INSIDE : RULE_GIT_CREATED, zone,
-                 q->match.hit[IMAGE_ROOT]);
+    return allow_inside(q, place, zone, packages);
 }
 
 /* Folders that programs name after the caller's uid are removed when the run ends. */

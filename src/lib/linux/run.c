@@ -435,6 +435,64 @@ static void hide_journals(struct arena *arena, struct secrets *secrets)
         secrets->hidden = arena_copy(arena, str_of(path));
 }
 
+/* The program to start. False in *starts: none is, because it is refused (0) or not there. */
+static int find_command(struct run *run, const char *name, char *program, size_t capacity,
+                        bool *starts)
+{
+    auto_arena struct arena arena = {0};
+    const struct run_options *o = run->options;
+    struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
+    if (!argv)
+        return api_fail(run->policy, CORDON_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < o->argc; i++)
+        argv[i] = str_of(o->argv[i]);
+    if (!run_guard(run, &(struct guard_question){.argv = argv, .argc = o->argc}))
+        return 0;
+    if (!find_program(name, program, capacity))
+        return run_not_found(run, name);
+    if (!is_program(program))
+        return run_not_executable(run, name);
+    /* Where a question can be asked, it is asked when the program starts. */
+    bool asks = o->ask || o->ask_fds || o->ask_terminal;
+    bool confined = policy_settings_of(run->policy->policy)->mode != POLICY_FULL_ACCESS;
+    *starts = !confined || asks || !tool_refused(run, program);
+    return 0;
+}
+
+/* Whatever the run needs besides its program: whoever answers, a journal, a proxy, the record of its
+   temp folder. */
+static int open_ways(struct run *run, struct arena *arena, bool confined, bool inside,
+                     struct secrets *secrets, struct way_out *way)
+{
+    struct cordon_policy *p = run->policy;
+    const struct policy_settings *settings = policy_settings_of(p->policy);
+    bool broker = confined && !inside;
+    int rc = broker ? asker_open(run, &way->asker) : 0;
+    run->asks = way->asker != NULL;
+    if (rc == 0 && run->options->undo)
+        rc = run_undo_begin(run, confined, inside, arena, &way->undo);
+    if (rc == 0 && run->options->undo)
+        hide_journals(arena, secrets);
+    if (rc == 0 && broker)
+        rc = open_way_out(run, way);
+    if (rc == 0 && broker && settings->temp_path.n &&
+        (rc = temp_record(&p->settings, settings->temp_path.p, &way->record)))
+        api_fail(p, rc, buf_cstr(&p->settings.error));
+    return rc;
+}
+
+static void close_ways(struct run *run, struct way_out *way)
+{
+    if (way->asker)
+        desk_close(asker_desk(way->asker)); /* clients of the proxy may wait there */
+    proxy_close(way->server);
+    asker_close(way->asker);
+    if (way->undo)
+        run_undo_finish(run, way->undo);
+    if (way->record >= 0)
+        close(way->record);
+}
+
 int system_run(struct run *run)
 {
     auto_arena struct arena arena = {0};
@@ -446,37 +504,17 @@ int system_run(struct run *run)
     struct secrets secrets;
     const struct wine_run *wine = &p->prepared->wine;
     const char *const *command = wine->argv ? wine->argv : o->argv;
-    struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
     struct str cwd = arena_copy(&arena, p->settings.cwd);
-    if (!argv || !cwd.p || !secrets_find(&arena, settings, &secrets))
+    if (!cwd.p || !secrets_find(&arena, settings, &secrets))
         return api_fail(p, CORDON_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < o->argc; i++)
-        argv[i] = str_of(o->argv[i]);
-    if (!run_guard(run, &(struct guard_question){.argv = argv, .argc = o->argc}))
-        return 0;
-    if (!find_program(command[0], program, sizeof program))
-        return run_not_found(run, command[0]);
-    if (!is_program(program))
-        return run_not_executable(run, command[0]);
-    bool confined = settings->mode != POLICY_FULL_ACCESS;
-    /* Where a question can be asked, it is asked when the program starts. */
-    bool asks = o->ask || o->ask_fds || o->ask_terminal;
-    if (confined && !asks && tool_refused(run, program))
-        return 0;
-    bool inside = false;
-    int rc = confined ? look_around(run, &inside) : 0;
-    if (rc == 0 && confined && !inside)
-        rc = asker_open(run, &way.asker);
-    run->asks = way.asker != NULL;
-    if (rc == 0 && o->undo)
-        rc = run_undo_begin(run, confined, inside, &arena, &way.undo);
-    if (rc == 0 && o->undo)
-        hide_journals(&arena, &secrets);
-    if (rc == 0 && confined && !inside)
-        rc = open_way_out(run, &way);
-    if (rc == 0 && confined && !inside && settings->temp_path.n &&
-        (rc = temp_record(&p->settings, settings->temp_path.p, &way.record)))
-        api_fail(p, rc, buf_cstr(&p->settings.error));
+    bool confined = settings->mode != POLICY_FULL_ACCESS, inside = false;
+    bool starts = false;
+    int rc = find_command(run, command[0], program, sizeof program, &starts);
+    if (!starts)
+        return rc;
+    rc = confined ? look_around(run, &inside) : 0;
+    if (rc == 0)
+        rc = open_ways(run, &arena, confined, inside, &secrets, &way);
     /* A stub would answer in place of whoever is asked. */
     const char *stubs = confined && !inside && !way.asker ? p->prepared->stubs : NULL;
     struct environment_plan variables = {.inherited = (const char *const *)environ,
@@ -506,13 +544,6 @@ int system_run(struct run *run)
                                           .granted = granted_folder(&arena, settings)}};
     if (rc == 0)
         rc = plan.environ ? start(run, &plan, &way) : api_fail(p, CORDON_E_NOMEM, "out of memory");
-    if (way.asker)
-        desk_close(asker_desk(way.asker)); /* clients of the proxy may wait there */
-    proxy_close(way.server);
-    asker_close(way.asker);
-    if (way.undo)
-        run_undo_finish(run, way.undo);
-    if (way.record >= 0)
-        close(way.record);
+    close_ways(run, &way);
     return rc;
 }
