@@ -69,6 +69,8 @@ int fs_truncate(fs_file file, uint64_t size);
 /* Makes an empty file the same as another, holes included; a clone where the file system offers
    that. */
 int fs_copy(fs_file from, fs_file to);
+/* A clone or nothing. */
+int fs_clone(fs_file from, fs_file to);
 
 /* The whole content, to be released; NULL: impossible. */
 void *fs_map(fs_file file, size_t size);

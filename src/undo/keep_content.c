@@ -25,7 +25,8 @@ void keep_object_name(uint64_t number, char out[24])
     snprintf(out, 24, "%llu", (unsigned long long)number);
 }
 
-static int keep_large(struct keep *k, fs_file file, struct undo_record *record)
+/* cheap: only if the file system clones it. */
+static int keep_large(struct keep *k, fs_file file, struct undo_record *record, bool cheap)
 {
     char name[24];
     keep_object_name(k->objects_made, name);
@@ -33,7 +34,7 @@ static int keep_large(struct keep *k, fs_file file, struct undo_record *record)
     if (to < 0)
         return (int)to;
     struct fs_stat copy;
-    int rc = fs_copy(file, to);
+    int rc = cheap ? fs_clone(file, to) : fs_copy(file, to);
     if (rc == 0)
         rc = fs_stat(to, "", &copy);
     fs_close(to);
@@ -66,6 +67,56 @@ static int keep_small(struct keep *k, fs_file file, struct undo_record *record)
     return 0;
 }
 
+/* The content, to the pack or to a file of its own. *over: it does not fit in the limit. */
+static int keep_content(struct keep *k, fs_file file, const struct fs_stat *st,
+                        struct undo_record *record, bool cheap, bool *over)
+{
+    uint64_t taken = st->size < UNDO_SMALL ? st->size : st->taken;
+    int rc;
+    *over = k->used + taken > k->limit;
+    if (*over)
+        return -ENOSPC;
+    if (st->size >= UNDO_SMALL || (rc = keep_small(k, file, record)) == -EFBIG)
+        rc = keep_large(k, file, record, cheap);
+    if (rc == 0)
+        k->used += taken;
+    return rc;
+}
+
+static bool is_same_object(const struct fs_stat *a, const struct fs_stat *b)
+{
+    return a->device == b->device && a->inode == b->inode;
+}
+
+/* A file loses one of several names. Its content is kept if that costs little, so that the undo need
+   not rely on the others; if it is not, it does. */
+static int keep_cheaply(struct keep *k, const struct keep_place *place,
+                        const struct undo_path *path)
+{
+    auto_buf struct buf attributes = {0};
+    struct fs_stat st;
+    bool over, again = false;
+    fs_file file = fs_open_file(place->parent, place->leaf, FS_READ);
+    if (file < 0)
+        return 0;
+    int rc = fs_stat(file, "", &st);
+    if (rc == 0)
+        again = !is_same_object(&st, place->st);
+    struct undo_record record = keep_record(path, rc == 0 ? &st : place->st);
+    if (rc == 0 && !again) {
+        fs_take_attributes(file, &attributes);
+        record.attributes = buf_str(&attributes);
+        rc = keep_content(k, file, &st, &record, true, &over);
+    }
+    fs_close(file);
+    if (rc || again)
+        return again ? -EAGAIN : 0;
+    rc = keep_add(k, &record);
+    if (rc == 0)
+        keep_set_bits(k, &st, KEEP_META | KEEP_DATA);
+    return rc;
+}
+
 int keep_copy(struct keep *k, const struct keep_place *place, const struct undo_path *path)
 {
     auto_buf struct buf attributes = {0};
@@ -76,27 +127,21 @@ int keep_copy(struct keep *k, const struct keep_place *place, const struct undo_
         return file == -ENOENT || file == -ELOOP
                    ? -EAGAIN
                    : lose(k, &record, place->st, "it could not be read");
-    if (fs_stat(file, "", &st) || st.device != place->st->device || st.inode != place->st->inode) {
+    if (fs_stat(file, "", &st) || !is_same_object(&st, place->st)) {
         fs_close(file);
         return -EAGAIN;
     }
     record = keep_record(path, &st);
     fs_take_attributes(file, &attributes);
     record.attributes = buf_str(&attributes);
-    uint64_t taken = st.size < UNDO_SMALL ? st.size : st.taken;
-    int rc;
-    bool over = k->used + taken > k->limit;
-    if (over)
-        rc = -ENOSPC;
-    else if (st.size >= UNDO_SMALL || (rc = keep_small(k, file, &record)) == -EFBIG)
-        rc = keep_large(k, file, &record);
+    bool over;
+    int rc = keep_content(k, file, &st, &record, false, &over);
     fs_close(file);
     if (rc)
         return lose(k, &record, &st,
                     over            ? "over --undo-limit"
                     : rc == -ENOSPC ? "the disk is full"
                                     : "it could not be copied");
-    k->used += taken;
     rc = keep_add(k, &record);
     if (rc == 0)
         keep_set_bits(k, &st, KEEP_META | KEEP_DATA);
@@ -172,9 +217,12 @@ int keep_away(struct keep *k, const struct keep_place *place, const struct undo_
     if (st->links > 1 && (bits & KEEP_HANDLE))
         return 0;
     if (st->links > 1) {
-        int rc = keep_inode(k, place, path, UNDO_HANDLE);
+        int rc = fs_is_file(st->mode) && !(bits & KEEP_DATA) ? keep_cheaply(k, place, path) : 0;
+        if (rc == 0)
+            rc = keep_inode(k, place, path, UNDO_HANDLE);
         if (rc <= 0)
             return rc;
+        bits = keep_bits(k, st);
     }
     if (bits & KEEP_DATA)
         return 0;

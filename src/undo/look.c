@@ -37,6 +37,8 @@ int restore_find(const struct undo_head *head, const fs_file *roots, uint32_t ro
 {
     char folder[UNDO_LONGEST_PATH + 1];
     size_t at = path.n;
+    out->parent = -1;
+    out->exists = false;
     while (at > 0 && path.p[at - 1] != '/')
         at--;
     struct str leaf = str_from(path, at);

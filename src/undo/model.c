@@ -186,6 +186,21 @@ static void set_after(struct undo_model *m, uint32_t entry, uint32_t object)
     }
 }
 
+void undo_model_disown(struct undo_model *m, uint32_t entry)
+{
+    struct undo_entry *e = &m->entries[entry];
+    uint32_t object = e->after;
+    set_after(m, entry, 0);
+    if (!object || e->before != object)
+        return;
+    uint32_t *place = &m->objects[object].before;
+    while (*place && *place != entry)
+        place = &m->entries[*place].next_before;
+    if (*place)
+        *place = e->next_before;
+    e->before = e->next_before = 0;
+}
+
 /* An object that the journal did not mention yet, found under this name. In a folder of the run's
    own only somebody else can have put it. */
 static uint32_t discover(struct undo_model *m, uint32_t entry, const struct undo_ident *ident,
@@ -412,8 +427,7 @@ static bool replaces(const struct undo_model *m, const struct undo_entry *e)
     return e->before && e->after && !was->after && is->made && was->folder == is->folder;
 }
 
-/* A name that the object has only since the run; 0: none. */
-static uint32_t new_name(const struct undo_model *m, uint32_t object)
+uint32_t undo_new_name(const struct undo_model *m, uint32_t object)
 {
     uint32_t i = m->objects[object].after;
     while (i && m->entries[i].before == object)
@@ -488,7 +502,7 @@ int undo_model_changes(struct undo_model *m, struct undo_change **out, size_t *c
             list[n++] = c;
         /* A name that is gone, unless its object was renamed: then the new name says so. */
         c = (struct undo_change){.kind = UNDO_DELETED, .before = i, .was = e->before};
-        if (e->before && e->before != e->after && !replaces(m, e) && !new_name(m, e->before) &&
+        if (e->before && e->before != e->after && !replaces(m, e) && !undo_new_name(m, e->before) &&
             name_change(m, &c))
             list[n++] = c;
     }

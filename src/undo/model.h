@@ -98,7 +98,14 @@ int undo_model_changes(struct undo_model *m, struct undo_change **out, size_t *c
 
 const char *undo_kind_word(enum undo_kind kind);
 
+/* The object that has this name after the run has lost it since: it is no name of it any more, not
+   of the state before the run either if it had it then. */
+void undo_model_disown(struct undo_model *m, uint32_t entry);
+
 /* A name that the object had before and lost; 0: none. */
 uint32_t undo_lost_name(const struct undo_model *m, uint32_t object);
+
+/* A name that the object has only since the run; 0: none. */
+uint32_t undo_new_name(const struct undo_model *m, uint32_t object);
 
 #endif

@@ -56,6 +56,7 @@ int undoing_find(const struct undoing *u, uint32_t entry, bool final, struct res
     int root =
         final ? undoing_final_path(u, entry, &path) : undo_model_path(u->m, entry, false, &path);
     spot->parent = -1;
+    spot->exists = false;
     if (root < 0 || path.failed)
         return -ENOENT;
     return restore_find(&u->m->head, u->roots, (uint32_t)root, buf_str(&path), spot);
@@ -69,26 +70,26 @@ struct keep_place undoing_place(const struct restore_spot *spot)
 
 /* ---- saying ---- */
 
-void undoing_say(struct undoing *u, uint32_t object, enum restore_result result, const char *why)
+void undoing_say_name(struct undoing *u, uint32_t object, uint32_t entry,
+                      enum restore_result result, const char *why)
 {
     auto_buf struct buf path = {0}, from = {0}, plain = {0};
     const struct undo_object *o = &u->m->objects[object];
-    bool before = !o->made && o->before;
+    bool before = entry && u->m->entries[entry].before == object;
     bool stays = result == RESTORE_CONFLICT || result == RESTORE_FAILED;
-    if (u->tasks[object].told)
-        return;
-    u->tasks[object].told = true;
-    int root = o->root ? (int)object - 1
-                       : undo_model_path(u->m, before ? o->before : o->after, before, &plain);
+    int root = o->root ? (int)object - 1 : undo_model_path(u->m, entry, before, &plain);
     if (u->m->head.root_count > 1 && root >= 0)
         buf_fmt(&path, "%.*s%s", STR_ARG(u->m->head.roots[root].path), o->root ? "" : "/");
     else if (o->root)
         buf_char(&path, '.');
     buf_add(&path, buf_str(&plain));
     if (result == RESTORE_MOVED)
-        undo_model_path(u->m, o->after, false, &from);
+        undo_model_path(u->m, undo_new_name(u->m, object), false, &from);
     /* Where it stays, if a folder on the way went back to its old name, or it did not itself. */
-    if (stays && o->after && undoing_final_path(u, o->after, &from) >= 0 &&
+    uint32_t now = undo_new_name(u->m, object);
+    if (!now && entry && u->m->entries[entry].after == object)
+        now = entry;
+    if (stays && now && undoing_final_path(u, now, &from) >= 0 &&
         str_eq(buf_str(&from), buf_str(&plain)))
         buf_reset(&from);
     if (o->folder)
@@ -103,6 +104,25 @@ void undoing_say(struct undoing *u, uint32_t object, enum restore_result result,
     if (u->o->said)
         u->o->said(u->o->context, &(struct restore_item){result, buf_cstr(&path), buf_cstr(&from),
                                                          why ? why : ""});
+}
+
+/* By the name that it lost; else one that it has. */
+static uint32_t name_of(const struct undo_model *m, uint32_t object)
+{
+    const struct undo_object *o = &m->objects[object];
+    uint32_t lost = undo_lost_name(m, object);
+    if (lost || o->made)
+        return lost ? lost : o->after;
+    uint32_t gained = o->meta ? 0 : undo_new_name(m, object);
+    return gained ? gained : o->before ? o->before : o->after;
+}
+
+void undoing_say(struct undoing *u, uint32_t object, enum restore_result result, const char *why)
+{
+    if (u->tasks[object].told)
+        return;
+    u->tasks[object].told = true;
+    undoing_say_name(u, object, name_of(u->m, object), result, why);
 }
 
 void undoing_leave(struct undoing *u, uint32_t object, const char *why)
@@ -151,15 +171,30 @@ static void tell_left(struct undoing *u)
     }
 }
 
+/* The names of a file that come back, and those that go. */
+static void tell_names(struct undoing *u, uint32_t object)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    bool moves = o->after && undo_new_name(u->m, object), first = true;
+    for (uint32_t i = o->before; i; i = u->m->entries[i].next_before)
+        if (u->m->entries[i].after != object) {
+            undoing_say_name(u, object, i, moves && first ? RESTORE_MOVED : RESTORE_RESTORED, NULL);
+            first = false;
+        }
+    /* The first of them is moved back, if one was lost. */
+    for (uint32_t i = o->after; i; i = u->m->entries[i].next_after)
+        if (u->m->entries[i].before != object && (first || i != undo_new_name(u->m, object)) &&
+            !undoing_is_overwritten(u, i)) /* then the file that comes back is said */
+            undoing_say_name(u, object, i, RESTORE_REMOVED, NULL);
+    u->tasks[object].told = true;
+}
+
 /* Plans an undo without carrying it out. */
 static void tell_plan(struct undoing *u)
 {
     for (uint32_t i = 1; i < u->m->object_count; i++) {
         const struct undo_object *o = &u->m->objects[i];
         if (!undoing_is_ready(u, i) || (o->made && u->tasks[i].adopted))
-            continue;
-        /* The file that comes back is said, not the one that it replaces. */
-        if (o->made && o->after && undoing_is_overwritten(u, o->after))
             continue;
         struct undo_change change = {.kind = UNDO_MODIFIED, .was = i, .in_doubt = true};
         auto_buf struct buf path = {0};
@@ -171,11 +206,12 @@ static void tell_plan(struct undoing *u)
             if (o->folder || root < 0 || !restore_differs(u->j, u->roots, &change))
                 continue;
         }
-        undoing_say(u, i,
-                    o->made ? RESTORE_REMOVED
-                    : moved ? RESTORE_MOVED
-                            : RESTORE_RESTORED,
-                    NULL);
+        if (u->tasks[i].told)
+            continue;
+        if (o->made || moved || !o->after)
+            tell_names(u, i);
+        else
+            undoing_say(u, i, RESTORE_RESTORED, NULL);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides for every object of a run whether it can be restored. Changes nothing. */
 #include <errno.h>
+#include <stdio.h>
 
 #include "undo/restore_inside.h"
 
@@ -101,6 +102,61 @@ static void look_for_folder(struct undoing *u, uint32_t object)
     restore_leave(&spot);
 }
 
+/* Another file has the name of this one: somebody replaced it after the run. */
+static bool is_other(const struct undoing *u, uint32_t object, const struct fs_stat *st)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    return o->ident.links && !o->made && !o->folder &&
+           (st->inode != o->ident.inode || st->device != o->ident.device) &&
+           !undoing_is_untouched(u, st);
+}
+
+/* It may be so that nothing but the name of a large file was recorded, and the file was written to. */
+static bool is_content_gone(const struct undoing *u, uint32_t object, const struct fs_stat *st)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    const struct undo_record *meta = undo_model_record(u->m, o->meta);
+    return !o->made && !o->folder && !o->data && meta && undo_lost_name(u->m, object) &&
+           (st->size != meta->size || undo_time_compare(st->modified, meta->modified) != 0);
+}
+
+/* What the object held is in the journal. Its own name of an inode goes when another is known. */
+static bool is_kept(const struct undoing *u, uint32_t object)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    const struct undo_record *handle = undo_model_record(u->m, o->handle);
+    struct fs_stat st;
+    char name[24];
+    if (o->data || !handle)
+        return o->data != 0;
+    snprintf(name, sizeof name, "%llu", (unsigned long long)handle->place);
+    return fs_stat(u->j->objects, name, &st) == 0;
+}
+
+/* A file whose names the run changed, and one of them that somebody took from it since: the name is
+   left alone, and the file goes back to its others. What is left of it is in the journal, or under
+   another name. */
+static void disown(struct undoing *u, uint32_t object, uint32_t entry, bool gone)
+{
+    static const char *const reasons[2][2][2] = {
+        {{"another file has its name since the run", "another file has its name since the run"},
+         {"its other name is another file now, and what it held was not kept",
+          "its other name is another file now"}},
+        {{"it is gone", "it is gone"},
+         {"its other name is gone, and what it held was not kept", "its other name is gone"}}};
+    const struct undo_object *o = &u->m->objects[object];
+    const struct undo_entry *e = &u->m->entries[entry];
+    bool can = is_kept(u, object) || o->after != entry || e->next_after;
+    const char *why = reasons[gone][e->before == object][can];
+    if (!can) {
+        undoing_leave(u, object, why);
+        return;
+    }
+    leave_unless_forced(u, object, why);
+    if (!u->tasks[object].left)
+        undo_model_disown(u->m, entry);
+}
+
 /* Looks at the object's names on the disk. */
 static void look_for_conflicts(struct undoing *u, uint32_t object)
 {
@@ -112,16 +168,26 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
     struct task *t = &u->tasks[object];
     struct restore_spot spot;
     bool gone = o->made;
-    for (uint32_t i = o->after; i && !t->left; i = u->m->entries[i].next_after) {
+    for (uint32_t i = o->after, next; i && !t->left; i = next) {
         int rc = undoing_find(u, i, false, &spot);
         bool there = rc == 0 && spot.exists;
+        bool moved = undo_lost_name(u->m, object) != 0;
+        next = u->m->entries[i].next_after;
         gone = gone && !there;
         if (rc == -ELOOP || rc == -EXDEV || rc == -ENOTDIR)
             undoing_leave(u, object, "a folder on the way to it is something else now");
-        else if (!there && !o->made && o->data && !undoing_names_differ(u->m, object))
+        else if (!there && !o->made && !undoing_names_differ(u->m, object) &&
+                 (o->data || o->folder))
             leave_unless_forced(u, object, "it is gone");
+        else if (!there && !o->made && moved && !o->folder)
+            disown(u, object, i, true);
         else if (!there && !o->made)
             undoing_leave(u, object, "it is gone");
+        else if (there && moved && is_other(u, object, &spot.st))
+            disown(u, object, i, false);
+        else if (there && !undoing_is_untouched(u, &spot.st) &&
+                 is_content_gone(u, object, &spot.st))
+            undoing_leave(u, object, "it was changed after the run, and what it held was not kept");
         else if (there && fs_is_folder(spot.st.mode) != o->folder)
             undoing_leave(u, object, "something else has its name");
         else if (there && !undoing_is_untouched(u, &spot.st)) {
@@ -132,14 +198,22 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
         restore_leave(&spot);
     }
     t->told = t->told || (gone && !t->left); /* somebody took it away already */
+    /* Names were taken from it, and what was relied on is not there. */
+    if (!t->left && !o->made && !o->folder && !o->after && o->before && !is_kept(u, object))
+        undoing_leave(u, object, "it is gone, and what it held was not kept");
     for (uint32_t i = o->before; i && !t->left && !o->folder; i = u->m->entries[i].next_before) {
         uint32_t folder = u->m->entries[i].folder;
         const struct undo_object *f = &u->m->objects[folder];
         bool stands = u->tasks[folder].stands;
         if (u->m->entries[i].after || (!f->root && !f->after && !stands))
             continue;
-        bool there = undoing_find(u, i, stands, &spot) == 0 && spot.exists;
-        if (there && fs_is_folder(spot.st.mode))
+        int rc = undoing_find(u, i, stands, &spot);
+        bool there = rc == 0 && spot.exists;
+        if (rc == -ELOOP || rc == -EXDEV || rc == -ENOTDIR)
+            undoing_leave(u, object, "a folder on the way to it is something else now");
+        else if (rc == -ENOENT)
+            leave_unless_forced(u, object, "its folder is gone");
+        else if (there && fs_is_folder(spot.st.mode))
             undoing_leave(u, object, "something new has its name");
         else if (there && !was_put_back(u, object, i, &spot))
             leave_unless_forced(u, object, "something new has its name");

@@ -152,6 +152,8 @@ void undoing_restore_present(struct undoing *u)
             continue;
         const struct undo_record *data = undo_model_record(u->m, o->data);
         int rc = undoing_find(u, o->before, true, &spot);
+        if (rc == -ENOENT && data && u->o->force && undoing_make_parents(u, o->before) == 0)
+            rc = undoing_find(u, o->before, true, &spot);
         bool again = rc == 0 && !spot.exists && data && u->o->force; /* somebody deleted it since */
         if (rc == 0 && !spot.exists)
             rc = again ? undoing_make_object(u, i, &spot) : -ENOENT;

@@ -58,7 +58,9 @@ int undoing_find(const struct undoing *u, uint32_t entry, bool final, struct res
 
 struct keep_place undoing_place(const struct restore_spot *spot);
 
-/* Says once what became of an object. */
+/* Says what became of one of its names, and once what became of an object. */
+void undoing_say_name(struct undoing *u, uint32_t object, uint32_t entry,
+                      enum restore_result result, const char *why);
 void undoing_say(struct undoing *u, uint32_t object, enum restore_result result, const char *why);
 void undoing_leave(struct undoing *u, uint32_t object, const char *why);
 void undoing_fail(struct undoing *u, uint32_t object, int error);
@@ -81,6 +83,9 @@ size_t undoing_unknown(const struct undoing *u);
 int undoing_rename(struct undoing *u, struct restore_spot *from, struct restore_spot *to,
                    bool over);
 int undoing_remove(struct undoing *u, struct restore_spot *spot);
+
+/* Folders on the way to an entry that somebody deleted after the run. */
+int undoing_make_parents(struct undoing *u, uint32_t entry);
 
 /* A place in the staging folder, which is made if there is none. */
 int undoing_stage(struct undoing *u, uint32_t root, uint64_t number, struct restore_spot *out);

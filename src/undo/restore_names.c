@@ -53,6 +53,24 @@ static int make_folder(struct undoing *u, struct restore_spot *spot)
     return rc;
 }
 
+int undoing_make_parents(struct undoing *u, uint32_t entry)
+{
+    auto_buf struct buf path = {0};
+    int root = undoing_final_path(u, entry, &path), rc = 0;
+    struct str whole = buf_str(&path);
+    if (root < 0 || path.failed)
+        return -ENOENT;
+    for (size_t end = str_find_char(whole, '/', 0); rc == 0 && end < whole.n;
+         end = str_find_char(whole, '/', end + 1)) {
+        struct restore_spot spot;
+        rc = restore_find(&u->m->head, u->roots, (uint32_t)root, str_slice(whole, 0, end), &spot);
+        if (rc == 0 && !spot.exists)
+            rc = make_folder(u, &spot);
+        restore_leave(&spot);
+    }
+    return rc;
+}
+
 /* ---- the staging folder ---- */
 
 int undoing_stage(struct undoing *u, uint32_t root, uint64_t number, struct restore_spot *out)
@@ -135,7 +153,7 @@ static void vacate(struct undoing *u, uint32_t entry)
         else if (rc)
             undoing_fail(u, object, rc);
         else
-            undoing_say(u, object, RESTORE_REMOVED, NULL);
+            undoing_say_name(u, object, entry, RESTORE_REMOVED, NULL);
     } else if (undo_lost_name(u->m, object) && !t->staged) {
         rc = undoing_stage(u, undoing_root(u, object), object, &stage);
         if (rc == 0)
@@ -148,7 +166,7 @@ static void vacate(struct undoing *u, uint32_t entry)
         if (rc)
             undoing_fail(u, object, rc);
         else
-            undoing_say(u, object, RESTORE_REMOVED, NULL);
+            undoing_say_name(u, object, entry, RESTORE_REMOVED, NULL);
     }
     restore_leave(&spot);
     restore_leave(&stage);
@@ -174,6 +192,8 @@ static int attach(struct undoing *u, uint32_t entry, bool last)
     struct restore_spot spot, stage = {.parent = -1}, extra = {.parent = -1};
     int rc = undoing_find(u, entry, true, &spot);
     uint32_t root = undoing_root(u, object);
+    if (rc == -ENOENT && u->o->force && undoing_make_parents(u, entry) == 0)
+        rc = undoing_find(u, entry, true, &spot);
     bool over = spot.parent >= 0 && spot.exists &&
                 (u->o->force || undoing_is_overwritten(u, entry)) && !fs_is_folder(spot.st.mode);
     if (rc == 0 && o->folder && t->adopted) {
@@ -235,9 +255,12 @@ static void attach_all(struct undoing *u, struct order *list, size_t count)
             if (u->tasks[object].staged)
                 put_back(u, object);
             undoing_fail(u, object, rc);
-        } else if (last)
-            undoing_say(u, object, u->m->objects[object].after ? RESTORE_MOVED : RESTORE_RESTORED,
-                        NULL);
+        } else if (!u->tasks[object].told) {
+            bool moved = last && u->m->objects[object].after && undo_new_name(u->m, object);
+            u->tasks[object].told = last;
+            undoing_say_name(u, object, list[i].entry, moved ? RESTORE_MOVED : RESTORE_RESTORED,
+                             NULL);
+        }
     }
 }
 

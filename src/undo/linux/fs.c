@@ -208,11 +208,16 @@ static int copy_part(int from, int to, off_t at, off_t end)
     return 0;
 }
 
+int fs_clone(fs_file from, fs_file to)
+{
+    return result(ioctl((int)to, FICLONE, (int)from));
+}
+
 int fs_copy(fs_file source, fs_file target)
 {
     struct stat st;
     int from = (int)source, to = (int)target;
-    if (ioctl(to, FICLONE, from) == 0)
+    if (fs_clone(source, target) == 0)
         return 0;
     if (fstat(from, &st))
         return -errno;

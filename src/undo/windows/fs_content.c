@@ -70,6 +70,15 @@ static bool clone(fs_file from, fs_file to, uint64_t size)
     return true;
 }
 
+int fs_clone(fs_file from, fs_file to)
+{
+    struct fs_stat st;
+    int rc = fs_stat_of(fs_handle_of(from), &st);
+    if (rc == 0)
+        rc = fs_truncate(to, st.size);
+    return rc ? rc : clone(from, to, st.size) ? 0 : -EOPNOTSUPP;
+}
+
 int fs_copy(fs_file from, fs_file to)
 {
     struct fs_stat st;

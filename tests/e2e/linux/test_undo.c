@@ -274,6 +274,84 @@ static void test_conflicts(void)
     sh(".", "'%s' runs --drop all", cordon);
 }
 
+/* Files with several names, and names that somebody changed after the run. The content of a small
+   file is kept when one of its names goes; a large one is relied on where nothing can clone it. */
+static void test_links(void)
+{
+    static const struct {
+        const char *what, *prepare, *command, *since;
+        int plain, forced; /* exit codes */
+        const char *after; /* true after --force */
+    } cases[] = {
+        {"a name removed, the other written to", "echo old > a; ln a b", "rm a", "echo foreign > b",
+         1, 0, "grep -qx old a && grep -qx old b && test a -ef b"},
+        {"a name removed, the other replaced", "echo old > a; ln a b", "rm a",
+         "echo foreign > t; mv t b", 1, 0, "grep -qx old a && grep -qx foreign b"},
+        {"a name removed, the other deleted", "echo old > a; ln a b", "rm a", "rm b", 1, 0,
+         "grep -qx old a && test ! -e b"},
+        {"a name removed, the other renamed", "echo old > a; ln a b", "rm a", "mv b z", 1, 0,
+         "grep -qx old a && grep -qx old z"},
+        {"a name renamed, the other replaced", "echo old > a; ln a b", "mv a c",
+         "echo foreign > t; mv t b", 1, 0, "grep -qx old a && grep -qx foreign b && test ! -e c"},
+        {"a name renamed, the new one replaced", "echo old > a; ln a b", "mv a c",
+         "echo foreign > t; mv t c", 1, 1, "test ! -e a && grep -qx old b && grep -qx foreign c"},
+        {"a file renamed, and replaced", "echo old > a", "mv a c", "echo foreign > t; mv t c", 1, 1,
+         "test ! -e a && grep -qx foreign c"},
+        {"a file renamed and changed, and replaced", "echo old > a", "mv a c; echo more >> c",
+         "echo foreign > t; mv t c", 1, 0, "grep -qx old a && grep -qx foreign c"},
+        {"a large one, the other name written to", "seq 50000 > a; ln a b", "rm a",
+         "echo foreign > b", 1, -1, "! grep -qx foreign a 2> /dev/null"},
+        {"a large one, the other name replaced", "seq 50000 > a; ln a b", "rm a",
+         "echo foreign > t; mv t b", 1, -1, "! grep -qx foreign a 2> /dev/null && grep -q for b"},
+        {"its folder deleted", "mkdir d; echo old > d/a; echo old > d/b",
+         "echo more >> d/a; rm d/b; touch d/n", "rm -rf d", 1, 0,
+         "grep -qx old d/a && grep -qx old d/b && test ! -e d/n"},
+        {"its folder deleted, of which nothing was recorded", "mkdir -p d/e; echo old > d/e/a",
+         "echo more >> d/e/a", "rm -rf d", 1, 0, "grep -qx old d/e/a"},
+        {"control: nobody changed anything", "echo old > a; ln a b; ln a c", "rm a b", "true", 0,
+         125, "test a -ef b -a a -ef c && grep -qx old a"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fresh("ws");
+        sh("ws", "%s", cases[i].prepare);
+        sh("ws", "'%s' run --undo --quiet -- sh -c '%s'; %s", cordon, cases[i].command,
+           cases[i].since);
+        char *since = snapshot_of("ws");
+        int plain = sh("ws", "'%s' undo", cordon);
+        char *left = snapshot_of("ws");
+        /* The folder itself gets its times back. */
+        bool same = cases[i].plain == 0 ||
+                    (since && left && strcmp(strchr(since, '\n'), strchr(left, '\n')) == 0);
+        int forced = sh("ws", "'%s' undo --force", cordon);
+        bool right = sh("ws", "%s", cases[i].after) == 0;
+        ok(plain == cases[i].plain && same &&
+               (forced == cases[i].forced ||
+                (cases[i].forced < 0 && (forced == 0 || forced == 1))) &&
+               right,
+           "%s: nothing foreign gets an old name (%d, %d)", cases[i].what, plain, forced);
+        if (forced == 0) {
+            int code = sh("ws", "'%s' undo $('%s' runs | head -1 | cut -d' ' -f1)", cordon, cordon);
+            ok(code == 0 && sh("ws", "grep -rqx foreign . || ! echo '%s' | grep -q foreign",
+                               cases[i].since) == 0,
+               "%s: and what was there comes back (%d)", cases[i].what, code);
+        }
+        free(since);
+        free(left);
+        sh(".", "'%s' runs --drop all", cordon);
+    }
+    fresh("ws");
+    sh("ws", "echo old > a; ln a b; ln a c; echo one > o");
+    sh("ws", "'%s' run --undo --quiet -- sh -c 'rm a b; ln o p; echo n > m; ln m n'", cordon);
+    ok(sh("ws",
+          "'%1$s' undo --dry-run | sed 's/would //' | sort > ../plan && '%1$s' undo | sed "
+          "'s/removed/remove/;s/restored/restore/' | sort > ../out && cmp ../plan ../out && grep "
+          "-c . ../out | grep -qx 5 && printf 'remove m\\nremove n\\nremove p\\nrestore "
+          "a\\nrestore b\\n' | cmp - ../out",
+          cordon) == 0,
+       "each name of a file with several is named, and as planned");
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
 /* The tree that undo meets was prepared by the command. */
 static void test_attacks(void)
 {
@@ -728,6 +806,7 @@ int main(void)
     test_parts();
     test_unknown();
     test_conflicts();
+    test_links();
     test_attacks();
     test_bad();
     test_sessions();
