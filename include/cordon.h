@@ -262,7 +262,7 @@ CORDON_API int cordon_changes(const char *run, const char *folder, unsigned flag
 
 /* Takes the run back, or of it only these paths and what lies below them: {"result", "path", "from",
    "why"} for every object, result "restored", "removed", "moved", "conflict" or "failed".
-   CORDON_DRY_RUN changes nothing; CORDON_FORCE restores over what was changed since. Returns 0, or 1
+   CORDON_DRY_RUN changes nothing and adds "dry": true; CORDON_FORCE restores over what was changed since. Returns 0, or 1
    if something was left alone, which each was told. */
 CORDON_API int cordon_undo(const char *run, const char *folder, size_t count,
                            const char *const *paths, unsigned flags, cordon_event *each,

@@ -122,6 +122,8 @@ export interface Changes {
 export interface Restored {
   result: 'restored' | 'removed' | 'moved' | 'conflict' | 'failed';
   path: string;
+  /** Of a dry run: it would be. */
+  dry?: true;
   /** What a renamed file or folder is called now. */
   from?: string;
   why?: string;
@@ -129,6 +131,8 @@ export interface Restored {
 
 export interface UndoneRun {
   run: string;
+  /** Nothing was done: the items say what would be. */
+  dry?: true;
   items: Restored[];
   error?: string;
   done: number;

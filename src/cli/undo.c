@@ -84,9 +84,10 @@ static void add_side(struct buf *out, const char *mark, const char *folder, cons
 static void show_diff(const struct changes_item *item, struct buf *out)
 {
     const struct undo_change *c = item->change;
-    if (item->folder || c->kind == UNDO_RENAMED)
+    if (item->folder || !item->altered)
         return;
-    add_side(out, "---", "a/", "/dev/null", c->path, c->kind != UNDO_CREATED);
+    add_side(out, "---", "a/", "/dev/null", c->kind == UNDO_RENAMED ? c->from : c->path,
+             c->kind != UNDO_CREATED);
     add_side(out, "+++", "b/", "/dev/null", c->path, c->kind != UNDO_DELETED);
     if (item->counted && cli_is_terminal(stdout))
         report_clean_lines(out, item->diff);
@@ -114,7 +115,7 @@ static void show_line(const struct changes_item *item, struct buf *out)
     }
     if (item->counted)
         buf_fmt(out, " +%zu -%zu", item->added, item->removed);
-    else if (item->has_size && item->regular && c->kind != UNDO_RENAMED)
+    else if (item->has_size && item->regular && item->altered)
         buf_fmt(out, " %llu %s", (unsigned long long)item->size,
                 item->size == 1 ? "byte" : "bytes");
     if (item->lost.n)
@@ -244,7 +245,7 @@ static void tell(void *context, const struct restore_item *item)
     struct telling *t = context;
     auto_buf struct buf line = {0};
     if (t->json) {
-        changes_restored_json(item, t->w);
+        changes_restored_json(item, t->dry, t->w);
         return;
     }
     bool bad = item->result == RESTORE_CONFLICT || item->result == RESTORE_FAILED;
@@ -286,6 +287,8 @@ static int undo_one(fs_file store, const char *id, struct undo_request *q)
     if (q->telling.json) {
         json_open(w, '{');
         json_put(w, STR("run"), str_of(id));
+        if (q->restore.dry)
+            json_put_bool(w, STR("dry"), true);
         json_key(w, STR("items"));
         json_open(w, '[');
     }

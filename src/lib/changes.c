@@ -104,8 +104,12 @@ static bool look(const struct store_journal *j, const fs_file *roots, const stru
     bool had = c->kind == UNDO_CREATED || restore_read_before(j, c->was, LARGEST_DIFF, &before);
     bool has =
         c->kind == UNDO_DELETED || (there && restore_read_after(&spot, LARGEST_DIFF, &after));
+    /* A file that was only renamed is not kept, or is the same. */
+    item.altered =
+        c->kind != UNDO_RENAMED ||
+        (data && !item.folder && !(had && has && str_eq(buf_str(&before), buf_str(&after))));
     item.counted =
-        !item.folder && had && has && c->kind != UNDO_RENAMED &&
+        !item.folder && had && has && item.altered &&
         diff_lines(buf_str(&before), buf_str(&after), &counts, q->diff ? &lines : NULL) &&
         !counts.binary;
     item.had_size = !item.folder && meta;
@@ -166,7 +170,7 @@ void changes_json(const struct changes_item *item, struct json_writer *w)
     json_close(w, '}');
 }
 
-void changes_restored_json(const struct restore_item *item, struct json_writer *w)
+void changes_restored_json(const struct restore_item *item, bool dry, struct json_writer *w)
 {
     static const char *const words[] = {[RESTORE_FAILED] = "failed",
                                         [RESTORE_CONFLICT] = "conflict",
@@ -175,6 +179,8 @@ void changes_restored_json(const struct restore_item *item, struct json_writer *
                                         [RESTORE_MOVED] = "moved"};
     json_open(w, '{');
     json_put(w, STR("result"), str_of(words[item->result]));
+    if (dry)
+        json_put_bool(w, STR("dry"), true);
     json_put(w, STR("path"), str_of(item->path));
     if (item->from[0])
         json_put(w, STR("from"), str_of(item->from));

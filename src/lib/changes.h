@@ -32,6 +32,7 @@ struct changes_item {
     bool had_size, has_size; /* of a file, before and now */
     uint64_t size_before, size;
     bool regular; /* now */
+    bool altered; /* not only renamed */
     bool counted; /* a text, before and now */
     size_t added, removed;
     struct str diff; /* if it was asked for */
@@ -56,7 +57,8 @@ int changes_each(struct store_journal *j, const fs_file *roots, const struct cha
 
 /* One object each, as in the answers of --json. */
 void changes_json(const struct changes_item *item, struct json_writer *w);
-void changes_restored_json(const struct restore_item *item, struct json_writer *w);
+/* dry: marked as what would be done. */
+void changes_restored_json(const struct restore_item *item, bool dry, struct json_writer *w);
 void changes_run_json(const struct store_run *run, struct json_writer *w);
 
 #endif

@@ -92,7 +92,15 @@ static void each_restored(void *context, const struct restore_item *item)
 {
     auto_buf struct buf line = {0};
     struct json_writer w = {.out = &line};
-    changes_restored_json(item, &w);
+    changes_restored_json(item, false, &w);
+    pass_on(context, &line);
+}
+
+static void each_planned(void *context, const struct restore_item *item)
+{
+    auto_buf struct buf line = {0};
+    struct json_writer w = {.out = &line};
+    changes_restored_json(item, true, &w);
     pass_on(context, &line);
 }
 
@@ -112,7 +120,7 @@ int cordon_undo(const char *run, const char *folder, size_t count, const char *c
                                 .path_count = count,
                                 .force = (flags & CORDON_FORCE) != 0,
                                 .dry = (flags & CORDON_DRY_RUN) != 0,
-                                .said = each_restored,
+                                .said = flags & CORDON_DRY_RUN ? each_planned : each_restored,
                                 .context = &t};
     if (rc == 0)
         rc = restore_run(t.store, t.choice.id, &o, &counts, t.why, sizeof t.why);

@@ -17,14 +17,19 @@ bool undoing_names_differ(const struct undo_model *m, uint32_t object)
     return false;
 }
 
-/* An earlier undo made this state out of what was kept of the object. */
+/* Earlier undos made this state out of what was kept of the object. */
 static bool is_state_before(const struct undoing *u, uint32_t object, const struct fs_stat *st)
 {
     const struct undo_ident *was = &u->m->objects[object].ident;
     uint64_t inode = st->inode;
     struct undo_time time = st->changed;
-    return undoing_step_back(u, st->device, &inode, &time) && inode == was->inode &&
-           undo_time_compare(time, was->changed) == 0;
+    for (int i = 0; i < UNDOING_MOST_STEPS; i++) {
+        if (!undoing_step_back(u, st->device, &inode, &time))
+            return false;
+        if (inode == was->inode && undo_time_compare(time, was->changed) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* An earlier undo of a part has put it back, and nothing changed it since. */

@@ -33,10 +33,9 @@ bool undoing_step_back(const struct undoing *u, uint64_t device, uint64_t *inode
 
 bool undoing_is_untouched(const struct undoing *u, const struct fs_stat *st)
 {
-    enum { MOST_STEPS = 64 };
     uint64_t inode = st->inode;
     struct undo_time time = st->changed;
-    for (int i = 0; i < MOST_STEPS; i++) {
+    for (int i = 0; i < UNDOING_MOST_STEPS; i++) {
         if (undo_time_compare(time, u->j->end) <= 0)
             return true;
         if (!undoing_step_back(u, st->device, &inode, &time))

@@ -114,6 +114,9 @@ int undoing_restore_folders(struct undoing *u);
 
 /* ---- states that are equal ---- */
 
+/* So many are followed. */
+enum { UNDOING_MOST_STEPS = 64 };
+
 /* The state that this one is equal to. */
 bool undoing_step_back(const struct undoing *u, uint64_t device, uint64_t *inode,
                        struct undo_time *time);

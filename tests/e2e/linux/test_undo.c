@@ -149,6 +149,18 @@ static void test_commands(void)
           cordon) == 0 &&
            is_same(after, "ws"),
        "undo --dry-run says what it would do and does nothing");
+    ok(sh("ws",
+          "'%s' undo --dry-run --json > ../out && python3 -c 'import json; "
+          "r=json.load(open(\"../out\"))[\"runs\"][0]; assert r[\"dry\"] and len(r[\"items\"]) and "
+          "all(i[\"dry\"] is True for i in r[\"items\"])'",
+          cordon) == 0,
+       "undo --dry-run --json marks every item as one that would be");
+    ok(sh("ws",
+          "'%s' undo --json c > ../out && python3 -c 'import json; "
+          "r=json.load(open(\"../out\"))[\"runs\"][0]; assert \"dry\" not in r and \"dry\" not in "
+          "r[\"items\"][0]' && '%s' undo $('%s' runs | head -1 | cut -d' ' -f1) && test ! -e c",
+          cordon, cordon, cordon) == 0,
+       "control: without --dry-run none is");
     ok(sh("ws", "'%s' undo c", cordon) == 0 && sh("ws", "test -f c -a -f n/y -a -f src/q") == 0,
        "undo PATH restores that alone");
     ok(sh("ws", "'%s' undo", cordon) == 0 && is_same(before, "ws"), "undo restores the rest");
@@ -162,6 +174,37 @@ static void test_commands(void)
        "nor does one without --undo");
     free(before);
     free(after);
+}
+
+/* A file that was renamed and changed: both are shown. */
+static void test_renamed(void)
+{
+    fresh("ws");
+    sh("ws", "seq 5 > a; seq 5 > b; printf '\\0one' > c; mkdir d; seq 3 > d/e");
+    sh("ws",
+       "'%s' run --undo --quiet -- sh -c 'mv a a2; echo more >> a2; mv b b2; mv c c2; echo x >> "
+       "c2; "
+       "mv d d2; sed -i 1d d2/e; echo z >> b2; seq 5 > b2'",
+       cordon);
+    ok(sh("ws",
+          "'%s' changes > ../out && grep -qx 'renamed   a2 (was a) +1 -0' ../out && grep -qx "
+          "'renamed   c2 (was c) 6 bytes' ../out && grep -qx 'renamed   d2/ (was d)' ../out",
+          cordon) == 0,
+       "changes counts the lines of a file that was renamed and changed");
+    ok(sh("ws", "grep -qx 'renamed   b2 (was b)' ../out") == 0,
+       "control: one that was written to and is the same was only renamed");
+    ok(sh("ws",
+          "'%s' changes --diff a2 > ../out && grep -qx -- '--- a/a' ../out && grep -qx -- '+++ "
+          "b/a2' ../out && grep -qx +more ../out",
+          cordon) == 0,
+       "changes --diff shows its lines");
+    ok(sh("ws",
+          "'%s' changes --json > ../out && python3 -c 'import json; "
+          "c={i[\"path\"]:i for i in json.load(open(\"../out\"))[\"changes\"]}; assert "
+          "c[\"a2\"][\"added\"]==1 and c[\"a2\"][\"removed\"]==0 and \"added\" not in c[\"b2\"]'",
+          cordon) == 0,
+       "and changes --json");
+    sh(".", "'%s' runs --drop all", cordon);
 }
 
 /* Taken back piece by piece. */
@@ -803,6 +846,7 @@ int main(void)
     setenv("XDG_STATE_HOME", state, 1);
     sh(".", "mkdir home");
     test_commands();
+    test_renamed();
     test_parts();
     test_unknown();
     test_conflicts();
