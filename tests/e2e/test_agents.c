@@ -25,7 +25,7 @@ static const struct question questions[] = {
     {"claude", "write", ".claude/settings.json", false},
     {"claude", "write", ".mcp.json", false},
     {"claude", "write", ".git/hooks/pre-commit", false},
-    {"claude", "write", ".git/index", true},
+    {"claude", "write", ".git/COMMIT_EDITMSG", true},
     {"claude", "read", "~/.claude/.credentials.json", true},
     {"claude", "read", "~/.ssh/id_ed25519", false},
     {"claude", "read", "~/.codex/auth.json", false},
