@@ -56,6 +56,10 @@ unsigned keep_handles(const struct keep *k, const struct fs_stat *st);
 /* Why the last object could not be kept; NULL: all were. And how many were changed all the same. */
 const char *keep_lost(const struct keep *k, uint64_t *count);
 
+/* Gives up the names that the journal itself gave to inodes, where others are known. That changes the
+   time of such a file: who notes times calls it before. keep_end does it too. */
+void keep_settle(struct keep *k);
+
 /* The tree is dead: writes the end. Returns false if the journal could not be written. */
 bool keep_end(struct keep *k);
 

@@ -168,11 +168,17 @@ int keep_open(const struct keep_options *o, struct keep **out, char *why, size_t
     return 0;
 }
 
+void keep_settle(struct keep *k)
+{
+    if (k->handle_count)
+        keep_drop_handles(k);
+    k->handle_count = 0;
+}
+
 bool keep_end(struct keep *k)
 {
     bool lossless = !k->broken;
-    if (k->handle_count)
-        keep_drop_handles(k);
+    keep_settle(k);
     k->end = fs_now();
     k->broken = false;
     keep_add(k, &(struct undo_record){.type = UNDO_END, .end = k->end});

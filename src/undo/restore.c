@@ -251,6 +251,7 @@ static int work(struct undoing *u, const char *id)
     u->all = u->o->path_count == 0;
     rc = undoing_restore_folders(u);
     release_inodes(u);
+    keep_settle(u->keep);
     note_equals(u);
     if (rc || u->all || !is_clean(u) || !is_all_back(u, id))
         return rc;

@@ -97,6 +97,14 @@ static void test_in_order(void)
     sh("ws", "'%s' run --undo --quiet -- sh -c 'mv a c; mv c a; echo two > b'", cordon);
     ok(sh("ws", "'%1$s' undo && '%1$s' undo && grep -qx one a && grep -qx one b", cordon) == 0,
        "a file that the later run only renamed to and fro is no conflict for the earlier one");
+    fresh("ws");
+    sh("ws", "echo one > a; ln a b");
+    sh("ws",
+       "'%1$s' run --undo --quiet -- sh -c 'echo two > a'; '%1$s' run --undo --quiet -- ln a c",
+       cordon);
+    ok(sh("ws", "'%1$s' undo && sleep 0.02 && '%1$s' undo && grep -qx one a && test a -ef b",
+          cordon) == 0,
+       "nor is one that the later run gave a further name");
     sh(".", "'%s' runs --drop all", cordon);
 }
 
