@@ -147,6 +147,31 @@ static void add_calls(struct bench *bench, const char *name, const char *how, co
 #define UNDO(...) \
     ARGV(cordon, "run", "--quiet", "--undo", "--root", "build/bench-ws", "--", __VA_ARGS__)
 
+/* One byte of a file of 1 GiB changed: a clone where the file system can, else one copy. */
+static void add_undo_gib(struct bench *bench)
+{
+    double kept[3], back[3];
+    if (run(SHELL("head -c 1073741824 /dev/zero > build/bench-ws/gib")) < 0)
+        return;
+    for (unsigned i = 0; i < 3; i++) {
+        kept[i] =
+            run(UNDO("sh", "-c", "printf x | dd of=build/bench-ws/gib conv=notrunc status=none"));
+        back[i] = run(SHELL("cd build/bench-ws && ../native/cordon undo"));
+        run(ARGV(cordon, "runs", "--drop", "all"));
+        if (kept[i] < 0 || back[i] < 0)
+            break;
+        if (i < 2)
+            continue;
+        qsort(kept, 3, sizeof *kept, by_size);
+        qsort(back, 3, sizeof *back, by_size);
+        bench_add(bench, "undo.gib_s", kept[0], kept[1], "s",
+                  "one byte of a file of 1 GiB changed with --undo, its start included, 3 runs");
+        bench_add(bench, "undo.gib_restore_s", back[0], back[1], "s",
+                  "cordon undo of that, 3 runs");
+    }
+    remove("build/bench-ws/gib");
+}
+
 /* The journal: with --undo against without, in the same file system. */
 static void add_undo(struct bench *bench)
 {
@@ -173,6 +198,8 @@ static void add_undo(struct bench *bench)
     bench_add(bench, "undo.restore_s", spent[0], spent[2], "s",
               "cordon undo of 5,000 rewritten files, 5 runs");
     run(ARGV(cordon, "runs", "--drop", "all"));
+    if (getenv("CORDON_BENCH_LONG"))
+        add_undo_gib(bench);
     unsetenv("XDG_STATE_HOME");
 }
 
