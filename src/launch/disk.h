@@ -47,7 +47,7 @@ int disk_read(struct str path, size_t limit, struct buf *out);
 /* True for a regular file. */
 bool disk_is_file(const char *path);
 
-/* Creates a folder and those above it; true if it exists then. */
+/* Creates a folder and those above it; true if it exists then. On Linux no link is followed. */
 bool disk_make(struct arena *arena, struct str path);
 
 /* Removes the folder and those above it, up to but not including above, as long as they are empty. */

@@ -25,7 +25,7 @@ static int make_cache(struct settings *s, struct str path, const char *tool)
     struct disk_facts before = {0};
     struct policy_entry made = {.path = path};
     bool is_new = disk_look(&s->arena, path, &before) == 0 && !before.exists && !before.link;
-    if (!disk_make(&s->arena, path))
+    if (!disk_make(&s->arena, before.final.n ? before.final : path))
         return settings_fail(s, CORDON_E_OPEN, "--for %s: cannot create %.*s", tool, STR_ARG(path));
     made.given = before.existing;
     if (is_new && before.existing.n && policy_list_add(&s->arena, &s->made, made))

@@ -88,11 +88,18 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
             "widen the sandbox)",
             STR_ARG(root->from), STR_ARG(root->given), STR_ARG(facts.final));
     /* Only a run creates it, and nothing that would be refused then. */
-    if (!found && created && s->make_temp &&
+    if (looked && !found && created && s->make_temp &&
         (s->policy.allow_broad_root ||
          !policy_broad_root(s->policy.paths.dialect, &s->policy.machine, path.text)) &&
-        disk_make(&s->arena, path.text))
+        disk_make(&s->arena, facts.final)) {
+        struct str made = facts.final;
         root->made = found = disk_look(&s->arena, path.text, &facts) == 0 && facts.exists;
+        /* A run that goes on elsewhere may have exchanged a folder on the way for a link. */
+        if (found && !str_eq(facts.final, made))
+            return settings_fail(s, CORDON_E_REFUSED,
+                                 "%.*s %.*s: a folder on the way became a link meanwhile",
+                                 STR_ARG(root->from), STR_ARG(root->given));
+    }
     if (!found && !s->make_temp && (created || str_starts(root->from, STR("--for ")))) {
         root->path = path.text;
         return 0;
@@ -107,7 +114,9 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
         return settings_fail(s, CORDON_E_VALUE, "%.*s %.*s: this is a file; a root is a folder",
                              STR_ARG(root->from), STR_ARG(root->given));
     root->path = facts.final;
-    root->link = facts.link || (s->cwd_is_link && str_eq(path.text, s->cwd));
+    /* A person who names the whole path means that folder. */
+    root->link = facts.link || (s->cwd_is_link && str_eq(path.text, s->cwd) &&
+                                !str_starts(root->given, STR("/")));
     struct worktree git;
     if (!worktree_find(&s->arena, &s->policy.paths, root->path, &git))
         return 0;

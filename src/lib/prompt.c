@@ -180,6 +180,7 @@ void prompt_key(struct prompt *p, struct desk *desk, char key)
 {
     uint64_t now = gate_clock();
     bool plain = key >= ' ' && key < ERASE, enter = key == '\r' || key == '\n';
+    char letter = key == 'y' || key == 'Y' ? 'o' : key; /* the narrowest yes */
     bool typed = plain || enter || key == ERASE || key == '\b';
     if (key == CTRL_C) {
         answer(p, desk, (struct ask_choice){ASK_NO, ASK_CALL});
@@ -188,9 +189,9 @@ void prompt_key(struct prompt *p, struct desk *desk, char key)
         pass_key(p, key, typed, now);
     } else if (enter && p->letter) {
         answer(p, desk, p->keys[(int)p->letter]);
-    } else if (plain && !p->letter && p->offered[(int)key]) {
-        p->letter = key;
-        buf_add(&p->screen, (struct str){&key, 1});
+    } else if (plain && !p->letter && p->offered[(int)letter]) {
+        p->letter = letter;
+        buf_add(&p->screen, (struct str){&letter, 1});
     } else if (p->letter) {
         buf_add(&p->screen, STR("\b \b\a"));
         p->letter = 0;

@@ -201,7 +201,7 @@ bool git_full_writes(enum path_dialect dialect, struct str below, bool exists)
 {
     struct str rest = below, first = cut(dialect, &rest);
     if (is_like(dialect, first, "rebase-merge") || is_like(dialect, first, "rebase-apply") ||
-        is_like(dialect, first, "sequencer") || is_like(dialect, first, "rr-cache"))
+        is_like(dialect, first, "sequencer"))
         return true;
     if (is_like(dialect, first, "worktrees")) {
         struct str name = cut(dialect, &rest), file = cut(dialect, &rest);
@@ -211,8 +211,7 @@ bool git_full_writes(enum path_dialect dialect, struct str below, bool exists)
         if (is_like(dialect, file, "commondir") || is_like(dialect, file, "gitdir"))
             return rest.n == 0 && !exists;
     }
-    return git_commit_writes(dialect, below) ||
-           (rest.n == 0 && !is_planted(dialect, first) && is_like(dialect, first, "MERGE_RR"));
+    return git_commit_writes(dialect, below);
 }
 
 /* Folders of data: a branch may be named like a file that git obeys. */
@@ -239,6 +238,13 @@ static bool is_unfinished(enum path_dialect dialect, struct str before, struct s
             !is_listed(dialect, name, written_sequencer, COUNT(written_sequencer)));
 }
 
+/* Conflicts that git resolves again when it commits: it reads and writes the files named there, wherever
+   they are. */
+static bool is_rerere(enum path_dialect dialect, struct str name)
+{
+    return is_like(dialect, name, "MERGE_RR") || is_name(dialect, name, "rr-cache");
+}
+
 /* At any depth, because the folders of submodules and worktrees have a config of their own. */
 enum git_part git_new_part(enum path_dialect dialect, struct str below, bool full)
 {
@@ -248,7 +254,7 @@ enum git_part git_new_part(enum path_dialect dialect, struct str below, bool ful
     if (is_data(first))
         return GIT_KEEPS;
     for (struct str name = first; name.n; before = name, name = cut(dialect, &rest)) {
-        if (!full && is_unfinished(dialect, before, name))
+        if ((!full && is_unfinished(dialect, before, name)) || is_rerere(dialect, name))
             return GIT_OBEYS;
         if (is_name(dialect, name, "config"))
             return rest.n ? GIT_OBEYS : GIT_CONFIG;

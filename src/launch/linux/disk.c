@@ -197,19 +197,23 @@ int disk_read(struct str path, size_t limit, struct buf *out)
 bool disk_make(struct arena *arena, struct str path)
 {
     struct str copy = arena_copy(arena, path);
-    struct stat st;
     if (!copy.p || strlen(copy.p) != copy.n)
         return false;
-    char *text = (char *)copy.p;
-    for (size_t i = 1; i < copy.n; i++) {
-        if (text[i] != '/')
-            continue;
-        text[i] = '\0';
-        mkdir(text, 0777);
-        text[i] = '/';
+    char *name = (char *)copy.p;
+    int at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    while (at >= 0 && *(name += strspn(name, "/"))) {
+        size_t n = strcspn(name, "/");
+        bool last = name[n] == '\0';
+        name[n] = '\0';
+        mkdirat(at, name, 0777);
+        int next = openat(at, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
+        close(at);
+        at = next;
+        name += last ? n : n + 1;
     }
-    mkdir(text, 0777);
-    return stat(text, &st) == 0 && S_ISDIR(st.st_mode);
+    if (at >= 0)
+        close(at);
+    return at >= 0;
 }
 
 void disk_unmake(struct arena *arena, struct str path, struct str above)

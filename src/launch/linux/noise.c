@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,6 +54,33 @@ static bool is_closed_anyway(const struct audit_event *event)
     return faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) != 0;
 }
 
+/* Commands of git that refresh the index where they can, and do their work all the same. */
+static const char *const refreshing[] = {"status", "diff", "describe", "clone",
+                                         "log",    "show", "grep"};
+
+/* True if git was told to do something that fails without its index. */
+static bool needs_index(const struct audit_event *event)
+{
+    char path[64], text[1024];
+    if (!str_ends(event->target, STR("/index.lock")) || !event->pid)
+        return false;
+    snprintf(path, sizeof path, "/proc/%u/cmdline", event->pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    const char *end = text + (n > 0 ? n : 0), *word = text + strlen(text) + 1;
+    while (word < end && word[0] == '-')
+        for (int words = strcmp(word, "-C") == 0 || strcmp(word, "-c") == 0 ? 2 : 1;
+             words > 0 && word < end; words--)
+            word += strlen(word) + 1;
+    for (size_t i = 0; word < end && i < sizeof refreshing / sizeof *refreshing; i++)
+        if (strcmp(word, refreshing[i]) == 0)
+            return false;
+    return word < end;
+}
+
 void noise_mark(struct audit_event *event)
 {
     if (event->type != AUDIT_DENY || event->quiet)
@@ -64,7 +92,7 @@ void noise_mark(struct audit_event *event)
             !glob_match(GLOB_STARS, str_of(known[i].target), event->target))
             continue;
         event->quiet = !known[i].minor;
-        event->minor = known[i].minor;
+        event->minor = known[i].minor && !needs_index(event);
         break;
     }
     /* A folder that cannot go in one step is copied by whoever moves it. */

@@ -212,6 +212,10 @@ static const struct {
     {"the options of an unfinished cherry-pick", "",
      MADE "mkdir dep/.git/sequencer; echo x > dep/.git/sequencer/opts",
      "test -e dep/.git/sequencer/opts"},
+    {"a conflict to resolve again", "", MADE "echo x > dep/.git/MERGE_RR",
+     "test -e dep/.git/MERGE_RR"},
+    {"how a conflict was resolved", "", MADE "mkdir dep/.git/rr-cache",
+     "test -e dep/.git/rr-cache"},
     {"a submodule's config", "",
      MADE "mkdir -p dep/.git/modules/m; cp ../evil "
           "dep/.git/modules/m/config",
