@@ -13,8 +13,7 @@ struct asker;
 
 /* NULL in *out if the run asks nobody. Returns a code with a sentence in the policy's error. Events
    take the broker's lock. */
-int asker_open(struct run *run, struct broker *broker, struct console *console,
-               struct asker **out);
+int asker_open(struct run *run, struct broker *broker, struct console *console, struct asker **out);
 struct desk *asker_desk(struct asker *a);     /* NULL for NULL */
 struct str asker_pipe(const struct asker *a); /* its full name; empty: none */
 

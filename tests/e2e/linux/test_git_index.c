@@ -90,10 +90,9 @@ static const struct {
     {"by an exchange", "--git=commit", "ws",
      HOOK PYTHON("c = ctypes.CDLL(None)\nc.renameat2(-100, b'e', -100, b'.git/index', 2)"), RUNS},
     {"by a file without a name", "--git=commit", "ws",
-     HOOK
-     "rm .git/index; " PYTHON("f = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o644)\nos.write(f, "
-                              "open('e', 'rb').read())\nctypes.CDLL(None).linkat(-100, "
-                              "b'/proc/self/fd/%d' % f, -100, b'.git/index', 0x400)"),
+     HOOK "rm .git/index; " PYTHON("f = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o644)\nos.write(f, "
+                                   "open('e', 'rb').read())\nctypes.CDLL(None).linkat(-100, "
+                                   "b'/proc/self/fd/%d' % f, -100, b'.git/index', 0x400)"),
      RUNS},
     {"with a name above", "--git=commit", "ws", FORGE("xx/x", "s,xx/x,../x,") LOCK,
      "git checkout-index -a -f; test -e ../x"},
