@@ -72,11 +72,15 @@ static void add_stub(void *context, struct str name)
     }
     f->image = CreateFileW(path, GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_NEW,
                            FILE_ATTRIBUTE_NORMAL, NULL);
-    if (f->image == INVALID_HANDLE_VALUE)
+    if (f->image == INVALID_HANDLE_VALUE) {
         f->image = NULL;
-    else if (WriteFile(f->image, stub_image_begin, (DWORD)(stub_image_end - stub_image_begin), &n,
-                       NULL))
+    } else if (WriteFile(f->image, stub_image_begin, (DWORD)(stub_image_end - stub_image_begin), &n,
+                         NULL)) {
         f->first = path;
+    } else {
+        CloseHandle(f->image);
+        f->image = NULL;
+    }
 }
 
 static DWORD WINAPI fill(void *context)

@@ -74,7 +74,7 @@ static bool sequence(unsigned seed)
 static void test_model(void)
 {
     const char *only = getenv("CORDON_UNDO_SEED"), *soak = getenv("CORDON_SOAK");
-    unsigned count = soak ? 10000 : 60 / (unsigned)box_slow() + 1, bad = 0;
+    unsigned count = soak ? 10000 : 40 / (unsigned)box_slow() + 1, bad = 0;
     unsigned first = only ? (unsigned)atoi(only) : 1;
     for (unsigned seed = first; seed < (only ? first + 1 : count + 1) && bad < 5; seed++)
         bad += !sequence(seed);
@@ -638,7 +638,7 @@ static void test_kill(void)
     } kills[] = {{"$pid", "the supervisor", true},
                  {"$reaper", "the reaper", false},
                  {"$pid $reaper", "both", false}};
-    unsigned rounds = getenv("CORDON_SOAK") ? 300 : 12;
+    unsigned rounds = getenv("CORDON_SOAK") ? 300 : 8;
     for (size_t kind = 0; kind < sizeof kills / sizeof *kills; kind++) {
         unsigned bad = 0;
         for (unsigned i = 0; i < rounds && bad < 3; i++) {
