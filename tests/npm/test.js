@@ -109,12 +109,15 @@ async function confine() {
 }
 
 async function takeBack() {
-  if (process.platform !== 'linux') return skip('undo', 'it is not built for this system yet');
+  const windows = process.platform === 'win32';
+  const state = windows ? 'LOCALAPPDATA' : 'XDG_STATE_HOME';
+  const before = process.env[state];
   const kept = path.join(workspace, 'kept.txt');
   const made = path.join(workspace, 'made.txt');
-  process.env.XDG_STATE_HOME = fs.mkdtempSync(path.join(os.tmpdir(), 'cordon-state-'));
+  process.env[state] = fs.mkdtempSync(path.join(os.tmpdir(), 'cordon-state-'));
   fs.writeFileSync(kept, 'one\n');
-  const job = cordon.run(['sh', '-c', 'echo two >> kept.txt; echo > made.txt'], { cwd: workspace, root: ['.'], undo: true });
+  const line = windows ? ['cmd', '/c', 'echo two>> kept.txt& echo x> made.txt'] : ['sh', '-c', 'echo two >> kept.txt; echo > made.txt'];
+  const job = cordon.run(line, { cwd: workspace, root: ['.'], undo: true });
   const summary = await job.done;
   if (summary.reason === 'failed') return skip('undo', 'this machine cannot confine');
   ok(summary.undo.created === 1 && summary.undo.modified === 1, 'undo: the summary counts', summary);
@@ -134,7 +137,9 @@ async function takeBack() {
   ok((await cordon.runs()).length === 0, 'undo: dropped');
   const wrong = await cordon.undo({ run: told.run }).catch((error) => error);
   ok(wrong instanceof Error && wrong.message.includes('no run'), 'undo: an unknown run is an error', wrong);
-  fs.rmSync(process.env.XDG_STATE_HOME, { recursive: true, force: true });
+  fs.rmSync(process.env[state], { recursive: true, force: true });
+  if (before === undefined) delete process.env[state];
+  else process.env[state] = before;
 }
 
 function command() {
