@@ -124,6 +124,10 @@ void guard_copied(struct guard *g, struct str from, struct str to)
         guard_wrote(g, to, text, false);
         return;
     }
+    if (str_eq(from, STR("/dev/stdin")) || str_starts(from, STR("/dev/fd/"))) {
+        guard_wrote_unknown(g, to);
+        return;
+    }
     if (name_extension(to).n && !str_eqi(name_extension(to), STR("exe")))
         return;
     guard_wrote(g, to, STR_NONE, false);

@@ -27,6 +27,13 @@ struct str name_program(struct str path);
 #define ROW(prefix) ROW_OF_LINE(prefix, __LINE__)
 #define PLACE(pool, member) (uint16_t) offsetof(struct pool, member)
 
+/* Rows about programs that Windows does not have stay out of the program for it. */
+#ifdef _WIN32
+#define UNIX_ROW(...)
+#else
+#define UNIX_ROW(...) __VA_ARGS__
+#endif
+
 static inline struct str name_at(const void *pool, uint16_t place)
 {
     return str_of((const char *)pool + place);

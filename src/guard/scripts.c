@@ -54,6 +54,11 @@ static bool other_language(struct str text)
 bool guard_script_as(struct guard *g, struct word path, enum guard_shell shell)
 {
     struct str text = guard_written(g, path.text);
+    if (!text.p &&
+        (str_starts(path.text, STR("/dev/fd/")) || str_starts(path.text, STR("/proc/self/fd/")))) {
+        guard_opaque_text(g, path, STR("this script"));
+        return true;
+    }
     if (!text.p)
         return guard_script(g, path);
     struct word code = path;

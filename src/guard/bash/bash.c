@@ -71,7 +71,7 @@ static struct str with_arguments(struct guard *g, struct str code, const struct 
     return (struct str){p, n + code.n};
 }
 
-static bool is_input(struct str path)
+bool bash_is_input(struct str path)
 {
     return str_eq(path, STR("/dev/stdin")) || str_eq(path, STR("/dev/fd/0")) ||
            str_eq(path, STR("/proc/self/fd/0"));
@@ -133,7 +133,7 @@ void bash_program(struct guard *g, const struct guard_call *call)
         guard_nested(g, GUARD_BASH, code);
         return;
     }
-    bool file = i < call->count && !from_input && !is_input(words[i].text);
+    bool file = i < call->count && !from_input && !bash_is_input(words[i].text);
     if (file) {
         bash_script(g, call, i);
         return;

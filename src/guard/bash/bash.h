@@ -275,6 +275,9 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list);
 /* One command that was expanded; plain: functions and aliases are not looked up. */
 void bash_run_words(struct bash_reader *b, const struct word *words, size_t count,
                     struct word input, bool plain);
+/* The path names what is fed to the command. */
+bool bash_is_input(struct str path);
+
 /* Code that the script makes itself: eval, trap, alias. */
 void bash_run_text(struct bash_reader *b, struct word code, struct str who);
 

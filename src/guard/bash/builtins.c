@@ -263,7 +263,7 @@ static void run_source(struct bash_reader *b, const struct word *words, size_t c
 {
     if (count < 2)
         return;
-    if (str_eq(words[1].text, STR("/dev/stdin")) && input.text.p) {
+    if (bash_is_input(words[1].text) && input.text.p) {
         bash_run_text(b, input, STR("source"));
         return;
     }

@@ -333,11 +333,13 @@ static struct cmd_node *parse_for(struct cmd_reader *r, struct cmd_node *node, b
     return node;
 }
 
-/* The rest of the line is a comment, unless an operator stands first. */
+/* The rest of the line is a comment, unless an operator ends the first word. */
 static void skip_comment(struct cmd_reader *r)
 {
     skip_blanks(r);
-    if (peek(r) == '&' || peek(r) == '|' || peek(r) == ')')
+    while (!at_end(r) && !ascii_is_in(peek(r), " \t,;=\"^\n&|)"))
+        r->pos++;
+    if (!at_end(r) && ascii_is_in(peek(r), "&|)"))
         return;
     while (!at_end(r) && peek(r) != '\n')
         r->pos++;

@@ -11,7 +11,17 @@ static int hex_digit(char c)
                                                   : -1;
 }
 
-/* forfiles takes 0x41 for the character A. */
+/* @file, @path, @fname and @relpath of forfiles at i: how long they are; 0: none of them. */
+static size_t found_name(struct str text, size_t i)
+{
+    static const struct str names[] = {STR("@relpath"), STR("@fname"), STR("@file"), STR("@path")};
+    for (size_t k = 0; k < NAME_ROWS(names); k++)
+        if (str_startsi(str_from(text, i), names[k]))
+            return names[k].n;
+    return 0;
+}
+
+/* forfiles takes 0x41 for the character A, and @file and its like for what it finds. */
 static struct str without_hex(struct guard *g, struct str text)
 {
     char *out = arena_alloc(guard_arena(g), text.n + 1);
@@ -23,8 +33,9 @@ static struct str without_hex(struct guard *g, struct str text)
             low = hex_digit(text.p[i + 3]);
         }
         bool code = high >= 0 && low >= 0;
-        out[n++] = code ? (char)(high * 16 + low) : text.p[i];
-        i += code ? 3 : 0;
+        size_t found = text.p[i] == '@' ? found_name(text, i) : 0;
+        out[n++] = code ? (char)(high * 16 + low) : found ? GUARD_HOLE : text.p[i];
+        i += code ? 3 : found ? found - 1 : 0;
     }
     return (struct str){out, n};
 }

@@ -6,7 +6,7 @@
 
 /*
  * Words that mean something in code of any language: it starts a program; it runs text, or loads
- * what is named, where the text or name may be computed; it deletes, by a function that may have
+ * what is named, where the text or name may be computed, and words that compute one; it deletes, by a function that may have
  * another name here; it deletes what its first argument names (with this case); it writes.
  */
 #define STARTING_WORDS                                                                           \
@@ -16,7 +16,9 @@
     "call-process|start-process|make-process|shell-command"
 #define COMPUTING_CALLS                                                                  \
     "eval(|execute(|executeglobal(|createobject(|activexobject(|getobject(|__import__(|" \
-    "import_module(|require(|exec(|system(|popen(|execsync(|system $"
+    "import_module(|require(|exec(|system(|popen(|execsync(|system $|exec $|eval $|"     \
+    "system |exec |eval "
+#define DECODING_WORDS "pack|unpack|decode_base64|join|reverse|chr|sprintf|lc|uc|map"
 #define DELETING_WORDS                                                                           \
     "rmsync|rmdir|unlink|rmtree|rm_rf|remove_tree|.rm(|removesync|deno.remove|rimraf|removeall|" \
     "remove_dir_all|remove_all|directory.delete|deletedirectory|delete_tree"
@@ -148,7 +150,9 @@ static bool starts_programs(struct str who, const struct searched *code)
     for (size_t i = str_find_char(text, '|', 0); i < text.n; i = str_find_char(text, '|', i + 1))
         if (feeds_command(text, i))
             return true;
-    return str_has_char(code->text, '`') && name_is_one_of(who, STR("perl|ruby|php|crystal"));
+    return str_has_char(code->text, '`') &&
+           (name_is_one_of(who, STR("perl|ruby|php|crystal")) ||
+            name_is_one_of(name_extension(who), STR("pl|rb|php|cr")));
 }
 
 /* The word names an opener, and is no everyday word. */
@@ -238,6 +242,18 @@ static bool is_literal(struct str code, size_t at)
     return end >= code.n || code.p[end] == ')' || code.p[end] == ',';
 }
 
+/* system pack(…), eval join '', …: what follows a call without brackets computes its argument. */
+static bool is_decoded(struct str code, size_t at)
+{
+    size_t end = at;
+    if (at < code.n && code.p[at] == '[')
+        return true;
+    while (end < code.n && (ascii_is_alnum(code.p[end]) || code.p[end] == '_'))
+        end++;
+    return end > at && end < code.n &&
+           name_is_one_of(str_slice(code, at, end), STR(DECODING_WORDS));
+}
+
 /* Code, a class or a module whose name is computed: eval(…), CreateObject("a" & "b"). */
 static bool computes_code(const struct searched *searched)
 {
@@ -252,7 +268,8 @@ static bool computes_code(const struct searched *searched)
             /* expression.exec(text) is a pattern's */
             bool part = ascii_is_alnum(before) || before == '_' ||
                         (before == '.' && str_eq(call, STR("exec(")));
-            if (!part && !is_literal(code, at + call.n))
+            bool bare = call.p[call.n - 1] == ' ';
+            if (!part && (bare ? is_decoded(code, at + call.n) : !is_literal(code, at + call.n)))
                 return true;
         }
     }

@@ -67,6 +67,8 @@ static void judge_module(struct guard *g, const struct guard_call *call, size_t 
     struct str who = name_program(call->words[0].text);
     bool opens = name_is_one_of(module, STR("webbrowser|antigravity|idlelib|idle"));
     bool pydoc = name_is_one_of(module, STR("pydoc"));
+    if (name_is_one_of(module, STR("jupyter|streamlit|bokeh|mkdocs|marimo")))
+        judge_rest(g, call, at); /* also programs of their own */
     bool runs = name_is_one_of(module, STR("code|asyncio|pdb|timeit|trace|cProfile|profile|runpy|"
                                            "IPython|ptpython|bpython|coverage|viztracer"));
     for (size_t i = at + 1; i < call->count && !guard_stopped(g); i++) {
@@ -141,7 +143,8 @@ void judge_interpreter(struct guard *g, const struct guard_call *call)
             guard_code(g, who, call->words[i + 1]);
             return;
         }
-        if (arg.n > 2 && (str_starts(arg, STR("-c")) || str_starts(arg, STR("-e")))) {
+        if (arg.n > 2 && (str_starts(arg, STR("-c")) || str_starts(arg, STR("-e")) ||
+                          str_starts(arg, STR("--eval=")) || str_starts(arg, STR("--print=")))) {
             guard_code(g, who, call->words[i]);
             return;
         }

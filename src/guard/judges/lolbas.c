@@ -24,11 +24,7 @@ static const struct lolbas_pool {
 #define PASSES(name, condition) LEAVES(name, condition)
 #define RUNS_CODE(name, condition) LEAVES(name, condition)
 #define LOADS(name, condition) LEAVES(name, condition)
-#ifdef _WIN32
-#define CARRIES(name, condition) /* programs of Unix */
-#else
-#define CARRIES(name, condition) LEAVES(name, condition)
-#endif
+#define CARRIES(name, condition) UNIX_ROW(LEAVES(name, condition))
 #define BUILDS(name, condition) LEAVES(name, condition)
 #include "guard/tables/lolbas.def"
 #undef LEAVES
@@ -54,11 +50,7 @@ static const struct lolbas {
 #define PASSES(name, condition) DECIDED(DECIDE_PASSES)
 #define RUNS_CODE(name, condition) DECIDED(DECIDE_RUNS_CODE)
 #define LOADS(name, condition) DECIDED(DECIDE_LOADS)
-#ifdef _WIN32
-#define CARRIES(name, condition)
-#else
-#define CARRIES(name, condition) DECIDED(DECIDE_CARRIES)
-#endif
+#define CARRIES(name, condition) UNIX_ROW(DECIDED(DECIDE_CARRIES))
 #define BUILDS(name, condition) DECIDED(DECIDE_BUILDS)
 #include "guard/tables/lolbas.def"
 #undef DECIDED

@@ -24,7 +24,8 @@ bool guard_is_url(struct str text)
     text = str_trim(text);
     while (text.n && (text.p[0] == '"' || text.p[0] == '\''))
         text = str_trim(str_from(text, 1));
-    if (str_startsi(text, STR("www.")) || str_starts(text, STR("::{")))
+    if (str_startsi(text, STR("www.")) || str_starts(text, STR("::{")) ||
+        str_startsi(text, STR("shell:")))
         return true;
     size_t colon = str_find_char(text, ':', 0);
     if (colon == text.n)
@@ -106,6 +107,11 @@ void guard_open(struct guard *g, struct str who, struct word target, const struc
     if (guard_is_url(trimmed.text)) {
         guard_find(g, GUARD_LAUNCH_URL, trimmed, who,
                    "hands this URL to the shell, which opens it outside the sandbox", NULL);
+        return;
+    }
+    if (guard_is_share(trimmed.text)) {
+        guard_find(g, GUARD_LAUNCH_URL, trimmed, who,
+                   "hands this, which lies on another machine, to the shell", NULL);
         return;
     }
     if (is_folder(trimmed.text)) {

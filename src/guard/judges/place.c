@@ -244,10 +244,16 @@ void guard_write(struct guard *g, struct str who, struct word target, bool repla
         guard_limit(g, target);
         return;
     }
-    slashed[0] = '/';
-    for (size_t i = 0; i < path.n; i++)
-        slashed[i + 1] = path.p[i] == '\\' ? '/' : path.p[i];
-    if (is_plant(path, (struct str){slashed, path.n + 1}))
+    size_t n = 0;
+    slashed[n++] = '/';
+    for (size_t i = 0; i < path.n; i++) {
+        bool here = path.p[i] == '.' && slashed[n - 1] == '/' && i + 1 < path.n &&
+                    is_separator(path.p[i + 1]);
+        i += here; /* a/./b is a/b */
+        if (!here)
+            slashed[n++] = path.p[i] == '\\' ? '/' : path.p[i];
+    }
+    if (is_plant(path, (struct str){slashed, n}))
         guard_find(g, GUARD_PLANT_STARTUP, target, who, NULL, NULL);
     else if (replaces && word_known(target) && g->question.policy &&
              (is_home(path) || guard_place_of(g, target.text) == GUARD_PLACE_OUTSIDE))

@@ -20,14 +20,8 @@ enum {
 #undef REASON
 };
 
-/* Programs that Windows does not have stay out of the program for it. */
-#ifdef _WIN32
-#define PROGRAM_UNIX(name, condition, reason, fix)
-#define HANDLER_UNIX(name, judge)
-#else
-#define PROGRAM_UNIX(name, condition, reason, fix) PROGRAM(name, condition, reason, fix)
-#define HANDLER_UNIX(name, judge) HANDLER(name, judge)
-#endif
+#define PROGRAM_UNIX(name, condition, reason, fix) UNIX_ROW(PROGRAM(name, condition, reason, fix))
+#define HANDLER_UNIX(name, judge) UNIX_ROW(HANDLER(name, judge))
 
 static const struct program_pool {
 #define PROGRAM(name, condition, reason, fix) \

@@ -4,12 +4,7 @@
 #include "guard/names.h"
 #include "guard/state.h"
 
-/* Programs that Windows does not have stay out of the program for it. */
-#ifdef _WIN32
-#define WRAPPER_UNIX(name, options, skip, flags)
-#else
-#define WRAPPER_UNIX(name, options, skip, flags) WRAPPER(name, options, skip, flags)
-#endif
+#define WRAPPER_UNIX(name, options, skip, flags) UNIX_ROW(WRAPPER(name, options, skip, flags))
 
 enum { WRAP_ASSIGNS = 1, WRAP_SHELL = 2, WRAP_VERB = 4 };
 

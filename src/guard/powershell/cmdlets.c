@@ -419,9 +419,32 @@ struct value cmdlet_set_content(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
+/* Copy-Item alias:a alias:b and Rename-Item alias:a b: another name for a command or a value. */
+static bool copy_name(struct ps_bound *b, struct word from)
+{
+    struct str name, to = bound_word(b, 1).text;
+    if (!b->present[1] || !provider_path(from.text, &name))
+        return false;
+    size_t drive = str_find_char(from.text, ':', 0) + 1;
+    if (!word_known(from) || !word_known(bound_word(b, 1))) {
+        ps_run_opaque_command(b->r, from);
+        return true;
+    }
+    if (!provider_path(to, &name))
+        to = fold_concat(&b->r->f, str_slice(from.text, 0, drive), to);
+    bool set;
+    struct value v = variable_get(b->r, from.text, &set);
+    if (!set && variable_space(&from.text) == SPACE_ALIAS)
+        v = value_string(from.text);
+    variable_set(b->r, to, v);
+    return true;
+}
+
 struct value cmdlet_copy_item(struct ps_bound *b)
 {
     struct word from = bound_word(b, b->present[0] ? 0 : 2);
+    if (copy_name(b, from))
+        return value_unknown();
     if (b->present[1] && !b->r->quiet) {
         if (b->present[0] || b->present[2])
             guard_copied(b->r->g, from.text, bound_word(b, 1).text);

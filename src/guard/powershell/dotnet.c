@@ -21,11 +21,18 @@ struct word call_word(struct ps_call *c, size_t n)
     return eval_word(c->r, call_place(c->node, n), c->args[n]);
 }
 
+/* Blocks among the arguments, which may be called with anything. */
 void call_blocks(struct ps_call *c, struct value on)
 {
-    for (size_t i = 0; i < c->count; i++)
-        if (c->args[i].kind == VALUE_BLOCK)
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->args[i].kind == VALUE_BLOCK) {
+            scope_set(c->r, SPACE_VARIABLE, STR("args"), value_unknown());
             ps_run_block_on(c->r, c->args[i].node, on);
+        } else if (c->args[i].kind == VALUE_OBJECT &&
+                   str_eq(c->args[i].object->type, STR("code"))) {
+            ps_run_value(c->r, c->args[i], c->node, NULL, 0, on, true);
+        }
+    }
 }
 
 struct value property_of(struct value v, const char *name)
@@ -129,8 +136,9 @@ struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
                           : value_string(count == 1 ? value_text(f, args[0])
                                                     : fold_concat(f, value_text(f, args[0]),
                                                                   value_text(f, args[1])));
-    if (str_startsi(type, STR("management.management")) &&
-        !str_is(type, "management.managementscope"))
+    if ((str_startsi(type, STR("management.management")) &&
+         !str_is(type, "management.managementscope")) ||
+        name_is_one_of(type, STR("wmiclass|wmi|wmisearcher")))
         return value_object(
             f,
             fold_concat(f, STR("wmi/"),
@@ -185,8 +193,11 @@ static struct value static_call(struct ps_call *c)
         return dotnet_new(c->r, c->node, c->type, c->args, c->count);
     if (members_static(c, &out))
         return out;
-    if (fold_static(&c->r->f, c->type, c->member, c->args, c->count, &out))
+    if (fold_static(&c->r->f, c->type, c->member, c->args, c->count, &out)) {
+        if (!value_known(out))
+            call_blocks(c, value_unknown());
         return out;
+    }
     out = run_class_method(c->r, c->node, c->type, c->member, c->args, c->count, &own);
     if (!own)
         call_blocks(c, value_unknown());
@@ -374,9 +385,9 @@ static struct value object_property(struct ps_run *r, struct value object, struc
     struct value out;
     if (hit)
         return *hit;
-    if (str_starts(type, STR("com/"))) /* which may be a method that is called later */
-        return value_object(&r->f, type, member);
-    if (str_starts(type, STR("wmi/")) || (str_is(type, "powershell") && str_is(member, "commands")))
+    if (str_starts(type, STR("com/")) || str_starts(type, STR("wmi/")))
+        return value_object(&r->f, type, member); /* it may be a method that is called later */
+    if (str_is(type, "powershell") && (str_is(member, "commands") || str_is(member, "parameters")))
         return object;
     if (str_is(type, "executioncontext") || str_is(type, "invokecommand"))
         return str_startsi(member, STR("invoke")) && str_is(type, "invokecommand")

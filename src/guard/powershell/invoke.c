@@ -151,16 +151,19 @@ static struct str without_module(struct str name)
     return cmdlet_find(rest, &index) || cmdlet_alias(rest, &old).p ? rest : name;
 }
 
-static void run_blocks_in(struct ps_run *r, struct value v, struct value input, int depth)
+static void run_blocks_in(struct ps_run *r, struct ps_node *at, struct value v, struct value input,
+                          int depth)
 {
     if (v.kind == VALUE_BLOCK)
         ps_run_block(r, v.node, NULL, 0, input, true);
+    else if (v.kind == VALUE_OBJECT && str_eq(v.object->type, STR("code")))
+        ps_run_value(r, v, at, NULL, 0, input, true);
     else if (v.kind == VALUE_LIST && depth)
         for (size_t i = 0; i < v.count; i++)
-            run_blocks_in(r, v.items[i], input, depth - 1);
+            run_blocks_in(r, at, v.items[i], input, depth - 1);
     else if (v.kind == VALUE_HASH && depth) /* @{ Name = 'x'; Expression = { … } } */
         for (size_t i = 0; i < v.hash->count; i++)
-            run_blocks_in(r, v.hash->pairs[i].value, input, depth - 1);
+            run_blocks_in(r, at, v.hash->pairs[i].value, input, depth - 1);
 }
 
 void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count, struct value input)
@@ -168,7 +171,7 @@ void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count, st
     if (input.kind == VALUE_VOID)
         input = value_unknown();
     for (size_t i = 0; i < count; i++)
-        run_blocks_in(r, args[i].value, input, 2);
+        run_blocks_in(r, args[i].node, args[i].value, input, 2);
 }
 
 void ps_run_write(struct ps_run *r, struct word path, struct value content, bool append)

@@ -131,6 +131,16 @@ static struct value shell_execute(struct ps_call *c)
     return value_unknown();
 }
 
+/* CreateProcess(program, line, …) of a type that the script declares. */
+static struct value create_process(struct ps_call *c)
+{
+    struct ps_call line = *c;
+    bool named = c->count > 1 && c->args[1].kind == VALUE_STRING && c->args[1].text.n;
+    line.args += named;
+    line.count -= named;
+    return interaction_shell(&line);
+}
+
 /* ---- deletion ---- */
 
 static struct value delete_folder(struct ps_call *c)
@@ -183,6 +193,16 @@ static struct value write_file(struct ps_call *c)
     return value_kind(VALUE_VOID);
 }
 
+/* [IO.File]::Copy(from, to), Move, Replace; [IO.Compression.ZipFile]::ExtractToDirectory(from, to) */
+static struct value copy_file(struct ps_call *c)
+{
+    if (c->count > 1 && !c->r->quiet) {
+        guard_copied(c->r->g, call_word(c, 0).text, call_word(c, 1).text);
+        guard_write(c->r->g, c->member, call_word(c, 1), true);
+    }
+    return value_kind(VALUE_VOID);
+}
+
 /* The file behind a writer or a stream; VALUE_VOID if it is none. */
 static struct value file_of(struct value v)
 {
@@ -203,7 +223,7 @@ static struct value open_writer(struct ps_call *c)
 static struct value writer_write(struct ps_call *c)
 {
     struct value file = file_of(file_of(c->object));
-    if (c->count && value_known(file))
+    if (c->count && file.kind == VALUE_STRING)
         ps_run_write(c->r, eval_word(c->r, c->node, file), c->args[0], true);
     return value_kind(VALUE_VOID);
 }
@@ -422,11 +442,19 @@ static struct value read_stream(struct ps_call *c)
     return fold_static(f, name, STR("getstring"), &bytes, 1, &out) ? out : value_unknown();
 }
 
-/* stream.CopyTo(other) */
+/* file.CopyTo(path), file.MoveTo(path) */
+static void copy_to(struct ps_call *c)
+{
+    if (c->count && c->args[0].kind == VALUE_STRING && !c->r->quiet)
+        guard_write(c->r->g, c->member, call_word(c, 0), true);
+}
+
+/* stream.CopyTo(other), or that of a file */
 static struct value copy_stream(struct ps_call *c)
 {
     if (c->count && c->args[0].kind == VALUE_OBJECT)
         c->args[0].object->text = c->object.object->text;
+    copy_to(c);
     return value_kind(VALUE_VOID);
 }
 
@@ -483,7 +511,8 @@ static struct value (*const runs[])(struct ps_call *c) = {
     open_writer,      writer_write,
     key_base,         key_open,
     key_create,       key_set,
-    key_delete,
+    key_delete,       create_process,
+    copy_file,
 };
 
 enum {
@@ -538,6 +567,8 @@ enum {
     AT_key_create,
     AT_key_set,
     AT_key_delete,
+    AT_create_process,
+    AT_copy_file,
 };
 
 static const struct static_pool {
@@ -639,6 +670,8 @@ struct value members_unknown(struct ps_call *c, bool is_static)
                                                             c->args[0].kind == VALUE_STRING))) {
         c->object = value_object(&r->f, STR("powershell"), STR_NONE);
         return c->object.kind == VALUE_OBJECT ? shell_script(c) : c->object;
+    } else if (str_is(member, "copyto") || str_is(member, "moveto")) {
+        copy_to(c);
     } else if (str_startsi(member, STR("downloadfile"))) {
         return download_file(c);
     } else if (str_is(member, "invokescript") && c->count) {

@@ -146,6 +146,14 @@ struct value cmdlet_invoke_expression(struct ps_bound *b)
     return value_unknown();
 }
 
+/* Invoke-History and Import-Alias: commands that something else than this text names. */
+struct value cmdlet_unread_code(struct ps_bound *b)
+{
+    if (!b->r->quiet)
+        guard_opaque_text(b->r->g, bound_command(b), b->who);
+    return value_unknown();
+}
+
 static void run_script_value(struct ps_bound *b, size_t index, struct value arguments)
 {
     if (!b->present[index])

@@ -33,14 +33,16 @@ static bool acts_outside(struct str class, struct str method)
     return false;
 }
 
-/* The class in "select … from CLASS where …"; of other queries it is not known. */
+/* The class in "select … from CLASS where …"; of other queries, and where it is one of all classes,
+   it is not known. */
 static struct str class_of_query(struct str query)
 {
     size_t from = str_findi(query, STR(" from "), 0);
     if (from == query.n)
         return STR("\xFF");
     struct str class = str_trim(str_from(query, from + 6));
-    return str_slice(class, 0, str_find_char(class, ' ', 0));
+    class = str_slice(class, 0, str_find_char(class, ' ', 0));
+    return str_eqi(class, STR("meta_class")) ? STR("\xFF") : class;
 }
 
 /* \\host\space:CLASS.key='value' */
@@ -85,7 +87,9 @@ void dotnet_wmi(struct ps_run *r, struct ps_node *at, struct str class, struct s
 struct value wmi_call(struct ps_call *c)
 {
     struct str class = str_from(c->type, 4), method = c->member;
-    if (str_is(method, "invokemethod") && c->count)
+    if (str_is(method, "invoke") && c->object.object->text.p)
+        method = c->object.object->text; /* object.Name.Invoke(…) */
+    else if (str_is(method, "invokemethod") && c->count)
         method = value_text(&c->r->f, c->args[0]);
     if (str_is(method, "delete") && str_find(class, STR("shadowcopy"), 0) < class.n && !c->r->quiet)
         guard_find(c->r->g, GUARD_DESTROY_DISK,
