@@ -120,6 +120,17 @@ enum ask_answer ask_remembered(const struct ask *a, const struct ask_subject *su
     return said;
 }
 
+bool ask_holds_allowed(const struct ask *a, struct str path)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        const struct remembered *r = &a->remembered[i];
+        if (r->allowed && (r->scope == ASK_FOLDER || r->scope == ASK_PATH) &&
+            (lies_in(path, r->text) || (r->scope == ASK_FOLDER && str_eq(path, r->text))))
+            return true;
+    }
+    return false;
+}
+
 /* Out of memory or full: the answer holds for the calls that wait, and the next one asks again. */
 static void remember(struct ask *a, const struct ask_subject *s, enum ask_scope scope, bool allowed)
 {

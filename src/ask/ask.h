@@ -139,6 +139,10 @@ void ask_free(struct ask *a);
 /* The earlier answers of this run: ASK_RUN, ASK_NEVER, or ASK_NO if they say nothing. */
 enum ask_answer ask_remembered(const struct ask *a, const struct ask_subject *subject);
 
+/* True for a folder that an answer allows, and for every folder around one or around a path that one
+   allows: answers go by names, so these keep theirs. */
+bool ask_holds_allowed(const struct ask *a, struct str path);
+
 /* One more call waits for this question; an equal one that is open is joined. CORDON_E_TOOBIG if too
    many wait, CORDON_E_REFUSED after ask_close(), CORDON_E_NOMEM. */
 int ask_join(struct ask *a, const struct ask_subject *subject, uint64_t *id);

@@ -15,6 +15,7 @@ enum audit_type {
     AUDIT_EXIT,
     AUDIT_END,
     AUDIT_ANSWER, /* to a question of --ask */
+    AUDIT_CHANGE, /* of a file, as --undo recorded it; at the end */
     AUDIT_TYPE_COUNT
 };
 
@@ -76,6 +77,8 @@ struct audit_event {
     size_t root_count;
     /* end only */
     uint64_t duration_ms;
+    struct str undo; /* the run of --undo that takes the changes back; empty: none */
+    uint64_t created, modified, deleted, renamed;
 };
 
 #endif

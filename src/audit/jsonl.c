@@ -68,10 +68,21 @@ static void put_start(struct json_writer *w, const struct audit_event *e)
     put_text(w, STR("boundary_detail"), e->boundary_detail);
 }
 
+static void put_undo(struct json_writer *w, const struct audit_event *e)
+{
+    if (!e->undo.n)
+        return;
+    put_text(w, STR("undo"), e->undo);
+    put_number(w, STR("created"), e->created);
+    put_number(w, STR("modified"), e->modified);
+    put_number(w, STR("deleted"), e->deleted);
+    put_number(w, STR("renamed"), e->renamed);
+}
+
 void audit_spell(struct buf *out, const struct audit_line *line)
 {
-    static const char *const types[AUDIT_TYPE_COUNT] = {"start", "deny", "allow", "ask",
-                                                        "spawn", "exit", "end",   "answer"};
+    static const char *const types[AUDIT_TYPE_COUNT] = {"start", "deny", "allow",  "ask",   "spawn",
+                                                        "exit",  "end",  "answer", "change"};
     static const char *const verdicts[] = {"deny", "ask", "allow"};
     const struct audit_event *e = line->event;
     struct json_writer w = {.out = out};
@@ -117,6 +128,7 @@ void audit_spell(struct buf *out, const struct audit_line *line)
         put_number(&w, STR("denied"), line->totals.denied);
         put_number(&w, STR("asked"), line->totals.asked);
         put_number(&w, STR("allowed"), line->totals.allowed);
+        put_undo(&w, e);
     }
     json_close(&w, '}');
     buf_char(out, '\n');

@@ -145,6 +145,16 @@ bool desk_allows(struct desk *d, const struct ask_subject *subject)
     return allowed;
 }
 
+bool desk_keeps(struct desk *d, enum audit_op op, struct str path)
+{
+    if (op != AUDIT_FILE_RENAME)
+        return false;
+    desk_lock(d);
+    bool keeps = ask_holds_allowed(d->ask, path);
+    desk_unlock(d);
+    return keeps;
+}
+
 /* Until something was decided, or for a moment. */
 static void wait_for_decision(struct desk *d, uint64_t id)
 {
@@ -172,4 +182,23 @@ bool desk_ask(struct desk *d, const struct ask_subject *subject, bool (*gone)(vo
         }
     } while (decision.again);
     return decision.allowed;
+}
+
+bool desk_ask_host(struct desk *d, const struct ask_subject *caller, const struct policy_peer *peer,
+                   struct str target, const struct policy_answer *answer,
+                   bool (*gone)(void *context), void *context)
+{
+    auto_buf struct buf why = {0}, fix = {0};
+    struct ask_subject s = *caller;
+    if (!d || !ask_can_lift(ASK_CONNECT, answer->rule))
+        return false;
+    policy_net_explain(d->wide, peer, answer, &why, &fix);
+    s.kind = ASK_CONNECT;
+    s.op = AUDIT_NET_CONNECT;
+    s.target = target;
+    s.host = peer->host;
+    s.rule = str_of(policy_rule_id(answer->rule));
+    s.why = buf_str(&why);
+    s.fix = buf_str(&fix);
+    return desk_ask(d, &s, gone, context);
 }

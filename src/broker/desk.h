@@ -15,7 +15,7 @@ struct desk {
     intptr_t asked;    /* a bell: there is something for whoever answers */
     intptr_t answered; /* a bell: there is something for the broker */
     unsigned references;
-    struct policy *wide;
+    struct policy *wide; /* the run's, with every folder a root; lives as long as the desk */
     void (*event)(void *context, const struct audit_event *event); /* set before anybody asks */
     void *context;
     uint64_t (*now)(void); /* milliseconds since 1970, for events */
@@ -39,6 +39,9 @@ enum ask_answer desk_join(struct desk *d, const struct ask_subject *subject, uin
 /* True if an earlier answer allows it for the whole run. */
 bool desk_allows(struct desk *d, const struct ask_subject *subject);
 
+/* True if this is about a rename that would give another object a name that an answer allows. */
+bool desk_keeps(struct desk *d, enum audit_op op, struct str path);
+
 /* The decision, if there is one: it is reported, and the call no longer waits. One for this call only
    goes to the first that takes it. */
 bool desk_take(struct desk *d, uint64_t id, struct ask_decision *out);
@@ -50,5 +53,11 @@ void desk_leave(struct desk *d, uint64_t id);
    left, and then its question goes with it. */
 bool desk_ask(struct desk *d, const struct ask_subject *subject, bool (*gone)(void *context),
               void *context);
+
+/* The same about a host that the proxy would refuse with this answer. caller says who connects: pid,
+   image, cmdline. */
+bool desk_ask_host(struct desk *d, const struct ask_subject *caller, const struct policy_peer *peer,
+                   struct str target, const struct policy_answer *answer,
+                   bool (*gone)(void *context), void *context);
 
 #endif

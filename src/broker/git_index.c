@@ -43,6 +43,9 @@ struct reader {
     bool linked, sparse, blocks; /* extensions that were found */
     char name[LONGEST_NAME + 1];
     size_t length; /* of the name */
+    uint32_t mode, stage;
+    size_t object_at;
+    struct git_index_obeyed *obeyed; /* NULL: not asked for */
 };
 
 static bool refuse(struct reader *r, const char *what)
@@ -221,6 +224,9 @@ static bool read_entry(struct reader *r, size_t *at, size_t *kept)
     uint32_t mode = number(r->bytes, start + MODE, 4);
     uint32_t flags = number(r->bytes, flags_at, 2);
     *at = flags_at + 2;
+    r->mode = mode;
+    r->stage = flags >> 12 & 3;
+    r->object_at = start + STAT;
     if (flags & EXTENDED) {
         if (r->version < 3 || (number(r->bytes, *at, 2) & ~(uint32_t)EXTENDED_KNOWN))
             return refuse_structure(r);
@@ -235,12 +241,56 @@ static bool read_entry(struct reader *r, size_t *at, size_t *kept)
     return check_name(r, *kept, (mode & MODE_TYPE) == MODE_FOLDER);
 }
 
+/* Size of the name, mode, stage, size of the object's name, that name, the name. */
+enum { OBEYED_HEAD = 4 * sizeof(uint32_t) };
+
+static void collect(struct reader *r)
+{
+    struct str name = {r->name, r->length};
+    uint32_t head[4] = {(uint32_t)name.n, r->mode, r->stage, (uint32_t)r->hash};
+    struct buf *out = &r->obeyed->entries;
+    /* A folder of a sparse index stands for whatever names its tree holds. */
+    if ((r->mode & MODE_TYPE) != MODE_FOLDER && !r->obeyed->is_obeyed(r->obeyed->context, name))
+        return;
+    buf_add(out, (struct str){(const char *)head, sizeof head});
+    buf_add(out, str_slice(r->bytes, r->object_at, r->object_at + r->hash));
+    buf_add(out, name);
+}
+
+bool git_index_next(struct str *rest, struct git_index_entry *out)
+{
+    uint32_t head[4];
+    if (rest->n < OBEYED_HEAD)
+        return false;
+    memcpy(head, rest->p, sizeof head);
+    size_t names = OBEYED_HEAD + head[3], end = names + head[0];
+    *out = (struct git_index_entry){str_slice(*rest, names, end), head[1],
+                                    str_slice(*rest, OBEYED_HEAD, names), str_slice(*rest, 0, end)};
+    *rest = str_from(*rest, end);
+    return true;
+}
+
+bool git_index_has(struct str *rest, const struct git_index_entry *entry)
+{
+    struct git_index_entry other;
+    for (struct str after = *rest; git_index_next(&after, &other); *rest = after) {
+        if (str_eq(other.whole, entry->whole))
+            return true;
+        if (str_cmp(other.name, entry->name) > 0)
+            return false;
+    }
+    return false;
+}
+
 static bool read_entries(struct reader *r)
 {
     size_t at = HEADER, kept;
-    for (uint32_t i = 0; i < r->count; i++)
+    for (uint32_t i = 0; i < r->count; i++) {
         if (!read_entry(r, &at, &kept))
             return false;
+        if (r->obeyed && r->length)
+            collect(r);
+    }
     r->entries_end = at;
     return true;
 }
@@ -286,8 +336,11 @@ static bool read_extension(struct reader *r, struct str name, struct str body)
     if (*once)
         return false;
     *once = true;
-    if (once == &r->linked)
+    if (once == &r->linked) {
+        for (size_t i = 0; r->obeyed && i < r->hash && i < body.n; i++)
+            snprintf(r->obeyed->shared + 2 * i, 3, "%02x", (unsigned char)body.p[i]);
         return body.n >= r->hash;
+    }
     return once != &r->blocks || blocks_agree(r, body);
 }
 
@@ -320,7 +373,14 @@ static bool read_extensions(struct reader *r)
 bool git_index_is_harmless(enum path_dialect dialect, struct str index, enum git_hash hash,
                            char why[GIT_INDEX_WHY])
 {
-    struct reader r = {.dialect = dialect, .bytes = index, .hash = (size_t)hash, .why = why};
+    return git_index_read(dialect, index, hash, NULL, why);
+}
+
+bool git_index_read(enum path_dialect dialect, struct str index, enum git_hash hash,
+                    struct git_index_obeyed *obeyed, char why[GIT_INDEX_WHY])
+{
+    struct reader r = {
+        .dialect = dialect, .bytes = index, .hash = (size_t)hash, .why = why, .obeyed = obeyed};
     if (hash == GIT_HASH_UNKNOWN)
         return refuse(&r, "names of a length that the repository's config does not tell plainly");
     if (index.n > GIT_INDEX_MOST)
@@ -334,7 +394,11 @@ bool git_index_is_harmless(enum path_dialect dialect, struct str index, enum git
         return refuse_structure(&r);
     if (!read_entries(&r))
         return false;
-    return read_extensions(&r) || refuse_structure(&r);
+    if (!read_extensions(&r))
+        return refuse_structure(&r);
+    if (obeyed)
+        obeyed->replaces = r.nameless;
+    return !obeyed || !obeyed->entries.failed || refuse(&r, "too much");
 }
 
 /* ---- which hash ---- */

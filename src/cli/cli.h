@@ -15,7 +15,8 @@ enum {
     EXIT_TIMEOUT = 124,
     EXIT_FAILED = 125,
     EXIT_REFUSED = 126,
-    EXIT_NOT_FOUND = 127
+    EXIT_NOT_FOUND = 127,
+    EXIT_UNREAD = 141 /* as of a program that SIGPIPE ended */
 };
 
 /* Arguments of a subcommand, without its name; NUL-terminated. */
@@ -93,7 +94,7 @@ int explain_list(bool json);
 /* Prints the options that would have allowed what was denied, and writes them as a policy file if
    out names one. */
 struct learn;
-void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool wide, bool failed,
+bool cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool wide, bool failed,
                  bool quiet);
 
 /* ---- print.c ---- */

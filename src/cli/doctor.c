@@ -3,6 +3,7 @@
 #include "doctor/doctor.h"
 #include "base/json.h"
 #include "cli/cli.h"
+#include "lib/system.h"
 
 static void print_json(const struct doctor *d, struct buf *out)
 {
@@ -172,6 +173,9 @@ int command_doctor(struct arguments *args)
         return print_objects(json);
     if (ladder)
         return print_ladder(json);
+    if (system_is_inside())
+        return print_failure("this is inside a run of cordon, whose limits would be taken for the "
+                             "machine's; start doctor outside");
     doctor_examine(&doctor);
     if (json) {
         auto_buf struct buf out = {0};

@@ -4,26 +4,29 @@
 #include "cli/cli.h"
 
 /* The options that would have allowed it, and the denials that none of them allows. wide: the run
-   was let do some of it. */
-void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool wide, bool failed,
+   was let do some of it. False if the file could not be written. */
+bool cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool wide, bool failed,
                  bool quiet)
 {
     enum { SHOWN = 5 };
     auto_buf struct buf options = {0}, policy = {0};
     char why[256];
     size_t not_helped = 0;
+    bool written = false;
     if (learn_finish(l, p, &options, &policy)) {
         print_error("--learn: %s", cordon_policy_error(p));
-        return;
+        return false;
     }
     if (out && cli_is_link(out))
         print_error("--output %s: a link leads elsewhere; name the file that it leads to", out);
     else if (out && !cli_replace_file(out, buf_str(&policy), why, sizeof why))
         print_error("--output %s: %s", out, why);
-    else if (out && !quiet)
-        print_error("%s: written; use it with --policy %s", out, out);
+    else
+        written = true;
     if (quiet)
-        return;
+        return written;
+    if (out && written)
+        print_error("%s: written; use it with --policy %s", out, out);
     if (options.n)
         print_error("to allow %s: %s", wide ? "what it did and tried" : "what was denied",
                     buf_cstr(&options));
@@ -46,4 +49,5 @@ void cli_learned(struct cordon_policy *p, struct learn *l, const char *out, bool
         print_error(
             "the command failed, perhaps before it needed all: run it with %s --learn again",
             out ? "this policy and" : "these options and");
+    return written;
 }

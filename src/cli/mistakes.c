@@ -3,6 +3,11 @@
 #include "cli/cli.h"
 #include "launch/disk.h"
 
+static bool is_in_folder(const char *word)
+{
+    return word[0] == '.' || strchr(word, '/') || strchr(word, '\\');
+}
+
 int mistake_dashes(const struct arguments *args, const char *name)
 {
     const char *word = args->items[args->next];
@@ -15,12 +20,20 @@ int mistake_dashes(const struct arguments *args, const char *name)
     if (strcmp(name, "check") == 0 && strchr(word, ' '))
         return print_failure("a whole line is for a shell: cordon check --shell %s \"%s\"",
                              disk_dialect() == PATH_WINDOWS ? "powershell" : "bash", word);
-    if (before[0] != '-' && option[0] == '-' && option[1] == '-')
+    /* Only a path has blanks. */
+    bool path = strcmp(option, "--root") == 0 || strcmp(option, "--create-root") == 0 ||
+                strcmp(option, "--deny-read") == 0 || strcmp(option, "--deny-write") == 0 ||
+                strcmp(option, "--allow-read") == 0 || strcmp(option, "--cwd") == 0;
+    if (path && before[0] != '-' && is_in_folder(before) && is_in_folder(word))
+        return print_failure("give %s once for each folder: %s %s %s %s", option, option, before,
+                             option, word);
+    if (path && before[0] != '-')
         return print_failure(
             "put -- in front of the command: cordon %s \xE2\x80\xA6 -- %s%s; or, if "
             "%s belongs to %s, put both in quotes: %s \"%s %s\"",
             name, word, more, word, option, option, before, word);
-    return print_failure("put -- in front of the command: cordon %s -- %s%s", name, word, more);
+    return print_failure("put -- in front of the command: cordon %s %s-- %s%s", name,
+                         args->next > 1 ? "\xE2\x80\xA6 " : "", word, more);
 }
 
 /* Words that shells know and that are not programs. */

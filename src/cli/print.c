@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Output for people: errors, colours, spans, suggestions. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -105,7 +106,11 @@ void print_row(const char *before, struct str foreign, const char *after)
 bool print_out(struct str s)
 {
     answered = true;
-    return fwrite(s.p, 1, s.n, stdout) == s.n;
+    bool good = fwrite(s.p, 1, s.n, stdout) == s.n && fflush(stdout) == 0;
+    /* The reader has what it wanted: head, or a pager that was closed. */
+    if (!good && errno == EPIPE)
+        exit(EXIT_UNREAD);
+    return good;
 }
 
 const char *print_nearest(const char *word, const char *const *names, size_t count)
@@ -115,7 +120,7 @@ const char *print_nearest(const char *word, const char *const *names, size_t cou
     for (size_t i = 0; i < count; i++) {
         size_t distance = str_distance(str_of(word), str_of(names[i]), best);
         bool is_prefix = strlen(word) >= 3 && str_startsi(str_of(names[i]), str_of(word));
-        bool is_near = distance < best && 2 * distance <= strlen(word);
+        bool is_near = distance < best && 2 * distance <= strlen(word) + 1;
         if (is_near || (is_prefix && !nearest)) {
             nearest = names[i];
             best = is_near ? distance : best;

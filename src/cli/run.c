@@ -81,10 +81,11 @@ static void print_plan(const struct cordon_policy *p)
 {
     const struct policy_settings *s = policy_settings_of(p->policy);
     auto_buf struct buf boundary = {0};
-    if (s->mode == POLICY_FULL_ACCESS)
-        buf_add(&boundary, STR("none (full-access)"));
-    else
-        run_describe(&boundary);
+    if (s->mode == POLICY_FULL_ACCESS) {
+        print_error("boundary: none (full-access); files, programs and the network are open");
+        return;
+    }
+    run_describe(&boundary);
     static const char *const nets[] = {"off", "loopback only", "the proxy only",
                                        "the listed names only", "on"};
     static const char *const temps[] = {
@@ -210,6 +211,9 @@ static int check_options(struct typed_run *t, const char *name)
     t->o.medium_integrity = strcmp(t->integrity, "medium") == 0;
     if (!t->o.medium_integrity && strcmp(t->integrity, "low") != 0)
         return print_failure("--integrity is low or medium");
+    for (size_t i = 0; i < t->o.unset_count; i++)
+        if (t->unset[i][0] == '@' && strcmp(t->unset[i], "@secrets") != 0)
+            return print_failure("--unset %s: unknown set; there is @secrets", t->unset[i]);
     int rc = check_undo(t);
     if (rc == 0)
         rc = check_learn(t, name);
@@ -312,8 +316,14 @@ static void tell(struct typed_run *t, struct cordon_policy *p)
                     cordon_strerror(result->audit_failure));
     if (t->learn_allow)
         result->summary.answered_count = 0; /* what was learned says it */
-    if (t->learn)
-        cli_learned(p, t->lessons, t->learned, t->learn_allow, result->exit != 0, t->quiet);
+    if (t->learn) {
+        bool written =
+            cli_learned(p, t->lessons, t->learned, t->learn_allow, result->exit != 0, t->quiet);
+        if (!written && result->exit == 0)
+            result->exit = EXIT_FAILED;
+        if (!t->json)
+            summary_hush(&result->summary);
+    }
     if (t->json || !t->quiet)
         print_summary(&t->o, result, t->json, buf_cstr(&t->message));
     t->told = true;

@@ -234,14 +234,13 @@ struct telling {
 
 static void tell(void *context, const struct restore_item *item)
 {
-    static const char *const words[] = {[RESTORE_REMOVED] = "removed",
-                                        [RESTORE_RESTORED] = "restored",
-                                        [RESTORE_MOVED] = "moved back"};
+    static const char *const words[] = {
+        [RESTORE_REMOVED] = "removed", [RESTORE_RESTORED] = "restored", [RESTORE_MOVED] = "moved"};
     static const char *const would[] = {[RESTORE_FAILED] = "would fail",
                                         [RESTORE_CONFLICT] = "would leave alone",
                                         [RESTORE_REMOVED] = "would remove",
                                         [RESTORE_RESTORED] = "would restore",
-                                        [RESTORE_MOVED] = "would move back"};
+                                        [RESTORE_MOVED] = "would move"};
     struct telling *t = context;
     auto_buf struct buf line = {0};
     if (t->json) {
@@ -255,20 +254,25 @@ static void tell(void *context, const struct restore_item *item)
         report_clean(&line, str_of(item->from));
         buf_char(&line, ')');
     }
+    if (bad && item->why[0]) {
+        buf_add(&line, STR(": "));
+        report_clean(&line, str_of(item->why));
+    }
     if (bad) {
-        print_error("%s: %s%s%s",
+        print_error("%s: %s",
                     t->dry                             ? would[item->result]
                     : item->result == RESTORE_CONFLICT ? "left alone"
                                                        : "not restored",
-                    buf_cstr(&line), item->why[0] ? ": " : "", item->why);
+                    buf_cstr(&line));
         return;
     }
-    printf("%s %s", t->dry ? would[item->result] : words[item->result], buf_cstr(&line));
+    printf("%s ", t->dry ? would[item->result] : words[item->result]);
     if (item->from[0]) {
-        buf_reset(&line);
-        report_clean(&line, str_of(item->from));
-        printf(" (%s %s)", t->dry ? "now" : "it was", buf_cstr(&line));
+        auto_buf struct buf from = {0};
+        report_clean(&from, str_of(item->from));
+        printf("%s back to ", buf_cstr(&from));
     }
+    printf("%s", buf_cstr(&line));
     putchar('\n');
 }
 
@@ -314,6 +318,10 @@ static int undo_one(fs_file store, const char *id, struct undo_request *q)
                         "%s",
                         id, (unsigned long long)counts.done,
                         (unsigned long long)(counts.conflicts + counts.failed), counts.run);
+        else if (counts.already)
+            print_error("run %s: everything is as it was before the run already; to forget the "
+                        "run: cordon runs --drop %s",
+                        id, id);
         else
             print_error("run %s: nothing was restored", id);
         if (counts.changed)
@@ -329,17 +337,23 @@ static int undo_session(fs_file store, const char *session, const char *to, stru
     struct store_run *runs;
     size_t count, found = 0;
     int code = 0;
+    struct restore_assumed assumed = {.count = 0};
     if (store_list(store, &arena, &runs, &count))
         return print_failure("cannot read the folder of journals");
-    for (size_t i = 0; i < count && code == 0; i++) {
+    q->restore.assumed = q->restore.dry ? &assumed : NULL;
+    bool last = false;
+    for (size_t i = 0; i < count && code == 0 && !last; i++) {
         if (!str_eq(runs[i].head.session, str_of(session)) || runs[i].undone.n ||
             !store_is_forward(runs, count, &runs[i]))
             continue;
         found++;
         code = undo_one(store, runs[i].id, q);
-        if (to && strcmp(to, runs[i].id) == 0)
-            return code;
+        last = to && strcmp(to, runs[i].id) == 0;
     }
+    arena_free(&assumed.arena);
+    q->restore.assumed = NULL;
+    if (last)
+        return code;
     if (!found)
         return print_failure("no run of session %s is left to take back", session);
     return code == 0 && to ? print_failure("run %s is not in session %s", to, session) : code;

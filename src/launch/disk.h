@@ -47,6 +47,13 @@ int disk_read(struct str path, size_t limit, struct buf *out);
 /* True for a regular file. */
 bool disk_is_file(const char *path);
 
+/* True if something has this name, be it a link that leads nowhere. */
+bool disk_there(const char *path);
+
+/* Calls each with the folders and links in a folder; looks at so many names at most. */
+void disk_children(struct arena *arena, struct str path, size_t most,
+                   void (*each)(void *context, struct str name), void *context);
+
 /* Creates a folder and those above it; true if it exists then. On Linux no link is followed. */
 bool disk_make(struct arena *arena, struct str path);
 

@@ -21,6 +21,10 @@ static const char *const always[] = {"CORDON=1", "MSBUILDDISABLENODEREUSE=1",
 static const char *const offline[] = {"CODEX_SANDBOX_NETWORK_DISABLED=1", "CARGO_NET_OFFLINE=true",
                                       "GIT_TERMINAL_PROMPT=0"};
 
+/* Where nothing beyond this machine can be reached: a server here answers at once or not at all. */
+static const char *const impatient[] = {"npm_config_fetch_retries=0", "PIP_RETRIES=0",
+                                        "UV_HTTP_RETRIES=0", "CARGO_NET_RETRY=0"};
+
 /* How programs learn of a proxy; curl reads only the lower-case form of the first. */
 static const char *const proxies[] = {"http_proxy",
                                       "HTTP_PROXY",
@@ -216,7 +220,10 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
     /* git status and git diff do without the lock that they would be refused. */
     if (settings->git == POLICY_GIT_PROTECT && settings->mode != POLICY_FULL_ACCESS)
         set(&b, "GIT_OPTIONAL_LOCKS=0");
-    if (settings->net == POLICY_NET_OFF && !plan->proxy && settings->mode != POLICY_FULL_ACCESS) {
+    bool alone = !plan->proxy && settings->mode != POLICY_FULL_ACCESS;
+    for (size_t i = 0; alone && settings->net <= POLICY_NET_LOOPBACK && i < COUNT(impatient); i++)
+        set(&b, impatient[i]);
+    if (alone && settings->net == POLICY_NET_OFF) {
         for (size_t i = 0; i < COUNT(offline); i++)
             set(&b, offline[i]);
         for (size_t i = 0; plan->offline && plan->offline[i]; i++)

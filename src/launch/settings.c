@@ -305,6 +305,35 @@ static int compile_in_force(struct settings *s, struct policy **out)
     return rc ? rc : policy_compile(&s->policy, out, &s->error);
 }
 
+static bool is_typed(struct str from)
+{
+    return str_starts(from, STR("--"));
+}
+
+/* Full access confines nothing. A limit that was given together with it would be void; one of a
+   policy file is set aside by --mode full-access on the command line, which is a choice. */
+static int refuse_void_limits(struct settings *s)
+{
+    const struct policy_settings *p = &s->policy;
+    const struct policy_list *const lists[] = {&p->deny_read, &p->deny_write};
+    struct str limit = p->net == POLICY_NET_ON || p->net_from.n == 0 ? STR_NONE : p->net_from;
+    if (p->mode != POLICY_FULL_ACCESS || s->codex)
+        return 0;
+    if (is_typed(limit) != is_typed(p->mode_from))
+        limit = STR_NONE;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (size_t k = 0; k < lists[i]->count; k++) {
+            struct str from = lists[i]->items[k].from;
+            if (!str_eq(from, STR("default")) && is_typed(from) == is_typed(p->mode_from))
+                limit = from;
+        }
+    return limit.n == 0 ? 0
+                        : settings_fail(s, CORDON_E_CONFLICT,
+                                        "%.*s and %.*s contradict each other: full access means no "
+                                        "sandbox, so nothing would enforce this limit",
+                                        STR_ARG(limit), STR_ARG(p->mode_from));
+}
+
 int settings_compile(struct settings *s, struct str hint, struct policy **out)
 {
     if (s->in_force && !looks_like_windows(hint))
@@ -331,6 +360,8 @@ int settings_compile(struct settings *s, struct str hint, struct policy **out)
         rc = load_pairs(s);
     for (size_t i = 0; i < s->count && rc == 0; i++)
         rc = settings_apply(s, &s->options[i]);
+    if (rc == 0)
+        rc = refuse_void_limits(s);
     if (rc == 0)
         rc = settings_resolve(s);
     if (rc)

@@ -2,6 +2,7 @@
 /* The folders of a policy: the current one, the roots, the paths of rules and the temp folder, looked up
    on the disk. */
 #include "launch/disk.h"
+#include "launch/repositories.h"
 #include "launch/settings_inside.h"
 #include "launch/worktree.h"
 
@@ -55,6 +56,8 @@ static const char *folder_hint(struct settings *s, struct str given)
     char *copy = (char *)arena_copy(&s->arena, given).p;
     if (str_has_char(given, '*'))
         return "wildcards are not supported; name the folder";
+    if (str_starts(given, STR("~")))
+        return "the shell expands ~ only at the start of a word: leave a blank before it";
     if (str_has_char(given, ','))
         return "give --root once for each folder";
     if (str_starts(given, STR("\xE2\x80\x9C")) || str_starts(given, STR("'")))
@@ -252,6 +255,8 @@ int settings_resolve(struct settings *s)
             settings_add(s, &p->roots, s->extra_roots.items[i].given, s->extra_roots.items[i].from);
     for (size_t i = 0; i < p->roots.count && rc == 0; i++)
         rc = resolve_root(s, &p->roots.items[i]);
+    if (rc == 0)
+        rc = repositories_find(s);
     resolve_entries(s, &p->deny_write);
     resolve_entries(s, &p->deny_read);
     resolve_entries(s, &p->allow_read);

@@ -3,54 +3,54 @@
    ROOT/.git. */
 #include "launch/worktree.h"
 
-#include "launch/disk.h"
-
 enum { MOST_BYTES = 4096 };
 
-static struct str join(struct arena *arena, enum path_dialect dialect, struct str folder,
-                       const char *name)
+struct str worktree_join(struct arena *arena, enum path_dialect dialect, struct str folder,
+                         struct str name)
 {
-    struct str tail = str_of(name);
-    char *p = arena_alloc(arena, folder.n + tail.n + 1);
+    char *p = arena_alloc(arena, folder.n + name.n + 2);
     if (!p)
         return STR_NONE;
-    memcpy(p, folder.p, folder.n);
+    str_copy(p, folder);
     p[folder.n] = path_separator(dialect);
-    memcpy(p + folder.n + 1, tail.p, tail.n);
-    return (struct str){p, folder.n + 1 + tail.n};
+    str_copy(p + folder.n + 1, name);
+    p[folder.n + 1 + name.n] = '\0';
+    return (struct str){p, folder.n + 1 + name.n};
 }
 
-/* Inspects the path that a one-line file names after a keyword; false if there is none. */
-static bool look_at_named(struct arena *arena, const struct path_context *paths, struct str file,
-                          struct str word, struct disk_facts *facts)
+bool worktree_look_from(struct arena *arena, const struct path_context *paths, struct str folder,
+                        struct str given, struct disk_facts *facts)
 {
-    auto_buf struct buf text = {0};
     struct path path = {0};
     struct path_context here = *paths;
-    if (disk_read(file, MOST_BYTES, &text))
-        return false;
-    struct str line = buf_str(&text);
-    if (!str_starts(line, word))
-        return false;
-    line = str_trim(str_from(line, word.n));
-    here.cwd = path_parent(paths->dialect, file);
-    size_t room = line.n + here.cwd.n + 16;
+    here.cwd = folder;
+    size_t room = given.n + here.cwd.n + 16;
     char *p = arena_alloc(arena, room);
-    return line.n && p && path_normalize(&here, line, p, room, &path) == 0 &&
+    return given.n && p && path_normalize(&here, given, p, room, &path) == 0 &&
            path.class == PATH_FILE && disk_look(arena, path.text, facts) == 0 && facts->exists;
+}
+
+bool worktree_look(struct arena *arena, const struct path_context *paths, struct str file,
+                   struct str word, struct disk_facts *facts)
+{
+    auto_buf struct buf text = {0};
+    if (disk_read(file, MOST_BYTES, &text) || !str_starts(buf_str(&text), word))
+        return false;
+    return worktree_look_from(arena, paths, path_parent(paths->dialect, file),
+                              str_trim(str_from(buf_str(&text), word.n)), facts);
 }
 
 bool worktree_find(struct arena *arena, const struct path_context *paths, struct str root,
                    struct worktree *out)
 {
     struct disk_facts named, back;
-    struct str file = join(arena, paths->dialect, root, ".git");
-    if (!file.n || !look_at_named(arena, paths, file, STR("gitdir: "), &named) || !named.directory)
+    struct str file = worktree_join(arena, paths->dialect, root, STR(".git"));
+    if (!file.n || !worktree_look(arena, paths, file, STR("gitdir: "), &named) || !named.directory)
         return false;
     struct str list = path_parent(paths->dialect, named.final);
-    struct str back_file = join(arena, paths->dialect, named.final, "gitdir");
+    struct str back_file = worktree_join(arena, paths->dialect, named.final, STR("gitdir"));
     if (!str_eq(path_leaf(paths->dialect, list), STR("worktrees")) || !back_file.n ||
-        !look_at_named(arena, paths, back_file, STR(""), &back) || !str_eq(back.final, file))
+        !worktree_look(arena, paths, back_file, STR(""), &back) || !str_eq(back.final, file))
         return false;
     *out = (struct worktree){path_parent(paths->dialect, list), named.final};
     return true;

@@ -4,7 +4,20 @@
 #define CORDON_LAUNCH_WORKTREE_H
 
 #include "base/arena.h"
+#include "launch/disk.h"
 #include "policy/path.h"
+
+/* folder and name with a separator between them, ending in a NUL; empty: out of memory. */
+struct str worktree_join(struct arena *arena, enum path_dialect dialect, struct str folder,
+                         struct str name);
+
+/* Inspects a path that is given from this folder; false if nothing is there. */
+bool worktree_look_from(struct arena *arena, const struct path_context *paths, struct str folder,
+                        struct str given, struct disk_facts *facts);
+
+/* The same for the path that a one-line file names after a word. */
+bool worktree_look(struct arena *arena, const struct path_context *paths, struct str file,
+                   struct str word, struct disk_facts *facts);
 
 /*
  * The git folders of a root whose .git is a file, final: the one that all worktrees share, and the

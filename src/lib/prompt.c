@@ -6,6 +6,7 @@
 enum {
     MOST_HINTS = 3,
     QUIET_MS = 500,
+    PASTE_MS = 40, /* nobody types two keys so quickly */
     SHOWN_HEAD = 400,
     SHOWN_TAIL = 200,
     CTRL_C = 3,
@@ -77,9 +78,9 @@ static void add_choice(struct prompt *p, const struct ask_question *q, const str
 }
 
 /* Ends whatever sequence was begun, takes back what could hide or move text (margins, no wrapping,
-   insertion, colours, other characters, a held screen), and begins a line at the bottom. */
-#define CLEAR                                                                    \
-    "\x18\x1b\\\x1b[!p\x1b[?2026l\x1b[?6l\x1b[r\x1b[?7h\x1b[4l\x1b(B\x0f\x1b[0m" \
+   insertion, colours, other characters, a status line, a held screen), and begins a line at the bottom. */
+#define CLEAR                                                                                     \
+    "\x18\x1b\\\x1b[!p\x1b[?2026l\x1b[0$}\x1b[?69l\x1b[?6l\x1b[r\x1b[?7h\x1b[4l\x1b(B\x0f\x1b[0m" \
     "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b[999;1H\r\n\x1b[J"
 #define END_OF_LINE "\x1b[K\r\n"
 
@@ -125,6 +126,7 @@ static void show(struct prompt *p, const struct ask_question *q, uint64_t second
     buf_add(&p->screen, buf_str(&out));
     p->shown = q->id;
     p->last = gate_clock();
+    p->wrong = 0;
     p->letter = 0;
     p->sequence = false;
     p->hints = 0;
@@ -187,6 +189,9 @@ void prompt_key(struct prompt *p, struct desk *desk, char key)
         buf_char(&p->typed, key);
     } else if (now - p->last < QUIET_MS || !typed) {
         pass_key(p, key, typed, now);
+    } else if (now - p->wrong < PASTE_MS) {
+        p->wrong = now; /* the rest of something pasted, which may hold a letter and an Enter */
+        p->letter = 0;
     } else if (enter && p->letter) {
         answer(p, desk, p->keys[(int)p->letter]);
     } else if (plain && !p->letter && p->offered[(int)letter]) {
@@ -195,7 +200,9 @@ void prompt_key(struct prompt *p, struct desk *desk, char key)
     } else if (p->letter) {
         buf_add(&p->screen, STR("\b \b\a"));
         p->letter = 0;
+        p->wrong = now;
     } else {
+        p->wrong = now;
         hint(p, enter ? "no letter was typed" : "that is no answer here");
     }
 }

@@ -6,7 +6,7 @@
  * The command can make a terminal type: it answers queries, with text of the command's choice. And a
  * person may be typing to the command when a question appears. So keys are for the command until none
  * has come for a while, a sequence is the command's from its first byte on, and an answer is a letter
- * and Enter, which no terminal sends by itself.
+ * and Enter, which no terminal sends by itself; in a text that is pasted they are none.
  */
 #ifndef CORDON_LIB_PROMPT_H
 #define CORDON_LIB_PROMPT_H
@@ -18,6 +18,7 @@ struct prompt {
     struct buf typed;  /* for the command */
     uint64_t shown;    /* the question on the screen; 0: none */
     uint64_t last;     /* when it was shown, or a key for the command came after it */
+    uint64_t wrong;    /* when the last key came that was no answer */
     char letter;       /* that is waiting for Enter; 0: none */
     bool sequence;     /* keys for the command that a terminal sends, not a person */
     unsigned hints;    /* lines about keys that were no answer */

@@ -386,10 +386,16 @@ static int run_apart(struct run *run)
         explain_offline(run);
         set_apart_gone_repositories(&result->summary);
         result->duration_ms = machine_now_ms() - begin;
+        const struct summary_changes *c = &result->changes;
         audit_end(run->audit, &(struct audit_event){.type = AUDIT_END,
                                                     .time = machine_now_ms(),
                                                     .code = result->exit,
-                                                    .duration_ms = result->duration_ms});
+                                                    .duration_ms = result->duration_ms,
+                                                    .undo = str_of(c->run),
+                                                    .created = c->created,
+                                                    .modified = c->modified,
+                                                    .deleted = c->deleted,
+                                                    .renamed = c->renamed});
         result->audit_failure = audit_failure(run->audit);
     }
     audit_free(run->audit);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "lib/changes.h"
+#include "undo/ends.h"
 #include "undo/restore.h"
 
 static uint64_t limit_of(const struct run_options *o)
@@ -43,13 +44,39 @@ int run_undo_begin(struct run *run, bool confined, bool inside, struct arena *ar
                                    .command = buf_cstr(&command),
                                    .undoes = "",
                                    .limit = limit_of(o),
-                                   .strict = strcmp(o->undo, "strict") == 0};
+                                   .strict = strcmp(o->undo, "strict") == 0,
+                                   .waits = true};
     int rc = keep_open(&options, out, why, sizeof why);
     return rc ? api_fail(run->policy, rc, why) : 0;
 }
 
-/* Counts what really changed. */
-static int count_changes(fs_file store, const char *id, struct summary_changes *out, bool *any)
+enum { MOST_NAMED = 2000 /* changes in the audit; the others are in its counts */ };
+
+/* Names one change in the audit, if one is written. */
+static void tell_change(struct run *run, const struct undo_model *m, const struct undo_change *c)
+{
+    static const enum audit_op ops[UNDO_KINDS] = {AUDIT_NO_OP, AUDIT_FILE_CREATE, AUDIT_FILE_WRITE,
+                                                  AUDIT_FILE_DELETE, AUDIT_FILE_RENAME};
+    const struct summary_changes *counts = &run->result->changes;
+    auto_buf struct buf path = {0}, from = {0};
+    if ((run->audit_file == MACHINE_NO_FILE && !run->options->event) ||
+        counts->created + counts->modified + counts->deleted + counts->renamed > MOST_NAMED)
+        return;
+    buf_fmt(&path, "%.*s/%.*s", STR_ARG(m->head.roots[c->root].path), STR_ARG(c->path));
+    if (c->kind == UNDO_RENAMED)
+        buf_fmt(&from, "%.*s/%.*s", STR_ARG(m->head.roots[c->root].path), STR_ARG(c->from));
+    /* As for other renames, the new name comes second. */
+    bool moved = from.n > 0;
+    audit_add(run->audit, &(struct audit_event){.type = AUDIT_CHANGE,
+                                                .op = ops[c->kind],
+                                                .time = machine_now_ms(),
+                                                .target = buf_str(moved ? &from : &path),
+                                                .target2 = moved ? buf_str(&path) : STR_NONE});
+}
+
+/* Counts what really changed, and notes how the run left it. */
+static int count_changes(struct run *run, fs_file store, const char *id,
+                         struct summary_changes *out, bool *any)
 {
     auto_store_journal struct store_journal j = {
         .folder = -1, .pack = -1, .objects = -1, .lock = -1};
@@ -65,21 +92,41 @@ static int count_changes(fs_file store, const char *id, struct summary_changes *
     if (rc)
         return rc;
     rc = undo_model_changes(&j.model, &changes, &count);
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        if (restore_differs(&j, roots, &changes[i]))
-            ++*places[changes[i].kind];
+    struct restore_spot spot = {.parent = -1};
+    struct ends_writer ends;
+    ends_begin(&ends);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const struct undo_change *c = &changes[i];
+        bool found =
+            c->after && restore_find_next(&j.model.head, roots, c->root, c->path, &spot) == 0;
+        if (!found || restore_differs_at(&j, c, &spot)) {
+            ++*places[c->kind];
+            tell_change(run, &j.model, c);
+        }
+        if (found)
+            ends_add(&ends, &j, c->after, &spot);
+    }
+    restore_leave(&spot);
+    ends_finish(&ends, &j);
     *any = out->created || out->modified || out->deleted || out->renamed || restore_any(&j, roots);
     restore_close_roots(&j.model.head, roots);
     return rc;
 }
 
-/* Whether this run is the one that cordon undo takes in the current folder. */
-static bool is_found_here(fs_file store, const char *run)
+/* Whether this run is the one that cordon undo takes in the current folder, and none is taken above
+   its roots, where a person may go before typing it. */
+static bool is_found_here(fs_file store, const struct policy_settings *s, const char *run)
 {
     struct changes_choice choice;
     char why[256];
-    return changes_choose(store, NULL, NULL, &choice, why, sizeof why) == 0 &&
-           strcmp(choice.id, run) == 0;
+    bool found = changes_choose(store, NULL, NULL, &choice, why, sizeof why) == 0 &&
+                 strcmp(choice.id, run) == 0;
+    for (size_t i = 0; i < s->roots.count && found; i++) {
+        auto_buf struct buf above = {0};
+        buf_fmt(&above, "%.*s/..", STR_ARG(s->roots.items[i].path));
+        found = changes_choose(store, NULL, buf_cstr(&above), &choice, why, sizeof why) != 0;
+    }
+    return found;
 }
 
 void run_undo_finish(struct run *run, struct keep *journal)
@@ -100,11 +147,11 @@ void run_undo_finish(struct run *run, struct keep *journal)
         return;
     }
     bool any = true;
-    int rc = count_changes(store, c->run, c, &any);
+    int rc = count_changes(run, store, c->run, c, &any);
     if (rc == 0 && whole && !c->lost && !any && store_drop(store, c->run))
         c->run[0] = '\0';
     store_prune(store, limit_of(run->options), c->run);
-    c->here = is_found_here(store, c->run);
+    c->here = is_found_here(store, policy_settings_of(run->policy->policy), c->run);
     fs_close(store);
     keep_close(journal, false);
 }

@@ -441,6 +441,8 @@ static int compile(struct compiler *c)
     if (!rc)
         rc = add_paths(c, "git folder", IMAGE_GIT_DIR, &g->git_dirs, &s->git_dirs);
     if (!rc)
+        rc = add_paths(c, "file that git obeys", IMAGE_GIT_OBEYS, &g->git_obeys, &s->git_obeys);
+    if (!rc)
         rc = add_temp(c);
     if (!rc)
         rc = copy_list(c, &g->unprotect, &s->unprotect);

@@ -159,9 +159,13 @@ static bool is_powershell_probe(const struct question *q)
 static enum cordon_verdict decide_denied(struct question *q)
 {
     enum policy_access access = q->request->access;
-    uint32_t below = is_name_change(access) ? q->match.below : 0;
+    /* A link in the place of a missing folder leads its names elsewhere. */
+    bool link = access == POLICY_CREATE && q->request->facts.symlink;
+    uint32_t below = link || is_name_change(access) ? q->match.below : 0;
     if (q->match.hit[IMAGE_SELF] || below >> IMAGE_SELF & 1)
         return deny(q, RULE_PROTECTED_SELF, q->match.hit[IMAGE_SELF]);
+    if (q->match.hit[IMAGE_GIT_OBEYS] || below >> IMAGE_GIT_OBEYS & 1)
+        return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
     if (q->match.hit[IMAGE_DENY_WRITE] || below >> IMAGE_DENY_WRITE & 1)
         return deny(q, RULE_WRITE_DENIED, q->match.hit[IMAGE_DENY_WRITE]);
     /* Under another name the file could be read. */
@@ -263,6 +267,10 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
             return CORDON_DENY;
         zone = ZONE_GIT_FREE;
     }
+    if (place == ZONE_ROOT && zone == place && q->request->facts.revives_git)
+        return deny_name(q, RULE_PROTECTED_GIT, "HEAD");
+    if (place == ZONE_ROOT && zone == place && q->request->facts.git_end)
+        return decide_found(q, str_from(cursor.path, q->request->facts.git_end + 1));
     return allow_inside(q, place, zone, packages);
 }
 
@@ -343,6 +351,13 @@ static enum cordon_verdict decide_worktree(struct question *q, size_t end)
     return decide_commit(q, below, true);
 }
 
+/* A root can be a repository itself, with worktrees and other files in it. */
+static bool is_gits_own(const struct question *q, size_t end)
+{
+    struct str below = str_from(q->request->path.text, end + 1);
+    return below.n && git_knows(q->policy->settings.paths.dialect, below);
+}
+
 bool policy_is_semaphore(struct str path)
 {
     const struct str head = STR("/dev/shm/sem.");
@@ -380,7 +395,7 @@ static enum cordon_verdict decide_place(struct question *q)
     bool itself = deepest && is_place(&r->path, deepest - 1);
     bool stays = r->access == POLICY_WRITE || r->access == POLICY_CREATE ||
                  r->access == POLICY_ATTRIBUTES || r->access == POLICY_SECURITY;
-    if (git && git >= deepest)
+    if (git && git >= deepest && (git > deepest || is_gits_own(q, git - 1)))
         return decide_worktree(q, git - 1);
     if (!deepest && is_own_semaphore(q))
         return allow(q, RULE_TEMP_INSIDE, ZONE_TEMP, 0);
@@ -508,6 +523,22 @@ static void decide(struct question *q)
         decide_read(q);
     else
         decide_write(q);
+}
+
+const char *policy_protects(const struct policy *policy, struct str name)
+{
+    enum path_dialect dialect = policy->settings.paths.dialect;
+    bool packages = false;
+    for (size_t at = 0, end; at < name.n; at = end + 1) {
+        end = str_find_char(name, '/', at);
+        struct str component = str_slice(name, at, end);
+        enum protected_name found = protected_find(dialect, component);
+        if (found != PROTECTED_NONE && !policy->unprotected[found] &&
+            (!packages || found == PROTECTED_CORDON))
+            return protected_spelled(found);
+        packages = packages || packages_find(dialect, component) != PACKAGES_NONE;
+    }
+    return NULL;
 }
 
 void policy_decide(const struct policy *policy, const struct policy_request *request,

@@ -70,7 +70,8 @@ static bool forges_index(const struct question *q, struct str below)
 }
 
 /* git branch -d and -m write config.lock and rename it; nobody reads it under that name, and it
-   becomes the config only if the broker has seen that nothing but sections of branches differs. */
+   becomes the config only if the broker has seen that nothing but sections of branches differs, or,
+   with --git=full, that only harmless keys are added. */
 static bool is_branch_config(const struct policy_request *r, struct str below)
 {
     if (!CAN_GUARD || !r->facts.guards_new || r->facts.symlink || r->facts.directory ||
@@ -81,6 +82,35 @@ static bool is_branch_config(const struct policy_request *r, struct str below)
     return str_eq(below, STR("config.lock")) &&
            (r->access == POLICY_CREATE || r->access == POLICY_WRITE || r->access == POLICY_DELETE ||
             r->access == POLICY_RENAME_FROM || r->access == POLICY_ATTRIBUTES);
+}
+
+/* git init tries whether links work, by one with a random name: t and six more. */
+static bool is_trial(struct str below)
+{
+    bool trial = below.n == 7 && below.p[0] == 't';
+    for (size_t i = 1; i < below.n && trial; i++)
+        trial = ascii_is_alnum(below.p[i]);
+    return trial;
+}
+
+/* The parts of a submodule's git folder that git submodule add makes, beside its data. */
+static bool adds_submodule(const struct question *q, struct str below)
+{
+    const struct policy_request *r = q->request;
+    struct str leaf = path_leaf(PATH_POSIX, below);
+    struct str folder = path_leaf(PATH_POSIX, path_parent(PATH_POSIX, below));
+    if (!CAN_GUARD || q->policy->settings.git != POLICY_GIT_FULL ||
+        !str_starts(below, STR("modules/")))
+        return false;
+    if (r->facts.symlink)
+        return r->access == POLICY_CREATE && is_trial(leaf);
+    if (str_eq(leaf, STR("hooks")))
+        return r->access == POLICY_CREATE && r->path.folder;
+    if (str_eq(folder, STR("hooks")) && str_ends(leaf, STR(".sample")))
+        return r->access == POLICY_CREATE && !r->facts.exists && !r->path.folder;
+    bool planted = !git_commit_writes(PATH_POSIX, path_parent(PATH_POSIX, below));
+    return !planted && (is_branch_config(r, leaf) ||
+                        (r->access == POLICY_ATTRIBUTES && str_eq(leaf, STR("config"))));
 }
 
 /* Below a git folder under the rules of a commit; below is empty for the folder itself. */
@@ -98,20 +128,30 @@ enum cordon_verdict decide_commit(struct question *q, struct str below, bool top
         (top || !revives(r, below)))
         return forges_index(q, below) ? deny(q, RULE_GIT_INDEX, 0)
                                       : allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
-    if (top && is_branch_config(r, below))
+    if (top && (is_branch_config(r, below) || adds_submodule(q, below)))
         return allow(q, RULE_GIT_COMMIT, ZONE_GIT, 0);
     if (!top && r->access == POLICY_DELETE && r->facts.takes_head)
         return allow(q, RULE_GIT_REMOVED, ZONE_GIT, 0);
     return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
 }
 
-/* git init tries whether links work, by one with a random name: t and six more. */
-static bool is_trial(struct str below)
+enum cordon_verdict decide_found(struct question *q, struct str below)
 {
-    bool trial = below.n == 7 && below.p[0] == 't';
-    for (size_t i = 1; i < below.n && trial; i++)
-        trial = ascii_is_alnum(below.p[i]);
-    return trial;
+    const struct policy_request *r = q->request;
+    enum path_dialect dialect = q->policy->settings.paths.dialect;
+    bool form =
+        str_eq(below, STR("HEAD")) || str_eq(below, STR("objects")) || str_eq(below, STR("refs"));
+    bool full = q->policy->settings.git == POLICY_GIT_FULL;
+    bool written = full ? git_full_writes(dialect, below, true) : git_commit_writes(dialect, below);
+    bool branch = q->policy->settings.git != POLICY_GIT_PROTECT && is_branch_config(r, below);
+    if (forges_index(q, below))
+        return deny(q, RULE_GIT_INDEX, 0);
+    bool taken = r->access == POLICY_DELETE || r->access == POLICY_RENAME_FROM;
+    if (branch || (written && !leads_away(r) && r->access != POLICY_REPARSE && !(form && taken)))
+        return allow(q, RULE_ROOTS_INSIDE, ZONE_ROOT, q->match.hit[IMAGE_ROOT]);
+    if (r->access == POLICY_DELETE)
+        return allow(q, RULE_GIT_REMOVED, ZONE_ROOT, 0);
+    return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
 }
 
 /* In a repository that this run made: git enters it if the one around it lists it, and runs what
@@ -140,7 +180,9 @@ enum cordon_verdict decide_new(struct question *q, struct str below)
                    ? CORDON_ALLOW
                    : deny_name(q, RULE_GIT_COMMANDS, "its hooks");
     case GIT_CONFIG:
-        return r->access == POLICY_RENAME_TO && r->facts.config_judged
+        return (r->access == POLICY_RENAME_TO ||
+                (r->access == POLICY_CREATE && !r->facts.exists)) &&
+                       r->facts.config_judged
                    ? CORDON_ALLOW
                    : deny_name(q, RULE_GIT_COMMANDS, "its config");
     case GIT_OBEYS: break;

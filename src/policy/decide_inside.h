@@ -66,6 +66,8 @@ static inline enum cordon_verdict allow(struct question *q, enum policy_rule rul
 bool decide_makes_bare(const struct question *q, struct str component, bool last);
 /* Below a git folder under the rules of a commit; below is empty for the folder itself. */
 enum cordon_verdict decide_commit(struct question *q, struct str below, bool top);
+/* In a folder that git takes for a repository by its form, under whatever name. */
+enum cordon_verdict decide_found(struct question *q, struct str below);
 /* In a repository that this run made: git enters it if the one around it lists it, and runs what
    its config and its hooks say. */
 enum cordon_verdict decide_new(struct question *q, struct str below);

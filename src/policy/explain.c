@@ -309,6 +309,8 @@ static void explain_denied(const struct policy_request *r, const struct policy_a
         buf_fmt(why, "this index holds %s", answer->name);
         return;
     }
+    if (answer->brings)
+        buf_fmt(why, "this index would bring %s: ", answer->brings);
     buf_add(why, str_of(reason->text));
     if (reason->rest)
         buf_fmt(why, "%s%s", answer->name, reason->rest);

@@ -148,7 +148,26 @@ bool git_commit_writes(enum path_dialect dialect, struct str below)
         return writes_part(dialect, rest, written_sequencer, COUNT(written_sequencer));
     if (is_like(dialect, first, "objects"))
         return writes_object(dialect, rest);
+    /* Git shows and checks out other content for what one of these names. */
+    if (is_like(dialect, first, "refs") &&
+        fold_equal(dialect, FOLD_WIDE, cut(dialect, &rest), STR("replace")))
+        return false;
     return is_listed(dialect, first, written, COUNT(written));
+}
+
+/* Closed even where a commit may write. */
+static const char *const known[] = {
+    "hooks",        "config",       "config.worktree", "commondir", "gitdir",      "info",
+    "rebase-merge", "rebase-apply", "sequencer",       "remotes",   "branches",    "modules",
+    "worktrees",    "fsmonitor*",   "MERGE_RR",        "rr-cache",  "description",
+};
+
+bool git_knows(enum path_dialect dialect, struct str below)
+{
+    struct str first = cut(dialect, &below);
+    bool alias = dialect == PATH_WINDOWS && str_has_char(first, '~');
+    return first.n == 0 || alias || is_listed(dialect, first, known, COUNT(known)) ||
+           is_listed(dialect, first, written, COUNT(written));
 }
 
 /* A submodule can have any name, so any folder of modules may be the one of a submodule; a branch

@@ -20,6 +20,7 @@ enum image_kind {
     IMAGE_ROOT = 0,
     IMAGE_TEMP,
     IMAGE_GIT_DIR,
+    IMAGE_GIT_OBEYS,
     IMAGE_SELF,
     IMAGE_DENY_WRITE,
     IMAGE_DENY_READ,

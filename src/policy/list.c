@@ -82,8 +82,10 @@ static void add_protected(struct lines *l, const struct policy *policy)
             s->git == POLICY_GIT_FULL ? STR("the rest of .git, a rebase's commands too")
                                       : STR("objects, refs, index, logs, HEAD of .git"),
             s->git_from);
-        add_list(l, RULE_GIT_COMMIT, "allow", &s->git_dirs);
     }
+    add_list(l, s->git == POLICY_GIT_PROTECT ? RULE_PROTECTED_GIT : RULE_GIT_COMMIT,
+             s->git == POLICY_GIT_PROTECT ? "deny" : "allow", &s->git_dirs);
+    add_list(l, RULE_PROTECTED_GIT, "deny", &s->git_obeys);
     for (int i = PROTECTED_GIT + 1; i < PROTECTED_COUNT; i++)
         if (!policy->unprotected[i])
             add(l, RULE_PROTECTED_NAME, "deny", str_of(protected_spelled((enum protected_name)i)),

@@ -191,7 +191,8 @@ static bool carries_denial(const struct image *image, const struct image_node *n
     uint32_t kinds = node->below;
     for (uint32_t at = node->first_entry; at; at = image->entries[at - 1].next)
         kinds |= 1u << image->entries[at - 1].kind;
-    return kinds & (1u << IMAGE_SELF | 1u << IMAGE_DENY_WRITE | 1u << IMAGE_DENY_READ);
+    return kinds & (1u << IMAGE_SELF | 1u << IMAGE_GIT_OBEYS | 1u << IMAGE_DENY_WRITE |
+                    1u << IMAGE_DENY_READ);
 }
 
 static void walk(const struct image *image, struct path_cursor cursor, uint32_t node, bool exact,

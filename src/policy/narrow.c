@@ -18,6 +18,7 @@ enum key {
     KEY_TEMP_PRIVATE, /* a folder of this run or its session */
     KEY_ROOT,
     KEY_GIT_DIR,
+    KEY_GIT_OBEYS,
     KEY_DENY_WRITE,
     KEY_SELF,
     KEY_DENY_READ,
@@ -41,6 +42,7 @@ static const char *const keys[KEY_COUNT] = {
     [KEY_TEMP_PRIVATE] = "temp-private",
     [KEY_ROOT] = "root",
     [KEY_GIT_DIR] = "git-dir",
+    [KEY_GIT_OBEYS] = "git-obeys",
     [KEY_DENY_WRITE] = "deny-write",
     [KEY_SELF] = "self",
     [KEY_DENY_READ] = "deny-read",
@@ -111,8 +113,9 @@ void policy_outline(const struct policy *policy, struct buf *out)
         add_line(out, temp_key(s->temp), s->temp_path);
     if (s->mode != POLICY_READ_ONLY)
         add_list(out, KEY_ROOT, &s->roots, true);
-    if (s->mode != POLICY_READ_ONLY && s->git != POLICY_GIT_PROTECT)
+    if (s->mode != POLICY_READ_ONLY)
         add_list(out, KEY_GIT_DIR, &s->git_dirs, true);
+    add_list(out, KEY_GIT_OBEYS, &s->git_obeys, true);
     add_list(out, KEY_DENY_WRITE, &s->deny_write, true);
     add_list(out, KEY_SELF, &s->self, true);
     add_list(out, KEY_DENY_READ, &s->deny_read, true);
@@ -341,6 +344,7 @@ static struct policy_list *list_of(struct policy_settings *s, enum key key, bool
     switch (key) {
     case KEY_ROOT: return &s->roots;
     case KEY_GIT_DIR: return &s->git_dirs;
+    case KEY_GIT_OBEYS: return &s->git_obeys;
     case KEY_DENY_WRITE: return &s->deny_write;
     case KEY_SELF: return &s->self;
     case KEY_DENY_READ: return &s->deny_read;

@@ -193,6 +193,34 @@ bool net_is_public(const struct net_host *host)
     return (b[0] & 0xE0) == 0x20 && memcmp(b, teredo, 4) != 0 && memcmp(b, documentation, 4) != 0;
 }
 
+/* 1.0.0.127.in-addr.arpa is 127.0.0.1; below ip6.arpa there is a label for each of 32 digits. */
+bool net_asks_back(struct str name, struct net_host *out)
+{
+    static const struct str four = {".in-addr.arpa", 13}, six = {".ip6.arpa", 9};
+    bool is_six = str_endsi(name, six);
+    if (!is_six && !str_endsi(name, four))
+        return false;
+    name = str_slice(name, 0, name.n - (is_six ? six.n : four.n));
+    char text[48];
+    size_t n = 0, labels = 0;
+    for (size_t end = name.n; end > 0 && n + 5 < sizeof text;) {
+        size_t begin = end;
+        while (begin > 0 && name.p[begin - 1] != '.')
+            begin--;
+        if (end - begin > (is_six ? 1u : 3u))
+            return false;
+        if (labels && (!is_six || labels % 4 == 0))
+            text[n++] = is_six ? ':' : '.';
+        memcpy(text + n, name.p + begin, end - begin);
+        n += end - begin;
+        labels++;
+        end = begin ? begin - 1 : 0;
+    }
+    *out = net_read_host((struct str){text, n});
+    out->name = STR_NONE;
+    return labels == (is_six ? 32 : 4) && out->kind == (is_six ? NET_V6 : NET_V4);
+}
+
 bool net_equal(const struct net_host *a, const struct net_host *b)
 {
     if (a->kind != b->kind || a->kind == NET_BAD)
@@ -248,7 +276,7 @@ bool net_read_rule(struct str text, struct net_rule *out)
         if (rule.refuses || (!four && rule.range.kind != NET_V6) || slash >= range.n ||
             !read_decimal(str_from(range, slash + 1), four ? 32 : 128, &number) || number == 0 ||
             net_private_range(&rule.range).n == 0)
-            return false; /* no name leads to this machine or to special networks */
+            return false; /* no name leads to this machine, its link or a group */
         rule.ranged = true;
         rule.bits = number + (four ? 96 : 0);
         text = str_slice(text, 0, at);
@@ -299,11 +327,11 @@ bool net_rule_reaches(const struct net_rule *rule, const struct net_host *addres
 
 struct str net_private_range(const struct net_host *address)
 {
-    static const struct str ranges[] = {{"10.0.0.0/8", 10},
-                                        {"172.16.0.0/12", 13},
-                                        {"192.168.0.0/16", 14},
-                                        {"100.64.0.0/10", 13},
-                                        {"fc00::/7", 8}};
+    static const struct str ranges[] = {
+        {"10.0.0.0/8", 10},     {"172.16.0.0/12", 13}, {"192.168.0.0/16", 14},
+        {"100.64.0.0/10", 13},  {"192.0.0.0/24", 12},  {"192.0.2.0/24", 12},
+        {"192.88.99.0/24", 14}, {"198.18.0.0/15", 13}, {"198.51.100.0/24", 15},
+        {"203.0.113.0/24", 14}, {"2001:db8::/32", 13}, {"fc00::/7", 8}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         struct net_rule rule = {.ranged = true};
         size_t slash = str_find_char(ranges[i], '/', 0);

@@ -41,6 +41,9 @@ bool net_read_rule(struct str text, struct net_rule *out);
 bool net_rule_covers(const struct net_rule *rule, const struct net_host *host, uint16_t port);
 bool net_rule_reaches(const struct net_rule *rule, const struct net_host *address);
 
+/* True if the name asks for the name of an address, which is put into out without a text. */
+bool net_asks_back(struct str name, struct net_host *out);
+
 /* The private network that this address belongs to, as RANGE spells it; empty: to none. */
 struct str net_private_range(const struct net_host *address);
 

@@ -84,8 +84,9 @@ struct policy_settings {
     struct policy_list sockets; /* Linux: local sockets of servers outside that can be reached */
     struct policy_list self;    /* Cordon's own binary, audit file, policy file, stub folder */
     /* The real git folders of roots that are worktrees: of each the shared one, and in its folder
-       worktrees the root's own. */
+       worktrees the root's own. And git folders in roots that are not called .git. */
     struct policy_list git_dirs;
+    struct policy_list git_obeys; /* what git obeys in a root, outside its folder */
 
     /* Where the single values come from; empty: default. */
     struct str mode_from, git_from, temp_from, net_from, strict_from;
@@ -188,8 +189,12 @@ struct policy_facts {
     enum policy_temp_entry entry;
     bool symlink;       /* it is a symbolic link, or becomes one */
     bool takes_head;    /* removing a part of a nested .git removes HEAD first, which disables it */
+    size_t git_end;     /* the end of a folder on the way that git takes for a repository by its
+                           form, if the rest of the path is about what git obeys in it; 0: none */
+    bool revives_git;   /* this HEAD would enable such a folder again, which the run had disabled */
     bool guards_new;    /* in a root, a .git that the run makes is to hold no commands */
-    bool config_judged; /* POLICY_RENAME_TO of its config: this one holds none, or no new ones */
+    bool config_judged; /* POLICY_RENAME_TO of its config: this one holds none, or no new ones;
+                           POLICY_CREATE: it is made empty, and stays so */
     bool index_judged;  /* POLICY_RENAME_TO of an index: its names stay in the working tree */
     struct str existing; /* its deepest existing parent folder, for the remedy; may be empty */
 };
@@ -203,11 +208,16 @@ struct policy_request {
 struct policy_answer {
     enum cordon_verdict verdict;
     enum policy_rule rule;
-    bool other_device; /* a move that must be answered with NOT_SAME_DEVICE / EXDEV */
-    bool target;       /* of two paths, the second one decided */
-    uint32_t entry;    /* which entry of the rule's list, from 1; 0: none */
-    const char *name;  /* the protected name, tool or thing that decided; may be NULL */
+    bool other_device;  /* a move that must be answered with NOT_SAME_DEVICE / EXDEV */
+    bool target;        /* of two paths, the second one decided */
+    uint32_t entry;     /* which entry of the rule's list, from 1; 0: none */
+    const char *name;   /* the protected name, tool or thing that decided; may be NULL */
+    const char *brings; /* the file with that name that an index would bring; NULL: not about one */
 };
+
+/* The protected name in the name of a file below a working tree, with slashes; NULL if it has none
+   that is closed there. */
+const char *policy_protects(const struct policy *policy, struct str name);
 
 /* Under a microsecond, no allocation, any thread. */
 void policy_decide(const struct policy *policy, const struct policy_request *request,

@@ -71,25 +71,19 @@ void answers_summary(const struct summary *s, struct json_writer *w)
     json_close(w, ']');
 }
 
-static struct str text_of(const struct json_value *event, struct str key)
-{
-    const struct json_value *v = json_get(event, key);
-    return v && v->type == JSON_STRING ? str_cut(v->text, REPORT_MAX_TEXT) : STR("");
-}
-
 /* Kept as "run folder, by terminal". */
 void answers_take(struct report *r, const struct json_value *e)
 {
     auto_buf struct buf said = {0};
-    struct str scope = text_of(e, STR("scope"));
-    buf_add(&said, text_of(e, STR("choice")));
+    struct str scope = report_text_of(e, STR("scope"));
+    buf_add(&said, report_text_of(e, STR("choice")));
     buf_add(&said, scope.n ? STR(" ") : STR_NONE);
     buf_add(&said, scope);
     buf_add(&said, STR(", by "));
-    buf_add(&said, text_of(e, STR("by")));
+    buf_add(&said, report_text_of(e, STR("by")));
     struct report_tally t = {.rule = buf_str(&said),
-                             .op = text_of(e, STR("op")),
-                             .target = text_of(e, STR("target")),
+                             .op = report_text_of(e, STR("op")),
+                             .target = report_text_of(e, STR("target")),
                              .target2 = STR(""),
                              .why = STR(""),
                              .fix = STR(""),

@@ -21,6 +21,9 @@ void answers_html(const struct report *r, struct buf *out);
 /* The last word of the name of an operation: "file.write" is "write" for people. */
 struct str summary_verb(enum audit_op op);
 
+/* A member of an event; empty if it has none of this name. */
+struct str report_text_of(const struct json_value *event, struct str key);
+
 /* Counts one more of these. */
 void report_tally(struct report *r, struct report_set *set, const struct report_tally *t);
 

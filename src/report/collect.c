@@ -6,6 +6,7 @@
 
 #include "cordon.h"
 #include "report/answers.h"
+#include "report/tree.h"
 
 static bool set_new(struct report_set *set, size_t most)
 {
@@ -22,7 +23,8 @@ int report_new(struct report **out)
         return CORDON_E_NOMEM;
     r->bin_ms = 1;
     if (!set_new(&r->rules, REPORT_RULES) || !set_new(&r->denials, REPORT_DENIALS) ||
-        !set_new(&r->files, REPORT_FILES) || !set_new(&r->answers, REPORT_FILES)) {
+        !set_new(&r->files, REPORT_FILES) || !set_new(&r->answers, REPORT_FILES) ||
+        !set_new(&r->changes, REPORT_FILES)) {
         report_free(r);
         return CORDON_E_NOMEM;
     }
@@ -34,7 +36,7 @@ void report_free(struct report *r)
 {
     if (!r)
         return;
-    struct report_set *sets[] = {&r->rules, &r->denials, &r->files, &r->answers};
+    struct report_set *sets[] = {&r->rules, &r->denials, &r->files, &r->answers, &r->changes};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         free(sets[i]->items);
         free(sets[i]->buckets);
@@ -46,7 +48,7 @@ void report_free(struct report *r)
 
 /* ---- values of a line ---- */
 
-static struct str text_of(const struct json_value *event, struct str key)
+struct str report_text_of(const struct json_value *event, struct str key)
 {
     const struct json_value *v = json_get(event, key);
     return v && v->type == JSON_STRING && v->text.p ? v->text : STR("");
@@ -184,12 +186,12 @@ static void start_run(struct report *r, struct report_run *run, const struct jso
                 buf_char(&roots, '\n');
             buf_add(&roots, list->items[i].text);
         }
-    run->version = keep(r, text_of(e, STR("version")));
-    run->mode = keep(r, text_of(e, STR("mode")));
-    run->net = keep(r, text_of(e, STR("net")));
-    run->git = keep(r, text_of(e, STR("git")));
-    run->boundary = keep(r, text_of(e, STR("boundary")));
-    run->boundary_detail = keep(r, text_of(e, STR("boundary_detail")));
+    run->version = keep(r, report_text_of(e, STR("version")));
+    run->mode = keep(r, report_text_of(e, STR("mode")));
+    run->net = keep(r, report_text_of(e, STR("net")));
+    run->git = keep(r, report_text_of(e, STR("git")));
+    run->boundary = keep(r, report_text_of(e, STR("boundary")));
+    run->boundary_detail = keep(r, report_text_of(e, STR("boundary_detail")));
     run->roots = keep(r, roots.n ? buf_str(&roots) : STR(""));
 }
 
@@ -239,14 +241,14 @@ static void spawned(struct report *r, const struct json_value *e, uint64_t at_ms
     const struct report_process *before = process_of(r, pid);
     const struct report_process *parent = before && !before->ended ? before : process_of(r, ppid);
     size_t bucket = process_bucket(r, r->current, (uint32_t)pid);
-    struct str image = text_of(e, STR("image"));
-    r->processes[r->process_count] =
-        (struct report_process){.run = r->current,
-                                .parent = parent ? (size_t)(parent - r->processes) + 1 : 0,
-                                .pid = (uint32_t)pid,
-                                .image = keep(r, image.n ? image : text_of(e, STR("target"))),
-                                .cmdline = keep(r, text_of(e, STR("cmdline"))),
-                                .start = at_ms};
+    struct str image = report_text_of(e, STR("image"));
+    r->processes[r->process_count] = (struct report_process){
+        .run = r->current,
+        .parent = parent ? (size_t)(parent - r->processes) + 1 : 0,
+        .pid = (uint32_t)pid,
+        .image = keep(r, image.n ? image : report_text_of(e, STR("target"))),
+        .cmdline = keep(r, report_text_of(e, STR("cmdline"))),
+        .start = at_ms};
     r->process_buckets[bucket] = (uint16_t)++r->process_count;
     link_process(r, r->process_count);
 }
@@ -294,13 +296,13 @@ static void decided(struct report *r, const struct json_value *e, enum report_ki
 {
     uint64_t count = number_of(e, STR("count"));
     const struct json_value *quiet = json_get(e, STR("quiet"));
-    struct report_tally t = {.rule = text_of(e, STR("rule")),
-                             .op = text_of(e, STR("op")),
-                             .target = text_of(e, STR("target")),
-                             .target2 = text_of(e, STR("target2")),
-                             .why = text_of(e, STR("why")),
-                             .fix = text_of(e, STR("fix")),
-                             .image = text_of(e, STR("image")),
+    struct report_tally t = {.rule = report_text_of(e, STR("rule")),
+                             .op = report_text_of(e, STR("op")),
+                             .target = report_text_of(e, STR("target")),
+                             .target2 = report_text_of(e, STR("target2")),
+                             .why = report_text_of(e, STR("why")),
+                             .fix = report_text_of(e, STR("fix")),
+                             .image = report_text_of(e, STR("image")),
                              .count = count ? count : 1,
                              .ask = kind == REPORT_ASK};
     /* Known harmless writes that programs make at start are counted and not shown, as in the
@@ -338,9 +340,9 @@ static void decided(struct report *r, const struct json_value *e, enum report_ki
 
 static void take_event(struct report *r, const struct json_value *e)
 {
-    struct str type = text_of(e, STR("type"));
-    uint64_t time = time_of(text_of(e, STR("time")));
-    struct report_run *run = run_of(r, text_of(e, STR("run")), time);
+    struct str type = report_text_of(e, STR("type"));
+    uint64_t time = time_of(report_text_of(e, STR("time")));
+    struct report_run *run = run_of(r, report_text_of(e, STR("run")), time);
     uint64_t at_ms = time > r->current_start ? time - r->current_start : 0;
     if (str_eq(type, STR("deny"))) {
         decided(r, e, REPORT_DENY, at_ms);
@@ -350,6 +352,8 @@ static void take_event(struct report *r, const struct json_value *e)
         decided(r, e, REPORT_ALLOW, at_ms);
     } else if (str_eq(type, STR("answer"))) {
         answers_take(r, e);
+    } else if (str_eq(type, STR("change"))) {
+        tree_take(r, e);
     } else if (str_eq(type, STR("spawn"))) {
         r->totals[REPORT_PROCESS]++;
         mark(r, REPORT_PROCESS, at_ms, 1);
@@ -366,6 +370,9 @@ static void take_event(struct report *r, const struct json_value *e)
         run->denied = number_of(e, STR("denied"));
         run->asked = number_of(e, STR("asked"));
         run->allowed = number_of(e, STR("allowed"));
+        run->undo = keep(r, report_text_of(e, STR("undo")));
+        for (int i = 0; i < REPORT_CHANGES; i++)
+            run->changes[i] = number_of(e, str_of(tree_word((enum report_change)i)));
     }
 }
 
@@ -378,7 +385,7 @@ void report_line(struct report *r, struct str line, bool last)
         return;
     arena_reset(&r->line);
     bool good = line.n <= REPORT_MAX_LINE && json_read(&r->line, line, &event, &error) == 0 &&
-                event.type == JSON_OBJECT && text_of(&event, STR("type")).n;
+                event.type == JSON_OBJECT && report_text_of(&event, STR("type")).n;
     if (!good && last) {
         r->cut = true;
         return;
@@ -409,6 +416,7 @@ void report_finish(struct report *r)
     struct report_set *sets[] = {&r->rules, &r->denials, &r->files, &r->answers};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         qsort(sets[i]->items, sets[i]->count, sizeof *sets[i]->items, by_count);
+    tree_sort(r);
     /* A parent stands before its children. */
     for (size_t i = r->process_count; i-- > 0;) {
         const struct report_process *p = &r->processes[i];

@@ -18,6 +18,15 @@ enum {
     REPORT_BINS = 240
 };
 
+/* What --undo recorded of a file. */
+enum report_change {
+    REPORT_CREATED = 0,
+    REPORT_MODIFIED,
+    REPORT_DELETED,
+    REPORT_RENAMED,
+    REPORT_CHANGES
+};
+
 struct report_run {
     struct str id, version, mode, net, git, boundary, boundary_detail;
     struct str roots; /* joined by line breaks */
@@ -26,6 +35,8 @@ struct report_run {
     bool ended;
     long long exit;
     uint64_t duration_ms, denied, asked, allowed;
+    struct str undo; /* the run of --undo; empty: none */
+    uint64_t changes[REPORT_CHANGES];
     size_t first, last_first; /* of its programs that no other one started: index + 1 */
 };
 
@@ -75,6 +86,7 @@ struct report {
     size_t process_count;
     uint64_t processes_left_out;
     struct report_set rules, denials, files, answers; /* of answers, rule says what was answered */
+    struct report_set changes;                        /* of --undo, in order of path */
     struct report_bin bins[REPORT_BINS];
     uint64_t bin_ms;            /* how long a bin is; doubles when the time runs out of bins */
     uint64_t run_base, longest; /* runs follow one another on the time line */

@@ -9,6 +9,7 @@
 #include "policy/rules.h"
 #include "report/answers.h"
 #include "report/html.h"
+#include "report/tree.h"
 
 enum { SHOWN_FIRST = 6, SHOWN_OF_GROUP = 50, SHOWN_FILES = 300 };
 
@@ -182,7 +183,8 @@ static void put_totals(const struct report *r, struct buf *out)
     html_add(out, "<section id=\"totals\" aria-label=\"Totals\">\n<dl class=\"cards\">\n");
     card(out, "Denied", "deny", r->totals[REPORT_DENY]);
     card(out, "For a person", "ask", r->totals[REPORT_ASK]);
-    card(out, "Changed (listed)", "allow", r->files.count);
+    card(out, tree_count(r) ? "Changed" : "Changed (listed)", "allow",
+         tree_count(r) ? tree_count(r) : r->files.count);
     card(out, "Programs started", "process", r->spawned);
     html_add(out, "</dl>\n");
     if (r->quiet) {
@@ -397,8 +399,16 @@ static void put_file(struct buf *out, const struct report_tally *t)
     html_add(out, "</td></tr>\n");
 }
 
+/* The tree says more, and needs no --audit-all. */
+static bool lists_files(const struct report *r)
+{
+    return r->files.count || !tree_count(r);
+}
+
 static void put_files(const struct report *r, struct buf *out)
 {
+    if (!lists_files(r))
+        return;
     html_add(out, "<section id=\"files\" aria-labelledby=\"h-files\"><h2 id=\"h-files\">Files "
                   "changed</h2>\n");
     if (r->files.count == 0) {
@@ -474,12 +484,15 @@ void report_page(const struct report *r, struct str source, struct buf *out)
     put_heading(r, source, out);
     html_add(out, "<nav aria-label=\"Parts of this page\"><a href=\"#denied\">Denied</a>");
     html_add(out, r->totals[REPORT_ASK] ? "<a href=\"#asked\">For a person</a>" : "");
-    html_add(out, "<a href=\"#files\">Changed</a><a href=\"#processes\">Programs</a>"
+    html_add(out, tree_count(r) ? "<a href=\"#changes\">Changes</a>" : "");
+    html_add(out, lists_files(r) ? "<a href=\"#files\">Changed</a>" : "");
+    html_add(out, "<a href=\"#processes\">Programs</a>"
                   "<a href=\"#timeline\">Time line</a><a href=\"#runs\">Runs</a></nav></header>\n"
                   "<main>\n");
     put_totals(r, out);
     put_denied(r, out);
     answers_html(r, out);
+    tree_html(r, out);
     put_files(r, out);
     html_programs(r, out);
     put_timeline(r, out);

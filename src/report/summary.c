@@ -29,6 +29,16 @@ bool summary_is_lost(const struct audit_event *e)
     return e->notable && str_eq(e->rule, str_of(policy_rule_id(RULE_UNDO_LOST)));
 }
 
+static bool is_option(struct str fix)
+{
+    return str_starts(fix, STR("--"));
+}
+
+static bool removes_git(enum audit_op op, struct str rule)
+{
+    return op == AUDIT_FILE_DELETE && str_eq(rule, str_of(policy_rule_id(RULE_PROTECTED_GIT)));
+}
+
 void summary_add(struct summary *s, const struct audit_event *e)
 {
     if (e->notable && e->op == AUDIT_NET_CONNECT) {
@@ -43,6 +53,7 @@ void summary_add(struct summary *s, const struct audit_event *e)
         return;
     s->denied++;
     s->resolved = s->resolved || e->op == AUDIT_NET_RESOLVE;
+    s->removes_git = s->removes_git || (removes_git(e->op, e->rule) && !is_option(e->fix));
     for (size_t i = 0; i < s->kept; i++) {
         struct summary_denial *d = &s->denials[i];
         if (d->op == e->op && str_eq(d->target, e->target) && str_eq(d->rule, e->rule)) {
@@ -63,6 +74,13 @@ void summary_add(struct summary *s, const struct audit_event *e)
                                e->said};
     if (d.target.p && d.rule.p && d.fix.p)
         s->denials[s->kept++] = d;
+}
+
+void summary_hush(struct summary *s)
+{
+    for (size_t i = 0; i < s->kept; i++)
+        s->denials[i].said = true;
+    s->different = s->kept;
 }
 
 struct str summary_verb(enum audit_op op)
@@ -107,17 +125,24 @@ static bool is_resolver(const struct summary *s, const struct summary_denial *d)
     return s->resolved && d->op == AUDIT_NET_SEND && str_eq(d->target, STR("UDP"));
 }
 
+/* A command that deletes a whole repository is not led on by the option that opens half of it. */
+static bool is_rest_of_git(const struct summary *s, const struct summary_denial *d)
+{
+    return s->removes_git && removes_git(d->op, d->rule) && is_option(d->fix);
+}
+
 static enum rank rank_of(const struct summary *s, const struct summary_denial *d)
 {
     /* The preset of a tool stands in the hint already. */
-    if (d->said || is_resolver(s, d) || (s->hint[0] && str_starts(d->fix, STR("--for "))))
+    if (d->said || is_resolver(s, d) || is_rest_of_git(s, d) ||
+        (s->hint[0] && str_starts(d->fix, STR("--for "))))
         return RANK_NEVER;
     return d->named ? RANK_NAMED : d->minor ? RANK_MINOR : RANK_PLAIN;
 }
 
 static bool same_remedy(const struct summary_denial *a, const struct summary_denial *b)
 {
-    return str_eq(a->fix, b->fix) && (str_starts(a->fix, STR("--")) || str_eq(a->rule, b->rule));
+    return str_eq(a->fix, b->fix) && (is_option(a->fix) || str_eq(a->rule, b->rule));
 }
 
 /* How many different denials share this one's remedy and rank; 0 if an earlier one stands for
@@ -173,9 +198,9 @@ static void denial_line(const struct summary *s, const struct summary_denial *d,
     buf_char(out, ')');
     if (d->fix.n) {
         /* A remedy is the options to type, or a sentence that there is none. */
-        buf_add(out, str_starts(d->fix, STR("--")) ? STR("; allow with ") : STR("; "));
+        buf_add(out, is_option(d->fix) ? STR("; allow with ") : STR("; "));
         report_clean(out, d->fix);
-        if (s && str_starts(d->fix, STR("--")))
+        if (s && is_option(d->fix))
             add_replaced(s, d->fix, out);
     }
     buf_char(out, '\n');

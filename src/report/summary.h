@@ -30,6 +30,7 @@ struct summary {
     uint64_t different;                    /* kept or not */
     uint64_t denied;                       /* all, quiet ones not counted */
     bool resolved;                         /* among them a name that was looked up */
+    bool removes_git;                      /* among them a deletion in .git without a remedy */
     struct str repositories[SUMMARY_KEPT]; /* that the run made: editors run what they say */
     size_t repository_count;
     struct summary_denial answered[SUMMARY_KEPT]; /* allowed when somebody was asked */
@@ -46,6 +47,9 @@ void summary_free(struct summary *s);
 /* Takes every event of the run; denials that are not quiet, what was allowed by an answer and what is
    notable matter. */
 void summary_add(struct summary *s, const struct audit_event *event);
+
+/* The denials so far were told in other words: they get no line. */
+void summary_hush(struct summary *s);
 
 /* An option that was given; it is copied. */
 void summary_give(struct summary *s, struct str name, struct str value);

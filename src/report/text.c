@@ -2,6 +2,7 @@
 /* The report for a terminal, and as JSON for programs. */
 #include "audit/jsonl.h"
 #include "report/answers.h"
+#include "report/tree.h"
 
 enum { SHOWN_TARGETS = 10, SHOWN_FILES = 20, SHOWN_PROCESSES = 40, DEEPEST = 20, SHOWN_JSON = 200 };
 
@@ -144,6 +145,7 @@ void report_text(const struct report *r, struct str source, struct buf *out)
     text_rules(r, "\nDenied, by rule\n", false, out);
     text_rules(r, "\nFor a person to look at, by rule\n", true, out);
     answers_text(r, out);
+    tree_text(r, out);
     text_processes(r, out);
     if (r->files.count)
         buf_add(out, STR("\nFiles changed\n"));
@@ -265,6 +267,7 @@ void report_json(const struct report *r, struct str source, struct buf *out)
     }
     json_close(&w, ']');
     answers_json(r, &w);
+    tree_json(r, &w);
     json_processes(r, &w);
     json_key(&w, STR("files"));
     json_open(&w, '[');

@@ -7,6 +7,8 @@
 #ifndef CORDON_UNDO_FS_H
 #define CORDON_UNDO_FS_H
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "undo/format.h"
 
@@ -67,8 +69,8 @@ int64_t fs_read(fs_file file, void *p, size_t n, uint64_t at);
 int fs_write(fs_file file, const void *p, size_t n, uint64_t at);
 int fs_truncate(fs_file file, uint64_t size);
 /* Makes an empty file the same as another, holes included; a clone where the file system offers
-   that. */
-int fs_copy(fs_file from, fs_file to);
+   that. -ECANCELED once *stop is set; it may be NULL. */
+int fs_copy(fs_file from, fs_file to, const atomic_bool *stop);
 /* A clone or nothing. */
 int fs_clone(fs_file from, fs_file to);
 

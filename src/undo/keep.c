@@ -6,11 +6,14 @@
 
 #include "undo/keep_inside.h"
 
-static void begin(struct keep *k)
+/* -EALREADY: the object, or one of the two, is being copied. */
+static int begin(struct keep *k, const struct keep_place *place, const struct keep_place *other)
 {
     k->pending = false;
     k->linked = 0;
     k->gone.links = 0;
+    int rc = place->st ? keep_wait_for(k, place->st) : 0;
+    return rc == 0 && other && other->st ? keep_wait_for(k, other->st) : rc;
 }
 
 /* The kept link is not needed: the change is not made. */
@@ -37,7 +40,9 @@ static int record_change(struct keep *k, const struct undo_record *record)
 int keep_write(struct keep *k, const struct keep_place *place)
 {
     struct undo_path path;
-    begin(k);
+    int rc = begin(k, place, NULL);
+    if (rc)
+        return rc;
     /* A fifo stores no data, but writing to it changes its times. */
     if (!fs_is_file(place->st->mode))
         return keep_attributes(k, place);
@@ -50,11 +55,11 @@ int keep_write(struct keep *k, const struct keep_place *place)
 int keep_attributes(struct keep *k, const struct keep_place *place)
 {
     struct undo_path path;
-    begin(k);
-    if (!keep_below_root(k, place->path, &path))
-        return 0;
+    int rc = begin(k, place, NULL);
+    if (rc || !keep_below_root(k, place->path, &path))
+        return rc;
     fs_file file = fs_open_object(place->parent, place->leaf);
-    int rc = file < 0 ? -EAGAIN : keep_note_meta(k, file, &path, place->st);
+    rc = file < 0 ? -EAGAIN : keep_note_meta(k, file, &path, place->st);
     fs_close(file);
     return rc;
 }
@@ -62,21 +67,21 @@ int keep_attributes(struct keep *k, const struct keep_place *place)
 int keep_create(struct keep *k, const struct keep_place *place, uint32_t mode)
 {
     struct undo_record record = {.type = UNDO_CREATE, .ident.mode = mode};
-    begin(k);
-    if (!keep_below_root(k, place->path, &record.path))
-        return 0;
-    int rc = keep_note_folder(k, place, &record.path);
+    int rc = begin(k, place, NULL);
+    if (rc || !keep_below_root(k, place->path, &record.path))
+        return rc;
+    rc = keep_note_folder(k, place, &record.path);
     return rc ? rc : record_change(k, &record);
 }
 
 int keep_remove(struct keep *k, const struct keep_place *place)
 {
     struct undo_record record = {.type = UNDO_REMOVE, .ident = keep_ident(place->st)};
-    begin(k);
-    if (!keep_below_root(k, place->path, &record.path))
-        return 0;
+    int rc = begin(k, place, NULL);
+    if (rc || !keep_below_root(k, place->path, &record.path))
+        return rc;
     record.ident.links -= keep_handles(k, place->st);
-    int rc = keep_note_folder(k, place, &record.path);
+    rc = keep_note_folder(k, place, &record.path);
     if (rc == 0)
         rc = keep_away(k, place, &record.path);
     return rc ? rc : record_change(k, &record);
@@ -98,9 +103,8 @@ int keep_rename(struct keep *k, const struct keep_place *from, const struct keep
 {
     struct undo_record record = {.type = exchange ? UNDO_EXCHANGE : UNDO_RENAME,
                                  .ident = keep_ident(from->st)};
-    int rc;
-    begin(k);
-    if (!are_below(k, from, to, &record, &rc))
+    int rc = begin(k, from, to);
+    if (rc || !are_below(k, from, to, &record, &rc))
         return rc;
     if (to->st && to->st->device == from->st->device && to->st->inode == from->st->inode)
         return 0; /* two names of one file: nothing happens */
@@ -128,9 +132,8 @@ int keep_rename(struct keep *k, const struct keep_place *from, const struct keep
 int keep_link(struct keep *k, const struct keep_place *from, const struct keep_place *to)
 {
     struct undo_record record = {.type = UNDO_LINK, .ident = keep_ident(from->st)};
-    int rc;
-    begin(k);
-    if (!are_below(k, from, to, &record, &rc))
+    int rc = begin(k, from, to);
+    if (rc || !are_below(k, from, to, &record, &rc))
         return rc;
     rc = keep_note_folder(k, to, &record.to);
     return rc ? rc : record_change(k, &record);

@@ -24,6 +24,7 @@ struct keep_options {
     const char *undoes;            /* a run that is being taken back; "": this is an ordinary run */
     uint64_t limit;                /* bytes */
     bool strict;                   /* refuse a change whose object cannot be kept */
+    bool waits;                    /* the caller makes long copies itself: see keep_next_copy */
 };
 
 struct keep;
@@ -38,7 +39,9 @@ const char *keep_run(const struct keep *k);
 fs_file keep_lock(const struct keep *k);
 
 /* Each returns 0, or a negative errno: then the change must not be made. -EAGAIN: the object at
-   this name is another one by now. */
+   this name is another one by now. -EALREADY: the object, which keep_awaited names, is being copied,
+   or is to be as soon as another copy is done; ask again when it is. -ECANCELED: its copy was
+   stopped. */
 int keep_write(struct keep *k, const struct keep_place *place);
 int keep_attributes(struct keep *k, const struct keep_place *place);
 int keep_create(struct keep *k, const struct keep_place *place, uint32_t mode);
@@ -46,6 +49,28 @@ int keep_remove(struct keep *k, const struct keep_place *place);
 int keep_rename(struct keep *k, const struct keep_place *from, const struct keep_place *to,
                 bool exchange);
 int keep_link(struct keep *k, const struct keep_place *from, const struct keep_place *to);
+
+/* ---- long copies ---- */
+
+enum { KEEP_LONG = 1 << 20, KEEP_MOST_COPIES = 16 };
+
+struct keep_object {
+    uint64_t device, inode;
+};
+struct keep_copying;
+
+struct keep_object keep_awaited(const struct keep *k);
+/* The copy that the last -EALREADY asks the caller to make; NULL: it is being made, or others are. */
+struct keep_copying *keep_next_copy(struct keep *k);
+/* Makes it: by any thread, while the journal goes on. The next question about the object takes it. */
+void keep_make_copy(struct keep_copying *copy);
+bool keep_is_copying(const struct keep *k, struct keep_object object);
+/* Nobody waits for it any more. */
+void keep_stop_copy(struct keep *k, struct keep_object object);
+/* The run is over: no copy is worth waiting for. */
+void keep_stop_copies(struct keep *k);
+/* Removes the copies that are done and that nobody took. */
+void keep_drop_copies(struct keep *k);
 
 /* The change was made (error 0) or failed. made: the new name, if it has one. */
 void keep_after(struct keep *k, int error, const struct keep_place *made);

@@ -34,7 +34,7 @@ static int keep_large(struct keep *k, fs_file file, struct undo_record *record, 
     if (to < 0)
         return (int)to;
     struct fs_stat copy;
-    int rc = cheap ? fs_clone(file, to) : fs_copy(file, to);
+    int rc = cheap ? fs_clone(file, to) : fs_copy(file, to, NULL);
     if (rc == 0)
         rc = fs_stat(to, "", &copy);
     fs_close(to);
@@ -76,8 +76,11 @@ static int keep_content(struct keep *k, fs_file file, const struct fs_stat *st,
     *over = k->used + taken > k->limit;
     if (*over)
         return -ENOSPC;
+    bool later = k->waits && st->size >= KEEP_LONG;
     if (st->size >= UNDO_SMALL || (rc = keep_small(k, file, record)) == -EFBIG)
-        rc = keep_large(k, file, record, cheap);
+        rc = keep_large(k, file, record, cheap || later);
+    if (rc && rc != -ENOSPC && later && !cheap)
+        return keep_begin_copy(k, file, st);
     if (rc == 0)
         k->used += taken;
     return rc;
@@ -134,9 +137,13 @@ int keep_copy(struct keep *k, const struct keep_place *place, const struct undo_
     record = keep_record(path, &st);
     fs_take_attributes(file, &attributes);
     record.attributes = buf_str(&attributes);
-    bool over;
-    int rc = keep_content(k, file, &st, &record, false, &over);
+    bool over = false;
+    int rc = keep_take_copy(k, file, &st, &record);
+    if (rc == 1)
+        rc = keep_content(k, file, &st, &record, false, &over);
     fs_close(file);
+    if (rc == -EALREADY || rc == -ECANCELED)
+        return rc;
     if (rc)
         return lose(k, &record, &st,
                     over            ? "over --undo-limit"

@@ -24,7 +24,10 @@ struct keep {
     struct known *known;
     size_t known_size, known_used;
     uint64_t limit, used, pack_end, log_end, objects_made, lost;
-    bool strict;
+    bool strict, waits, stopped;
+    struct keep_copying *copies;
+    size_t copy_count;
+    struct keep_object awaited;
     bool broken; /* the log cannot be written any more: nothing after this is covered */
     char reason[LONGEST_REASON];
     struct buf record;
@@ -71,6 +74,15 @@ int keep_note_folder(struct keep *k, const struct keep_place *place, const struc
 
 /* The name of a file of the journal. */
 void keep_object_name(uint64_t number, char out[24]);
+
+/* -EALREADY while this object is being copied, otherwise 0. */
+int keep_wait_for(struct keep *k, const struct fs_stat *st);
+/* Begins a long copy: 0 or a negative errno, -EALREADY among them. file stays the caller's. */
+int keep_begin_copy(struct keep *k, fs_file file, const struct fs_stat *st);
+/* Takes a finished copy of this object: 0; 1 if there is none; a negative errno if it failed,
+   -EALREADY if it must be made again. */
+int keep_take_copy(struct keep *k, fs_file file, const struct fs_stat *st,
+                   struct undo_record *record);
 
 /* Keeps a copy of a regular file. */
 int keep_copy(struct keep *k, const struct keep_place *place, const struct undo_path *path);

@@ -144,6 +144,7 @@ int keep_open(const struct keep_options *o, struct keep **out, char *why, size_t
     k->store = k->folder = k->objects = k->log = k->pack = k->lock = -1;
     k->limit = o->limit;
     k->strict = o->strict;
+    k->waits = o->waits;
     k->known_size = 1024;
     k->known = calloc(k->known_size, sizeof *k->known);
     int rc = k->known ? take_roots(k, o, why, capacity) : CORDON_E_NOMEM;
@@ -178,6 +179,7 @@ void keep_settle(struct keep *k)
 bool keep_end(struct keep *k)
 {
     bool lossless = !k->broken;
+    keep_drop_copies(k);
     keep_settle(k);
     k->end = fs_now();
     k->broken = false;
@@ -188,6 +190,7 @@ bool keep_end(struct keep *k)
 
 void keep_release(struct keep *k)
 {
+    keep_drop_copies(k);
     fs_file *const files[] = {&k->log, &k->pack, &k->objects, &k->lock, &k->folder};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         fs_close(*files[i]);

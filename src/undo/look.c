@@ -55,6 +55,26 @@ int restore_find(const struct undo_head *head, const fs_file *roots, uint32_t ro
     return 0;
 }
 
+int restore_find_next(const struct undo_head *head, const fs_file *roots, uint32_t root,
+                      struct str path, struct restore_spot *spot)
+{
+    struct str start = head->roots[root].path;
+    size_t at = path.n, last = strlen(spot->path) - strlen(spot->leaf);
+    while (at > 0 && path.p[at - 1] != '/')
+        at--;
+    struct str leaf = str_from(path, at);
+    if (spot->parent < 0 || last != start.n + 1 + at || leaf.n == 0 || leaf.n > UNDO_LONGEST_NAME ||
+        memcmp(spot->path, start.p, start.n) != 0 ||
+        memcmp(spot->path + start.n + 1, path.p, at) != 0) {
+        restore_leave(spot);
+        return restore_find(head, roots, root, path, spot);
+    }
+    snprintf(spot->leaf, sizeof spot->leaf, "%.*s", STR_ARG(leaf));
+    snprintf(spot->path + last, sizeof spot->path - last, "%.*s", STR_ARG(leaf));
+    spot->exists = fs_stat(spot->parent, spot->leaf, &spot->st) == 0;
+    return 0;
+}
+
 void restore_leave(struct restore_spot *spot)
 {
     fs_close(spot->parent);
@@ -103,28 +123,31 @@ bool restore_is_as_before(const struct store_journal *j, uint32_t object,
            spot->st.group == meta->group && same_content(j, data, spot);
 }
 
+bool restore_differs_at(const struct store_journal *j, const struct undo_change *change,
+                        const struct restore_spot *spot)
+{
+    const struct undo_object *o = &j->model.objects[change->was];
+    const struct undo_record *meta = undo_model_record(&j->model, o->meta);
+    const struct undo_record *data = undo_model_record(&j->model, o->data);
+    const struct fs_stat *st = &spot->st;
+    if (!change->in_doubt || !meta || !spot->exists)
+        return true;
+    if (st->inode == meta->ident.inode && same_time(meta->ident.changed, st->changed))
+        return false;
+    if (st->mode != meta->ident.mode || st->user != meta->user || st->group != meta->group)
+        return true;
+    return !fs_is_folder(st->mode) &&
+           (!same_time(meta->modified, st->modified) ||
+            (data && data->how != UNDO_LOST && !same_content(j, data, spot)));
+}
+
 bool restore_differs(const struct store_journal *j, const fs_file *roots,
                      const struct undo_change *change)
 {
-    const struct undo_model *m = &j->model;
-    const struct undo_object *o = &m->objects[change->was];
-    const struct undo_record *meta = undo_model_record(m, o->meta);
-    const struct undo_record *data = undo_model_record(m, o->data);
     struct restore_spot spot;
-    if (!change->in_doubt || !meta)
+    if (!change->in_doubt || restore_find(&j->model.head, roots, change->root, change->path, &spot))
         return true;
-    if (restore_find(&m->head, roots, change->root, change->path, &spot))
-        return true;
-    bool differs = true;
-    const struct fs_stat *st = &spot.st;
-    if (spot.exists && st->inode == meta->ident.inode &&
-        same_time(meta->ident.changed, st->changed))
-        differs = false;
-    else if (spot.exists && st->mode == meta->ident.mode && st->user == meta->user &&
-             st->group == meta->group)
-        differs = !fs_is_folder(st->mode) &&
-                  (!same_time(meta->modified, st->modified) ||
-                   (data && data->how != UNDO_LOST && !same_content(j, data, &spot)));
+    bool differs = restore_differs_at(j, change, &spot);
     restore_leave(&spot);
     return differs;
 }

@@ -126,7 +126,7 @@ static bool rehash(struct undo_model *m)
     return true;
 }
 
-static uint32_t find_entry(const struct undo_model *m, uint32_t folder, struct str name)
+uint32_t undo_model_entry(const struct undo_model *m, uint32_t folder, struct str name)
 {
     uint32_t i = m->table[hash_of(folder, name) & (m->table_size - 1)];
     while (i && (m->entries[i].folder != folder || !str_eq(m->entries[i].name, name)))
@@ -237,7 +237,7 @@ static uint32_t entry_at(struct undo_model *m, const struct undo_path *path)
     for (size_t at = 0;;) {
         size_t end = str_find_char(path->text, '/', at);
         struct str name = str_slice(path->text, at, end);
-        uint32_t i = find_entry(m, folder, name);
+        uint32_t i = undo_model_entry(m, folder, name);
         bool last = end >= path->text.n;
         if (!i) {
             if (!grow(&m->entries, &m->entry_capacity, m->entry_count, sizeof *m->entries))

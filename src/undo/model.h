@@ -67,6 +67,9 @@ void undo_model_free(struct undo_model *m);
    if it has no path then. */
 int undo_model_path(const struct undo_model *m, uint32_t entry, bool before, struct buf *out);
 
+/* The entry of a name in a folder; 0: the journal does not mention it. */
+uint32_t undo_model_entry(const struct undo_model *m, uint32_t folder, struct str name);
+
 /* How deep that is: 1 for an entry of the root itself; 0: it has no path then. */
 unsigned undo_model_depth(const struct undo_model *m, uint32_t entry, bool before);
 

@@ -189,6 +189,17 @@ static void tell_names(struct undoing *u, uint32_t object)
     u->tasks[object].told = true;
 }
 
+static bool folder_differs(const struct undoing *u, uint32_t object)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    const struct undo_record *meta = undo_model_record(u->m, o->meta);
+    struct restore_spot spot = {.parent = -1};
+    bool differs = meta && undoing_find(u, o->after, false, &spot) == 0 && spot.exists &&
+                   undoing_meta_differs(meta, &spot);
+    restore_leave(&spot);
+    return differs;
+}
+
 /* Plans an undo without carrying it out. */
 static void tell_plan(struct undoing *u)
 {
@@ -203,12 +214,15 @@ static void tell_plan(struct undoing *u)
             int root = undo_model_path(u->m, o->after, false, &path);
             change.root = root < 0 ? 0 : (uint32_t)root;
             change.path = buf_str(&path);
-            if (o->folder || root < 0 || !restore_differs(u->j, u->roots, &change))
+            if (root < 0 ||
+                (o->folder ? !folder_differs(u, i) : !restore_differs(u->j, u->roots, &change)))
                 continue;
         }
         if (u->tasks[i].told)
             continue;
-        if (o->made || moved || !o->after)
+        if (o->made && o->folder && undoing_is_full(u, i))
+            undoing_say(u, i, RESTORE_CONFLICT, u->tasks[i].why);
+        else if (o->made || moved || !o->after)
             tell_names(u, i);
         else
             undoing_say(u, i, RESTORE_RESTORED, NULL);
@@ -307,6 +321,7 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
         return rc;
     struct equal *equals = undoing_read_equals(store, &u.equal_count);
     u.equals = equals;
+    ends_read(&j, &u.ends);
     u.tasks = calloc(u.m->object_count, sizeof *u.tasks);
     snprintf(why, capacity, "out of memory");
     rc = u.tasks ? 0 : CORDON_E_NOMEM;
@@ -323,9 +338,10 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
             u.tasks[i + 1].quiet =
                 fs_stat(u.roots[i], "", &st) == 0 && undoing_is_untouched(&u, &st);
         }
-        if (options->dry)
+        if (options->dry) {
             tell_plan(&u);
-        else
+            rc = undoing_assume(&u);
+        } else
             rc = open_own_journal(&u, id, why, capacity);
     }
     if (rc == 0 && !options->dry) {
@@ -333,11 +349,12 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
         rc = work(&u, id);
         keep_end(u.keep);
         bool clean = is_clean(&u);
-        bool kept = counts->done || (clean && u.all);
+        counts->already = clean && u.all && !counts->done && u.gone;
+        bool kept = counts->done || (clean && u.all && !counts->already);
         if (kept)
             snprintf(counts->run, sizeof counts->run, "%s", keep_run(u.keep));
         /* Conflicts that were left alone can be tried again, with --force or when there is room. */
-        if (clean && u.all)
+        if (clean && u.all && !counts->already)
             mark_undone(&u);
         keep_close(u.keep, !kept);
     }
@@ -345,6 +362,7 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
         tell_left(&u);
     free(u.tasks);
     free(equals);
+    ends_free(&u.ends);
     buf_free(&u.same);
     restore_close_roots(&u.m->head, u.roots);
     return rc;

@@ -29,9 +29,15 @@ int restore_find(const struct undo_head *head, const fs_file *roots, uint32_t ro
                  struct restore_spot *out);
 void restore_leave(struct restore_spot *spot);
 
+/* The same for one after another: spot is the last one, not left, or one with no parent. */
+int restore_find_next(const struct undo_head *head, const fs_file *roots, uint32_t root,
+                      struct str path, struct restore_spot *spot);
+
 /* True if an object that the run touched in place is not as it was. */
 bool restore_differs(const struct store_journal *j, const fs_file *roots,
                      const struct undo_change *change);
+bool restore_differs_at(const struct store_journal *j, const struct undo_change *change,
+                        const struct restore_spot *spot);
 
 /* True if a regular file there holds what the object held before the run, with its mode and owner. */
 bool restore_is_as_before(const struct store_journal *j, uint32_t object,
@@ -60,12 +66,22 @@ struct restore_item {
     const char *why;  /* of a conflict or failure; else "" */
 };
 
+/* Names that later runs changed, whole and in order, in the arena. */
+struct restore_assumed {
+    struct arena arena;
+    const char **paths;
+    size_t count, capacity;
+};
+
 struct restore_options {
     const char *const *paths; /* absolute; only these and what lies below them */
     const char *const *given; /* the same as somebody typed them, for messages */
     size_t path_count;        /* 0: all */
     bool force;               /* conflicts are overridden */
     bool dry;                 /* only say what would be done */
+    /* Of a dry run of several runs, the latest first: what the earlier ones find there now is no
+       conflict, and each adds its own. NULL: none. */
+    struct restore_assumed *assumed;
     uint64_t limit;
     void (*said)(void *context, const struct restore_item *item);
     void *context;
@@ -73,6 +89,7 @@ struct restore_options {
 
 struct restore_counts {
     uint64_t done, conflicts, failed;
+    bool already;               /* nothing had to be done: the run stays on offer */
     uint64_t changed;           /* of the conflicts: --force would restore them */
     char run[STORE_LONGEST_ID]; /* that takes the undo back; "": nothing was changed */
 };

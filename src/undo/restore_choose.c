@@ -2,7 +2,9 @@
 /* Decides for every object of a run whether it can be restored. Changes nothing. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "cordon.h"
 #include "undo/restore_inside.h"
 
 bool undoing_names_differ(const struct undo_model *m, uint32_t object)
@@ -54,6 +56,7 @@ static bool was_put_back(struct undoing *u, uint32_t object, uint32_t entry,
         !restore_is_as_before(u->j, was, spot))
         return false;
     u->tasks[object].wanted = u->tasks[was].wanted = false;
+    u->gone = true;
     return true;
 }
 
@@ -196,13 +199,14 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
         else if (there && fs_is_folder(spot.st.mode) != o->folder)
             undoing_leave(u, object, "something else has its name");
         else if (there && !undoing_is_untouched(u, &spot.st)) {
-            if (!o->folder && !was_put_back(u, object, i, &spot))
+            if (!o->folder && !ends_match(&u->ends, i, &spot) && !was_put_back(u, object, i, &spot))
                 leave_unless_forced(u, object, "it was changed after the run");
         } else if (there)
             t->quiet = true;
         restore_leave(&spot);
     }
     t->told = t->told || (gone && !t->left); /* somebody took it away already */
+    u->gone = u->gone || (gone && !t->left);
     /* Names were taken from it, and what was relied on is not there. */
     if (!t->left && !o->made && !o->folder && !o->after && o->before && !is_kept(u, object))
         undoing_leave(u, object, "it is gone, and what it held was not kept");
@@ -250,6 +254,15 @@ static bool is_below(const char *path, const struct restore_options *o)
     return o->path_count == 0;
 }
 
+static bool whole_path(const struct undoing *u, uint32_t entry, bool before, struct buf *out)
+{
+    auto_buf struct buf rest = {0};
+    int root = undo_model_path(u->m, entry, before, &rest);
+    if (root >= 0)
+        buf_fmt(out, "%.*s/%s", STR_ARG(u->m->head.roots[root].path), buf_cstr(&rest));
+    return root >= 0 && !out->failed;
+}
+
 static bool is_asked_for(const struct undoing *u, const struct restore_options *options,
                          uint32_t object)
 {
@@ -257,15 +270,74 @@ static bool is_asked_for(const struct undoing *u, const struct restore_options *
     for (int before = 0; before < 2; before++)
         for (uint32_t i = before ? o->before : o->after; i;
              i = before ? u->m->entries[i].next_before : u->m->entries[i].next_after) {
-            auto_buf struct buf path = {0}, rest = {0};
-            int root = undo_model_path(u->m, i, before, &rest);
-            if (root < 0)
-                continue;
-            buf_fmt(&path, "%.*s/%s", STR_ARG(u->m->head.roots[root].path), buf_cstr(&rest));
-            if (is_below(buf_cstr(&path), options))
+            auto_buf struct buf path = {0};
+            if (whole_path(u, i, before, &path) && is_below(buf_cstr(&path), options))
                 return true;
         }
     return options->path_count == 0;
+}
+
+/* ---- runs that would be taken back before this one ---- */
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int undoing_assume(struct undoing *u)
+{
+    struct restore_assumed *a = u->o->assumed;
+    for (uint32_t e = 1; a && e < u->m->entry_count; e++) {
+        const struct undo_entry *entry = &u->m->entries[e];
+        bool same = entry->before == entry->after;
+        for (int before = 0; before < 2; before++) {
+            auto_buf struct buf path = {0};
+            uint32_t object = before ? entry->before : entry->after;
+            /* A folder that kept its name has other times at most. */
+            if (!undoing_is_ready(u, object) || (same && u->m->objects[object].folder) ||
+                !whole_path(u, e, before, &path))
+                continue;
+            if (a->count == a->capacity) {
+                const char **more = arena_grow(&a->arena, a->paths, &a->capacity, sizeof *a->paths);
+                if (!more)
+                    return CORDON_E_NOMEM;
+                a->paths = more;
+            }
+            if (!(a->paths[a->count] = arena_copy(&a->arena, buf_str(&path)).p))
+                return CORDON_E_NOMEM;
+            a->count++;
+        }
+    }
+    if (a && a->count)
+        qsort(a->paths, a->count, sizeof *a->paths, compare_paths);
+    return 0;
+}
+
+bool undoing_is_assumed(const struct undoing *u, struct str path)
+{
+    const struct restore_assumed *a = u->o->assumed;
+    bool found = false;
+    for (size_t end = path.n; a && a->count && end > 0 && !found; end--)
+        if (end == path.n || path.p[end] == '/') {
+            auto_buf struct buf part = {0};
+            buf_add(&part, str_slice(path, 0, end));
+            const char *key = buf_cstr(&part);
+            found = bsearch(&key, a->paths, a->count, sizeof key, compare_paths) != NULL;
+        }
+    return found;
+}
+
+static bool is_assumed(const struct undoing *u, uint32_t object)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    bool found = false;
+    for (int before = 0; u->o->assumed && before < 2; before++)
+        for (uint32_t i = before ? o->before : o->after; i && !found;
+             i = before ? u->m->entries[i].next_before : u->m->entries[i].next_after) {
+            auto_buf struct buf path = {0};
+            found = whole_path(u, i, before, &path) && undoing_is_assumed(u, buf_str(&path));
+        }
+    return found;
 }
 
 bool undoing_was_changed(const struct undo_model *m, uint32_t object)
@@ -351,12 +423,12 @@ void undoing_decide(struct undoing *u)
         }
     }
     for (uint32_t i = 1; i < m->object_count; i++)
-        if (u->tasks[i].wanted)
+        if (u->tasks[i].wanted && !is_assumed(u, i))
             look_for_folder(u, i);
     for (uint32_t i = 1; i < m->object_count; i++)
         if (u->tasks[i].wanted && !u->tasks[i].left) {
             look_for_content(u, i);
-            if (!u->tasks[i].left)
+            if (!u->tasks[i].left && !is_assumed(u, i))
                 look_for_conflicts(u, i);
         }
     while (find_blocked(u))

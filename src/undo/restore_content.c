@@ -26,7 +26,7 @@ static int write_content(const struct undoing *u, const struct undo_record *data
     struct fs_stat st;
     int rc = fs_stat(from, "", &st);
     if (rc == 0)
-        rc = data->how == UNDO_COPY && st.size != data->size ? -EIO : fs_copy(from, to);
+        rc = data->how == UNDO_COPY && st.size != data->size ? -EIO : fs_copy(from, to, NULL);
     fs_close(from);
     return rc;
 }
@@ -90,13 +90,15 @@ int undoing_make_object(struct undoing *u, uint32_t object, struct restore_spot 
     if (rc && file >= 0)
         fs_remove(spot->parent, spot->leaf, false);
     keep_after(u->keep, -rc, &place);
+    bool made = rc == 0;
     /* An inode that had several names may have been written to after one of them went. */
-    if (rc == 0 && inode && data && data->how != UNDO_LINKED && fs_is_file(type)) {
+    if (rc == 0 && inode && data && data->how != UNDO_LINKED && fs_is_file(type))
         rc = rewrite(u, data, spot);
-    }
     fs_close(file);
     if (rc == 0)
         rc = set_meta(meta, spot, true, meta->how != UNDO_LINKED);
+    if (rc && made && fs_stat(spot->parent, spot->leaf, &spot->st) == 0)
+        undoing_remove(u, spot); /* the journal has it still */
     return rc;
 }
 
@@ -120,7 +122,7 @@ static int restore_content(struct undoing *u, uint32_t object, struct restore_sp
         rc = rewrite(u, data, spot);
         return rc ? rc : set_meta(undo_model_record(u->m, o->meta), spot, true, true);
     }
-    struct restore_spot stage;
+    struct restore_spot stage = {.parent = -1};
     struct fs_stat folder;
     uint32_t root = undoing_root(u, object);
     int rc = fs_stat(spot->parent, "", &folder);
@@ -188,6 +190,17 @@ void undoing_restore_present(struct undoing *u)
     }
 }
 
+bool undoing_meta_differs(const struct undo_record *meta, const struct restore_spot *spot)
+{
+    auto_buf struct buf attributes = {0};
+    fs_file object = fs_open_object(spot->parent, spot->leaf);
+    if (object >= 0)
+        fs_take_attributes(object, &attributes);
+    fs_close(object);
+    return spot->st.mode != meta->ident.mode || spot->st.user != meta->user ||
+           spot->st.group != meta->group || !str_eq(buf_str(&attributes), meta->attributes);
+}
+
 int undoing_restore_folders(struct undoing *u)
 {
     struct order *list = calloc(u->m->object_count, sizeof *list);
@@ -218,8 +231,10 @@ int undoing_restore_folders(struct undoing *u)
         if (rc == 0 && spot.exists && fs_is_folder(spot.st.mode)) {
             struct keep_place place = undoing_place(&spot);
             bool times = t->quiet || !o->after;
-            if (keep_attributes(u->keep, &place) == 0)
-                set_meta(meta, &spot, times, true);
+            bool differs = !o->root && o->after && undoing_meta_differs(meta, &spot);
+            if (keep_attributes(u->keep, &place) == 0 && set_meta(meta, &spot, times, true) == 0 &&
+                differs)
+                undoing_say(u, object, RESTORE_RESTORED, NULL);
             /* Usually somebody put something into it since, and that is no conflict. */
             if (!times && !u->j->known_end) {
                 u->tasks[object].told = false;

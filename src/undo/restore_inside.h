@@ -3,6 +3,7 @@
 #ifndef CORDON_UNDO_RESTORE_INSIDE_H
 #define CORDON_UNDO_RESTORE_INSIDE_H
 
+#include "undo/ends.h"
 #include "undo/restore.h"
 
 /* The decision about one object, and its outcome. */
@@ -16,6 +17,8 @@ struct task {
     bool stands;    /* a folder that was removed is there again as it was */
     bool quiet;     /* a folder nobody else changed since: its times are restored too */
     bool told;
+    bool listed;      /* a folder that the run made: what is in it was looked at */
+    bool full;        /* something in it stays: why names it */
     uint32_t missing; /* names that it does not have again yet */
     const char *why;
 };
@@ -33,8 +36,10 @@ struct undoing {
     struct keep *keep;  /* the undo's own journal */
     struct task *tasks; /* by object */
     struct buf same;    /* what to add to the list of equal states */
+    struct ends ends;
     const struct equal *equals;
     size_t equal_count;
+    bool gone;      /* a change of the run is not there any more, by other means than an undo */
     bool all;       /* of the run is taken back, now or before */
     uint64_t spare; /* the next number of a further name in staging */
 };
@@ -74,6 +79,11 @@ bool undoing_was_changed(const struct undo_model *m, uint32_t object);
 /* Decides for every object. */
 void undoing_decide(struct undoing *u);
 
+/* True if a later run changed this whole path, or a folder that it lies in. */
+bool undoing_is_assumed(const struct undoing *u, struct str path);
+/* Adds the names that this undo would change. CORDON_E_NOMEM. */
+int undoing_assume(struct undoing *u);
+
 /* The first path that the run changed nothing of; path_count: there is none such. */
 size_t undoing_unknown(const struct undoing *u);
 
@@ -97,6 +107,9 @@ uint32_t undoing_root(const struct undoing *u, uint32_t object);
 /* The file that comes back to this name replaces the present one in one step. */
 bool undoing_is_overwritten(const struct undoing *u, uint32_t entry);
 
+/* True if a folder that the run made holds something that stays in it; its task says so. */
+bool undoing_is_full(struct undoing *u, uint32_t object);
+
 /* Takes away what the run made, moves aside what it renamed, and puts every object back under its
    old names. CORDON_E_NOMEM. */
 int undoing_restore_names(struct undoing *u);
@@ -108,6 +121,9 @@ int undoing_make_object(struct undoing *u, uint32_t object, struct restore_spot 
 
 /* Objects whose content, mode or times changed, now that all are in their places. */
 void undoing_restore_present(struct undoing *u);
+
+/* True if mode, owner or attributes are not as they were. */
+bool undoing_meta_differs(const struct undo_record *meta, const struct restore_spot *spot);
 
 /* Folders last: everything above changed their times. CORDON_E_NOMEM. */
 int undoing_restore_folders(struct undoing *u);

@@ -134,6 +134,49 @@ bool undoing_is_overwritten(const struct undoing *u, uint32_t entry)
            u->m->objects[e->after].made && !u->m->objects[e->after].folder;
 }
 
+/* The object of this entry gives the name up, and something else does not replace it. */
+static bool is_vacated(const struct undoing *u, uint32_t entry)
+{
+    const struct undo_entry *e = &u->m->entries[entry];
+    return e->after && e->after != e->before && undoing_is_ready(u, e->after) &&
+           !undoing_is_overwritten(u, entry) &&
+           !(u->m->objects[e->after].made && u->tasks[e->after].adopted);
+}
+
+bool undoing_is_full(struct undoing *u, uint32_t object)
+{
+    struct task *t = &u->tasks[object];
+    auto_arena struct arena arena = {0};
+    const char **names;
+    size_t count = 0;
+    struct restore_spot spot = {.parent = -1};
+    if (t->listed)
+        return t->full;
+    t->listed = true;
+    fs_file folder = undoing_find(u, u->m->objects[object].after, false, &spot) == 0
+                         ? fs_open_folder(spot.parent, spot.leaf)
+                         : -1;
+    restore_leave(&spot);
+    if (folder >= 0 && fs_list(folder, &arena, &names, &count))
+        count = 0;
+    fs_close(folder);
+    for (size_t i = 0; i < count && !t->full; i++) {
+        auto_buf struct buf path = {0};
+        buf_fmt(&path, "%s/%s", spot.path, names[i]);
+        if (undoing_is_assumed(u, buf_str(&path)))
+            continue;
+        uint32_t entry = undo_model_entry(u->m, object, str_of(names[i]));
+        uint32_t inner = entry && is_vacated(u, entry) ? u->m->entries[entry].after : 0;
+        t->full = !inner || (u->m->objects[inner].made && u->m->objects[inner].folder &&
+                             undoing_is_full(u, inner));
+        auto_buf struct buf why = {0};
+        buf_fmt(&why, "something new is in it; move %.200s away and undo again", names[i]);
+        if (t->full)
+            t->why = arena_copy(&u->m->arena, buf_str(&why)).p;
+    }
+    return t->full;
+}
+
 /* The object leaves a name that it did not have before. */
 static void vacate(struct undoing *u, uint32_t entry)
 {
@@ -149,7 +192,8 @@ static void vacate(struct undoing *u, uint32_t entry)
     } else if (u->m->objects[object].made) {
         rc = undoing_remove(u, &spot);
         if (rc == -ENOTEMPTY || rc == -EEXIST)
-            undoing_say(u, object, RESTORE_CONFLICT, "something new is in it");
+            undoing_say(u, object, RESTORE_CONFLICT,
+                        undoing_is_full(u, object) ? t->why : "something new is in it");
         else if (rc)
             undoing_fail(u, object, rc);
         else
@@ -221,6 +265,8 @@ static int attach(struct undoing *u, uint32_t entry, bool last)
         }
         if (rc == 0)
             rc = undoing_rename(u, last ? &stage : &extra, &spot, over);
+        if (rc && extra.parent >= 0 && extra.exists)
+            undoing_remove(u, &extra);
     }
     restore_leave(&extra);
     restore_leave(&stage);
@@ -234,9 +280,10 @@ static void put_back(struct undoing *u, uint32_t object)
     const struct undo_object *o = &u->m->objects[object];
     struct restore_spot spot = {.parent = -1}, stage = {.parent = -1};
     if (undoing_stage(u, undoing_root(u, object), object, &stage) == 0 && stage.exists) {
-        if (!o->after)
-            undoing_remove(u, &stage); /* the journal has it still */
-        else if (undoing_find(u, o->after, true, &spot) == 0)
+        bool found = o->after && undoing_find(u, o->after, true, &spot) == 0;
+        if (!o->after || (found && spot.exists && spot.st.inode == stage.st.inode))
+            undoing_remove(u, &stage); /* the journal has it still, or it never left its place */
+        else if (found)
             undoing_rename(u, &stage, &spot, false);
     }
     restore_leave(&spot);
@@ -272,10 +319,7 @@ int undoing_restore_names(struct undoing *u)
     if (!list)
         return CORDON_E_NOMEM;
     for (uint32_t i = 1; i < m->entry_count; i++) {
-        const struct undo_entry *e = &m->entries[i];
-        if (e->after && e->after != e->before && undoing_is_ready(u, e->after) &&
-            !undoing_is_overwritten(u, i) &&
-            !(m->objects[e->after].made && u->tasks[e->after].adopted))
+        if (is_vacated(u, i))
             list[away++] = (struct order){i, undo_model_depth(m, i, false)};
     }
     qsort(list, away, sizeof *list, undoing_deepest_first);

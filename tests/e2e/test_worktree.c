@@ -51,6 +51,32 @@ static bool commits(void)
            allowed("repo/.git/worktrees/tree/index.lock", "--git=commit");
 }
 
+/* A git folder in the root that is not called .git, and hooks that its config names. */
+static void test_other_names(void)
+{
+    static const char *const folders[] = {"tree/store", "tree/store/objects", "tree/store/refs",
+                                          "tree/tools"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        make_folder(place(folders[i]));
+    put("tree/store/HEAD", "ref: refs/heads/%s\n", "main");
+    ok(allowed("tree/tools/pre-commit", "") &&
+           allowed("tree/store/x", "--git=commit") == (strchr(top, ':') == NULL),
+       "control: a folder that no .git leads to, and a folder of tools");
+    put("tree/store/config", "[core]\n\thooksPath = %s\n", "tools");
+    put("tree/.git", "gitdir: %s\n", "store");
+    ok(!allowed("tree/store/hooks/pre-commit", "--git=full") &&
+           !allowed("tree/store/config", "--git=commit") && !allowed("tree/store/objects/ab", "") &&
+           allowed("tree/store/objects/ab", "--git=commit"),
+       "a git folder under another name is like .git");
+    ok(!allowed("tree/tools/pre-commit", "--git=full") && allowed("tree/tool", ""),
+       "and the hooks that its config names are closed");
+    remove(place("tree/.git"));
+    remove(place("tree/store/HEAD"));
+    remove(place("tree/store/config"));
+    for (size_t i = sizeof folders / sizeof *folders; i-- > 0;)
+        rmdir(place(folders[i]));
+}
+
 int main(void)
 {
     static const char *const folders[] = {"",
@@ -100,6 +126,7 @@ int main(void)
     ok(commits(), "control: as at the beginning it works again");
     remove(place("tree/.git"));
     remove(place("repo/.git/worktrees/tree/gitdir"));
+    test_other_names();
     for (size_t i = sizeof folders / sizeof *folders; i-- > 0;)
         rmdir(place(folders[i]));
     return tap_done();

@@ -5,7 +5,7 @@
  * in FILE net_probe HOW HOST PORT FILE       asks HOST for / and writes what came to FILE HOW:
  * direct; connect, plain or socks through the proxy of https_proxy; the same with a bad secret:
  * connect-bad, socks-bad; with HOST as the whole target: connect-raw, plain-raw; two requests at
- * once, the second for HOST: smuggle. Exit code 0: an answer came; 1: none.
+ * once, the second for HOST: smuggle; from a dual-stack socket: connect-mapped, direct-mapped. Exit code 0: an answer came; 1: none.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -56,8 +56,23 @@ static int serve(const char *file)
     return 0;
 }
 
-static int dial(const char *address, int port)
+/* As a dual-stack socket does: to ::ffff:ADDRESS. */
+static int dial_mapped(const char *address, int port)
 {
+    struct sockaddr_in6 peer = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+    char text[INET6_ADDRSTRLEN + 8];
+    int fd = socket(AF_INET6, SOCK_STREAM, 0), off = 0;
+    snprintf(text, sizeof text, "::ffff:%s", address);
+    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (inet_pton(AF_INET6, text, &peer.sin6_addr) != 1 || connect(fd, (void *)&peer, sizeof peer))
+        return -1;
+    return fd;
+}
+
+static int dial(const char *how, const char *address, int port)
+{
+    if (strstr(how, "-mapped"))
+        return dial_mapped(address, port);
     struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     if (inet_pton(AF_INET, address, &peer.sin_addr) != 1 || connect(fd, (void *)&peer, sizeof peer))
@@ -124,7 +139,7 @@ static int through(const char *how, const char *host, int port, char *request, s
         return -1;
     if (strstr(how, "-bad"))
         password[0] ^= 1;
-    if ((fd = dial(address, own_port)) < 0)
+    if ((fd = dial(how, address, own_port)) < 0)
         return -1;
     snprintf(credentials, sizeof credentials, "%s:%s", user, password);
     encode(credentials, encoded);
@@ -172,8 +187,8 @@ int main(int argc, char **argv)
     if (argc != 5)
         return 2;
     int port = atoi(argv[3]);
-    int fd = strcmp(argv[1], "direct") == 0
-                 ? dial(argv[2], port)
+    int fd = strncmp(argv[1], "direct", 6) == 0
+                 ? dial(argv[1], argv[2], port)
                  : through(argv[1], argv[2], port, request, sizeof request);
     if (fd < 0 || !say(fd, request, strlen(request)))
         return 1;

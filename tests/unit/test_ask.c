@@ -239,6 +239,28 @@ static void test_covered(void)
     ask_free(a);
 }
 
+/* A name that an answer allows stays with its object: what is around it is not renamed. */
+static void test_kept(void)
+{
+    static const struct {
+        const char *path;
+        bool kept;
+    } rows[] = {{"/data/sub", true},    {"/data", true},       {"/data/sub/a", false},
+                {"/data/su", false},    {"/data/sub2", false}, {"/other", false},
+                {"/path/to/it", false}, {"/path/to", true},    {"/path", true}};
+    struct ask *a = ask_new(false, 1000);
+    struct ask_subject path = other(AUDIT_FILE_WRITE, "/path/to/it"),
+                       never = other(AUDIT_FILE_WRITE, "/other/x");
+    ok(!ask_holds_allowed(a, STR("/data")), "nothing is allowed yet");
+    answer(a, &file, ASK_RUN, ASK_FOLDER);
+    answer(a, &path, ASK_RUN, ASK_PATH);
+    answer(a, &never, ASK_NEVER, ASK_PATH);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ok(ask_holds_allowed(a, str_of(rows[i].path)) == rows[i].kept, "%s %s its name",
+           rows[i].path, rows[i].kept ? "keeps" : "may lose");
+    ask_free(a);
+}
+
 static void test_time(void)
 {
     struct ask *a = ask_new(false, 1000);
@@ -371,6 +393,7 @@ int main(void)
     test_scopes();
     test_equal();
     test_covered();
+    test_kept();
     test_time();
     test_many();
     test_lines();

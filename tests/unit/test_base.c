@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/glob.h"
+#include "base/sha1.h"
 #include "tap.h"
 
 #include <limits.h>
@@ -131,8 +132,30 @@ static void test_arena(void)
        "an append beyond the limit changes nothing");
 }
 
+/* As git hash-object names them. */
+static void test_sha1(void)
+{
+    static const struct {
+        const char *text, *digits;
+    } rows[] = {
+        {"", "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
+        {"abc", "a9993e364706816aba3e25717850c26c9cd0d89d"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "84983e441c3bd26ebaae4aa1f95129e5e54670f1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        unsigned char sum[SHA1_SIZE];
+        char digits[2 * SHA1_SIZE + 1];
+        sha1(str_of(rows[i].text), sum);
+        for (size_t k = 0; k < SHA1_SIZE; k++)
+            snprintf(digits + 2 * k, 3, "%02x", sum[k]);
+        ok(strcmp(digits, rows[i].digits) == 0, "SHA-1, row %zu", i);
+    }
+}
+
 int main(void)
 {
+    test_sha1();
     test_str();
     test_numbers();
     test_glob();

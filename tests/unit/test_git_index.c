@@ -415,6 +415,45 @@ static void test_hash(void)
        "two configs");
 }
 
+static bool is_tasks(const void *context, struct str name)
+{
+    (void)context;
+    return str_starts(name, STR(".vscode/"));
+}
+
+/* The entries of names that other programs obey, in two indexes. */
+static void test_obeyed(void)
+{
+    static const char *const names[] = {".vscode/a", ".vscode/c", "b", "c"};
+    for (uint32_t version = 2; version <= 4; version += 2) {
+        struct git_index_obeyed obeyed[2] = {{.is_obeyed = is_tasks}, {.is_obeyed = is_tasks}};
+        char why[GIT_INDEX_WHY];
+        for (int k = 0; k < 2; k++) {
+            struct made m = {0};
+            begin(&m, version, 20);
+            for (size_t i = 0; i < 4; i++)
+                if (k || i != 1)
+                    add(&m, names[i]);
+            for (int i = 0; i < 4; i++)
+                m.bytes.p[8 + i] = (char)(m.count >> (24 - 8 * i));
+            buf_fill(&m.bytes, 7, m.hash);
+            ok(git_index_read(PATH_POSIX, buf_str(&m.bytes), GIT_HASH_SHA1, &obeyed[k], why),
+               "version %u: read", version);
+            buf_free(&m.bytes);
+        }
+        struct git_index_entry entry;
+        struct str rest = buf_str(&obeyed[1].entries), old = buf_str(&obeyed[0].entries);
+        bool first = git_index_next(&rest, &entry) && str_eq(entry.name, STR(".vscode/a")) &&
+                     entry.mode == FILE_MODE && git_index_has(&old, &entry);
+        bool second = git_index_next(&rest, &entry) && str_eq(entry.name, STR(".vscode/c")) &&
+                      !git_index_has(&old, &entry);
+        ok(first && second && !git_index_next(&rest, &entry), "version %u: one of two is new",
+           version);
+        buf_free(&obeyed[0].entries);
+        buf_free(&obeyed[1].entries);
+    }
+}
+
 int main(void)
 {
     test_names();
@@ -423,5 +462,6 @@ int main(void)
     test_extensions();
     test_threads();
     test_hash();
+    test_obeyed();
     return tap_done();
 }

@@ -74,7 +74,7 @@ static bool read_option(struct world *w, struct str name, struct str value)
         {"--deny-read", &s->deny_read},  {"--allow-read", &s->allow_read},
         {"--unprotect", &s->unprotect},  {"--allow-tool", &s->allow_tools},
         {"--deny-tool", &s->deny_tools}, {"--self", &s->self},
-        {"--git-dir", &s->git_dirs},
+        {"--git-dir", &s->git_dirs},     {"--git-obeys", &s->git_obeys},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (str_eq(name, str_of(lists[i].name)))

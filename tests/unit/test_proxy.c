@@ -377,6 +377,42 @@ static void test_dial(void)
     }
 }
 
+/* An address that the rule net.private refuses lies in a range that can be written behind the name,
+   unless it is this machine, its link or a group. */
+static void test_private_ranges(void)
+{
+    static const struct {
+        const char *address, *range;
+    } rows[] = {{"10.1.2.3", "10.0.0.0/8"},
+                {"172.20.1.1", "172.16.0.0/12"},
+                {"192.168.7.1", "192.168.0.0/16"},
+                {"100.64.0.1", "100.64.0.0/10"},
+                {"192.0.0.8", "192.0.0.0/24"},
+                {"192.0.2.1", "192.0.2.0/24"},
+                {"192.88.99.1", "192.88.99.0/24"},
+                {"198.19.0.1", "198.18.0.0/15"},
+                {"198.51.100.1", "198.51.100.0/24"},
+                {"203.0.113.9", "203.0.113.0/24"},
+                {"2001:db8::1", "2001:db8::/32"},
+                {"fd12::1", "fc00::/7"},
+                {"8.8.8.8", ""},
+                {"127.0.0.1", ""},
+                {"169.254.169.254", ""},
+                {"224.0.0.1", ""},
+                {"fe80::1", ""},
+                {"::1", ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct net_host host = net_read_host(str_of(rows[i].address));
+        struct str range = net_private_range(&host);
+        struct net_rule rule;
+        char text[80];
+        snprintf(text, sizeof text, "a.test@%s", rows[i].range);
+        ok(str_eq(range, str_of(rows[i].range)) &&
+               net_read_rule(str_of(text), &rule) == (*rows[i].range != '\0'),
+           "%s: %s", rows[i].address, *rows[i].range ? rows[i].range : "no range");
+    }
+}
+
 /* A private network is reached behind a name only if both were written together. */
 static void test_range(void)
 {
@@ -430,6 +466,7 @@ static void test_range(void)
 
 int main(void)
 {
+    test_private_ranges();
     test_range();
     test_requests();
     test_rest();

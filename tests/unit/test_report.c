@@ -118,12 +118,13 @@ static void test_counts(void)
 static void test_hostile(void)
 {
     static const char *const members[] = {
-        "v",       "run",   "type",     "time",       "seq",   "pid",     "ppid",
-        "image",   "op",    "target",   "rule",       "why",   "target2", "cmdline",
-        "fix",     "quiet", "verdict",  "mode",       "roots", "count",   "first",
-        "version", "net",   "boundary", "git",        "code",  "exit",    "boundary_detail",
-        "denied",  "asked", "allowed",  "duration_ms"};
-    static const char *const types[] = {"start", "spawn", "deny", "ask", "allow", "exit", "end"};
+        "v",       "run",   "type",     "time",        "seq",   "pid",     "ppid",
+        "image",   "op",    "target",   "rule",        "why",   "target2", "cmdline",
+        "fix",     "quiet", "verdict",  "mode",        "roots", "count",   "first",
+        "version", "net",   "boundary", "git",         "code",  "exit",    "boundary_detail",
+        "denied",  "asked", "allowed",  "duration_ms", "undo"};
+    static const char *const types[] = {"start", "spawn", "deny", "ask",
+                                        "allow", "exit",  "end",  "change"};
     static const char value[] =
         "<script>alert(1)</script><img src=x onerror=y>\\\"'&\\u001b[2J\\u202e\\ud800\\u0000";
     struct report *r = fresh();
@@ -148,7 +149,7 @@ static void test_hostile(void)
             report_line(r, buf_str(&line), false);
         }
     report_finish(r);
-    ok(r->malformed == 0 && r->events == 2 * 7 * 32, "every line was taken");
+    ok(r->malformed == 0 && r->events == 2 * 8 * 33, "every line was taken");
     report_page(r, STR("<script>\"'"), &page);
     report_text(r, STR("a\x1b[2J"), &text);
     report_json(r, STR("a"), &json);
@@ -166,6 +167,55 @@ static void test_hostile(void)
     struct json_value v;
     struct json_error error;
     ok(json_read(&arena, buf_str(&json), &v, &error) == 0, "the JSON can be read");
+    report_free(r);
+}
+
+#define CHANGE(op, target) HEAD("change", "020") "\"op\":\"file." op "\",\"target\":\"" target "\"}"
+
+/* The changes of --undo: folders with their counts, whatever the order of the lines. */
+static void test_tree(void)
+{
+    struct report *r = fresh();
+    auto_buf struct buf page = {0}, none = {0}, deep = {0}, line = {0};
+    report_page(r, STR("a"), &none);
+    feed(r, CHANGE("write", "/w/src/b"));
+    feed(r, CHANGE("create", "/w/src-old"));
+    feed(r, CHANGE("delete", "/w/src/a/x"));
+    feed(r, CHANGE("create", "/w/src"));
+    feed(r,
+         HEAD("end", "030") "\"undo\":\"20260131-1\",\"created\":7,\"modified\":1,\"deleted\":1}");
+    report_finish(r);
+    report_page(r, STR("a"), &page);
+    ok(has(&page, "7 created, 1 modified, 1 deleted in <code>/w/</code>") &&
+           has(&page, "cordon undo 20260131-1"),
+       "the counts of the run, the folder and the way back");
+    ok(has(&page,
+           "<details open><summary><code>src/</code> <span class=\"dim\">1 created, 1 modified, "
+           "1 deleted; the folder itself: created</span></summary>\n<ul>\n<li><span "
+           "class=\"deny\">deleted</span> <code>a/x</code></li>\n<li><span "
+           "class=\"process\">modified</span> <code>b</code></li>\n</ul>"),
+       "a folder with what is in it");
+    ok(has(&page, "</details></li>\n<li><span class=\"allow\">created</span> "
+                  "<code>src-old</code>"),
+       "its neighbour beside it");
+    ok(has(&page, "and 5 more changes"), "changes that are not named are counted");
+    ok(!has(&none, "id=\"changes\""), "control: without --undo the part is left out");
+    report_free(r);
+    r = fresh();
+    for (int i = 0; i < 2; i++) {
+        buf_reset(&line);
+        buf_add(&line, STR(HEAD("change", "020") "\"op\":\"file.create\",\"target\":\""));
+        for (int n = 0; n < 250; n++)
+            buf_add(&line, STR("/d"));
+        buf_fmt(&line, "%d\"}", i);
+        report_line(r, buf_str(&line), false);
+        buf_reset(&line);
+        buf_fmt(&line, CHANGE("create", "/%d"), i);
+        report_line(r, buf_str(&line), false);
+    }
+    report_finish(r);
+    report_page(r, STR("a"), &deep);
+    ok(has(&deep, "/d/d0</code>") && !deep.failed, "a path of 250 folders is shown");
     report_free(r);
 }
 
@@ -214,6 +264,16 @@ static void test_words(void)
     report_clean(&out, STR("a\nb\x01\xFF\xE2\x80\xAE\xC3\xA4"));
     ok(strcmp(buf_cstr(&out), "a\\nb\\u{1}\\xff\\u{202e}\xC3\xA4") == 0, "strange characters");
     buf_reset(&out);
+    report_clean(&out, STR("e\xCC\x81 a\xCC\x82\xCC\x81 \xE0\xB8\x81\xE0\xB8\xB4\xE0\xB9\x88"));
+    ok(strcmp(buf_cstr(&out), "e\xCC\x81 a\xCC\x82\xCC\x81 \xE0\xB8\x81\xE0\xB8\xB4\xE0\xB9\x88") ==
+           0,
+       "accents, and the vowels of other scripts, stay");
+    buf_reset(&out);
+    report_clean(&out, STR("/\xCC\xB7x\xCC\xB8\"\xCC\x81o\xCC\x81\xCC\x81\xCC\x81\xE2\x83\xA0"));
+    ok(strcmp(buf_cstr(&out), "/\\u{337}x\\u{338}\"\\u{301}o\xCC\x81\xCC\x81\\u{301}\\u{20e0}") ==
+           0,
+       "marks that hide a character are spelled out");
+    buf_reset(&out);
     report_clean_lines(&out, STR("a\n\tb\x1B[2K\xC2\x9B"));
     ok(strcmp(buf_cstr(&out), "a\n\tb\\u{1b}[2K\\u{9b}") == 0, "strange characters among lines");
 }
@@ -222,6 +282,7 @@ int main(void)
 {
     test_counts();
     test_hostile();
+    test_tree();
     test_words();
     test_million();
     return tap_done();

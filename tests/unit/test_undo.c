@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The journal of a run: its records, a strict reader, and what the model makes of them. */
+#include "base/siphash.h"
 #include "cordon.h"
 #include "tap.h"
 #include "undo/model.h"
@@ -207,8 +208,22 @@ static void test_reader(void)
     ok(undo_model_read(&m, buf_str(&log)) == CORDON_E_SYNTAX, "so is a root that does not exist");
 }
 
+/* The example of the paper on SipHash: the key 00 … 0f and the text 00 … 0e. */
+static void test_hash(void)
+{
+    const uint64_t key[2] = {0x0706050403020100u, 0x0f0e0d0c0b0a0908u}, other[2] = {1, 2};
+    char text[15];
+    for (int i = 0; i < 15; i++)
+        text[i] = (char)i;
+    struct str s = {text, sizeof text};
+    ok(siphash(key, s) == 0xa129ca6149be45e5u, "the keyed hash of a known text");
+    ok(siphash(other, s) != siphash(key, s) && siphash(key, str_slice(s, 0, 14)) != siphash(key, s),
+       "another key or text has another one");
+}
+
 int main(void)
 {
+    test_hash();
     test_reader();
     test_changes();
     return tap_done();

@@ -14,28 +14,10 @@
 #include "broker/desk.h"
 #include "broker/linux/broker.h"
 #include "broker/linux/caller.h"
+#include "broker/linux/park.h"
+#include "launch/linux/noise.h"
 
-enum { MOST_ROUNDS = 8, MOST_ANSWERS = 4, MOST_HELD = 256 };
-
-/* Where something is, and what: of a name that is free, the folder. */
-struct place {
-    bool exists;
-    struct file_id id;
-    int held; /* so that the number does not go to another object; -1: not held */
-};
-
-struct broker_parked {
-    struct request request;
-    uint64_t question; /* at the desk */
-    unsigned rounds;
-    bool waits; /* it is in the list */
-    size_t answers;
-    struct {
-        char key[65]; /* of the subject */
-        struct place place;
-        bool allowed;
-    } said[MOST_ANSWERS];
-};
+enum { MOST_ROUNDS = 8, MOST_HELD = 256 };
 
 static void spell_key(const struct ask_subject *s, char out[65])
 {
@@ -52,9 +34,9 @@ static void spell_key(const struct ask_subject *s, char out[65])
     snprintf(out, 65, "%s", text.failed ? "" : buf_cstr(&hex));
 }
 
-static struct place place_of(const struct resolved *where)
+static struct parked_place place_of(const struct resolved *where)
 {
-    struct place p = {.held = -1};
+    struct parked_place p = {.held = -1};
     struct stat st;
     if (!where)
         return p;
@@ -66,13 +48,13 @@ static struct place place_of(const struct resolved *where)
     return p;
 }
 
-static bool same_place(const struct place *a, const struct place *b)
+static bool same_place(const struct parked_place *a, const struct parked_place *b)
 {
     return a->exists == b->exists && a->id.volume == b->id.volume && a->id.id == b->id.id &&
            a->id.birth == b->id.birth;
 }
 
-static void hold(struct place *p, const struct resolved *where)
+static void hold(struct parked_place *p, const struct resolved *where)
 {
     if (!where)
         return;
@@ -90,17 +72,9 @@ static void take_back(struct broker_parked *p)
     p->rounds--;
 }
 
-static void forget(struct broker_parked *p)
-{
-    for (size_t i = 0; i < p->answers; i++)
-        if (p->said[i].place.held >= 0)
-            close(p->said[i].place.held);
-    free(p);
-}
-
 /* The earlier answer about this call, for the same subject. */
 static enum broker_ruling answered_before(const struct request *r, const char *key,
-                                          const struct place *place)
+                                          const struct parked_place *place)
 {
     const struct broker_parked *p = r->parked;
     for (size_t i = 0; p && i < p->answers; i++)
@@ -109,31 +83,25 @@ static enum broker_ruling answered_before(const struct request *r, const char *k
     return BROKER_WAITS;
 }
 
-/* Sets the call aside; false if it cannot. */
-static bool park(struct broker *b, struct request *r, uint64_t question, const char *key,
-                 struct place place, const struct resolved *where)
+/* Sets the call aside until the question is answered; false if it cannot. */
+static bool wait_for(struct broker *b, struct request *r, uint64_t question, const char *key,
+                     struct parked_place place, const struct resolved *where)
 {
-    struct broker_asks *asks = &b->asks;
-    struct broker_parked *p = r->parked ? r->parked : calloc(1, sizeof *p);
+    struct broker_parked *p = parked_take(b, r);
     if (!p)
         return false;
-    if (asks->count == ASK_MOST_WAITING || p->rounds == MOST_ROUNDS || p->answers == MOST_ANSWERS) {
-        if (!r->parked)
-            forget(p);
+    if (p->rounds == MOST_ROUNDS || p->answers == PARKED_MOST_ANSWERS) {
+        parked_drop(r, p);
         return false;
     }
-    if (asks->count < MOST_HELD)
+    if (b->parked.count < MOST_HELD)
         hold(&place, where);
     p->rounds++;
-    p->waits = true;
     p->question = question;
     snprintf(p->said[p->answers].key, sizeof p->said[0].key, "%s", key);
     p->said[p->answers].allowed = false;
     p->said[p->answers++].place = place;
-    p->request = *r;
-    p->request.parked = NULL;
-    asks->items[asks->count++] = p;
-    r->answered = true; /* later */
+    parked_add(b, r, p);
     return true;
 }
 
@@ -142,7 +110,7 @@ enum broker_ruling broker_ask_rule(struct broker *b, struct request *r,
 {
     struct desk *desk = b->asks.desk;
     struct ask_subject s = *subject;
-    struct place place = place_of(where);
+    struct parked_place place = place_of(where);
     auto_buf struct buf cmdline = {0};
     char key[65], image[PATH_MAX];
     uint64_t question;
@@ -164,58 +132,38 @@ enum broker_ruling broker_ask_rule(struct broker *b, struct request *r,
     case ASK_NEVER: return BROKER_DENIES;
     case ASK_NO: break;
     }
-    if (park(b, r, question, key, place, where))
+    if (wait_for(b, r, question, key, place, where))
         return BROKER_WAITS;
     desk_leave(desk, question);
     return BROKER_DENIES;
 }
 
-void broker_ask_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r))
+bool broker_ask_decided(struct broker *b, struct broker_parked *p)
 {
-    struct broker_asks *asks = &b->asks;
-    size_t ready = 0, left = 0;
-    bell_hush(asks->desk->answered);
-    for (size_t i = 0; i < asks->count; i++) {
-        struct broker_parked *p = asks->items[i];
-        struct ask_decision decision;
-        if (!desk_take(asks->desk, p->question, &decision)) {
-            asks->items[left++] = p;
-            continue;
-        }
-        p->waits = false;
-        if (decision.again)
-            take_back(p);
-        else
-            p->said[p->answers - 1].allowed = decision.allowed;
-        asks->ready[ready++] = p;
-    }
-    asks->count = left;
-    for (size_t i = 0; i < ready; i++) {
-        struct broker_parked *p = asks->ready[i];
-        struct request r = p->request;
-        r.parked = p;
-        r.answered = false;
-        if (request_alive(&r))
-            serve(b, &r);
-        if (!p->waits)
-            forget(p);
-    }
+    struct ask_decision decision;
+    if (!desk_take(b->asks.desk, p->question, &decision))
+        return false;
+    if (decision.again)
+        take_back(p);
+    else
+        p->said[p->answers - 1].allowed = decision.allowed;
+    return true;
 }
 
-void broker_ask_look(struct broker *b, bool all)
+/* A write that programs do not miss, and that a run without questions does not mention. */
+static bool is_unmissed(struct broker *b, const struct request *r,
+                        const struct ask_subject *subject)
 {
-    struct broker_asks *asks = &b->asks;
-    size_t left = 0;
-    for (size_t i = 0; i < asks->count; i++) {
-        struct broker_parked *p = asks->items[i];
-        if (!all && request_alive(&p->request)) {
-            asks->items[left++] = p;
-            continue;
-        }
-        desk_leave(asks->desk, p->question);
-        forget(p);
-    }
-    asks->count = left;
+    char image[PATH_MAX];
+    struct audit_event event = {.type = AUDIT_DENY,
+                                .op = subject->op,
+                                .pid = process_caller(b, r),
+                                .image = broker_image(r, image, sizeof image),
+                                .target = subject->target,
+                                .verdict = CORDON_DENY,
+                                .rule = subject->rule};
+    noise_mark(&event);
+    return event.quiet;
 }
 
 /* other: the other end, if there is one. */
@@ -228,21 +176,23 @@ static enum broker_ruling ask_end(struct broker *b, struct request *r, const str
     if (where->exists && (S_ISCHR(where->st.st_mode) || S_ISBLK(where->st.st_mode)))
         return BROKER_DENIES;
     if (!b->asks.desk || !ask_can_change(b->asks.desk->wide, answer->rule, question) ||
-        ask_holds_root(b->policy, question->path.text))
+        ask_holds_root(b->policy, question->path.text) ||
+        desk_keeps(b->asks.desk, op, question->path.text))
         return BROKER_DENIES;
     policy_explain(b->policy, question, answer, &why, &fix);
-    return broker_ask_rule(
-        b, r,
-        &(struct ask_subject){.kind = ASK_CHANGE,
-                              .op = op,
-                              .target = question->path.text,
-                              .other = other,
-                              .arrives = arrives,
-                              .folder = ask_folder_of(b->policy, question->path.text),
-                              .rule = str_of(policy_rule_id(answer->rule)),
-                              .why = buf_str(&why),
-                              .fix = buf_str(&fix)},
-        where);
+    struct ask_subject subject = {.kind = ASK_CHANGE,
+                                  .op = op,
+                                  .target = question->path.text,
+                                  .other = other,
+                                  .arrives = arrives,
+                                  .folder = ask_folder_of(b->policy, question->path.text),
+                                  .rule = str_of(policy_rule_id(answer->rule)),
+                                  .why = buf_str(&why),
+                                  .fix = buf_str(&fix)};
+    /* Not worth a question; an answer that covers it still counts. */
+    if (is_unmissed(b, r, &subject))
+        return desk_allows(b->asks.desk, &subject) ? BROKER_GRANTS : BROKER_DENIES;
+    return broker_ask_rule(b, r, &subject, where);
 }
 
 enum broker_ruling broker_ask_change(struct broker *b, struct request *r,

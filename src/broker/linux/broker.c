@@ -106,6 +106,8 @@ void broker_question(struct broker *b, const struct resolved *where, enum policy
     facts->guards_new = true;
     facts->symlink = S_ISLNK(where->st.st_mode);
     facts->existing = path_parent(PATH_POSIX, path);
+    facts->git_end = nested_found(b, where->path);
+    facts->revives_git = !where->exists && nested_ended(b, where);
     if (!where->exists)
         return;
     facts->directory = S_ISDIR(where->st.st_mode);

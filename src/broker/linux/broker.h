@@ -10,13 +10,15 @@
 #include "audit/event.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "broker/git_index.h"
 #include "broker/id_set.h"
-#include "broker/linux/git_config.h"
 #include "broker/linux/request.h"
 #include "broker/linux/resolve.h"
 #include "guard/guard.h"
 #include "launch/linux/secrets.h"
+#include "policy/git_config.h"
 #include "policy/rules.h"
+#include "undo/keep.h"
 
 /* A program that was judged and may start: which program, with which arguments, and what ran before
    it. */
@@ -108,12 +110,29 @@ struct broker_temp {
     bool semaphores; /* some were created */
 };
 
-/* Calls that wait for an answer of --ask. */
-struct broker_asks {
-    struct desk *desk; /* NULL: nothing is asked */
+/* Calls that are set aside (park.h). */
+struct broker_park {
     struct broker_parked *items[ASK_MOST_WAITING], *ready[ASK_MOST_WAITING];
     size_t count;
-    bool silent; /* only what was allowed for the whole run counts: this call cannot wait */
+};
+
+/* The threads that make long copies for the journal (copies.c). */
+struct broker_copies {
+    struct broker_copy {
+        struct broker_copies *all;
+        struct keep_copying *what;
+        struct keep_object object;
+        pthread_t thread;
+        bool used;
+        atomic_bool ended;
+    } items[KEEP_MOST_COPIES];
+    intptr_t ended; /* a bell: one of them has; -1: none */
+};
+
+/* What --ask needs. */
+struct broker_asks {
+    struct desk *desk; /* NULL: nothing is asked */
+    bool silent;       /* only what was allowed for the whole run counts: this call cannot wait */
 };
 
 struct broker {
@@ -154,6 +173,8 @@ struct broker {
     struct sockaddr_storage proxy;  /* of the two proxy modes: all that can be reached */
     struct proxy_server *own_proxy; /* NULL: none */
     struct broker_asks asks;
+    struct broker_park parked;
+    struct broker_copies copies;
     dev_t terminal;     /* the only one that the command was given; 0: those of this process */
     struct keep *undo;  /* the journal of --undo; NULL: none */
     uint64_t undo_lost; /* objects that it could not keep */
@@ -213,6 +234,10 @@ bool nested_is_empty(const struct resolved *folder);
    too. */
 bool nested_ended(const struct broker *b, const struct resolved *where);
 
+/* Where a folder on this path ends that git takes for a repository by its form, if the rest is about
+   its form or about what git obeys there; 0: none, or one that this run made. */
+size_t nested_found(const struct broker *b, const char *path);
+
 /* Whether a folder can be renamed: 0 if so; -EACCES, after a report, if it contains a protected
    name; -EXDEV if it contains too much to inspect. */
 int nested_look(struct broker *b, struct request *r, const struct resolved *folder);
@@ -232,7 +257,9 @@ bool link_allows_move(struct broker *b, struct request *r, const struct resolved
    is harmless; if not, why. */
 struct nested_copy {
     bool judged;
-    char why[GIT_CONFIG_KEY];
+    bool harmless;            /* an index that only brings files of protected names */
+    const char *obeyed;       /* such a name; NULL: none */
+    char why[GIT_CONFIG_KEY]; /* with obeyed: the file */
     struct buf text;
     struct timespec times[2];
 };
@@ -243,13 +270,21 @@ bool nested_copy_judge_config(const struct resolved *from, const struct resolved
                               struct nested_copy *out);
 
 /* The same for the config of a repository that was there before: only sections of branches may
-   differ. */
-bool nested_copy_keeps_config(const struct resolved *from, const struct resolved *to,
-                              struct nested_copy *out);
+   differ, and with --git=full harmless keys be added. */
+bool nested_copy_keeps_config(const struct broker *b, const struct resolved *from,
+                              const struct resolved *to, struct nested_copy *out);
 
 /* made: the repository was made by this run. */
-bool nested_copy_judge_index(const struct resolved *from, const struct resolved *to, bool made,
-                             struct nested_copy *out);
+bool nested_copy_judge_index(const struct broker *b, const struct resolved *from,
+                             const struct resolved *to, bool made, struct nested_copy *out);
+
+/* Whether this index brings no file of a protected name into the working tree that is not there, or
+   in the index before; otherwise sets out->obeyed and out->why. */
+bool nested_index_keeps(const struct broker *b, const struct resolved *to, enum git_hash hash,
+                        struct nested_copy *out);
+
+/* Reads a file below a folder whole, by no link; false if it holds more than most. */
+bool nested_read(int folder, const char *name, size_t most, struct buf *out);
 
 /* Puts a file that holds what was judged in the place of that file. 0 or a negative errno. */
 int nested_copy_place(struct broker *b, struct request *r, struct resolved *file,
@@ -408,14 +443,26 @@ enum broker_ruling broker_ask_pair(struct broker *b, struct request *r,
                                    const struct policy_request questions[2], enum audit_op op,
                                    struct policy_answer *answer);
 
-/* Serves the calls again whose questions are decided. */
-void broker_ask_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r));
+/* Before the first call, if there is a journal. */
+void copies_open(struct broker *b);
 
-/* Drops the calls whose callers are gone, or all. */
-void broker_ask_look(struct broker *b, bool all);
+/* The journal answered -EALREADY. True if the call is set aside until the copy is there; false if it
+   could not be, and then the copy is there, or the journal must be asked again. */
+bool copies_wait(struct broker *b, struct request *r);
+
+/* The bell rang: takes leave of the threads that have ended. The copies that are left after the calls
+   were served again belong to nobody. */
+void copies_collect(struct broker *b);
+
+/* Stops the copies for which nobody waits. */
+void copies_look(struct broker *b);
+
+/* Stops all of them and waits for the threads. */
+void copies_close(struct broker *b);
 
 /* For the journal of --undo, before a change: 0, or a negative errno, and then the change must not
-   be made. record_write may return -EAGAIN: the object was replaced meanwhile. */
+   be made. record_write may return -EAGAIN: the object was replaced meanwhile. -EALREADY: the call is
+   set aside, and served again later. */
 int record_write(struct broker *b, struct request *r, const struct resolved *where);
 int record_attributes(struct broker *b, struct request *r, const struct resolved *where);
 int record_create(struct broker *b, struct request *r, const struct resolved *where, mode_t type);

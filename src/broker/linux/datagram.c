@@ -79,14 +79,21 @@ static void report(struct broker *b, const struct broker_name *from, struct str 
     struct policy_peer peer = {.host = name, .port = 443};
     struct policy_answer answer = {0};
     policy_net_decide(b->policy, &peer, &answer);
+    bool reachable = s->net == POLICY_NET_PROXY || answer.verdict == CORDON_ALLOW;
     answer.verdict = CORDON_DENY;
+    /* Servers ask who their client is, and do without an answer. */
+    struct net_host back;
+    bool quiet = net_asks_back(name, &back) && !net_is_public(&back);
     if (name.n == 0) {
         buf_add(&why, STR("datagrams could go anywhere, so they need the network to be on"));
         buf_add(&fix, STR("--net=on"));
     } else if (proxied) {
         buf_fmt(&why, "only the proxy looks up names, and this program does not ask it for %.*s",
                 STR_ARG(name));
-        buf_add(&fix, STR("--net=on"));
+        buf_add(&fix, reachable
+                          ? STR("this program does not use the proxy that HTTPS_PROXY names; it "
+                                "needs --net=on, or --net=allow=ADDRESS:PORT")
+                          : STR("--net=on"));
     } else {
         policy_net_explain(b->policy, &peer, &answer, &why, &fix);
     }
@@ -99,7 +106,8 @@ static void report(struct broker *b, const struct broker_name *from, struct str 
                                                .verdict = CORDON_DENY,
                                                .rule = str_of(policy_rule_id(answer.rule)),
                                                .why = buf_str(&why),
-                                               .fix = buf_str(&fix)});
+                                               .fix = buf_str(&fix),
+                                               .quiet = quiet});
 }
 
 /* False when the socket is done with. */

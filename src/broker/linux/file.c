@@ -106,6 +106,10 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
         rc = -ENOTEMPTY;
     else if (rule == RULE_GIT_REMOVED && !nested_end(b, r, where.path))
         rc = -EACCES;
+    else if (rule == RULE_GIT_REMOVED && nested_ended(b, &where)) {
+        request_succeed(r, 0); /* HEAD itself */
+        return;
+    }
     struct file_id id = broker_id(&where);
     if (rc == 0)
         rc = record_remove(b, r, &where);
@@ -125,11 +129,11 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
     request_succeed(r, 0);
 }
 
-/* config.lock beside config, both regular files: how git replaces it. */
+/* config.lock beside config, both regular files: how git writes it. */
 static bool is_lock_of(const struct resolved *from, const struct resolved *to)
 {
     size_t n = strlen(to->path);
-    return str_eq(str_of(to->leaf), STR("config")) && to->exists && S_ISREG(to->st.st_mode) &&
+    return str_eq(str_of(to->leaf), STR("config")) && (!to->exists || S_ISREG(to->st.st_mode)) &&
            S_ISREG(from->st.st_mode) && strncmp(from->path, to->path, n) == 0 &&
            strcmp(from->path + n, ".lock") == 0;
 }
@@ -145,15 +149,20 @@ static void decide_content(struct broker *b, const struct resolved *from, const 
     if (answer->rule == RULE_GIT_COMMANDS && str_eqi(str_of(to->leaf), STR("config")))
         facts->config_judged = nested_copy_judge_config(from, to, copy);
     else if (answer->rule == RULE_GIT_INDEX)
-        facts->index_judged = nested_copy_judge_index(from, to, facts->created_by_run, copy);
+        facts->index_judged = nested_copy_judge_index(b, from, to, facts->created_by_run, copy);
     else if (answer->rule == RULE_PROTECTED_GIT && is_lock_of(from, to))
-        facts->config_judged = nested_copy_keeps_config(from, to, copy);
+        facts->config_judged = nested_copy_keeps_config(b, from, to, copy);
     else
         return;
-    if (copy->judged)
+    if (copy->judged) {
         policy_decide_pair(b->policy, &questions[0], &questions[1], answer);
-    else
+    } else if (copy->obeyed) {
+        answer->rule = RULE_PROTECTED_NAME;
+        answer->name = copy->obeyed;
+        answer->brings = copy->why;
+    } else {
         answer->name = copy->why;
+    }
 }
 
 /* Judges both ends; false if the call has been answered. copy: set if a config or an index becomes
@@ -177,7 +186,10 @@ static bool allows_pair(struct broker *b, struct request *r, const struct resolv
     if (!answer.other_device)
         switch (broker_ask_pair(b, r, (const struct resolved *const[]){from, to}, questions, op,
                                 &answer)) {
-        case BROKER_GRANTS: return true;
+        case BROKER_GRANTS:
+            if (copy)
+                copy->judged = copy->harmless;
+            return true;
         case BROKER_WAITS: return false;
         case BROKER_DENIES: break;
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/gate.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -73,8 +74,11 @@ void bell_free(intptr_t bell)
 
 void bell_ring(intptr_t bell)
 {
+    enum { MOST_TRIES = 3 };
     uint64_t one = 1;
-    (void)!write((int)bell, &one, sizeof one);
+    /* One that is not heard leaves somebody waiting. */
+    for (int i = 0; i < MOST_TRIES && write((int)bell, &one, sizeof one) < 0 && errno != EAGAIN;)
+        i++;
 }
 
 void bell_hush(intptr_t bell)

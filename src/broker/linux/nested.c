@@ -2,8 +2,8 @@
 /*
  * Folders inside a root that contain protected names. If such a folder were moved away, one without
  * them could take its place; so it must stay. A nested repository can be removed, but only as a
- * whole: its parts may go once it is disabled, that is, once it has no HEAD. A folder that becomes a
- * repository without a .git is named like one with it.
+ * whole: its parts may go once it is disabled, that is, once it has no HEAD. A folder that is a
+ * repository without a .git is recognized by its form.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,8 +17,8 @@
 
 enum { MOST_ENTRIES = 20000, DEEPEST = 64 };
 
-/* Where the outermost writable folder ends in this path; SIZE_MAX: it is in none. */
-static size_t place_end(const struct broker *b, struct str path)
+/* Where the outermost root ends in this path; SIZE_MAX: it is in none. */
+static size_t root_end(const struct broker *b, struct str path)
 {
     const struct policy_settings *s = policy_settings_of(b->policy);
     size_t end = SIZE_MAX;
@@ -26,6 +26,14 @@ static size_t place_end(const struct broker *b, struct str path)
         if (path_is_below(PATH_POSIX, s->roots.items[i].path, path) &&
             s->roots.items[i].path.n < end)
             end = s->roots.items[i].path.n;
+    return end;
+}
+
+/* The same for the outermost writable folder. */
+static size_t place_end(const struct broker *b, struct str path)
+{
+    const struct policy_settings *s = policy_settings_of(b->policy);
+    size_t end = root_end(b, path);
     if (end == SIZE_MAX && s->temp_path.n && path_is_below(PATH_POSIX, s->temp_path, path))
         end = s->temp_path.n;
     return end;
@@ -35,6 +43,105 @@ static bool stands(int folder, const char *name)
 {
     struct stat st;
     return fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* ---- the form of a repository ---- */
+
+/* To git a folder is a repository with a HEAD and either objects and refs or the name of a folder
+   that holds them. */
+static const char *const parts[] = {"HEAD", "objects", "refs", "commondir"};
+
+bool nested_is_part(const char *name)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (str_eqi(str_of(name), str_of(parts[i])))
+            return true;
+    return false;
+}
+
+/* without: a part that is taken as missing; NULL: none. */
+static bool is_repository(int folder, const char *without)
+{
+    bool found[4];
+    for (size_t i = 0; i < 4; i++) {
+        found[i] = !(without && strcmp(without, parts[i]) == 0) && stands(folder, parts[i]);
+        if (i == 0 && !found[0])
+            return false;
+    }
+    return found[3] || (found[1] && found[2]);
+}
+
+/* True if a .git is on the path: that one is named itself, or was there. */
+static bool lies_in_git(struct str path)
+{
+    struct path_cursor cursor = {.dialect = PATH_POSIX, .path = path};
+    struct str component;
+    while (path_next(&cursor, &component))
+        if (str_eqi(component, STR(".git")))
+            return true;
+    return false;
+}
+
+void nested_made(struct broker *b, const struct request *r, const struct resolved *where)
+{
+    int folder = where->parent;
+    struct resolved made = {.parent = folder};
+    if (where->exists || !nested_is_part(where->leaf) || lies_in_git(str_of(where->path)))
+        return;
+    if (!is_repository(folder, NULL) || is_repository(folder, where->leaf))
+        return;
+    if (fstat(folder, &made.st) == 0)
+        id_set_add(&b->repositories, broker_id(&made)); /* out of memory: closed like any other */
+    broker_report_repository(b, r, path_parent(PATH_POSIX, str_of(where->path)));
+}
+
+/* Names of what git obeys in its folder, and of the folder's form. */
+static const char *const telling[] = {
+    "hooks",    "info",         "config",       "config.lock", "config.worktree",
+    "HEAD",     "rebase-merge", "rebase-apply", "sequencer",   "config.worktree.lock",
+    "refs",     "commondir",    "gitdir",       "objects",     "remotes",
+    "branches", "index",
+};
+
+/* The component that ends at end. Objects and refs themselves are about the form, what lies in them
+   is data, but for objects/info. */
+static bool is_telling(struct str path, struct str name, size_t end)
+{
+    bool data = str_eq(name, STR("objects")) || str_eq(name, STR("refs"));
+    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
+        if (str_eq(name, str_of(telling[i])))
+            return !data || end == path.n || str_starts(str_from(path, end), STR("/info/"));
+    return str_starts(name, STR("sharedindex."));
+}
+
+/* The folder that ends there. */
+static bool is_found(const struct broker *b, const char *path, size_t end)
+{
+    char folder[PATH_MAX];
+    struct resolved git = {.parent = -1};
+    memcpy(folder, path, end);
+    folder[end] = '\0';
+    git.parent = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool found = git.parent >= 0 && is_repository(git.parent, NULL) &&
+                 fstat(git.parent, &git.st) == 0 &&
+                 !id_set_count(&b->repositories, broker_id(&git));
+    resolved_close(&git);
+    return found;
+}
+
+size_t nested_found(const struct broker *b, const char *text)
+{
+    struct str path = str_of(text);
+    size_t start = root_end(b, path);
+    if (start == 1) /* the root is / */
+        start = 0;
+    for (size_t end, at = start; at < path.n; at = end) {
+        end = str_find_char(path, '/', at + 1);
+        if (is_telling(path, str_slice(path, at + 1, end), end) && at && at < PATH_MAX &&
+            is_found(b, text, at))
+            return at;
+    }
+    return 0;
 }
 
 bool nested_end(struct broker *b, struct request *r, const char *text)
@@ -48,7 +155,9 @@ bool nested_end(struct broker *b, struct request *r, const char *text)
         end = str_find_char(path, '/', at + 1);
         found = str_eqi(str_slice(path, at + 1, end), STR(".git"));
     }
-    if (!found || snprintf(folder, sizeof folder, "%.*s", (int)end, path.p) >= (int)sizeof folder)
+    if (!found)
+        end = nested_found(b, text);
+    if (!end || snprintf(folder, sizeof folder, "%.*s", (int)end, path.p) >= (int)sizeof folder)
         return false;
     git.parent = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool ended = git.parent >= 0 && fstat(git.parent, &git.st) == 0;
@@ -99,39 +208,6 @@ bool nested_ended(const struct broker *b, const struct resolved *where)
            id_set_count(&b->ended, broker_id(&git));
 }
 
-/* To git a folder is a repository with a HEAD and either objects and refs or the name of a folder
-   that holds them. */
-static const char *const parts[] = {"HEAD", "objects", "refs", "commondir"};
-
-bool nested_is_part(const char *name)
-{
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (str_eqi(str_of(name), str_of(parts[i])))
-            return true;
-    return false;
-}
-
-/* True if a .git is on the path: that one is named itself, or was there. */
-static bool lies_in_git(struct str path)
-{
-    struct path_cursor cursor = {.dialect = PATH_POSIX, .path = path};
-    struct str component;
-    while (path_next(&cursor, &component))
-        if (str_eqi(component, STR(".git")))
-            return true;
-    return false;
-}
-
-void nested_made(struct broker *b, const struct request *r, const struct resolved *where)
-{
-    int folder = where->parent;
-    if (where->exists || !nested_is_part(where->leaf) || lies_in_git(str_of(where->path)))
-        return;
-    if (stands(folder, "HEAD") &&
-        (stands(folder, "commondir") || (stands(folder, "objects") && stands(folder, "refs"))))
-        broker_report_repository(b, r, path_parent(PATH_POSIX, str_of(where->path)));
-}
-
 struct look {
     struct broker *b;
     struct request *r;
@@ -161,7 +237,8 @@ static int look_below(struct look *l, int folder, const char *path, int depth)
             close(folder);
         return -EACCES; /* a folder that cannot be read may contain anything */
     }
-    for (struct dirent *entry; rc == 0 && (entry = readdir(names));) {
+    struct dirent *entry;
+    while (rc == 0 && (errno = 0, entry = readdir(names))) {
         struct resolved below = {.parent = dirfd(names), .exists = true};
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
@@ -171,7 +248,8 @@ static int look_below(struct look *l, int folder, const char *path, int depth)
             rc = -EXDEV;
             break;
         }
-        bool named = protected_find(PATH_POSIX, str_of(entry->d_name)) != PROTECTED_NONE;
+        bool form = strcmp(entry->d_name, "HEAD") == 0 && is_repository(dirfd(names), NULL);
+        bool named = form || protected_find(PATH_POSIX, str_of(entry->d_name)) != PROTECTED_NONE;
         if (!named && entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
             continue;
         snprintf(below.leaf, sizeof below.leaf, "%s", entry->d_name);
@@ -185,6 +263,8 @@ static int look_below(struct look *l, int folder, const char *path, int depth)
                 openat(below.parent, below.leaf, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
                 below.path, depth + 1);
     }
+    if (rc == 0 && errno)
+        rc = -EACCES;
     closedir(names);
     return rc;
 }

@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "broker/git_index.h"
@@ -42,6 +44,19 @@ static bool read_lock(const struct resolved *file, size_t most, struct nested_co
     return good;
 }
 
+bool nested_read(int folder, const char *name, size_t most, struct buf *out)
+{
+    struct open_how how = {.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+                           .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH};
+    struct stat st;
+    int fd = (int)syscall(SYS_openat2, folder, name, &how, sizeof how);
+    if (fd < 0)
+        return false;
+    bool good = fstat(fd, &st) == 0 && read_all(fd, &st, most, out);
+    close(fd);
+    return good;
+}
+
 void nested_copy_free(struct nested_copy *copy)
 {
     buf_free(&copy->text);
@@ -66,8 +81,8 @@ bool nested_copy_judge_config(const struct resolved *from, const struct resolved
                               struct nested_copy *out)
 {
     char key[GIT_CONFIG_KEY] = "a file that cannot be judged";
-    out->judged =
-        read_lock(from, GIT_CONFIG_MOST, out) && git_config_is_harmless(buf_str(&out->text), key);
+    out->judged = read_lock(from, GIT_CONFIG_MOST, out) &&
+                  git_config_is_harmless(buf_str(&out->text), NULL, key);
     if (out->judged && !keeps_hash(to, buf_str(&out->text))) {
         out->judged = false;
         strcpy(key, "another object format");
@@ -76,13 +91,42 @@ bool nested_copy_judge_config(const struct resolved *from, const struct resolved
     return out->judged;
 }
 
-bool nested_copy_keeps_config(const struct resolved *from, const struct resolved *to,
-                              struct nested_copy *out)
+/* A submodule's files are in a root, where the run could write them itself. */
+static bool tree_is_inside(const struct broker *b, const struct resolved *config, struct str tree)
+{
+    char text[PATH_MAX + GIT_CONFIG_MOST / 8];
+    struct path_context here = {.dialect = PATH_POSIX,
+                                .cwd = path_parent(PATH_POSIX, str_of(config->path))};
+    struct policy_request question = {.access = POLICY_CREATE,
+                                      .facts = {.seen = true, .directory = true}};
+    struct policy_answer answer = {0};
+    if (tree.n + here.cwd.n + 16 > sizeof text ||
+        path_normalize(&here, tree, text, sizeof text, &question.path))
+        return false;
+    policy_decide(b->policy, &question, &answer);
+    return answer.verdict == CORDON_ALLOW && answer.rule == RULE_ROOTS_INSIDE;
+}
+
+bool nested_copy_keeps_config(const struct broker *b, const struct resolved *from,
+                              const struct resolved *to, struct nested_copy *out)
 {
     struct nested_copy old = {0};
+    struct str tree = STR_NONE;
+    char key[GIT_CONFIG_KEY];
+    bool full = policy_settings_of(b->policy)->git == POLICY_GIT_FULL;
+    bool module = strstr(to->path, "/modules/");
     snprintf(out->why, sizeof out->why, "%s", protected_spelled(PROTECTED_GIT));
-    out->judged = read_lock(from, GIT_CONFIG_MOST, out) && read_lock(to, GIT_CONFIG_MOST, &old) &&
-                  git_config_keeps_all_but_branches(buf_str(&old.text), buf_str(&out->text));
+    if (!read_lock(from, GIT_CONFIG_MOST, out) ||
+        (to->exists ? !read_lock(to, GIT_CONFIG_MOST, &old) : !full)) {
+        nested_copy_free(&old);
+        return false;
+    }
+    struct str before = buf_str(&old.text), after = buf_str(&out->text);
+    out->judged = to->exists && git_config_keeps_all_but_branches(before, after);
+    if (!out->judged && full)
+        out->judged = git_config_only_adds(before, after, module ? &tree : NULL, key) &&
+                      git_index_hash(before) == git_index_hash(after) &&
+                      (!tree.n || tree_is_inside(b, to, tree));
     nested_copy_free(&old);
     return out->judged;
 }
@@ -114,8 +158,8 @@ static enum git_hash hash_at(const struct resolved *index)
     return git_index_hash_of_both(texts, present);
 }
 
-bool nested_copy_judge_index(const struct resolved *from, const struct resolved *to, bool made,
-                             struct nested_copy *out)
+bool nested_copy_judge_index(const struct broker *b, const struct resolved *from,
+                             const struct resolved *to, bool made, struct nested_copy *out)
 {
     enum git_hash hash = hash_at(to);
     if (from->st.st_size > GIT_INDEX_MOST)
@@ -126,7 +170,7 @@ bool nested_copy_judge_index(const struct resolved *from, const struct resolved 
     else if (!read_lock(from, GIT_INDEX_MOST, out))
         snprintf(out->why, sizeof out->why, "something that cannot be read");
     else
-        out->judged = git_index_is_harmless(PATH_POSIX, buf_str(&out->text), hash, out->why);
+        out->judged = nested_index_keeps(b, to, hash, out);
     return out->judged;
 }
 
@@ -172,6 +216,8 @@ int nested_copy_place(struct broker *b, struct request *r, struct resolved *file
     if (rc)
         return rc;
     rc = write_copy(file, copy);
+    if (rc)
+        unlinkat(file->parent, file->leaf, 0);
     record_after(b, -rc, &made);
     if (rc == 0 && fstatat(file->parent, file->leaf, &file->st, AT_SYMLINK_NOFOLLOW))
         rc = -errno;

@@ -107,30 +107,18 @@ static bool ask(struct client *c, const struct policy_peer *peer, struct str tar
                 const struct policy_answer *answer)
 {
     struct proxy_server *s = c->server;
-    auto_buf struct buf why = {0}, fix = {0}, cmdline = {0};
+    auto_buf struct buf cmdline = {0};
     char image[PATH_MAX];
-    if (!s->desk || !ask_can_lift(ASK_CONNECT, answer->rule))
-        return false;
+    struct ask_subject caller = {0};
     pthread_mutex_lock(&s->lock);
-    if (!s->closed)
-        policy_net_explain(s->policy, peer, answer, &why, &fix);
-    uint32_t pid = caller_of(c);
+    caller.pid = caller_of(c);
     pthread_mutex_unlock(&s->lock);
-    if (pid)
-        caller_cmdline((pid_t)pid, &cmdline);
-    return desk_ask(s->desk,
-                    &(struct ask_subject){
-                        .kind = ASK_CONNECT,
-                        .op = AUDIT_NET_CONNECT,
-                        .pid = pid,
-                        .image = pid ? caller_image((pid_t)pid, image, sizeof image) : STR_NONE,
-                        .cmdline = buf_str(&cmdline),
-                        .target = target,
-                        .host = peer->host,
-                        .rule = str_of(policy_rule_id(answer->rule)),
-                        .why = buf_str(&why),
-                        .fix = buf_str(&fix)},
-                    has_left, c);
+    if (caller.pid) {
+        caller_cmdline((pid_t)caller.pid, &cmdline);
+        caller.cmdline = buf_str(&cmdline);
+        caller.image = caller_image((pid_t)caller.pid, image, sizeof image);
+    }
+    return desk_ask_host(s->desk, &caller, peer, target, answer, has_left, c);
 }
 
 /* The policy's answer about the host, and after resolution about its addresses; reported. False:

@@ -63,7 +63,11 @@ int record_write(struct broker *b, struct request *r, const struct resolved *whe
     if (!b->undo)
         return 0;
     struct told told;
-    return answer(b, r, where->path, keep_write(b->undo, place_of(where, &told)));
+    int rc;
+    do
+        rc = keep_write(b->undo, place_of(where, &told));
+    while (rc == -EALREADY && !copies_wait(b, r));
+    return answer(b, r, where->path, rc);
 }
 
 int record_attributes(struct broker *b, struct request *r, const struct resolved *where)
@@ -71,7 +75,10 @@ int record_attributes(struct broker *b, struct request *r, const struct resolved
     if (!b->undo)
         return 0;
     struct told told;
-    int rc = keep_attributes(b->undo, place_of(where, &told));
+    int rc;
+    do
+        rc = keep_attributes(b->undo, place_of(where, &told));
+    while (rc == -EALREADY && !copies_wait(b, r));
     return answer(b, r, where->path, rc == -EAGAIN ? -EBUSY : rc);
 }
 
@@ -88,7 +95,10 @@ int record_remove(struct broker *b, struct request *r, const struct resolved *wh
     if (!b->undo)
         return 0;
     struct told told;
-    int rc = keep_remove(b->undo, place_of(where, &told));
+    int rc;
+    do
+        rc = keep_remove(b->undo, place_of(where, &told));
+    while (rc == -EALREADY && !copies_wait(b, r));
     return answer(b, r, where->path, rc == -EAGAIN ? -EBUSY : rc);
 }
 
@@ -98,7 +108,10 @@ int record_rename(struct broker *b, struct request *r, const struct resolved *fr
     if (!b->undo)
         return 0;
     struct told first, second;
-    int rc = keep_rename(b->undo, place_of(from, &first), place_of(to, &second), exchange);
+    int rc;
+    do
+        rc = keep_rename(b->undo, place_of(from, &first), place_of(to, &second), exchange);
+    while (rc == -EALREADY && !copies_wait(b, r));
     return answer(b, r, from->path, rc == -EAGAIN ? -EBUSY : rc);
 }
 
@@ -108,8 +121,11 @@ int record_link(struct broker *b, struct request *r, const struct resolved *from
     if (!b->undo)
         return 0;
     struct told first, second;
-    return answer(b, r, to->path,
-                  keep_link(b->undo, place_of(from, &first), place_of(to, &second)));
+    int rc;
+    do
+        rc = keep_link(b->undo, place_of(from, &first), place_of(to, &second));
+    while (rc == -EALREADY && !copies_wait(b, r));
+    return answer(b, r, to->path, rc);
 }
 
 void record_after(struct broker *b, int error, const struct resolved *made)

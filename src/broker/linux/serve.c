@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "broker/desk.h"
-#include "broker/linux/broker.h"
+#include "broker/linux/park.h"
 #include "launch/linux/filter.h"
 
 enum { TICK_MS = 1000 };
@@ -84,6 +84,20 @@ static uint64_t elapsed_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* Serves the calls again for which an answer or a copy is there. */
+static void resume(struct broker *b, bool answered, bool copied)
+{
+    if (answered)
+        bell_hush(b->asks.desk->answered);
+    if (copied) {
+        bell_hush(b->copies.ended);
+        copies_collect(b);
+    }
+    parked_resume(b, dispatch);
+    if (copied)
+        keep_drop_copies(b->undo);
+}
+
 int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
 {
     struct seccomp_notif_sizes sizes;
@@ -98,18 +112,20 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
     int rc = 0;
     pid_t last = 0;
     request_server_open(&b->server, b->listener);
+    copies_open(b);
     while (rc == 0) {
-        struct pollfd watch[4 + BROKER_MOST_NAMES] = {
+        struct pollfd watch[5 + BROKER_MOST_NAMES] = {
             {b->listener, POLLIN, 0},
             {stop, POLLIN, 0},
             {b->processes.told ? b->processes.ends : -1, POLLIN, 0},
-            {b->asks.desk ? (int)b->asks.desk->answered : -1, POLLIN, 0}};
-        size_t names = datagram_watch(b, watch + 4);
-        if (poll(watch, 4 + names, TICK_MS) < 0 && errno != EINTR)
+            {b->asks.desk ? (int)b->asks.desk->answered : -1, POLLIN, 0},
+            {(int)b->copies.ended, POLLIN, 0}};
+        size_t names = datagram_watch(b, watch + 5);
+        if (poll(watch, 5 + names, TICK_MS) < 0 && errno != EINTR)
             rc = CORDON_E_CONFINE;
-        datagram_serve(b, watch + 4, names);
-        if (watch[3].revents)
-            broker_ask_resume(b, dispatch);
+        datagram_serve(b, watch + 5, names);
+        if (watch[3].revents || watch[4].revents)
+            resume(b, watch[3].revents, watch[4].revents);
         if (watch[2].revents)
             processes_collect(b);
         if (watch[0].revents & POLLIN)
@@ -124,15 +140,16 @@ int broker_serve(struct broker *b, int stop, void (*tick)(void *context))
             tick(b->context);
             slow_collect(&b->slow, false);
             straight_forget(b);
-            if (b->asks.count)
-                broker_ask_look(b, false);
+            if (b->parked.count)
+                parked_look(b, false);
+            copies_look(b);
             last_tick = now;
         }
     }
     request_server_close(&b->server);
     slow_collect(&b->slow, true);
-    if (b->asks.desk)
-        broker_ask_look(b, true);
+    parked_look(b, true);
+    copies_close(b);
     datagram_close(b);
     free(call);
     return rc;

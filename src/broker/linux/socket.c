@@ -255,23 +255,45 @@ static void report_listed(struct broker *b, const struct request *r, const char 
 
 /* Tells the proxy who is about to connect to it. The socket gets its port now instead of when it
    connects; one that has a port already keeps it. */
-static void note_caller(struct broker *b, struct request *r)
+static void note_caller(struct broker *b, struct request *r, sa_family_t family)
 {
-    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct sockaddr_storage here = {.ss_family = family};
     socklen_t length = sizeof here;
+    char host[INET6_ADDRSTRLEN];
+    uint16_t port = 0;
     int fd = b->own_proxy ? request_descriptor(r, (int)r->args[0]) : -1;
     if (fd < 0)
         return;
+    if (family == AF_INET6)
+        inet_pton(AF_INET6, "::ffff:127.0.0.1", &((struct sockaddr_in6 *)(void *)&here)->sin6_addr);
+    else
+        ((struct sockaddr_in *)(void *)&here)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     bind(fd, (struct sockaddr *)&here, sizeof here);
-    if (getsockname(fd, (struct sockaddr *)&here, &length) == 0 && here.sin_family == AF_INET &&
-        here.sin_port)
-        proxy_note(b->own_proxy, ntohs(here.sin_port), process_caller(b, r));
+    if (getsockname(fd, (struct sockaddr *)&here, &length) == 0 &&
+        spell_peer(&here, host, sizeof host, &port) && port)
+        proxy_note(b->own_proxy, port, process_caller(b, r));
     close(fd);
 }
 
-static void connect_internet(struct broker *b, struct request *r,
-                             const struct sockaddr_storage *address, socklen_t length)
+/* A dual-stack socket reaches IPv4 by mapped addresses: they are judged as the IPv4 ones, while
+   the socket connects to the address that it can take. */
+static struct sockaddr_storage unmapped(const struct sockaddr_storage *address)
 {
+    const struct sockaddr_in6 *six = (const void *)address;
+    struct sockaddr_storage out = *address;
+    if (address->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&six->sin6_addr))
+        return out;
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = six->sin6_port};
+    memcpy(&four.sin_addr, six->sin6_addr.s6_addr + 12, sizeof four.sin_addr);
+    out = (struct sockaddr_storage){0};
+    memcpy(&out, &four, sizeof four);
+    return out;
+}
+
+static void connect_internet(struct broker *b, struct request *r,
+                             const struct sockaddr_storage *given, socklen_t length)
+{
+    const struct sockaddr_storage plain = unmapped(given), *address = &plain;
     char host[INET6_ADDRSTRLEN], target[INET6_ADDRSTRLEN + 16];
     struct policy_peer peer = {0};
     struct policy_answer answer = {0};
@@ -281,8 +303,8 @@ static void connect_internet(struct broker *b, struct request *r,
     }
     bool proxied = b->proxy.ss_family != AF_UNSPEC;
     if (proxied && same_peer(address, &b->proxy)) {
-        note_caller(b, r);
-        connect_for(b, r, address, length, -1);
+        note_caller(b, r, given->ss_family);
+        connect_for(b, r, given, length, -1);
         return;
     }
     peer.host = str_of(host);
@@ -300,7 +322,7 @@ static void connect_internet(struct broker *b, struct request *r,
     if (answer.verdict == CORDON_ALLOW) {
         if (listed)
             report_listed(b, r, host, peer.port);
-        connect_for(b, r, address, length, -1);
+        connect_for(b, r, given, length, -1);
         return;
     }
     bool datagram = datagram_is(r, (int)r->args[0]);
@@ -323,7 +345,7 @@ static void connect_internet(struct broker *b, struct request *r,
                                     ? broker_ask_rule(b, r, &subject, NULL)
                                     : BROKER_DENIES;
     if (ruling == BROKER_GRANTS)
-        connect_for(b, r, address, length, -1);
+        connect_for(b, r, given, length, -1);
     if (ruling != BROKER_DENIES)
         return;
     broker_report_text(b, r, datagram ? AUDIT_NET_SEND : AUDIT_NET_CONNECT, str_of(target),
@@ -495,8 +517,8 @@ static void bind_unix(struct broker *b, struct request *r, const struct sockaddr
         close(socket);
 }
 
-/* Programs listen on every address unless told otherwise: with --net=loopback they get the loopback
-   address. A dual-stack socket gets the IPv4 one, which clients try too. */
+/* Programs listen on every address unless told otherwise: unless the network is on, they get the
+   loopback address. A dual-stack socket gets the IPv4 one, which clients try too. */
 static void narrow(struct sockaddr_storage *address, int socket)
 {
     struct sockaddr_in *four = (void *)address;
@@ -534,16 +556,14 @@ static void bind_internet(struct broker *b, struct request *r, struct sockaddr_s
         request_succeed(r, 0);
         return;
     }
-    bool every = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
-    if (net_of(b) == POLICY_NET_LOOPBACK)
+    if (net_of(b) != POLICY_NET_ON)
         narrow(address, socket);
     if (net_of(b) != POLICY_NET_ON && !is_loopback(address)) {
         close(socket);
         snprintf(target, sizeof target, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
                  (unsigned)port);
         refuse(b, r, AUDIT_NET_BIND, str_of(target),
-               "other machines could reach it; listen on 127.0.0.1 instead",
-               net_of(b) == POLICY_NET_OFF && every ? "--net=loopback" : "--net=on");
+               "other machines could reach it; listen on 127.0.0.1 instead", "--net=on");
         return;
     }
     struct stat st;

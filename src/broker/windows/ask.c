@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "audit/jsonl.h"
 #include "base/sha256.h"
 
 enum {
@@ -18,8 +17,7 @@ enum {
     MOST_HELD = 256,
     MOST_PASSES = 64,
     LOOK_MS = 500,
-    KEPT_MS = 60000, /* a decision for a call that does not come back for it */
-    SHOWN_CMDLINE = 2048
+    KEPT_MS = 60000 /* a decision for a call that does not come back for it */
 };
 
 typedef char key_text[65];
@@ -147,9 +145,8 @@ static bool park(struct broker_asks *a, struct request *r, struct parked *p,
     uint64_t question;
     struct client *c = r->client;
     struct ask_subject full = *s;
-    struct str command;
-    if (!c->command.n && process_command(r, c->process, &command))
-        audit_mask(&c->command, str_cut(command, SHOWN_CMDLINE));
+    if (!c->command.n)
+        process_show_command(c->process, &c->command);
     full.cmdline = buf_str(&c->command);
     if (!p)
         p = parked_new(a, r);
@@ -238,7 +235,8 @@ static enum ask_ruling ask_end(struct request *r, HANDLE file,
                                enum audit_op op, struct str other, bool arrives)
 {
     auto_buf struct buf why = {0}, fix = {0};
-    if (!broker_ask_may_change(r, question, answer))
+    if (!broker_ask_may_change(r, question, answer) ||
+        desk_keeps(r->broker->asks->desk, op, question->path.text))
         return ASK_DENIES;
     policy_explain(r->broker->policy, question, answer, &why, &fix);
     struct ask_subject s = {.kind = ASK_CHANGE,

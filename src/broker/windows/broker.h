@@ -322,8 +322,17 @@ void service_handle(struct request *r);
 /* True if the tree created a pipe of this name. */
 bool pipe_is_ours(struct broker *b, struct str name);
 
-/* The command line of a process; false if it cannot be read. */
-bool process_command(struct request *r, HANDLE process, struct str *out);
+/* Its command line for people: without what looks like a secret, and cut. */
+void process_show_command(HANDLE process, struct buf *out);
+
+/* The program and the command line of a process of the tree; false if it is none. */
+bool process_names(struct broker *b, DWORD pid, struct buf *image, struct buf *cmdline);
+
+/* A port from network order. */
+uint16_t network_port(uint16_t network_order);
+
+/* The process that connected from a port of this machine to another one; 0: unknown. */
+DWORD network_owner(uint16_t from, uint16_t to);
 
 /* True if this process belongs to the tree. */
 bool broker_has(struct broker *b, DWORD pid);

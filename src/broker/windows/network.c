@@ -12,7 +12,7 @@
 
 enum { MOST_TABLE = 4 * 1024 * 1024 };
 
-static uint16_t port_of(uint16_t network_order)
+uint16_t network_port(uint16_t network_order)
 {
     return (uint16_t)(network_order << 8 | network_order >> 8);
 }
@@ -41,48 +41,79 @@ static bool load_tables(void)
     return InitOnceExecuteOnce(&loaded, load_functions, NULL, NULL);
 }
 
+enum table { LISTENERS, CONNECTIONS, DATAGRAMS };
+
+/* The rows as they are now, behind their number; NULL: none. The caller frees them. */
+static void *read_table(enum table which, int family)
+{
+    ULONG size = 16384;
+    DWORD got = ERROR_INSUFFICIENT_BUFFER;
+    void *table = NULL;
+    if (!load_tables())
+        return NULL;
+    for (int tries = 0; tries < 4 && size <= MOST_TABLE && got == ERROR_INSUFFICIENT_BUFFER;
+         tries++) {
+        free(table);
+        table = malloc(size);
+        if (!table)
+            return NULL;
+        got = which == DATAGRAMS
+                  ? tables.udp(table, &size, FALSE, (ULONG)family, UDP_TABLE_OWNER_PID, 0)
+                  : tables.tcp(table, &size, FALSE, (ULONG)family,
+                               which == LISTENERS ? TCP_TABLE_OWNER_PID_LISTENER
+                                                  : TCP_TABLE_OWNER_PID_CONNECTIONS,
+                               0);
+    }
+    if (got == NO_ERROR)
+        return table;
+    free(table);
+    return NULL;
+}
+
 /* True if a listener of the tree owns this port on this machine. */
 static bool port_is_ours(struct broker *b, int family, uint16_t port, bool udp)
 {
-    ULONG size = 16384;
     bool ours = false;
-    if (!load_tables())
-        return false;
-    for (int tries = 0; tries < 4 && size <= MOST_TABLE; tries++) {
-        void *table = malloc(size);
-        if (!table)
-            return false;
-        DWORD got =
-            udp ? tables.udp(table, &size, FALSE, (ULONG)family, UDP_TABLE_OWNER_PID, 0)
-                : tables.tcp(table, &size, FALSE, (ULONG)family, TCP_TABLE_OWNER_PID_LISTENER, 0);
-        DWORD count = got == NO_ERROR ? *(DWORD *)table : 0;
-        for (DWORD i = 0; i < count && !ours; i++) {
-            DWORD local, pid;
-            if (udp && family == AF_INET) {
-                const MIB_UDPROW_OWNER_PID *row = &((MIB_UDPTABLE_OWNER_PID *)table)->table[i];
-                local = row->dwLocalPort, pid = row->dwOwningPid;
-            } else if (udp) {
-                const MIB_UDP6ROW_OWNER_PID *row = &((MIB_UDP6TABLE_OWNER_PID *)table)->table[i];
-                local = row->dwLocalPort, pid = row->dwOwningPid;
-            } else if (family == AF_INET) {
-                const MIB_TCPROW_OWNER_PID *row = &((MIB_TCPTABLE_OWNER_PID *)table)->table[i];
-                local = row->dwLocalPort, pid = row->dwOwningPid;
-            } else {
-                const MIB_TCP6ROW_OWNER_PID *row = &((MIB_TCP6TABLE_OWNER_PID *)table)->table[i];
-                local = row->dwLocalPort, pid = row->dwOwningPid;
-            }
-            if (port_of((uint16_t)local) != port)
-                continue;
-            /* Where Windows does not say who owns the port (Wine never does), or the socket was
-               opened here on the tree's behalf, the tree's own list counts. */
-            ours = pid && pid != GetCurrentProcessId() ? broker_has(b, pid)
-                                                       : (b->bound[port / 8] >> port % 8 & 1) != 0;
+    void *table = read_table(udp ? DATAGRAMS : LISTENERS, family);
+    DWORD count = table ? *(DWORD *)table : 0;
+    for (DWORD i = 0; i < count && !ours; i++) {
+        DWORD local, pid;
+        if (udp && family == AF_INET) {
+            const MIB_UDPROW_OWNER_PID *row = &((MIB_UDPTABLE_OWNER_PID *)table)->table[i];
+            local = row->dwLocalPort, pid = row->dwOwningPid;
+        } else if (udp) {
+            const MIB_UDP6ROW_OWNER_PID *row = &((MIB_UDP6TABLE_OWNER_PID *)table)->table[i];
+            local = row->dwLocalPort, pid = row->dwOwningPid;
+        } else if (family == AF_INET) {
+            const MIB_TCPROW_OWNER_PID *row = &((MIB_TCPTABLE_OWNER_PID *)table)->table[i];
+            local = row->dwLocalPort, pid = row->dwOwningPid;
+        } else {
+            const MIB_TCP6ROW_OWNER_PID *row = &((MIB_TCP6TABLE_OWNER_PID *)table)->table[i];
+            local = row->dwLocalPort, pid = row->dwOwningPid;
         }
-        free(table);
-        if (got != ERROR_INSUFFICIENT_BUFFER)
-            break;
+        if (network_port((uint16_t)local) != port)
+            continue;
+        /* Where Windows does not say who owns the port (Wine never does), or the socket was
+           opened here on the tree's behalf, the tree's own list counts. */
+        ours = pid && pid != GetCurrentProcessId() ? broker_has(b, pid)
+                                                   : (b->bound[port / 8] >> port % 8 & 1) != 0;
     }
+    free(table);
     return ours;
+}
+
+DWORD network_owner(uint16_t from, uint16_t to)
+{
+    DWORD pid = 0;
+    MIB_TCPTABLE_OWNER_PID *table = read_table(CONNECTIONS, AF_INET);
+    for (DWORD i = 0; table && i < table->dwNumEntries && !pid; i++) {
+        const MIB_TCPROW_OWNER_PID *row = &table->table[i];
+        if (network_port((uint16_t)row->dwLocalPort) == from &&
+            network_port((uint16_t)row->dwRemotePort) == to)
+            pid = row->dwOwningPid;
+    }
+    free(table);
+    return pid;
 }
 
 struct peer {
@@ -109,8 +140,8 @@ static bool read_peer(const struct request *r, struct peer *out)
         memcpy(&v4, bytes, n < sizeof v4 ? n : sizeof v4);
         const unsigned char *a = (const unsigned char *)&v4.sin_addr;
         snprintf(out->host, sizeof out->host, "%u.%u.%u.%u", a[0], a[1], a[2], a[3]);
-        snprintf(out->text, sizeof out->text, "%s:%u", out->host, port_of(v4.sin_port));
-        out->port = port_of(v4.sin_port);
+        snprintf(out->text, sizeof out->text, "%s:%u", out->host, network_port(v4.sin_port));
+        out->port = network_port(v4.sin_port);
         out->loopback = a[0] == 127;
         return true;
     }
@@ -130,7 +161,7 @@ static bool read_peer(const struct request *r, struct peer *out)
                                        a[i] << 8 | a[i + 1]);
             out->loopback = memcmp(a, one, sizeof one) == 0;
         }
-        out->port = port_of(v6.sin6_port);
+        out->port = network_port(v6.sin6_port);
         snprintf(out->text, sizeof out->text, "[%s]:%u", out->host, out->port);
         return true;
     }
@@ -248,79 +279,58 @@ static void listen_on(struct request *r)
                           STR("listen on 127.0.0.1"));
 }
 
-void network_handle(struct request *r)
+/* A port that the tree bound is its own from then on. */
+static void remember_bound(struct request *r, uint16_t port)
 {
-    struct peer peer;
-    uint64_t what = r->wire.numbers[1];
-    if (what == WIRE_NET_CREATE) {
-        create(r);
-        return;
-    }
-    if (what == WIRE_NET_LISTEN) {
-        listen_on(r);
-        return;
-    }
-    if (what == WIRE_NET_OTHER) {
-        refuse_kind(r, "a call without an address that can be read");
-        return;
-    }
-    if (!read_peer(r, &peer)) {
-        refuse_kind(r, "a socket of another family");
-        return;
-    }
-    if (what == WIRE_NET_BOUND) {
-        EnterCriticalSection(&r->broker->lock);
-        r->broker->bound[peer.port / 8] |= (unsigned char)(1 << peer.port % 8);
-        LeaveCriticalSection(&r->broker->lock);
-        request_answer(r, STATUS_SUCCESS);
-        return;
-    }
-    bool bind = what == WIRE_NET_BIND;
-    /* A port that has not been chosen yet is judged like any other. */
-    struct policy_peer asked = {.host = str_of(peer.host), .port = peer.port ? peer.port : 1};
-    /* The tree may use loopback ports of its own in every mode. */
-    asked.in_run =
-        peer.loopback &&
-        (bind || port_is_ours(r->broker, peer.family, peer.port, what == WIRE_NET_SEND) ||
-         port_is_ours(r->broker, peer.family == AF_INET ? AF_INET6 : AF_INET, peer.port,
-                      what == WIRE_NET_SEND));
-    struct policy_answer answer = {0};
-    const struct broker *b = r->broker;
-    struct net_host host = net_read_host(asked.host), way = net_read_host(str_of(b->way_host));
-    if (b->way_port && what == WIRE_NET_CONNECT && peer.port == b->way_port &&
-        net_equal(&host, &way)) {
-        request_answer(r, STATUS_SUCCESS);
-        return;
-    }
-    policy_net_decide(b->policy, &asked, &answer);
-    /* Listed addresses are also reached through the proxy, so that every request becomes an
-       event. */
-    if (b->way_port && !asked.in_run && !(peer.loopback && policy_net_local(b->policy, asked.port)))
-        answer.verdict = CORDON_DENY;
-    /* Servers usually listen on every address of the machine; here they get the loopback
-       address. */
-    bool any =
-        bind && (strcmp(peer.host, "0.0.0.0") == 0 || strcmp(peer.host, "0:0:0:0:0:0:0:0") == 0);
-    if (any && policy_settings_of(r->broker->policy)->net != POLICY_NET_ON) {
-        /* Before connecting, too, a socket is bound to any address and port. */
-        r->answer.flags |= peer.port == 0 && leaves_machine(b) ? 0 : WIRE_LOOPBACK;
-        request_answer(r, STATUS_SUCCESS);
-        return;
-    }
-    if (answer.verdict == CORDON_ALLOW) {
-        request_answer(r, STATUS_SUCCESS);
-        return;
-    }
+    EnterCriticalSection(&r->broker->lock);
+    r->broker->bound[port / 8] |= (unsigned char)(1 << port % 8);
+    LeaveCriticalSection(&r->broker->lock);
+    request_answer(r, STATUS_SUCCESS);
+}
+
+/* Servers usually listen on every address of the machine; unless the network is on, they get the
+   loopback address. */
+static bool narrow(struct request *r, const struct peer *peer)
+{
+    bool any = strcmp(peer->host, "0.0.0.0") == 0 || strcmp(peer->host, "0:0:0:0:0:0:0:0") == 0;
+    if (!any || policy_settings_of(r->broker->policy)->net == POLICY_NET_ON)
+        return false;
+    /* Before connecting, too, a socket is bound to any address and port. */
+    r->answer.flags |= peer->port == 0 && leaves_machine(r->broker) ? 0 : WIRE_LOOPBACK;
+    return true;
+}
+
+/* The address of the proxy, the one way out that the run was given. */
+static bool is_way_out(const struct broker *b, const struct peer *peer)
+{
+    struct net_host host = net_read_host(str_of(peer->host)),
+                    way = net_read_host(str_of(b->way_host));
+    return b->way_port && peer->port == b->way_port && net_equal(&host, &way);
+}
+
+/* The tree may use loopback ports of its own in every mode. */
+static bool is_in_run(struct broker *b, const struct peer *peer, uint64_t what)
+{
+    bool udp = what == WIRE_NET_SEND;
+    return peer->loopback &&
+           (what == WIRE_NET_BIND || port_is_ours(b, peer->family, peer->port, udp) ||
+            port_is_ours(b, peer->family == AF_INET ? AF_INET6 : AF_INET, peer->port, udp));
+}
+
+/* Refused by the policy: whoever is asked may allow a connection. */
+static void refuse(struct request *r, const struct peer *peer, const struct policy_peer *asked,
+                   const struct policy_answer *answer, uint64_t what)
+{
     auto_buf struct buf why = {0}, fix = {0};
-    policy_net_explain(r->broker->policy, &asked, &answer, &why, &fix);
-    if (what == WIRE_NET_CONNECT && ask_can_lift(ASK_CONNECT, answer.rule)) {
+    policy_net_explain(r->broker->policy, asked, answer, &why, &fix);
+    if (what == WIRE_NET_CONNECT && ask_can_lift(ASK_CONNECT, answer->rule)) {
         enum ask_ruling ruling =
             broker_ask_rule(r,
                             &(struct ask_subject){.kind = ASK_CONNECT,
                                                   .op = AUDIT_NET_CONNECT,
-                                                  .target = str_of(peer.text),
-                                                  .host = str_of(peer.host),
-                                                  .rule = str_of(policy_rule_id(answer.rule)),
+                                                  .target = str_of(peer->text),
+                                                  .host = str_of(peer->host),
+                                                  .rule = str_of(policy_rule_id(answer->rule)),
                                                   .why = buf_str(&why),
                                                   .fix = buf_str(&fix)},
                             NULL, false);
@@ -330,9 +340,50 @@ void network_handle(struct request *r)
             return;
     }
     request_deny_text(r,
-                      bind                    ? AUDIT_NET_BIND
+                      what == WIRE_NET_BIND   ? AUDIT_NET_BIND
                       : what == WIRE_NET_SEND ? AUDIT_NET_SEND
                                               : AUDIT_NET_CONNECT,
-                      str_of(peer.text), str_of(policy_rule_id(answer.rule)), buf_str(&why),
+                      str_of(peer->text), str_of(policy_rule_id(answer->rule)), buf_str(&why),
                       buf_str(&fix));
+}
+
+static void judge(struct request *r, const struct peer *peer, uint64_t what)
+{
+    struct broker *b = r->broker;
+    /* A port that has not been chosen yet is judged like any other. */
+    struct policy_peer asked = {.host = str_of(peer->host),
+                                .port = peer->port ? peer->port : 1,
+                                .in_run = is_in_run(b, peer, what)};
+    struct policy_answer answer = {0};
+    policy_net_decide(b->policy, &asked, &answer);
+    /* Listed addresses are also reached through the proxy, so that every request becomes an
+       event. */
+    if (b->way_port && !asked.in_run &&
+        !(peer->loopback && policy_net_local(b->policy, asked.port)))
+        answer.verdict = CORDON_DENY;
+    if (answer.verdict == CORDON_ALLOW)
+        request_answer(r, STATUS_SUCCESS);
+    else
+        refuse(r, peer, &asked, &answer, what);
+}
+
+void network_handle(struct request *r)
+{
+    struct peer peer;
+    uint64_t what = r->wire.numbers[1];
+    if (what == WIRE_NET_CREATE)
+        create(r);
+    else if (what == WIRE_NET_LISTEN)
+        listen_on(r);
+    else if (what == WIRE_NET_OTHER)
+        refuse_kind(r, "a call without an address that can be read");
+    else if (!read_peer(r, &peer))
+        refuse_kind(r, "a socket of another family");
+    else if (what == WIRE_NET_BOUND)
+        remember_bound(r, peer.port);
+    else if ((what == WIRE_NET_CONNECT && is_way_out(r->broker, &peer)) ||
+             (what == WIRE_NET_BIND && narrow(r, &peer)))
+        request_answer(r, STATUS_SUCCESS);
+    else
+        judge(r, &peer, what);
 }

@@ -11,7 +11,13 @@
 #include "launch/windows/job.h"
 #include "launch/windows/version.h"
 
-enum { LONGEST_COMMAND = 32767, GRACE_MS = 10000, LOOK_MS = 5, STUB_MS = 5000 };
+enum {
+    LONGEST_COMMAND = 32767,
+    GRACE_MS = 10000,
+    LOOK_MS = 5,
+    STUB_MS = 5000,
+    SHOWN_COMMAND = 2048
+};
 
 /* ---- judging ---- */
 
@@ -218,11 +224,11 @@ static bool refused(struct request *r, const struct program *p, bool *stub)
     return real.failed || guard_refuses(r, p, buf_str(&real));
 }
 
-static struct str text_of(struct request *r, const void *units, size_t bytes)
+static struct str text_of(struct arena *arena, const void *units, size_t bytes)
 {
     auto_buf struct buf out = {0};
     utf_from16(&out, units, bytes / 2);
-    return out.failed ? STR_NONE : arena_copy(&r->arena, buf_str(&out));
+    return out.failed ? STR_NONE : arena_copy(arena, buf_str(&out));
 }
 
 /* The final path of an image; one that cannot be opened is judged by its spelling. */
@@ -249,7 +255,8 @@ void process_start(struct request *r)
         request_answer(r, STATUS_OBJECT_NAME_INVALID);
         return;
     }
-    struct program p = {image_path(r, &path), text_of(r, r->wire.text[1].p, r->wire.text[1].n)};
+    struct program p = {image_path(r, &path),
+                        text_of(&r->arena, r->wire.text[1].p, r->wire.text[1].n)};
     if (r->wire.numbers[0] & WIRE_OTHER_PARENT) {
         request_deny_text(r, AUDIT_PROCESS_START, p.path,
                           str_of(policy_rule_id(RULE_PROCESS_PARENT)),
@@ -274,7 +281,8 @@ void process_start(struct request *r)
 
 /* ---- the new process as it is ---- */
 
-bool process_command(struct request *r, HANDLE process, struct str *out)
+/* The command line of a process; false if it cannot be read. */
+static bool read_command(HANDLE process, struct arena *arena, struct str *out)
 {
     PROCESS_BASIC_INFORMATION basic;
     PEB peb;
@@ -287,12 +295,34 @@ bool process_command(struct request *r, HANDLE process, struct str *out)
         parameters.CommandLine.Length > 2 * LONGEST_COMMAND)
         return false;
     size_t size = parameters.CommandLine.Length & ~1u;
-    void *text = arena_alloc(&r->arena, size + 2);
+    void *text = arena_alloc(arena, size + 2);
     if (!text || !ReadProcessMemory(process, parameters.CommandLine.Buffer, text, size, &n) ||
         n != size)
         return false;
-    *out = text_of(r, text, size);
+    *out = text_of(arena, text, size);
     return out->p != NULL;
+}
+
+void process_show_command(HANDLE process, struct buf *out)
+{
+    auto_arena struct arena arena = {0};
+    struct str command;
+    if (read_command(process, &arena, &command))
+        audit_mask(out, str_cut(command, SHOWN_COMMAND));
+}
+
+bool process_names(struct broker *b, DWORD pid, struct buf *image, struct buf *cmdline)
+{
+    bool found = false;
+    EnterCriticalSection(&b->lock);
+    for (const struct client *c = b->clients; c && !found; c = c->next)
+        if (c->pid == pid) {
+            found = true;
+            buf_add(image, c->image);
+            process_show_command(c->process, cmdline);
+        }
+    LeaveCriticalSection(&b->lock);
+    return found;
 }
 
 static bool read_image(struct request *r, HANDLE process, struct str *out)
@@ -301,7 +331,7 @@ static bool read_image(struct request *r, HANDLE process, struct str *out)
     DWORD n = 1024;
     if (!QueryFullProcessImageNameW(process, 0, text, &n))
         return false;
-    *out = text_of(r, text, 2 * n);
+    *out = text_of(&r->arena, text, 2 * n);
     return out->p != NULL;
 }
 
@@ -329,7 +359,8 @@ static void bring_agent(struct request *r)
         request_answer(r, STATUS_ACCESS_DENIED);
         return;
     }
-    bool stub, good = read_image(r, process, &p.path) && process_command(r, process, &p.cmdline);
+    bool stub,
+        good = read_image(r, process, &p.path) && read_command(process, &r->arena, &p.cmdline);
     r->silent = true;
     if (good && b->asks) /* spelled as it was asked about */
         p.path = image_path(r, &(struct path){.class = PATH_FILE, .text = p.path, .base = p.path});

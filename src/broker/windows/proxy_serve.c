@@ -67,16 +67,19 @@ static bool load_sockets(void)
 struct link {
     struct proxy_server *server;
     SOCKET client, peer;
+    uint16_t port; /* on the client's side */
     bool used;
 };
 
+/* Who connected: pid, image and cmdline of the subject. */
+struct caller {
+    struct ask_subject subject;
+    struct buf image, cmdline;
+};
+
 struct proxy_server {
-    const struct policy *policy;
+    struct broker *broker; /* its lock is for events and links */
     char secret[PROXY_SECRET + 1];
-    void (*event)(void *context, const struct audit_event *event);
-    void *context;
-    uint64_t (*now)(void);
-    CRITICAL_SECTION *lock;
     struct desk *desk; /* NULL: nobody is asked */
     SOCKET listener;
     uint16_t port;
@@ -151,17 +154,21 @@ static SOCKET dial(const struct policy *policy, const struct policy_peer *peer, 
 }
 
 /* unreached: why a host that is allowed could not be reached; empty: it was, or it is not allowed. */
-static void report(struct proxy_server *s, struct str target, const struct policy_peer *peer,
-                   const struct policy_answer *answer, struct str unreached, struct buf *why)
+static void report(struct proxy_server *s, const struct ask_subject *caller, struct str target,
+                   const struct policy_peer *peer, const struct policy_answer *answer,
+                   struct str unreached, struct buf *why)
 {
+    struct broker *b = s->broker;
     auto_buf struct buf fix = {0};
     bool allowed = answer->verdict == CORDON_ALLOW;
-    EnterCriticalSection(s->lock);
+    EnterCriticalSection(&s->broker->lock);
     if (!s->closed) {
-        policy_net_explain(s->policy, peer, answer, why, &fix);
-        s->event(s->context, &(struct audit_event){.type = allowed ? AUDIT_ALLOW : AUDIT_DENY,
+        policy_net_explain(b->policy, peer, answer, why, &fix);
+        b->event(b->context, &(struct audit_event){.type = allowed ? AUDIT_ALLOW : AUDIT_DENY,
                                                    .op = AUDIT_NET_CONNECT,
-                                                   .time = s->now(),
+                                                   .time = b->now(),
+                                                   .pid = caller->pid,
+                                                   .image = caller->image,
                                                    .target = target,
                                                    .verdict = answer->verdict,
                                                    .rule = str_of(policy_rule_id(answer->rule)),
@@ -169,7 +176,7 @@ static void report(struct proxy_server *s, struct str target, const struct polic
                                                    .why = unreached.n ? unreached : buf_str(why),
                                                    .fix = buf_str(&fix)});
     }
-    LeaveCriticalSection(s->lock);
+    LeaveCriticalSection(&s->broker->lock);
 }
 
 static bool has_left(void *context)
@@ -185,27 +192,15 @@ static bool has_left(void *context)
     return n == 0 || (n < 0 && why != WSAETIMEDOUT);
 }
 
-/* True if whoever is asked allows the host. */
-static bool ask(struct link *l, const struct policy_peer *peer, struct str target,
-                const struct policy_answer *answer)
+/* The process that connected; its names are empty if it is unknown. */
+static void find_caller(const struct link *l, struct caller *out)
 {
-    struct proxy_server *s = l->server;
-    auto_buf struct buf why = {0}, fix = {0};
-    if (!s->desk || !ask_can_lift(ASK_CONNECT, answer->rule))
-        return false;
-    EnterCriticalSection(s->lock);
-    if (!s->closed)
-        policy_net_explain(s->policy, peer, answer, &why, &fix);
-    LeaveCriticalSection(s->lock);
-    return desk_ask(s->desk,
-                    &(struct ask_subject){.kind = ASK_CONNECT,
-                                          .op = AUDIT_NET_CONNECT,
-                                          .target = target,
-                                          .host = peer->host,
-                                          .rule = str_of(policy_rule_id(answer->rule)),
-                                          .why = buf_str(&why),
-                                          .fix = buf_str(&fix)},
-                    has_left, l);
+    struct broker *b = l->server->broker;
+    out->subject.pid = network_owner(l->port, l->server->port);
+    if (!process_names(b, out->subject.pid, &out->image, &out->cmdline))
+        out->subject.pid = 0;
+    out->subject.image = buf_str(&out->image);
+    out->subject.cmdline = buf_str(&out->cmdline);
 }
 
 static void reach(struct link *l, struct proxy *p)
@@ -214,15 +209,18 @@ static void reach(struct link *l, struct proxy *p)
     struct policy_peer peer = {.host = str_of(p->host), .port = p->port};
     struct policy_answer answer = {0};
     auto_buf struct buf target = {0}, why = {0}, message = {0};
+    struct caller caller = {0};
     bool any = false, may = false;
     char address[ADDRESS] = "";
     SOCKET out = INVALID_SOCKET;
     buf_fmt(&target, strchr(p->host, ':') ? "[%s]:%u" : "%s:%u", p->host, p->port);
-    policy_net_decide(s->policy, &peer, &answer);
-    if (answer.verdict != CORDON_ALLOW && ask(l, &peer, buf_str(&target), &answer))
+    find_caller(l, &caller);
+    policy_net_decide(s->broker->policy, &peer, &answer);
+    if (answer.verdict != CORDON_ALLOW &&
+        desk_ask_host(s->desk, &caller.subject, &peer, buf_str(&target), &answer, has_left, l))
         answer.verdict = CORDON_ALLOW;
     if (answer.verdict == CORDON_ALLOW) {
-        out = dial(s->policy, &peer, &any, &may, address);
+        out = dial(s->broker->policy, &peer, &any, &may, address);
         if (any && !may) {
             answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_NET_PRIVATE};
             peer.found = str_of(address);
@@ -230,7 +228,9 @@ static void reach(struct link *l, struct proxy *p)
     }
     struct str failed = any ? STR("the host does not answer") : STR("host not found");
     bool lost = answer.verdict == CORDON_ALLOW && out == INVALID_SOCKET;
-    report(s, buf_str(&target), &peer, &answer, lost ? failed : STR_NONE, &why);
+    report(s, &caller.subject, buf_str(&target), &peer, &answer, lost ? failed : STR_NONE, &why);
+    buf_free(&caller.image);
+    buf_free(&caller.cmdline);
     if (answer.verdict != CORDON_ALLOW) {
         buf_fmt(&message, "cordon: sandbox denied: connect %s (rule %s); %s", buf_cstr(&target),
                 policy_rule_id(answer.rule), buf_cstr(&why));
@@ -239,13 +239,13 @@ static void reach(struct link *l, struct proxy *p)
     }
     buf_fmt(&message, "cordon: %s: %.*s", buf_cstr(&target), STR_ARG(failed));
     proxy_answer(p, out == INVALID_SOCKET ? PROXY_UNREACHABLE : PROXY_CONNECTED, buf_str(&message));
-    EnterCriticalSection(s->lock);
+    EnterCriticalSection(&s->broker->lock);
     if (s->closed && out != INVALID_SOCKET) {
         net.close(out);
         out = INVALID_SOCKET;
     }
     l->peer = out;
-    LeaveCriticalSection(s->lock);
+    LeaveCriticalSection(&s->broker->lock);
 }
 
 static void copy(SOCKET from, SOCKET to)
@@ -303,26 +303,26 @@ static DWORD WINAPI serve_client(void *context)
     if (p)
         converse(l, p);
     free(p);
-    EnterCriticalSection(s->lock);
+    EnterCriticalSection(&s->broker->lock);
     net.close(l->client);
     if (l->peer != INVALID_SOCKET)
         net.close(l->peer);
     l->used = false;
-    LeaveCriticalSection(s->lock);
+    LeaveCriticalSection(&s->broker->lock);
     InterlockedDecrement(&s->clients);
     return 0;
 }
 
-static struct link *take_link(struct proxy_server *s, SOCKET client)
+static struct link *take_link(struct proxy_server *s, SOCKET client, uint16_t port)
 {
     struct link *found = NULL;
-    EnterCriticalSection(s->lock);
+    EnterCriticalSection(&s->broker->lock);
     for (size_t i = 0; i < MOST_CLIENTS && !found && !s->closed; i++)
         if (!s->links[i].used)
             found = &s->links[i];
     if (found)
-        *found = (struct link){s, client, INVALID_SOCKET, true};
-    LeaveCriticalSection(s->lock);
+        *found = (struct link){s, client, INVALID_SOCKET, port, true};
+    LeaveCriticalSection(&s->broker->lock);
     return found;
 }
 
@@ -330,8 +330,12 @@ static DWORD WINAPI serve(void *context)
 {
     struct proxy_server *s = context;
     SOCKET client;
-    while ((client = net.accept(s->listener, NULL, NULL)) != INVALID_SOCKET) {
-        struct link *l = take_link(s, client);
+    struct sockaddr_in from = {0};
+    int length = sizeof from;
+    while ((client = net.accept(s->listener, (struct sockaddr *)&from, &length)) !=
+           INVALID_SOCKET) {
+        struct link *l = take_link(s, client, network_port(from.sin_port));
+        length = sizeof from;
         InterlockedIncrement(&s->clients);
         HANDLE thread =
             l ? CreateThread(NULL, STACK, serve_client, l, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL)
@@ -348,10 +352,7 @@ static DWORD WINAPI serve(void *context)
     return 0;
 }
 
-struct proxy_server *proxy_open(const struct policy *policy, struct str secret,
-                                void (*event)(void *context, const struct audit_event *event),
-                                void *context, uint64_t (*now)(void), CRITICAL_SECTION *lock,
-                                struct desk *desk)
+struct proxy_server *proxy_open(struct broker *broker, struct str secret, struct desk *desk)
 {
     struct sockaddr_in here = {.sin_family = AF_INET};
     unsigned char loopback[4] = {127, 0, 0, 1};
@@ -360,11 +361,7 @@ struct proxy_server *proxy_open(const struct policy *policy, struct str secret,
     if (!s)
         return NULL;
     memcpy(&here.sin_addr, loopback, sizeof loopback);
-    s->policy = policy;
-    s->event = event;
-    s->context = context;
-    s->now = now;
-    s->lock = lock;
+    s->broker = broker;
     s->desk = desk;
     snprintf(s->secret, sizeof s->secret, "%.*s", STR_ARG(secret));
     s->listener = net.socket(AF_INET, SOCK_STREAM, 0);
@@ -372,7 +369,7 @@ struct proxy_server *proxy_open(const struct policy *policy, struct str secret,
         net.bind(s->listener, (struct sockaddr *)&here, length) == 0 &&
         net.listen(s->listener, 128) == 0 &&
         net.name(s->listener, (struct sockaddr *)&here, &length) == 0) {
-        s->port = (uint16_t)(here.sin_port << 8 | here.sin_port >> 8);
+        s->port = network_port(here.sin_port);
         s->thread = CreateThread(NULL, STACK, serve, s, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
     }
     if (s->thread)
@@ -392,7 +389,7 @@ void proxy_close(struct proxy_server *s)
 {
     if (!s)
         return;
-    EnterCriticalSection(s->lock);
+    EnterCriticalSection(&s->broker->lock);
     s->closed = true;
     for (size_t i = 0; i < MOST_CLIENTS; i++)
         if (s->links[i].used) {
@@ -400,7 +397,7 @@ void proxy_close(struct proxy_server *s)
             if (s->links[i].peer != INVALID_SOCKET)
                 net.shutdown(s->links[i].peer, SD_BOTH);
         }
-    LeaveCriticalSection(s->lock);
+    LeaveCriticalSection(&s->broker->lock);
     net.close(s->listener);
     WaitForSingleObject(s->thread, 2000);
     for (int i = 0; s->clients > 0 && i < 200; i++)

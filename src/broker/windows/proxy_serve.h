@@ -3,21 +3,14 @@
 #ifndef CORDON_BROKER_WINDOWS_PROXY_SERVE_H
 #define CORDON_BROKER_WINDOWS_PROXY_SERVE_H
 
-#include <windows.h>
-
-#include "audit/event.h"
-#include "base/buf.h"
 #include "broker/desk.h"
-#include "policy/rules.h"
+#include "broker/windows/broker.h"
 
 struct proxy_server;
 
 /* Listens on 127.0.0.1 with the caller's secret and starts serving; NULL if it cannot. Events come
-   from any thread, under lock. desk, which outlives it, may be NULL: nobody is asked. */
-struct proxy_server *proxy_open(const struct policy *policy, struct str secret,
-                                void (*event)(void *context, const struct audit_event *event),
-                                void *context, uint64_t (*now)(void), CRITICAL_SECTION *lock,
-                                struct desk *desk);
+   from any thread, under the broker's lock. desk, which outlives it, may be NULL: nobody is asked. */
+struct proxy_server *proxy_open(struct broker *broker, struct str secret, struct desk *desk);
 
 uint16_t proxy_port(const struct proxy_server *s);
 

@@ -33,6 +33,26 @@ static void report_lost(struct request *r, struct str path, const char *reason)
                                            .notable = true});
 }
 
+/*
+ * The journal answered -EALREADY: true if it is to be asked again, from the start, because the lock was
+ * released. A long copy is made by the first worker that needs it; others on that file look again until
+ * it is there.
+ */
+static bool await_copy(struct broker *b, int rc)
+{
+    enum { LOOK_MS = 20 };
+    if (rc != -EALREADY)
+        return false;
+    struct keep_copying *copy = keep_next_copy(b->undo);
+    LeaveCriticalSection(&b->undo_lock);
+    if (copy)
+        keep_make_copy(copy);
+    else
+        Sleep(LOOK_MS);
+    EnterCriticalSection(&b->undo_lock);
+    return true;
+}
+
 /* Under the undo lock. True if the change may be made; otherwise it has been answered, and the lock
    is released. */
 static bool answer(struct request *r, struct str path, int rc)
@@ -137,8 +157,13 @@ bool record_write(struct request *r, HANDLE file, struct str path)
     if (!is_covered(r, path))
         return true;
     EnterCriticalSection(&r->broker->undo_lock);
-    int rc = tell_open(r, file, path, &told);
-    bool good = answer(r, path, rc ? rc : keep_write(r->broker->undo, &told.place));
+    int rc;
+    do {
+        rc = tell_open(r, file, path, &told);
+        if (rc == 0)
+            rc = keep_write(r->broker->undo, &told.place);
+    } while (await_copy(r->broker, rc));
+    bool good = answer(r, path, rc);
     if (good)
         LeaveCriticalSection(&r->broker->undo_lock);
     return good;
@@ -150,8 +175,13 @@ bool record_attributes(struct request *r, HANDLE file, struct str path)
     if (!is_covered(r, path))
         return true;
     EnterCriticalSection(&r->broker->undo_lock);
-    int rc = tell_open(r, file, path, &told);
-    bool good = answer(r, path, rc ? rc : keep_attributes(r->broker->undo, &told.place));
+    int rc;
+    do {
+        rc = tell_open(r, file, path, &told);
+        if (rc == 0)
+            rc = keep_attributes(r->broker->undo, &told.place);
+    } while (await_copy(r->broker, rc));
+    bool good = answer(r, path, rc);
     if (good)
         LeaveCriticalSection(&r->broker->undo_lock);
     return good;
@@ -175,20 +205,22 @@ bool record_remove(struct request *r, HANDLE file, struct str path)
     if (!r->broker->undo)
         return true;
     EnterCriticalSection(&r->broker->undo_lock);
-    int rc = is_covered(r, path) ? tell_own_name(r, file, path, &told) : 0;
-    if (rc == 0 && told.place.path)
-        rc = keep_remove(r->broker->undo, &told.place);
+    int rc;
+    do {
+        told_close(&told);
+        rc = is_covered(r, path) ? tell_own_name(r, file, path, &told) : 0;
+        if (rc == 0 && told.place.path)
+            rc = keep_remove(r->broker->undo, &told.place);
+    } while (await_copy(r->broker, rc));
     return answer(r, path, rc);
 }
 
-bool record_rename(struct request *r, HANDLE file, struct str path, const struct place *to,
-                   bool link)
+/* One attempt, under the lock. */
+static int try_rename(struct request *r, HANDLE file, struct str path, const struct place *to,
+                      bool link)
 {
     auto_told struct told first = {0}, second = {0};
     struct broker *b = r->broker;
-    if (!b->undo)
-        return true;
-    EnterCriticalSection(&b->undo_lock);
     int rc = tell_own_name(r, file, path, &first);
     if (rc == 0)
         rc = tell_name(r, to, &second);
@@ -206,6 +238,20 @@ bool record_rename(struct request *r, HANDLE file, struct str path, const struct
     if (rc == 0)
         rc = link ? keep_link(b->undo, &first.place, &second.place)
                   : keep_rename(b->undo, &first.place, &second.place, false);
+    return rc;
+}
+
+bool record_rename(struct request *r, HANDLE file, struct str path, const struct place *to,
+                   bool link)
+{
+    struct broker *b = r->broker;
+    int rc;
+    if (!b->undo)
+        return true;
+    EnterCriticalSection(&b->undo_lock);
+    do
+        rc = try_rename(r, file, path, to, link);
+    while (await_copy(b, rc));
     return answer(r, path, rc);
 }
 
@@ -227,9 +273,13 @@ bool record_replace(struct request *r, HANDLE file, struct str path, uint32_t ty
     if (!b->undo)
         return true;
     EnterCriticalSection(&b->undo_lock);
-    int rc = is_covered(r, path) ? tell_own_name(r, file, path, &told) : 0;
-    if (rc == 0 && told.place.path)
-        rc = keep_remove(b->undo, &told.place);
+    int rc;
+    do {
+        told_close(&told);
+        rc = is_covered(r, path) ? tell_own_name(r, file, path, &told) : 0;
+        if (rc == 0 && told.place.path)
+            rc = keep_remove(b->undo, &told.place);
+    } while (await_copy(b, rc));
     if (rc == 0 && told.place.path) {
         keep_after(b->undo, 0, NULL);
         rc = keep_create(b->undo, &told.place, type);

@@ -6,6 +6,7 @@
 #include "base/utf.h"
 #include "broker/windows/ask.h"
 #include "launch/windows/wide.h"
+#include "undo/keep.h"
 
 enum { WORKER_WAIT_MS = 1000 };
 
@@ -229,6 +230,11 @@ bool broker_stop(struct broker *b)
     uint64_t begin = GetTickCount64();
     b->stopping = true;
     PostQueuedCompletionStatus(b->port, 0, 0, NULL);
+    if (b->undo) {
+        EnterCriticalSection(&b->undo_lock);
+        keep_stop_copies(b->undo);
+        LeaveCriticalSection(&b->undo_lock);
+    }
     if (b->asks)
         bell_ring(broker_ask_desk(b)->answered);
     /* The tree is dead: each worker notices that at once, or when a file is kept. */

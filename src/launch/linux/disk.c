@@ -2,6 +2,7 @@
 /* The file system and environment on Linux. */
 #include "launch/disk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -163,6 +164,28 @@ bool disk_is_file(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool disk_there(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+void disk_children(struct arena *arena, struct str path, size_t most,
+                   void (*each)(void *context, struct str name), void *context)
+{
+    struct str copy = arena_copy(arena, path);
+    DIR *names = copy.p ? opendir(copy.p) : NULL;
+    if (!names)
+        return;
+    for (struct dirent *entry; most && (entry = readdir(names));) {
+        most--;
+        if (entry->d_type != DT_REG && strcmp(entry->d_name, ".") != 0 &&
+            strcmp(entry->d_name, "..") != 0)
+            each(context, str_of(entry->d_name));
+    }
+    closedir(names);
 }
 
 int disk_read(struct str path, size_t limit, struct buf *out)

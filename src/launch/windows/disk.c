@@ -187,6 +187,36 @@ bool disk_is_file(const char *path)
     return attributes != INVALID_FILE_ATTRIBUTES && !(attributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
+bool disk_there(const char *path)
+{
+    auto_arena struct arena arena = {0};
+    wchar_t *text = wide_of(&arena, str_of(path));
+    return text && GetFileAttributesW(text) != INVALID_FILE_ATTRIBUTES;
+}
+
+void disk_children(struct arena *arena, struct str path, size_t most,
+                   void (*each)(void *context, struct str name), void *context)
+{
+    auto_buf struct buf pattern = {0};
+    WIN32_FIND_DATAW found;
+    buf_fmt(&pattern, "%.*s\\*", STR_ARG(path));
+    wchar_t *text = pattern.failed ? NULL : wide_of(arena, buf_str(&pattern));
+    HANDLE find = text ? FindFirstFileExW(text, FindExInfoBasic, &found, FindExSearchNameMatch,
+                                          NULL, FIND_FIRST_EX_LARGE_FETCH)
+                       : INVALID_HANDLE_VALUE;
+    for (bool more = find != INVALID_HANDLE_VALUE; more && most;
+         more = FindNextFileW(find, &found)) {
+        most--;
+        if (!(found.dwFileAttributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT)))
+            continue;
+        struct str name = wide_narrow(arena, found.cFileName, wcslen(found.cFileName));
+        if (!str_eq(name, STR(".")) && !str_eq(name, STR("..")))
+            each(context, name);
+    }
+    if (find != INVALID_HANDLE_VALUE)
+        FindClose(find);
+}
+
 int disk_read(struct str path, size_t limit, struct buf *out)
 {
     auto_arena struct arena arena = {0};

@@ -66,13 +66,8 @@ static void read_some(struct asker *a)
         asking_take(&a->asking, (struct str){piece, (size_t)n});
 }
 
-static void *serve(void *context)
+static void serve_lines(struct asker *a)
 {
-    struct asker *a = context;
-    if (a->terminal) {
-        terminal_serve(a->terminal, a->asking.desk, a->stop);
-        return NULL;
-    }
     for (;;) {
         bool goes_on;
         int timeout = asking_look(&a->asking, &goes_on);
@@ -83,10 +78,8 @@ static void *serve(void *context)
                                  {(int)a->asking.desk->asked, POLLIN, 0},
                                  {a->in, POLLIN, 0},
                                  {a->out, (short)(pending ? POLLOUT : 0), 0}};
-        if (poll(watch, 4, timeout) < 0 && errno != EINTR)
-            return NULL;
-        if (watch[0].revents)
-            return NULL;
+        if ((poll(watch, 4, timeout) < 0 && errno != EINTR) || watch[0].revents)
+            return;
         if (watch[1].revents)
             bell_hush(a->asking.desk->asked);
         if (watch[2].revents)
@@ -96,6 +89,17 @@ static void *serve(void *context)
         else if (a->out >= 0 && (watch[3].revents & (POLLERR | POLLNVAL)))
             give_up(a);
     }
+}
+
+static void *serve(void *context)
+{
+    struct asker *a = context;
+    if (a->terminal)
+        terminal_serve(a->terminal, a->asking.desk, a->stop);
+    else
+        serve_lines(a);
+    desk_close(a->asking.desk); /* nobody answers from now on */
+    return NULL;
 }
 
 static bool is_usable(int fd, int without)

@@ -309,8 +309,8 @@ static int serve(struct run *run, struct spawn *s, const struct spawn_plan *plan
    it. */
 static const char *granted_folder(struct arena *arena, const struct policy_settings *s)
 {
-    const struct policy_list *const lists[] = {&s->deny_write, &s->deny_read, &s->self, &s->roots,
-                                               &s->git_dirs};
+    const struct policy_list *const lists[] = {&s->deny_write, &s->deny_read, &s->self,
+                                               &s->roots,      &s->git_dirs,  &s->git_obeys};
     switch (s->temp) {
     case POLICY_TEMP_PRIVATE: break;
     case POLICY_TEMP_SHARED:
@@ -416,16 +416,12 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
     return rc;
 }
 
-/* npm, pip and uv can work from their caches. With these settings they try a missing package once,
+/* npm and pip can work from their caches. With these settings they try a missing package once,
    and do not look for new versions of themselves, which would look like the reason of every failure;
    the refused lookup is recorded, so both their message and Cordon's are right. */
 static const char *const once[] = {"npm_config_prefer_offline=true",
-                                   "npm_config_fetch_retries=0",
                                    "npm_config_update_notifier=false",
-                                   "PIP_RETRIES=0",
-                                   "PIP_DISABLE_PIP_VERSION_CHECK=1",
-                                   "UV_HTTP_RETRIES=0",
-                                   NULL};
+                                   "PIP_DISABLE_PIP_VERSION_CHECK=1", NULL};
 
 /* For root the files' modes close nothing. */
 static void hide_journals(struct arena *arena, struct secrets *secrets)

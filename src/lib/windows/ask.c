@@ -101,6 +101,7 @@ static DWORD WINAPI serve(void *context)
                        a->writing.hEvent};
     if (a->terminal) {
         terminal_serve(a->terminal, a->asking.desk, a->stop);
+        desk_close(a->asking.desk); /* nobody answers from now on */
         return 0;
     }
     if (a->pipe && !begin_reading(a))
@@ -121,7 +122,7 @@ static DWORD WINAPI serve(void *context)
             if (!finish_writing(a))
                 give_up(a);
             break;
-        default: return 0;
+        default: desk_close(a->asking.desk); return 0;
         }
     }
 }

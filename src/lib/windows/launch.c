@@ -66,8 +66,7 @@ static int open_way_out(struct run *run, struct launch *l, struct launch_failure
             return launch_fail_words(f, "cannot read random bytes");
         for (size_t i = 0; i < sizeof random; i++)
             snprintf(secret + 2 * i, 3, "%02x", random[i]);
-        l->proxy = proxy_open(b->policy, str_of(secret), b->event, run, machine_now_ms, &b->lock,
-                              asker_desk(l->asker));
+        l->proxy = proxy_open(b, str_of(secret), asker_desk(l->asker));
         if (!l->proxy)
             return launch_fail(f, "cannot open the filtering proxy's socket");
         b->way_port = proxy_port(l->proxy);

@@ -246,80 +246,87 @@ static bool lies_on_unix_drive(const struct cordon_policy *p)
 /* Where a lookup is not seen, tools are told instead of let try. */
 static const char *const told[] = {"npm_config_offline=true", "PIP_NO_INDEX=1", NULL};
 
-int system_run(struct run *run)
+/* Machines and folders on which nothing is started. */
+static int refuse_place(struct run *run)
 {
-    auto_arena struct arena arena = {0};
-    auto_buf struct buf error = {0};
-    struct cordon_policy *p = run->policy;
-    const struct run_options *o = run->options;
-    struct launch_failure failure = {{0}};
+    if (lies_on_unix_drive(run->policy))
+        return api_fail(
+            run->policy, CORDON_E_REFUSED,
+            "Wine's drive Z: is the Unix file system, which is closed; run from a folder "
+            "on C:, or use the native cordon");
+    if (token_is_elevated() && !run->options->allow_elevated && !wine_is_always_elevated())
+        return api_fail(run->policy, CORDON_E_REFUSED,
+                        "this console is elevated, and the command would be too; use one that is "
+                        "not, or --allow-elevated");
+    return 0;
+}
+
+/* A command that was judged by its words, and the program that it names. */
+struct command {
+    struct arena *arena;
+    struct str *argv;
     struct lookup found;
-    struct str path = STR_NONE, extensions = STR_NONE;
-    wchar_t *block = NULL, *cwd = wide_of(&arena, p->settings.cwd);
-    struct environment_plan variables = {.inherited = block_read(&arena),
+};
+
+static struct guard_question question_of(const struct run *run, const struct command *c)
+{
+    return (struct guard_question){.argv = c->argv, .argc = run->options->argc};
+}
+
+/* Starts it with the launch that is prepared, and waits for its end. */
+static int start_command(struct run *run, struct launch_plan *plan, struct launch *launch,
+                         const struct command *c, struct launch_failure *failure)
+{
+    const struct run_options *o = run->options;
+    const struct policy_settings *s = policy_settings_of(run->policy->policy);
+    wchar_t *block = NULL, *cwd = wide_of(c->arena, run->policy->settings.cwd);
+    HANDLE process;
+    struct environment_plan variables = {.inherited = block_read(c->arena),
                                          .unset = o->unset,
                                          .unset_count = o->unset_count,
                                          .ignore_case = true,
                                          .offline = told,
                                          .set = o->set,
-                                         .set_count = o->set_count};
-    struct str *argv = ARENA_ARRAY(&arena, o->argc, struct str);
-    if (!variables.inherited || !argv || !cwd)
-        return api_fail(p, CORDON_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < o->argc; i++)
-        argv[i] = str_of(o->argv[i]);
-    if (!run_guard(run, &(struct guard_question){.argv = argv, .argc = o->argc}))
-        return 0;
-    disk_variable(&arena, STR("PATH"), &path);
-    disk_variable(&arena, STR("PATHEXT"), &extensions);
-    int rc = lookup_program(&arena, o->argv, o->argc, str_of(o->raw), p->settings.cwd, path.p,
-                            extensions.p, &found, &error);
-    if (rc == CORDON_E_NOTFOUND)
-        return run_not_found(run, o->argv[0]);
-    if (rc)
-        return api_fail(p, rc, buf_cstr(&error));
-    if (!(o->ask || o->ask_pipe || o->ask_terminal) && tool_refused(run, &arena, &found))
-        return 0;
-    if (lies_on_unix_drive(p))
-        return api_fail(
-            p, CORDON_E_REFUSED,
-            "Wine's drive Z: is the Unix file system, which is closed; run from a folder "
-            "on C:, or use the native cordon");
-    if (token_is_elevated() && !o->allow_elevated && !wine_is_always_elevated())
-        return api_fail(p, CORDON_E_REFUSED,
-                        "this console is elevated, and the command would be too; use one that is "
-                        "not, or --allow-elevated");
-    HANDLE process;
-    auto_launch struct launch *launch = calloc(1, sizeof *launch);
-    if (!launch)
-        return api_fail(p, CORDON_E_NOMEM, "out of memory");
-    struct launch_plan plan = {
-        .run = run, .event = run_event, .rung = ladder_of(run), .asks = true};
-    bool confined = policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS;
-    if (o->undo && (rc = run_undo_begin(run, confined, false, &arena, &plan.undo)))
-        return rc;
-    if (confined)
-        stubs_make(&launch->stubs, &arena, p->policy);
-    rc = launch_prepare(&plan, launch, &failure);
+                                         .set_count = o->set_count,
+                                         .proxy = launch->proxy_url[0] ? launch->proxy_url : NULL};
+    struct guard_question question = question_of(run, c);
     /* In the path, a stub would answer in place of whoever is asked. */
     if (!launch->asker)
         variables.stubs = launch->stubs.folder;
-    launch_name_stub(launch);
-    bool refused = rc == 0 && launch->asker &&
-                   first_refused(run, launch->asker, &arena, &found,
-                                 &(struct guard_question){.argv = argv, .argc = o->argc});
-    variables.proxy = launch->proxy_url[0] ? launch->proxy_url : NULL;
+    else if (first_refused(run, launch->asker, c->arena, &c->found, &question))
+        return 0;
     const char *const *environment =
-        environment_make(&arena, policy_settings_of(p->policy), &variables);
-    if (rc == 0 && (!environment || block_make(&arena, environment, &block)))
-        rc = launch_fail_words(&failure, "cannot make the environment: out of memory");
-    if (rc == 0 && !refused)
-        rc = launch_start(&plan, launch, &found, block, cwd, &process, &failure);
-    if (rc == 0 && !refused) {
-        stdio_started(&launch->stdio);
-        wait_for(run, launch, process);
-        CloseHandle(process);
-    }
+        variables.inherited ? environment_make(c->arena, s, &variables) : NULL;
+    if (!cwd || !environment || block_make(c->arena, environment, &block))
+        return launch_fail_words(failure, "cannot make the environment: out of memory");
+    int rc = launch_start(plan, launch, &c->found, block, cwd, &process, failure);
+    if (rc)
+        return rc;
+    stdio_started(&launch->stdio);
+    wait_for(run, launch, process);
+    CloseHandle(process);
+    return 0;
+}
+
+static int run_command(struct run *run, const struct command *c)
+{
+    struct cordon_policy *p = run->policy;
+    struct launch_failure failure = {{0}};
+    struct launch_plan plan = {
+        .run = run, .event = run_event, .rung = ladder_of(run), .asks = true};
+    bool confined = policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS;
+    auto_launch struct launch *launch = calloc(1, sizeof *launch);
+    if (!launch)
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
+    int rc = run->options->undo ? run_undo_begin(run, confined, false, c->arena, &plan.undo) : 0;
+    if (rc)
+        return rc;
+    if (confined)
+        stubs_make(&launch->stubs, c->arena, p->policy);
+    rc = launch_prepare(&plan, launch, &failure);
+    launch_name_stub(launch);
+    if (rc == 0)
+        rc = start_command(run, &plan, launch, c, &failure);
     bool in_job = launch->in_job;
     bool settled = launch_close(launch);
     if (settled)
@@ -336,4 +343,33 @@ int system_run(struct run *run)
     if (in_job)
         run->result->lost = "the job's window limits (Cordon runs inside a job)";
     return 0;
+}
+
+int system_run(struct run *run)
+{
+    auto_arena struct arena arena = {0};
+    auto_buf struct buf error = {0};
+    struct cordon_policy *p = run->policy;
+    const struct run_options *o = run->options;
+    struct str path = STR_NONE, extensions = STR_NONE;
+    struct command c = {.arena = &arena, .argv = ARENA_ARRAY(&arena, o->argc, struct str)};
+    if (!c.argv)
+        return api_fail(p, CORDON_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < o->argc; i++)
+        c.argv[i] = str_of(o->argv[i]);
+    struct guard_question question = question_of(run, &c);
+    if (!run_guard(run, &question))
+        return 0;
+    disk_variable(&arena, STR("PATH"), &path);
+    disk_variable(&arena, STR("PATHEXT"), &extensions);
+    int rc = lookup_program(&arena, o->argv, o->argc, str_of(o->raw), p->settings.cwd, path.p,
+                            extensions.p, &c.found, &error);
+    if (rc == CORDON_E_NOTFOUND)
+        return run_not_found(run, o->argv[0]);
+    if (rc)
+        return api_fail(p, rc, buf_cstr(&error));
+    if (!(o->ask || o->ask_pipe || o->ask_terminal) && tool_refused(run, &arena, &c.found))
+        return 0;
+    rc = refuse_place(run);
+    return rc ? rc : run_command(run, &c);
 }

@@ -46,7 +46,7 @@ void fs_close(fs_file file)
 
 fs_file fs_duplicate(fs_file file)
 {
-    return opened(dup((int)file));
+    return opened(fcntl((int)file, F_DUPFD_CLOEXEC, 0));
 }
 
 static struct undo_time time_of(struct timespec t)
@@ -138,6 +138,26 @@ static fs_file open_kept(int in, const char *name)
     return file;
 }
 
+/* A mode that stops its owner is changed until the file is open. */
+static fs_file open_to_change(int in, const char *name)
+{
+    char own[64];
+    struct stat st;
+    int how = O_RDWR | O_NONBLOCK | O_CLOEXEC;
+    int fd = openat(in, name, how | O_NOFOLLOW);
+    if (fd >= 0 || errno != EACCES)
+        return opened(fd);
+    int object = openat(in, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    snprintf(own, sizeof own, "/proc/self/fd/%d", object);
+    if (object >= 0 && fstat(object, &st) == 0 && S_ISREG(st.st_mode) &&
+        chmod(own, (st.st_mode & 07777) | 0600) == 0) {
+        fd = open(own, how);
+        chmod(own, st.st_mode & 07777);
+    }
+    fs_close(object);
+    return fd < 0 ? -EACCES : fd;
+}
+
 fs_file fs_open_file(fs_file in, const char *name, enum fs_open how)
 {
     int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -145,12 +165,8 @@ fs_file fs_open_file(fs_file in, const char *name, enum fs_open how)
         return open_to_read((int)in, name);
     if (how == FS_READ_KEPT)
         return open_kept((int)in, name);
-    if (how == FS_CHANGE) {
-        int fd = openat((int)in, name, flags);
-        return opened(fd < 0 && errno == EACCES
-                          ? openat((int)in, name, (flags & ~O_ACCMODE) | O_WRONLY)
-                          : fd);
-    }
+    if (how == FS_CHANGE)
+        return open_to_change((int)in, name);
     mode_t mode = how == FS_CREATE ? 0600 : 0;
     int fd = openat((int)in, name, flags | O_CREAT | O_EXCL, mode);
     if (fd >= 0)
@@ -195,10 +211,13 @@ int fs_truncate(fs_file file, uint64_t size)
 }
 
 /* Takes what lies at this place of the file. */
-static int copy_part(int from, int to, off_t at, off_t end)
+static int copy_part(int from, int to, off_t at, off_t end, const atomic_bool *stop)
 {
+    enum { PIECE = 1 << 23 };
     while (at < end) {
-        size_t want = end - at > 1 << 26 ? 1 << 26 : (size_t)(end - at);
+        size_t want = end - at > PIECE ? PIECE : (size_t)(end - at);
+        if (stop && atomic_load(stop))
+            return -ECANCELED;
         ssize_t n = sendfile(to, from, &at, want);
         if (n < 0 && errno != EINTR && errno != EAGAIN)
             return -errno;
@@ -213,7 +232,7 @@ int fs_clone(fs_file from, fs_file to)
     return result(ioctl((int)to, FICLONE, (int)from));
 }
 
-int fs_copy(fs_file source, fs_file target)
+int fs_copy(fs_file source, fs_file target, const atomic_bool *stop)
 {
     struct stat st;
     int from = (int)source, to = (int)target;
@@ -231,7 +250,7 @@ int fs_copy(fs_file source, fs_file target)
             at = 0; /* not known here: all of it is data */
         if (hole < 0 || lseek(to, at, SEEK_SET) < 0)
             return -errno;
-        int rc = copy_part(from, to, at, hole);
+        int rc = copy_part(from, to, at, hole, stop);
         if (rc)
             return rc;
     }
@@ -357,28 +376,31 @@ void fs_take_attributes(fs_file file, struct buf *out)
     }
 }
 
-static void set_attributes(const char *path, struct str kept)
+static int set_attributes(const char *path, struct str kept)
 {
     char names[4096];
+    int rc = 0;
     ssize_t n = listxattr(path, names, sizeof names);
     for (char *name = names; n > 0 && name < names + n; name += strlen(name) + 1) {
         struct str text = str_of(name);
         /* With the NUL: the whole name. */
         struct str whole = {name, text.n + 1};
-        if (is_kept(text) && str_find(kept, whole, 0) >= kept.n)
-            removexattr(path, name);
+        if (is_kept(text) && str_find(kept, whole, 0) >= kept.n && removexattr(path, name))
+            rc = -errno;
     }
     for (size_t at = 0; at < kept.n;) {
         size_t end = str_find_char(kept, '\0', at), size = 0;
         if (end + 5 > kept.n)
-            return;
+            return -EINVAL;
         for (int i = 0; i < 4; i++)
             size |= (size_t)(unsigned char)kept.p[end + 1 + (size_t)i] << (8 * i);
         if (size > kept.n - end - 5)
-            return;
-        setxattr(path, kept.p + at, kept.p + end + 5, size, 0);
+            return -EINVAL;
+        if (setxattr(path, kept.p + at, kept.p + end + 5, size, 0))
+            rc = -errno;
         at = end + 5 + size;
     }
+    return rc;
 }
 
 static int set_times(fs_file object, struct undo_time accessed, struct undo_time modified)
@@ -410,8 +432,11 @@ int fs_restore_meta(fs_file in, const char *name, const struct undo_record *meta
         fchownat(fd, "", meta->user, meta->group, AT_EMPTY_PATH))
         rc = -errno;
     if (!S_ISLNK(st.st_mode)) {
-        if (attributes)
-            set_attributes(own, meta->attributes);
+        /* Attributes can be changed by those alone who may write to the object. */
+        if (attributes && !(st.st_mode & S_IWUSR))
+            chmod(own, S_ISDIR(st.st_mode) ? 0700 : 0600);
+        int set = attributes ? set_attributes(own, meta->attributes) : 0;
+        rc = rc ? rc : set;
         if (chmod(own, meta->ident.mode & 07777) && rc == 0)
             rc = -errno;
     }

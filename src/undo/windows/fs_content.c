@@ -79,7 +79,7 @@ int fs_clone(fs_file from, fs_file to)
     return rc ? rc : clone(from, to, st.size) ? 0 : -EOPNOTSUPP;
 }
 
-int fs_copy(fs_file from, fs_file to)
+int fs_copy(fs_file from, fs_file to, const atomic_bool *stop)
 {
     struct fs_stat st;
     int rc = fs_stat_of(fs_handle_of(from), &st);
@@ -93,6 +93,8 @@ int fs_copy(fs_file from, fs_file to)
     for (uint64_t at = 0; rc == 0 && n > 0 && at < st.size; at += (uint64_t)n) {
         n = fs_read(from, piece, FS_PIECE, at);
         rc = n < 0 ? (int)n : fs_write(to, piece, (size_t)n, at);
+        if (rc == 0 && stop && atomic_load(stop))
+            rc = -ECANCELED;
     }
     free(piece);
     return rc;

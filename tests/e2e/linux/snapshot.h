@@ -29,12 +29,17 @@ static int snapshot_compare(const void *a, const void *b)
 
 static void snapshot_attributes(struct snapshot *s, const char *path)
 {
-    char names[1024], value[1024];
+    char names[1024], value[1024], *list[64];
     ssize_t n = llistxattr(path, names, sizeof names);
-    for (char *name = names; n > 0 && name < names + n; name += strlen(name) + 1) {
-        ssize_t size = lgetxattr(path, name, value, sizeof value);
-        if (strncmp(name, "user.", 5) == 0 && size >= 0)
-            buf_fmt(&s->text, " %s=%.*s", name, (int)size, value);
+    size_t count = 0;
+    for (char *name = names; n > 0 && name < names + n && count < 64; name += strlen(name) + 1)
+        list[count++] = name;
+    /* The file system lists them in no order. */
+    qsort(list, count, sizeof *list, snapshot_compare);
+    for (size_t i = 0; i < count; i++) {
+        ssize_t size = lgetxattr(path, list[i], value, sizeof value);
+        if (strncmp(list[i], "user.", 5) == 0 && size >= 0)
+            buf_fmt(&s->text, " %s=%.*s", list[i], (int)size, value);
     }
 }
 

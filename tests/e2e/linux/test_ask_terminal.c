@@ -175,6 +175,7 @@ static void test_not_meant(void)
         {"a reply in pieces", {"\x1b]11;rgb:ff", "r", "gb:ff", "o"}, NULL},
         {"a reply in pieces that come late", {"\x1b]l", "*", "o", "*", "\x1b\\"}, NULL},
         {"a mouse", {"\x1b[M", "oor"}, NULL},
+        {"a letter and Enter in a text that is pasted", {"cd x\ro\r"}, "="},
         {"a line for the command", {"-", "r", "oceed\r"}, "=roceed="},
         {"a short line for the command", {"-", "o\r"}, "=o="},
     };
@@ -239,7 +240,10 @@ static void test_hints(void)
     fresh();
     begin(&p, "", "(echo x > ../out/a) 2>&-; echo over");
     asked(&p);
-    press(&p, "xxxxxxxxxx");
+    for (int i = 0; i < 10; i++) {
+        press(&p, "x");
+        usleep(80000);
+    }
     usleep(200000);
     press(&p, "n\r");
     over = sees(&p, "over");

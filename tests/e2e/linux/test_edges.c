@@ -112,6 +112,18 @@ static void test_full_access(void)
           "a.jsonl && grep -q '\"type\":\"end\"' a.jsonl",
           cordon) == 0,
        "full access: the audit is written and says that nothing confines");
+    ok(sh("ws", "'%s' run --mode full-access --net=on -- true", cordon) == 0,
+       "full access: an open network is no contradiction");
+    ok(sh("ws",
+          "echo '{\"denyRead\":[\"s\"],\"network\":{\"mode\":\"off\"}}' > ../p.json; "
+          "'%s' run --policy ../p.json --mode full-access -- true",
+          cordon) == 0,
+       "full access: typed, it sets the limits of a policy file aside");
+    ok(sh("ws",
+          "echo '{\"mode\":\"full-access\",\"denyRead\":[\"s\"]}' > ../p.json; "
+          "'%s' run --policy ../p.json -- true",
+          cordon) == 125,
+       "full access: a policy file that sets limits as well is refused");
     ok(sh("ws", "'%s' run --mode full-access --require-kernel -- true", cordon) == 125,
        "full access contradicts --require-kernel");
     ok(sh("ws", "'%s' run --mode full-access --timeout 1 -- sh -c 'sleep 32 & sleep 32'", cordon) ==

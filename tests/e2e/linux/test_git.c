@@ -67,10 +67,89 @@ static void test_made(void)
           "-c user.email=b commit -q --allow-empty -m first' && git log | grep -q first",
           cordon) == 0,
        "with --git=full one is, with its configuration");
-    sh("ws", "'%s' run --quiet --git=full -- git remote add p /y", cordon);
+    sh("ws", "'%s' run --quiet --git=commit -- git remote add p /y", cordon);
     ok(sh("ws", "! git remote | grep -q p") == 0,
        "the configuration of one that was there is closed");
     ok(sh("ws", "git remote add p /y") == 0, "control: without the sandbox it is not");
+}
+
+/* With --git=full harmless keys can be added to a config, and submodules. */
+static void test_added(void)
+{
+    static const struct {
+        const char *what, *script, *effect;
+        bool works;
+    } added[] = {
+        {"a remote", "git remote add p /y", "git config remote.p.fetch", true},
+        {"a branch that follows another", "git branch -q --track up main",
+         "git config branch.up.merge", true},
+        {"a submodule",
+         "git -c protocol.file.allow=always submodule --quiet add ./cl m; git commit -qm "
+         "m",
+         "git -C m log && git config submodule.m.active && git submodule status | grep -q m && "
+         "test "
+         "$(git -C m config core.filemode) = true",
+         true},
+        {"a worktree of a submodule's own name",
+         "git -c protocol.file.allow=always submodule --quiet add --name a/b ./cl d/m",
+         "git -C d/m log", true},
+        {"another address of a remote", "git remote set-url was /evil",
+         "git config remote.was.url | grep "
+         "evil",
+         false},
+        {"a second address of a remote", "git config --add remote.was.pushurl /evil",
+         "git config remote.was.pushurl", false},
+        {"an alias", "git config alias.x !y", "git config alias.x", false},
+        {"hooks", "git config core.hooksPath h", "git config core.hooksPath", false},
+        {"a helper", "git remote add p ext::x", "git config remote.p.url", false},
+        {"another working tree", "git config core.worktree ../cl", "git config core.worktree",
+         false},
+        {"a hook of a submodule",
+         "mkdir -p .git/modules/n/hooks; echo x > .git/modules/n/hooks/pre-commit",
+         "test -e .git/modules/n/hooks/pre-commit", false},
+        {"a sample that becomes one",
+         "mkdir -p .git/modules/n/hooks; echo x > .git/modules/n/hooks/a.sample; mv "
+         ".git/modules/n/hooks/a.sample .git/modules/n/hooks/pre-commit",
+         "test -e .git/modules/n/hooks/pre-commit", false},
+        {"commands of a submodule",
+         "mkdir -p .git/modules/n; git config -f .git/modules/n/config core.fsmonitor x",
+         "grep fsmonitor .git/modules/n/config", false},
+        {"a submodule's files outside",
+         "mkdir -p .git/modules/n; git config -f .git/modules/n/config core.worktree "
+         "../../../../out",
+         "grep worktree .git/modules/n/config", false},
+        {"a submodule's config at once", "mkdir -p .git/modules/n; echo x > .git/modules/n/config",
+         "test -e .git/modules/n/config", false},
+    };
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++) {
+        fresh();
+        sh("ws", "git remote add was /was");
+        bool before = sh("ws", "%s", added[i].effect) == 0;
+        int code = sh("ws", "'%s' run --quiet --git=full -- sh -ec '%s'", cordon, added[i].script);
+        bool got = sh("ws", "%s", added[i].effect) == 0;
+        if (!added[i].works)
+            sh("ws", "%s", added[i].script);
+        ok(!before && (code == 0) == added[i].works && got == added[i].works &&
+               sh("ws", "%s", added[i].effect) == 0,
+           "added with --git=full: %s (%d, %d, %d)", added[i].what, code, before, got);
+    }
+    sh(".", "rm -rf ws; mkdir ws");
+    if (sh(".", "cargo --version"))
+        skip("cargo init", "cargo is not installed");
+    else
+        ok(sh("ws",
+              "'%s' run --quiet --git=full -- cargo init -q --name x && git status && grep -q bare "
+              ".git/config",
+              cordon) == 0,
+           "cargo init makes a repository, with its configuration");
+    sh(".", "rm -rf ws; mkdir ws");
+    ok(sh("ws",
+          "'%s' run --quiet -- sh -c 'git init -q n; rm n/.git/config; exec 3> n/.git/config && "
+          "echo x "
+          ">&3'",
+          cordon) != 0 &&
+           sh("ws", "test -e n/.git/config -a ! -s n/.git/config") == 0,
+       "an empty config is made, and stays empty");
 }
 
 /* A folder that becomes a repository without a .git is named like one with it. */
@@ -446,6 +525,7 @@ int main(void)
     }
     test_rows();
     test_made();
+    test_added();
     test_bare();
     test_plants();
     test_new();

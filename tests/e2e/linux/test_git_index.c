@@ -292,6 +292,34 @@ static void test_reasons(void)
     ok(sh(".", "grep -q 'more than 256 MiB' audit2") == 0, "one that is too large is not read");
 }
 
+/* A sparse index names a folder by its tree: another tree could hold any name. Outside, git takes it. */
+static void test_sparse(void)
+{
+    bool got[2];
+    for (int inside = 1; inside >= 0; inside--) {
+        fresh("");
+        sh("ws", "git sparse-checkout set --cone --sparse-index d1");
+        write_script("b=$(echo x | git hash-object -w --stdin); v=$(printf \"100644 blob "
+                     "$b\\ttasks.json\\n\" | git mktree); t=$(printf \"040000 tree "
+                     "$v\\t.vscode\\n\" | git mktree); python3 -c \"import sys, hashlib\n"
+                     "old, new = map(bytes.fromhex, sys.argv[1:])\n"
+                     "d = open('.git/index', 'rb').read()[:-20]\n"
+                     "assert old in d\n"
+                     "d = d.replace(old, new)\n"
+                     "open('.git/index.lock', 'wb').write(d + hashlib.sha1(d).digest())\" "
+                     "$(git rev-parse HEAD:d2) $t; mv .git/index.lock .git/index");
+        if (inside)
+            sh("ws", "'%s' run --quiet --git=commit --audit ../audit3 -- bash '%s/script'", cordon,
+               top);
+        else
+            sh("ws", "bash '%s/script'", top);
+        got[inside] = sh("ws", "git ls-files -s | grep -q d2/.vscode/tasks.json") == 0;
+    }
+    ok(!got[1] && got[0], "another tree in a sparse index is refused (%d, control %d)", got[1],
+       got[0]);
+    ok(sh(".", "grep -q 'another tree for the folder d2/' audit3") == 0, "with its reason");
+}
+
 static void test_undo(void)
 {
     fresh("");
@@ -348,6 +376,7 @@ int main(void)
     test_work();
     test_hash();
     test_reasons();
+    test_sparse();
     test_undo();
     test_slash();
     return box_done();

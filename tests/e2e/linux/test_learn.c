@@ -44,6 +44,20 @@ static int again(const char *script, struct buf *out)
     return sh("ws", line, out);
 }
 
+/* A policy that could not be written is no success. */
+static void test_output(void)
+{
+    auto_buf struct buf out = {0};
+    char line[2000];
+    fresh(&out);
+    snprintf(line, sizeof line, "'%s' run --learn -o ../data -- true", cordon);
+    ok(sh("ws", line, &out) == 125 && says(&out, "--output ../data"), "a folder as the output");
+    snprintf(line, sizeof line, "'%s' run --learn -o ../p.json -- true", cordon);
+    ok(sh("ws", line, &out) == 0, "control: a file");
+    snprintf(line, sizeof line, "'%s' explain --list 2>err | head -n 1; ! test -s err", cordon);
+    ok(sh("ws", line, &out) == 0, "a reader that leaves is no failure");
+}
+
 static void test_roots(void)
 {
     static const char script[] = "echo x > in; echo x > ../data/a; echo x > ../data/sub/b";
@@ -53,6 +67,7 @@ static void test_roots(void)
     snprintf(wanted, sizeof wanted, "to allow what was denied: --root . --root %s/data\n", top);
     if (!ok(says(&out, wanted), "one folder above the other is enough"))
         note("%s", buf_cstr(&out));
+    ok(!says(&out, "sandbox denied"), "the denials are not told a second time");
     int code = again(script, &out);
     ok(code == 0 && !says(&out, "denied"), "the file allows what was denied");
     ok(sh(".", "test -e data/a && test -e data/sub/b && test -e ws/in", &out) == 0,
@@ -295,6 +310,7 @@ int main(void)
         skip("--learn", "this machine cannot confine");
         return tap_done();
     }
+    test_output();
     test_roots();
     test_never();
     test_kinds();

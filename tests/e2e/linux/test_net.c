@@ -29,6 +29,10 @@ static void test_allow(void)
     } rows[] = {
         {"a listed name by CONNECT", "good.test", "connect", "good.test", true},
         {"a listed name by SOCKS", "good.test", "socks", "good.test", true},
+        {"a listed name from a dual-stack socket", "good.test", "connect-mapped", "good.test",
+         true},
+        {"a name that is not listed from such a socket", "good.test", "connect-mapped",
+         "sub.good.test", false},
         {"a listed name by a plain request", "good.test", "plain", "good.test", true},
         {"a listed name in other letters", "good.test", "connect", "GOOD.test", false},
         {"a name below a listed one", "*.good.test", "connect", "sub.good.test", true},
@@ -198,6 +202,12 @@ static void test_only_way(void)
     ok(answered(), "allowed: this port of it");
     ask("--net=allow=localhost:1", "direct", "127.0.0.1", "\\$PORT");
     ok(!answered(), "denied: another port of it");
+    ask("--net=allow=good.test", "direct-mapped", "127.0.0.1", "\\$PORT");
+    ok(!answered(), "denied: the server itself by its mapped address");
+    ask("--net=allow=localhost:\\$PORT", "direct-mapped", "127.0.0.1", "\\$PORT");
+    ok(answered(), "allowed: the mapped address of this machine, if localhost is listed");
+    ask("--net=proxy=127.0.0.1:\\$PORT", "direct-mapped", "127.0.0.1", "\\$PORT");
+    ok(answered(), "allowed: the mapped address of the proxy that was named");
     ask("--net=proxy=127.0.0.1:1", "direct", "127.0.0.1", "\\$PORT");
     ok(!answered(), "denied: the server itself with another proxy");
     ask("--net=proxy=127.0.0.1:\\$PORT", "direct", "127.0.0.1", "\\$PORT");
@@ -260,6 +270,25 @@ static void test_names(void)
     ok(sh("ws", "timeout 4 '%s' run --net=allow=a.test -- %s 2> err", cordon, look_up) == 2 &&
            sh("ws", "grep -q 'resolve there.example.com (rule net.allow)' err") == 0,
        "where a proxy is the only way, too");
+    ok(sh("ws", "timeout 4 '%s' run --net=allow=there.example.com -- %s 2> err", cordon, look_up) ==
+               2 &&
+           sh("ws", "grep -q 'resolve there.example.com .*; this program does not use the proxy "
+                    "that HTTPS_PROXY names; it needs --net=on, or' err") == 0,
+       "a listed host: the line says that the program does not use the proxy");
+    static const struct {
+        const char *address;
+        bool quiet;
+    } asked[] = {{"127.0.0.77", true}, {"10.1.2.3", true}, {"fd00::1", true}, {"8.8.8.8", false}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        sh("ws",
+           "rm -f ../out/back; timeout 4 '%s' run --audit ../out/back -- sh -c 'getent hosts %s; "
+           "exit 1' 2> err",
+           cordon, asked[i].address);
+        ok(sh("ws", "grep -q 'denied: resolve .*arpa' err") == (asked[i].quiet ? 1 : 0) &&
+               sh("out", "grep -q 'net.resolve.*arpa' back") == 0,
+           "the name of %s: %s", asked[i].address,
+           asked[i].quiet ? "in the audit alone" : "control, said");
+    }
     ok(sh("ws", "'%s' run -- getent hosts localhost 2> err && ! grep -q '^cordon: ' err", cordon) ==
            0,
        "control: a name of this machine is found without a word");

@@ -99,10 +99,13 @@ static void test_network(void)
 {
     fresh();
     ok(sh("ws", "'%s' listens-on any", calls) == 0, "control: a listener on every address");
-    ok(sh("ws", "'%s' run --net=loopback -- '%s' listens-on loopback", cordon, calls) == 0,
-       "with --net=loopback it is on this machine's own");
-    ok(sh("ws", "'%s' run --net=off -- '%s' listens-on loopback", cordon, calls) == 1,
-       "refused: with --net=off");
+    static const char *const modes[] = {"off", "loopback", "allow=a.test", "proxy=127.0.0.1:9"};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        ok(sh("ws", "'%s' run --net='%s' -- '%s' listens-on loopback 2>err && ! test -s err",
+              cordon, modes[i], calls) == 0,
+           "with --net=%s it is on this machine's own, without a line", modes[i]);
+    ok(sh("ws", "'%s' run --net=on -- '%s' listens-on any", cordon, calls) == 0,
+       "with --net=on it is on every address");
     sh("out",
        "'%s' hold-port port & echo $! > pid; i=0; while [ ! -e port -a $i -lt 100 ]; do sleep "
        "0.05; i=$((i+1)); done",
@@ -117,6 +120,32 @@ static void test_network(void)
     sh("out", "kill $(cat pid)");
     ok(sh("ws", "'%s' run --net=loopback -- '%s' share-port 0", cordon, calls) == 0,
        "control: a port of the run's own");
+}
+
+/* Registries that cannot be reached are not asked again and again. */
+static void test_patience(void)
+{
+    static const char once[] = "test \"$npm_config_fetch_retries$PIP_RETRIES\" = 00";
+    fresh();
+    ok(sh("ws", "'%s' run -- sh -c '%s'", cordon, once) == 0 &&
+           sh("ws", "'%s' run --net=loopback -- sh -c '%s'", cordon, once) == 0,
+       "package managers try once where the network is off or only this machine's");
+    ok(sh("ws", "'%s' run --net=on -- sh -c '%s'", cordon, once) == 1 &&
+           sh("ws", "'%s' run --net=allow=a.test -- sh -c '%s'", cordon, once) == 1,
+       "control: as they are used to where it is not");
+}
+
+/* The option that opens half of a repository does not help to delete all of it. */
+static void test_whole_repository(void)
+{
+    fresh();
+    ok(sh("ws",
+          "git init -q . && '%s' run -- rm -rf .git 2>err; test -e .git/HEAD && grep -q 'cannot be "
+          "overridden' err && ! grep -q git=commit err",
+          cordon) == 0,
+       "a deleted repository gets one line, without an option for a part of it");
+    ok(sh("ws", "'%s' run -- rm .git/HEAD 2>err; grep -q git=commit err", cordon) == 0,
+       "control: one file has its option");
 }
 
 static void test_filtered(void)
@@ -140,6 +169,8 @@ int main(void)
     test_descriptors();
     test_limits();
     test_network();
+    test_patience();
+    test_whole_repository();
     test_filtered();
     return box_done();
 }

@@ -52,17 +52,47 @@ static void test_links(void)
         "'%1$s' run --audit ../audit -- true; '%1$s' report ../audit -o page && test -s page");
 }
 
+/* A program that goes on elsewhere exchanges a folder for a link, over and over, while a root is
+   made below it. */
+static void test_exchange(void)
+{
+    static const char exchange[] =
+        "cat > ../exchange <<'END'\nimport ctypes, os\nc = ctypes.CDLL(None)\nwhile not "
+        "os.path.exists('../stop'):\n    c.renameat2(-100, b'build', -100, b'link', 2)\nEND\n"
+        "ln -s ../out link; rm -f ../stop; python3 ../exchange & ";
+    if (sh(".", "command -v python3")) {
+        skip("a link that is exchanged", "Python is not installed");
+        return;
+    }
+    fresh();
+    int got =
+        sh("ws",
+           "%s sleep 0.2; n=0; for i in $(seq 60); do '%s' run --create-root build/new -- true; "
+           "test -e ../out/new && n=1; rm -rf build/new link/new; done 2> ../said; touch ../stop; "
+           "wait; exit $n",
+           exchange, cordon);
+    ok(got == 0, "a root that is made while a link is exchanged stays inside");
+    ok(sh(".", "grep -q 'link' said") == 0, "and some were refused for that link");
+    fresh();
+    got = sh(
+        "ws",
+        "%s sleep 0.2; n=1; for i in $(seq 500); do mkdir -p build/new; test -e ../out/new && n=0; "
+        "rm -rf build/new link/new; test $n = 0 && break; done; touch ../stop; wait; exit $n",
+        exchange);
+    ok(got == 0, "control: mkdir follows it");
+}
+
 static void test_files(void)
 {
     fresh();
     ok(sh("ws", "'%s' run -- ln -s ../out/file learned && '%s' run --learn -o learned -- true",
-          cordon, cordon) == 0 &&
+          cordon, cordon) == 125 &&
            sh("out", "grep -qx old file") == 0,
        "--learn -o writes through no link");
     ok(sh("ws",
           "'%s' run -- sh -c 'mv build b; ln -s ../out build' && '%s' run --learn -o build/new -- "
           "true",
-          cordon, cordon) == 0 &&
+          cordon, cordon) == 125 &&
            sh("out", "test ! -e new") == 0,
        "--learn -o writes below no link");
     ok(sh("ws", "'%s' run --learn -o other -- true && test -s other", cordon) == 0,
@@ -165,6 +195,7 @@ int main(void)
     if (!box_make("planted-test"))
         return box_done();
     test_links();
+    test_exchange();
     test_files();
     test_journals();
     test_packages();

@@ -59,6 +59,8 @@ struct command {
     DWORD pid;
 };
 
+static DWORD command_flags; /* for CreateProcess */
+
 /* Starts a command line in ws; stdout and stderr go to one file, stdin is empty. */
 HARNESS struct command command_start(const char *line)
 {
@@ -80,8 +82,8 @@ HARNESS struct command command_start(const char *line)
                             .hStdInput = input,
                             .hStdOutput = c.output,
                             .hStdError = c.output};
-    if (CreateProcessA(NULL, (char *)buf_cstr(&text), NULL, NULL, TRUE, 0, NULL, path_of("ws"),
-                       &startup, &process)) {
+    if (CreateProcessA(NULL, (char *)buf_cstr(&text), NULL, NULL, TRUE, command_flags, NULL,
+                       path_of("ws"), &startup, &process)) {
         CloseHandle(process.hThread);
         c.process = process.hProcess;
         c.pid = process.dwProcessId;

@@ -274,6 +274,21 @@ static void test_others(const char *port)
     }
 }
 
+/* A question and the events about a name at the proxy say which program connects. */
+static void test_caller(void)
+{
+    auto_buf struct buf out = {0};
+    struct person p = {.first = NO, .others = NO};
+    fresh();
+    asked(&p, NULL, "cmd /c \"%P% ask-name no-such-name.invalid\"", &out);
+    if (!ok(p.asked == 1 && has(&p.lines, "probe-ask.exe\",\"cmdline\":") &&
+                has(&p.lines, "ask-name no-such-name.invalid") && has(&p.lines, "\"pid\":") &&
+                audit_has("probe-ask.exe", "net.connect"),
+            "a name at the proxy: the question names the program and its command line"))
+        note_output(&p.lines);
+    buf_free(&p.lines);
+}
+
 /* Never asked: what no option allows. */
 static void test_never(void)
 {
@@ -330,6 +345,43 @@ static void test_itself(void)
        "control: outside, such a pipe can be opened");
     buf_free(&p.lines);
     buf_free(&outside.lines);
+}
+
+/* Another run that guessed the name of the pipe and is quicker than the host answers nothing. */
+static void test_server(void)
+{
+    static const struct {
+        const char *what;
+        bool confined;
+    } rows[] = {{"control: a pipe that a program outside serves is taken", false},
+                {"a pipe that a program of another run serves is not", true}};
+    for (size_t i = 0; i < 2; i++) {
+        auto_buf struct buf out = {0}, served = {0};
+        char line[128], options[128];
+        fresh();
+        snprintf(line, sizeof line, "%s ask-serve \\\\.\\pipe\\guessed-%lu-%zu", "%P%",
+                 GetCurrentProcessId(), i);
+        snprintf(options, sizeof options, "--quiet --ask-timeout 5 --ask-pipe guessed-%lu-%zu",
+                 GetCurrentProcessId(), i);
+        struct command server =
+            rows[i].confined ? confined_start("--quiet", line) : command_start(line);
+        for (int k = 0; k < 1000 && !exists("ws\\serves"); k++)
+            Sleep(10);
+        bool serves = exists("ws\\serves"), plain = holds("=ws\\serves|plain");
+        int code = confined(options, "%P% create ..\\out\\new", &out);
+        DeleteFileA(path_of("ws\\serves"));
+        command_end(&server, 20000, &served);
+        if (rows[i].confined && plain)
+            skip(rows[i].what, "the tokens of this Wine are not restricted");
+        else if (!ok(serves && exists("out\\new") == !rows[i].confined &&
+                         (code == 125) == rows[i].confined &&
+                         has(&out, "nobody serves a pipe") == rows[i].confined,
+                     "%s", rows[i].what)) {
+            note("serves %d, code %d", serves, code);
+            note_output(&out);
+            note_output(&served);
+        }
+    }
 }
 
 static void test_waiting(void)
@@ -408,6 +460,20 @@ static void test_options(void)
     }
 }
 
+static void test_no_console(void)
+{
+    auto_buf struct buf out = {0};
+    fresh();
+    command_flags = DETACHED_PROCESS;
+    confined("--ask", "%P% create ..\\out\\new", &out);
+    command_flags = 0;
+    const char *said = strstr(buf_cstr(&out), "there is no console");
+    if (!ok(said && !strstr(said + 1, "there is no console") &&
+                has(&out, "sandbox denied: create") && !exists("out\\new"),
+            "no console: denied as ever, and said once"))
+        note_output(&out);
+}
+
 /* Says hello to whoever connects. */
 static DWORD WINAPI greet(void *context)
 {
@@ -434,11 +500,14 @@ int main(void)
     snprintf(port, sizeof port, "%u", ntohs(here.sin_port));
     CreateThread(NULL, 0, greet, (void *)s, 0, NULL);
     test_options();
+    test_no_console();
     test_kinds();
     test_scopes();
     test_others(port);
+    test_caller();
     test_never();
     test_itself();
+    test_server();
     test_gone();
     test_waiting();
     return harness_done();

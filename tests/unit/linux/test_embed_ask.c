@@ -10,7 +10,7 @@
 #include "cordon.h"
 #include "tap.h"
 
-enum how { NOW, LATER, WRONG_FIRST, AFTER_THE_RUN };
+enum how { NOW, LATER, WRONG_FIRST, AFTER_THE_RUN, BY_OTHERS };
 
 struct host {
     enum how how;
@@ -31,6 +31,48 @@ static void *answer_later(void *context)
     if (cordon_question_answer(h->kept, h->answer, h->scope))
         atomic_fetch_add(&h->codes, 1);
     return NULL;
+}
+
+/* Questions of all runs, answered by threads that belong to none of them. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    struct cordon_question *items[256];
+    size_t count;
+    bool over;
+    unsigned taken, late; /* late: no longer open */
+} hall = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+
+static void hand_over(struct cordon_question *q)
+{
+    pthread_mutex_lock(&hall.lock);
+    hall.items[hall.count++ % 256] = q;
+    pthread_cond_signal(&hall.more);
+    pthread_mutex_unlock(&hall.lock);
+}
+
+/* A file name with "no" is denied; one with "slow" waits for longer than its question does. */
+static void *answer_all(void *context)
+{
+    (void)context;
+    for (;;) {
+        pthread_mutex_lock(&hall.lock);
+        while (hall.count == 0 && !hall.over)
+            pthread_cond_wait(&hall.more, &hall.lock);
+        struct cordon_question *q = hall.count ? hall.items[--hall.count] : NULL;
+        pthread_mutex_unlock(&hall.lock);
+        if (!q)
+            return NULL;
+        const char *target = strstr(cordon_question_json(q), "\"target\":\"") + 10;
+        struct str name = {target, strcspn(target, "\"")};
+        bool no = str_find(name, STR("-no"), 0) < name.n;
+        usleep(str_find(name, STR("-slow"), 0) < name.n ? 1500000 : 3000);
+        int rc = cordon_question_answer(q, no ? "no" : "once", NULL);
+        pthread_mutex_lock(&hall.lock);
+        hall.taken += rc == 0;
+        hall.late += rc == CORDON_E_CONFLICT;
+        pthread_mutex_unlock(&hall.lock);
+    }
 }
 
 static void on_ask(void *context, struct cordon_question *q)
@@ -55,6 +97,7 @@ static void on_ask(void *context, struct cordon_question *q)
         h->joined = pthread_create(&h->thread, NULL, answer_later, h) == 0;
         break;
     case AFTER_THE_RUN: h->kept = q; break;
+    case BY_OTHERS: hand_over(q); break;
     }
 }
 
@@ -200,6 +243,59 @@ static void test_threads(void)
     ok(wrong == 0, "four runs at once, eight questions each");
 }
 
+/* Runs at once whose callers are killed, whose questions time out, whose names are asked for at the
+   proxy, and whose answers come from threads of nobody. */
+static void *one_mixed(void *context)
+{
+    struct host *h = context;
+    char script[512];
+    snprintf(
+        script, sizeof script,
+        "n=%.8s; for i in 1 2 3 4; do (echo x > ../$n-$i) & (echo x > ../$n-no$i) & done 2>&-; "
+        "(echo x > ../$n-slow-killed) & k=$!; (echo x > ../$n-slow-late) 2>&- & "
+        "curl -s -m 3 http://$n.invalid/ > answer & sleep 0.3; kill -9 $k; wait; "
+        "test $(ls .. | grep -c \"^$n-[1-4]$\") = 4 && test $(ls .. | grep -c \"^$n-\") = 4",
+        h->json);
+    return (void *)(intptr_t)run(h, script);
+}
+
+static void test_mixed(void)
+{
+    enum { HOSTS = 3, THREADS = 8 };
+    struct host hosts[HOSTS];
+    char names[HOSTS][16];
+    pthread_t runs[HOSTS], threads[THREADS];
+    unsigned wrong = 0;
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, answer_all, NULL);
+    for (int i = 0; i < HOSTS; i++) {
+        hosts[i] = (struct host){.how = BY_OTHERS, .timeout = "1"};
+        snprintf(names[i], sizeof names[i], "mix%d", i);
+        snprintf(hosts[i].json, sizeof hosts[i].json, "%s", names[i]);
+        pthread_create(&runs[i], NULL, one_mixed, &hosts[i]);
+    }
+    for (int i = 0; i < HOSTS; i++) {
+        void *code;
+        pthread_join(runs[i], &code);
+        bool told = hosts[i].events.n && strstr(buf_cstr(&hosts[i].events), "time-out");
+        if ((intptr_t)code != 0 || !told || atomic_load(&hosts[i].asked) < 10) {
+            wrong++;
+            note("code %d, asked %u, time-out told %d", (int)(intptr_t)code,
+                 atomic_load(&hosts[i].asked), told);
+        }
+        buf_free(&hosts[i].events);
+    }
+    pthread_mutex_lock(&hall.lock);
+    hall.over = true;
+    pthread_cond_broadcast(&hall.more);
+    pthread_mutex_unlock(&hall.lock);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    ok(wrong == 0 && hall.taken >= 8 * HOSTS && hall.late >= 2 * HOSTS,
+       "three runs at once: answers from other threads (%u), too late (%u), killed callers",
+       hall.taken, hall.late);
+}
+
 int main(void)
 {
     struct cordon_policy *p;
@@ -220,5 +316,6 @@ int main(void)
     test_ways();
     test_end();
     test_threads();
+    test_mixed();
     return system("rm -rf build/embed-ask") || tap_done();
 }

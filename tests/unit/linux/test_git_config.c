@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which configs hold nothing that git would run. */
-#include "broker/linux/git_config.h"
+#include "policy/git_config.h"
 
 #include "tap.h"
 
@@ -110,20 +110,106 @@ static const struct {
     {"\xef\xbb\xbf[core]\n\tbare = a\n", "a line that cannot be judged"},
 };
 
+#define ORIGIN "[remote \"origin\"]\n\turl = /a\n"
+#define OTHER "[remote \"o\"]\n\turl = /b\n\tfetch = +refs/heads/*:refs/remotes/o/*\n"
+
+/* What git remote add and the like make of a config, and what is more than that. */
+static const struct {
+    const char *old, *new;
+    bool added;
+} additions[] = {
+    {CORE ORIGIN, CORE ORIGIN, true},
+    {CORE ORIGIN, CORE ORIGIN OTHER, true},
+    {CORE ORIGIN, OTHER CORE ORIGIN, true},
+    {CORE ORIGIN, CORE ORIGIN "\tfetch = x\n", true},
+    {CORE, CORE "\tfilemode = true\n" A, true},
+    {CORE, CORE "[user]\n\tname = n\n", true},
+    {CORE ORIGIN, CORE, false},
+    {CORE ORIGIN, CORE "[remote \"origin\"]\n\turl = /c\n", false},
+    {CORE ORIGIN, CORE ORIGIN "\tpushurl = /c\n", false},
+    {CORE ORIGIN, CORE ORIGIN "[remote \"origin\"]\n\tpushurl = /c\n", false},
+    {CORE ORIGIN, CORE ORIGIN "[remote \"ori\\gin\"]\n\tpushurl = /c\n", false},
+    {CORE "[remote.origin]\n", CORE "[remote.origin]\n" OTHER, false},
+    {CORE, CORE "[remote \"o\"]\n\turl = ext::x\n", false},
+    {CORE, CORE "\tfsmonitor = x\n", false},
+    {CORE, CORE "[alias]\n\tx = !y\n", false},
+    {CORE, "[alias]\n" CORE, true},
+    {"[a]\n\tx = !y\n", "[a]\n[alias]\n\tx = !y\n", false},
+    {CORE, "[core]\n\tbare = false\n[ssh]\n\tsshCommand = x\n", false},
+    {CORE, CORE "[core] fsmonitor = x\n", false},
+    {CORE, CORE "[user]\n\tname = n\\\n[core]\n\tfsmonitor = x\n", false},
+    {CORE, CORE "\tworktree = /\n", false},
+};
+
+static struct str named[4];
+static size_t named_count;
+
+static void take_name(void *context, enum git_config_named kind, struct str path)
+{
+    static char texts[4][64];
+    (void)context;
+    if (named_count == 4)
+        return;
+    snprintf(texts[named_count], sizeof texts[0], "%d %.*s", (int)kind, STR_ARG(path));
+    named[named_count] = str_of(texts[named_count]);
+    named_count++;
+}
+
+static void test_names(void)
+{
+    static const struct {
+        const char *config, *first;
+    } rows[] = {
+        {"[core]\n\thooksPath = .husky/_\n", "0 .husky/_"},
+        {"[CORE] HOOKSPATH=a b # c\n", "0 a b"},
+        {"\xef\xbb\xbf[core]\nhookspath = \"a;b\" ; c\r\n", "0 a;b"},
+        {"[core]\n\tfsmonitor = ./watch --x\n", "1 ./watch"},
+        {"[core]\n\tfsmonitor = true\n", NULL},
+        {"[core]\n\tfsmonitor = \"sh -x tools/fs.sh\"\n", "1 tools/fs.sh"},
+        {"[include]\n\tpath = ../more\n", "2 ../more"},
+        {"[includeIf \"gitdir:[x]/\"]\n\tpath = c:\\\\a\n", "2 c:\\a"},
+        {"[other]\n\thooksPath = x\n\tpath = y\n", NULL},
+        {"[core]\n# hooksPath = x\n\thooksPath\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        named_count = 0;
+        git_config_names(str_of(rows[i].config), &(struct git_config_use){.named = take_name});
+        ok(rows[i].first ? named_count == 1 && str_eq(named[0], str_of(rows[i].first))
+                         : named_count == 0,
+           "names, row %zu", i);
+    }
+    named_count = 0;
+    git_config_name(STR("includeIf.gitdir:/a.b/.path"), STR("x"),
+                    &(struct git_config_use){.named = take_name});
+    ok(named_count == 1 && str_eq(named[0], STR("2 x")), "a key with a subsection");
+}
+
 int main(void)
 {
+    test_names();
+    for (size_t i = 0; i < sizeof additions / sizeof *additions; i++) {
+        char why[GIT_CONFIG_KEY];
+        ok(git_config_only_adds(str_of(additions[i].old), str_of(additions[i].new), NULL, why) ==
+               additions[i].added,
+           "additions, row %zu: %s", i, additions[i].added ? "taken" : "refused");
+    }
+    struct str tree = STR_NONE;
+    char reason[GIT_CONFIG_KEY];
+    ok(git_config_only_adds(str_of(CORE), str_of(CORE "\tworktree = ../m\n"), &tree, reason) &&
+           str_eq(tree, STR("../m")),
+       "a working tree is told");
     for (size_t i = 0; i < sizeof branches / sizeof *branches; i++)
         ok(git_config_keeps_all_but_branches(str_of(branches[i].old), str_of(branches[i].new)) ==
                branches[i].kept,
            "branches, row %u: %s", (unsigned)i, branches[i].kept ? "kept" : "refused");
     char key[GIT_CONFIG_KEY];
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        ok(git_config_is_harmless(str_of(harmless[i]), key), "harmless: %zu", i);
+        ok(git_config_is_harmless(str_of(harmless[i]), NULL, key), "harmless: %zu", i);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        bool passes = git_config_is_harmless(str_of(refused[i].text), key);
+        bool passes = git_config_is_harmless(str_of(refused[i].text), NULL, key);
         ok(!passes && strcmp(key, refused[i].key) == 0, "refused: %s (%s)", refused[i].key,
            passes ? "passes" : key);
     }
-    ok(!git_config_is_harmless((struct str){"[core]\n\tbare = \0\n", 18}, key), "a NUL");
+    ok(!git_config_is_harmless((struct str){"[core]\n\tbare = \0\n", 18}, NULL, key), "a NUL");
     return tap_done();
 }

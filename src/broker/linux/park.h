@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls that are set aside, unanswered, while the broker serves others: for an answer of --ask, or
+ * until the journal has its copy of a large file. Later they are served again, from their start.
+ */
+#ifndef CORDON_BROKER_LINUX_PARK_H
+#define CORDON_BROKER_LINUX_PARK_H
+
+#include "broker/linux/broker.h"
+
+enum { PARKED_MOST_ANSWERS = 4 };
+
+/* Where something is, and what: of a name that is free, the folder. */
+struct parked_place {
+    bool exists;
+    struct file_id id;
+    int held; /* so that the number does not go to another object; -1: not held */
+};
+
+struct broker_parked {
+    struct request request;
+    bool waits;                /* it is in the list */
+    bool copying;              /* for a copy of object; otherwise for an answer to question */
+    struct keep_object object; /* of the journal */
+    uint64_t question;         /* at the desk */
+    unsigned rounds;           /* of questions */
+    size_t answers;
+    struct {
+        char key[65]; /* of the subject */
+        struct parked_place place;
+        bool allowed;
+    } said[PARKED_MOST_ANSWERS];
+};
+
+/* Where to note for what this call waits; NULL if no more can be set aside. Goes to one of the other
+   two. */
+struct broker_parked *parked_take(struct broker *b, struct request *r);
+void parked_add(struct broker *b, struct request *r, struct broker_parked *p);
+void parked_drop(const struct request *r, struct broker_parked *p);
+
+/* Serves the calls again whose wait is over. */
+void parked_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r));
+
+/* Drops the calls whose callers are gone, or all. */
+void parked_look(struct broker *b, bool all);
+
+/* True if the question is decided; the decision is noted. */
+bool broker_ask_decided(struct broker *b, struct broker_parked *p);
+
+#endif

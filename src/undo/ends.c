@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "undo/ends.h"
+
+#include <stdlib.h>
+
+#include "base/siphash.h"
+#include "launch/machine.h"
+
+static const char name[] = "ends";
+
+/* As they are in the file, after the key, in the byte order of this machine: a journal does not
+   travel. */
+struct ends_file {
+    uint32_t entry, mode, links, none;
+    uint64_t size, hash;
+};
+
+/* False if it cannot be read, or is too large. content is used and reused. */
+static bool describe(const uint64_t key[2], uint32_t entry, const struct restore_spot *spot,
+                     struct buf *content, struct ends_file *out)
+{
+    const struct fs_stat *st = &spot->st;
+    buf_reset(content);
+    if (!spot->exists || !fs_is_file(st->mode) || st->size > ENDS_LARGEST ||
+        !restore_read_after(spot, ENDS_LARGEST, content))
+        return false;
+    *out =
+        (struct ends_file){entry, st->mode, st->links, 0, st->size, siphash(key, buf_str(content))};
+    return true;
+}
+
+void ends_begin(struct ends_writer *w)
+{
+    *w = (struct ends_writer){0};
+    /* Chosen when the tree is dead, so that no file can have been written to fit it. */
+    w->known = machine_random(w->key, sizeof w->key);
+    buf_add(&w->out, (struct str){(const char *)w->key, sizeof w->key});
+}
+
+void ends_add(struct ends_writer *w, const struct store_journal *j, uint32_t entry,
+              const struct restore_spot *spot)
+{
+    struct ends_file file;
+    /* Somebody else may have been faster. */
+    if (!w->known || !spot->exists || undo_time_compare(spot->st.changed, j->end) > 0 ||
+        w->files == ENDS_MOST_FILES || w->bytes + spot->st.size > ENDS_MOST_BYTES ||
+        !describe(w->key, entry, spot, &w->content, &file))
+        return;
+    buf_add(&w->out, (struct str){(const char *)&file, sizeof file});
+    w->bytes += file.size;
+    w->files++;
+}
+
+void ends_finish(struct ends_writer *w, const struct store_journal *j)
+{
+    fs_file file = w->files && !w->out.failed ? fs_open_file(j->folder, name, FS_CREATE_KEPT) : -1;
+    if (file >= 0)
+        fs_write(file, w->out.p, w->out.n, 0);
+    fs_close(file);
+    buf_free(&w->out);
+    buf_free(&w->content);
+}
+
+static int by_entry(const void *a, const void *b)
+{
+    const struct ends_file *left = a, *right = b;
+    return left->entry < right->entry ? -1 : left->entry > right->entry;
+}
+
+void ends_read(const struct store_journal *j, struct ends *out)
+{
+    struct fs_stat st;
+    fs_file file = fs_open_file(j->folder, name, FS_READ_KEPT);
+    *out = (struct ends){0};
+    if (file >= 0 && fs_stat(file, "", &st) == 0 && st.size > sizeof out->key &&
+        st.size - sizeof out->key <= ENDS_MOST_FILES * sizeof *out->items &&
+        fs_read(file, out->key, sizeof out->key, 0) == sizeof out->key)
+        out->items = malloc((size_t)st.size);
+    int64_t n = out->items ? fs_read(file, out->items, (size_t)st.size, sizeof out->key) : 0;
+    fs_close(file);
+    out->count = n > 0 ? (size_t)n / sizeof *out->items : 0;
+    if (out->count)
+        qsort(out->items, out->count, sizeof *out->items, by_entry);
+}
+
+void ends_free(struct ends *ends)
+{
+    free(ends->items);
+    *ends = (struct ends){0};
+}
+
+bool ends_match(const struct ends *ends, uint32_t entry, const struct restore_spot *spot)
+{
+    auto_buf struct buf content = {0};
+    struct ends_file now, key = {.entry = entry};
+    const struct ends_file *was =
+        ends->count ? bsearch(&key, ends->items, ends->count, sizeof key, by_entry) : NULL;
+    return was && spot->exists && spot->st.size == was->size && spot->st.mode == was->mode &&
+           spot->st.links == was->links && describe(ends->key, entry, spot, &content, &now) &&
+           now.hash == was->hash;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a run left the files that it changed: a hash of each, in the file `ends` of its journal. With it
+ * an undo sees that a file whose time is later than the run still holds what the run wrote. Without it,
+ * or if it is damaged, such a file counts as changed.
+ */
+#ifndef CORDON_UNDO_ENDS_H
+#define CORDON_UNDO_ENDS_H
+
+#include "undo/restore.h"
+
+/* Larger files have no hash, and nothing has once so much was read. */
+enum { ENDS_LARGEST = 1 << 20, ENDS_MOST_BYTES = 64 << 20, ENDS_MOST_FILES = 20000 };
+
+struct ends {
+    uint64_t key[2];
+    struct ends_file *items; /* by entry */
+    size_t count;
+};
+
+struct ends_writer {
+    uint64_t key[2];
+    bool known; /* there is a key */
+    uint64_t bytes;
+    size_t files;
+    struct buf out, content;
+};
+
+/* Once the tree is dead: the entries of the changes that are there, in any order. */
+void ends_begin(struct ends_writer *w);
+void ends_add(struct ends_writer *w, const struct store_journal *j, uint32_t entry,
+              const struct restore_spot *spot);
+void ends_finish(struct ends_writer *w, const struct store_journal *j);
+
+void ends_read(const struct store_journal *j, struct ends *out);
+void ends_free(struct ends *ends);
+
+/* True if the file at the place of an entry holds what the run left there, with the same mode and as
+   many names. */
+bool ends_match(const struct ends *ends, uint32_t entry, const struct restore_spot *spot);
+
+#endif
