@@ -101,6 +101,11 @@ static void print_plan(const struct cordon_policy *p)
         print_error("can be changed: %.*s", STR_ARG(s->roots.items[i].path));
     if (s->mode == POLICY_WORKSPACE_WRITE && s->temp_path.n && !s->no_temp)
         print_error("can be changed: %.*s (temp%s)", STR_ARG(s->temp_path), temps[s->temp]);
+    if (s->large_root.n)
+        print_error(
+            "%.*s has many folders: files that the git repositories in the last of them name "
+            "elsewhere are not protected",
+            STR_ARG(s->large_root));
     if (s->deny_read.count == 0)
         print_error(
             "can be read: everything; --deny-read @credentials closes keys and tokens (every "

@@ -15,18 +15,21 @@
 #include "policy/git_config.h"
 #include "policy/names.h"
 
-/* A start takes no longer in a large folder: so many names are read, and so many folders looked at. */
-enum { MOST_CHILDREN = 1024, MOST_FOLDERS = 128, MOST_HOOKS = 256, MOST_ABOVE = 64 };
+/* A start takes no longer in a large folder: so many names are read, and so many folders looked at;
+   --verbose says when there are more. */
+enum { MOST_CHILDREN = 4096, MOST_FOLDERS = 512 };
 
-/* Configs: their size, how deeply they include each other, how many files one includes in all, keys of
-   the environment, links on the way to a file, relative names that hold in every working tree. */
+/* More than this is refused, because the rest would be open: names in a folder of hooks, bytes of a config,
+   files that the configs of a repository include, keys of the environment, relative names that hold in
+   every working tree. git itself goes no deeper and follows no more links. */
 enum {
+    MOST_HOOKS = 4096,
     MOST_CONFIG = 1 << 20,
-    MOST_DEPTH = 10,
-    MOST_INCLUDED = 64,
+    MOST_INCLUDED = 256,
     MOST_KEYS = 256,
-    MOST_LINKS = 40,
-    MOST_EVERYWHERE = 64
+    MOST_EVERYWHERE = 256,
+    GIT_DEPTH = 10,
+    GIT_LINKS = 40
 };
 
 struct named {
@@ -64,6 +67,15 @@ static bool there(struct search *f, struct str folder, const char *name)
 {
     struct str path = join(f, folder, str_of(name));
     return path.n && disk_there(path.p);
+}
+
+/* The files that git obeys are not all known: the command does not run. */
+static void exceed(struct search *f, const char *what, size_t most)
+{
+    if (f->rc == 0)
+        f->rc = settings_fail(
+            f->s, CORDON_E_TOOBIG,
+            "cannot protect every file that git obeys: %s, and at most %zu are read", what, most);
 }
 
 /* ---- what is kept ---- */
@@ -156,7 +168,7 @@ static struct str walk_posix(struct search *f, struct str from, struct str given
             continue;
         }
         keep_obeyed(f, next);
-        if (++links > MOST_LINKS)
+        if (++links > GIT_LINKS)
             return STR_NONE;
         at = str_starts(target, STR("/")) ? STR("/") : at;
         rest = join(f, target, rest);
@@ -198,26 +210,36 @@ static void look_at_named(void *context, enum git_config_named kind, struct str 
     struct search *f = context;
     struct named named = {kind, path};
     if (kind == GIT_CONFIG_INCLUDE) {
-        if (f->folder.n && f->depth < MOST_DEPTH && f->included++ < MOST_INCLUDED)
+        if (!f->folder.n || f->depth >= GIT_DEPTH)
+            return;
+        if (f->included++ < MOST_INCLUDED)
             look_at_config(f, f->folder, path);
+        else
+            exceed(f, "its configs include more files", MOST_INCLUDED);
     } else if (f->tree.n) {
         keep_named(f, &named, f->tree);
     } else if (f->everywhere_count < MOST_EVERYWHERE) {
         named.path = arena_copy(&f->arena, path);
         f->everywhere[f->everywhere_count++] = named;
+    } else {
+        exceed(f, "your configs name more hooks and programs", MOST_EVERYWHERE);
     }
 }
 
 /* A config by its name from a folder. Git looks for the files that it includes beside that name. */
 static void look_at_config(struct search *f, struct str folder, struct str given)
 {
-    auto_buf struct buf text = {0};
+    auto_buf struct buf text = {0}, what = {0};
     struct git_config_use use = {look_at_named, f};
     struct str before = f->folder, path = walk(f, folder, given);
     size_t name = given.n;
     keep_obeyed(f, path);
     int rc = path.n ? disk_read(path, MOST_CONFIG, &text) : CORDON_E_OPEN;
-    if (rc && rc != CORDON_E_TOOBIG)
+    if (rc == CORDON_E_TOOBIG)
+        buf_fmt(&what, "%.*s has more bytes", STR_ARG(path));
+    if (rc == CORDON_E_TOOBIG)
+        exceed(f, buf_cstr(&what), MOST_CONFIG);
+    if (rc)
         return;
     while (name && given.p[name - 1] != path_separator(disk_dialect()) && given.p[name - 1] != '/')
         name--;
@@ -255,9 +277,12 @@ static void look_at_keys(struct search *f)
     struct str key, value;
     if (!disk_variable(&f->arena, STR("GIT_CONFIG_COUNT"), &value))
         return;
-    for (size_t i = 0; i < MOST_KEYS && numbered(f, "GIT_CONFIG_KEY_", i, &key); i++)
+    for (size_t i = 0; f->rc == 0 && numbered(f, "GIT_CONFIG_KEY_", i, &key); i++) {
+        if (i == MOST_KEYS)
+            exceed(f, "GIT_CONFIG_COUNT has more keys", MOST_KEYS);
         if (numbered(f, "GIT_CONFIG_VALUE_", i, &value))
             git_config_name(key, value, &use);
+    }
 }
 
 static void look_everywhere(struct search *f)
@@ -308,8 +333,9 @@ static void look_inside(struct search *f, struct str git, struct str tree)
         }
         struct str path = walk(f, git, name);
         keep_obeyed(f, path);
-        if (i == 0 && path.n)
-            disk_children(&f->arena, path, MOST_HOOKS, look_at_hook, &(struct hooks){f, path});
+        if (i == 0 && path.n &&
+            !disk_children(&f->arena, path, MOST_HOOKS, look_at_hook, &(struct hooks){f, path}))
+            exceed(f, "its folder of hooks has more names", MOST_HOOKS);
     }
     f->git = STR_NONE;
 }
@@ -366,7 +392,7 @@ static void look_at_child(void *context, struct str name)
 {
     struct search *f = context;
     struct disk_facts facts;
-    struct str path = f->folders++ < MOST_FOLDERS ? join(f, f->root, name) : STR_NONE;
+    struct str path = ++f->folders <= MOST_FOLDERS ? join(f, f->root, name) : STR_NONE;
     if (!path.n || str_eq(name, STR(".git")) || !(there(f, path, "HEAD") || there(f, path, ".git")))
         return;
     if (disk_look(&f->arena, path, &facts) == 0 && facts.exists && facts.directory)
@@ -377,7 +403,7 @@ static void look_at_child(void *context, struct str name)
 static void look_above(struct search *f)
 {
     struct str folder = path_parent(f->s->policy.paths.dialect, f->root);
-    for (size_t i = 0; i < MOST_ABOVE && folder.n; i++) {
+    while (folder.n) {
         if (there(f, folder, ".git")) {
             look_at_tree(f, folder);
             return;
@@ -399,7 +425,9 @@ int repositories_find(struct settings *s)
         look_everywhere(&f);
         look_at_tree(&f, f.root);
         look_above(&f);
-        disk_children(&f.arena, f.root, MOST_CHILDREN, look_at_child, &f);
+        bool all = disk_children(&f.arena, f.root, MOST_CHILDREN, look_at_child, &f);
+        if (!all || f.folders > MOST_FOLDERS)
+            s->policy.large_root = f.root;
         arena_free(&f.arena);
         rc = f.rc;
     }

@@ -380,6 +380,7 @@ static int copy_strings(struct compiler *c)
         &s->machine.program_files_x86,
         &s->machine.program_data,
         &s->temp_path,
+        &s->large_root,
         &s->temp_own,
         &s->session,
         &s->proxy,

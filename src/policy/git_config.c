@@ -284,26 +284,35 @@ bool git_config_only_adds(struct str old, struct str new, struct str *tree,
 
 enum { LONGEST_VALUE = 4096 };
 
-/* A value as git reads it: without quotes, escapes, spaces at the end and a comment. */
-static struct str read_value(struct str raw, char room[LONGEST_VALUE])
+/* A value as git reads it: without quotes, escapes, spaces at the end and a comment, over several lines if
+   they end in a backslash. The rest of the text begins after its last line. */
+static struct str read_value(struct str *text, char room[LONGEST_VALUE])
 {
-    size_t n = 0, end = 0;
-    bool quoted = false;
-    raw = skip_spaces(raw);
-    for (size_t i = 0; i < raw.n && n < LONGEST_VALUE; i++) {
-        char c = raw.p[i];
-        if (!quoted && (c == '#' || c == ';'))
-            break;
+    size_t i = 0, n = 0, end = 0;
+    bool quoted = false, comment = false;
+    *text = skip_spaces(*text);
+    for (; i < text->n && text->p[i] != '\n'; i++) {
+        char c = text->p[i];
+        comment = comment || (!quoted && (c == '#' || c == ';'));
+        if (comment)
+            continue;
         if (c == '"') {
             quoted = !quoted;
             continue;
         }
-        if (c == '\\' && i + 1 < raw.n)
-            c = raw.p[++i];
-        room[n++] = c;
-        if (quoted || (c != ' ' && c != '\t' && c != '\r'))
+        if (c == '\\' && i + 1 < text->n) {
+            i += text->p[i + 1] == '\r' && i + 2 < text->n ? 2 : 1;
+            c = text->p[i];
+            if (c == '\n')
+                continue;
+        }
+        bool space = !quoted && (c == ' ' || c == '\t' || c == '\r');
+        if (n < LONGEST_VALUE && (n || !space))
+            room[n++] = c;
+        if (!space)
             end = n;
     }
+    *text = str_from(*text, i + 1);
     return (struct str){room, end};
 }
 
@@ -353,18 +362,19 @@ void git_config_name(struct str name, struct str value, const struct git_config_
 }
 
 /* The end of [name] or [name "sub"]; a key may follow on the same line. */
-static size_t header_end(struct str line)
+static size_t header_end(struct str text)
 {
     bool quoted = false;
-    for (size_t i = 1; i < line.n; i++) {
-        if (line.p[i] == '"')
+    size_t i = 1;
+    for (; i < text.n && text.p[i] != '\n'; i++) {
+        if (text.p[i] == '"')
             quoted = !quoted;
-        else if (quoted && line.p[i] == '\\')
+        else if (quoted && text.p[i] == '\\')
             i++;
-        else if (!quoted && line.p[i] == ']')
+        else if (!quoted && text.p[i] == ']')
             return i + 1;
     }
-    return line.n;
+    return i < text.n ? i : text.n;
 }
 
 void git_config_names(struct str text, const struct git_config_use *use)
@@ -374,18 +384,20 @@ void git_config_names(struct str text, const struct git_config_use *use)
     if (str_starts(text, STR("\xEF\xBB\xBF")))
         text = str_from(text, 3);
     while (text.n) {
-        struct str line = take_line(&text);
-        if (str_ends(line, STR("\n")))
-            line.n--;
-        line = skip_spaces(line);
-        if (line.n && line.p[0] == '[') {
-            struct str name = str_from(line, 1);
+        text = skip_spaces(text);
+        if (text.n && text.p[0] == '[') {
+            struct str name = str_from(text, 1);
             section = cut_word(&name);
-            line = skip_spaces(str_from(line, header_end(line)));
+            text = skip_spaces(str_from(text, header_end(text)));
         }
-        struct str key = cut_word(&line);
-        line = skip_spaces(line);
-        if (key.n && line.n && line.p[0] == '=')
-            look_at_key(section, key, read_value(str_from(line, 1), room), use);
+        struct str key = cut_word(&text);
+        text = skip_spaces(text);
+        if (key.n && text.n && text.p[0] == '=') {
+            text = str_from(text, 1);
+            struct str value = read_value(&text, room);
+            look_at_key(section, key, value, use);
+        } else {
+            take_line(&text);
+        }
     }
 }

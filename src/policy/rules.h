@@ -87,6 +87,7 @@ struct policy_settings {
        worktrees the root's own. And git folders in roots that are not called .git. */
     struct policy_list git_dirs;
     struct policy_list git_obeys; /* what git obeys in a root, outside its folder */
+    struct str large_root; /* a root with more folders than are looked at for git; or empty */
 
     /* Where the single values come from; empty: default. */
     struct str mode_from, git_from, temp_from, net_from, strict_from;

@@ -172,20 +172,21 @@ bool disk_there(const char *path)
     return lstat(path, &st) == 0;
 }
 
-void disk_children(struct arena *arena, struct str path, size_t most,
+bool disk_children(struct arena *arena, struct str path, size_t most,
                    void (*each)(void *context, struct str name), void *context)
 {
     struct str copy = arena_copy(arena, path);
     DIR *names = copy.p ? opendir(copy.p) : NULL;
+    struct dirent *entry = NULL;
     if (!names)
-        return;
-    for (struct dirent *entry; most && (entry = readdir(names));) {
-        most--;
+        return true;
+    for (size_t seen = 0; (entry = readdir(names)) && seen < most; seen++) {
         if (entry->d_type != DT_REG && strcmp(entry->d_name, ".") != 0 &&
             strcmp(entry->d_name, "..") != 0)
             each(context, str_of(entry->d_name));
     }
     closedir(names);
+    return !entry;
 }
 
 int disk_read(struct str path, size_t limit, struct buf *out)

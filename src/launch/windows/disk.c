@@ -194,7 +194,7 @@ bool disk_there(const char *path)
     return text && GetFileAttributesW(text) != INVALID_FILE_ATTRIBUTES;
 }
 
-void disk_children(struct arena *arena, struct str path, size_t most,
+bool disk_children(struct arena *arena, struct str path, size_t most,
                    void (*each)(void *context, struct str name), void *context)
 {
     auto_buf struct buf pattern = {0};
@@ -204,9 +204,8 @@ void disk_children(struct arena *arena, struct str path, size_t most,
     HANDLE find = text ? FindFirstFileExW(text, FindExInfoBasic, &found, FindExSearchNameMatch,
                                           NULL, FIND_FIRST_EX_LARGE_FETCH)
                        : INVALID_HANDLE_VALUE;
-    for (bool more = find != INVALID_HANDLE_VALUE; more && most;
-         more = FindNextFileW(find, &found)) {
-        most--;
+    bool more = find != INVALID_HANDLE_VALUE;
+    for (size_t seen = 0; more && seen < most; seen++, more = FindNextFileW(find, &found)) {
         if (!(found.dwFileAttributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT)))
             continue;
         struct str name = wide_narrow(arena, found.cFileName, wcslen(found.cFileName));
@@ -215,6 +214,7 @@ void disk_children(struct arena *arena, struct str path, size_t most,
     }
     if (find != INVALID_HANDLE_VALUE)
         FindClose(find);
+    return !more;
 }
 
 int disk_read(struct str path, size_t limit, struct buf *out)

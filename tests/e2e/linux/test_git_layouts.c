@@ -218,6 +218,8 @@ static void test_sources(void)
          "echo \"$K\" > $HOME/o; git config --global includeIf.gitdir:/.path '~/o'", "."},
         {"a path from the home folder", "git config core.hooksPath '~/../ws/sub/hk'", "."},
         {"a repository above the root", "git config core.hooksPath sub/hk", "sub"},
+        {"a value over two lines", "printf '[core]\\nhooksPath = sub\\\\\\n/hk\\n' >> .git/config",
+         "."},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool got[2];
@@ -235,6 +237,43 @@ static void test_sources(void)
         }
         ok(!got[1] && got[0], "%s is read (%d, control %d)", rows[i].what, got[1], got[0]);
     }
+}
+
+/* A start reads only so much; what it does not read must not be open without a word. */
+static void test_limits(void)
+{
+    static const struct {
+        const char *what, *before;
+    } rows[] = {
+        {"included files", "for i in $(seq 300); do git config --add include.path ../none$i; done"},
+        {"names of hooks", "for i in $(seq 5000); do : > .git/hooks/h$i; done"},
+        {"bytes of a config", "head -c 1100000 /dev/zero | tr '\\0' '#' >> .git/config"},
+        {"keys of the environment",
+         "export GIT_CONFIG_COUNT=300; for i in $(seq 0 299); do export GIT_CONFIG_KEY_$i=a.b "
+         "GIT_CONFIG_VALUE_$i=c; done"},
+    };
+    make(0);
+    ok(sh("ws", "'%s' run --quiet -- true", cordon) == 0, "control: within the limits");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        make(0);
+        ok(sh("ws",
+              "%s; '%s' run -- touch made 2>../said; test $? = 125 && test ! -e made && grep -q "
+              "'cannot protect every file that git obeys' ../said",
+              rows[i].before, cordon) == 0,
+           "more %s than are read: nothing runs", rows[i].what);
+    }
+    make(0);
+    ok(sh("ws",
+          "for i in $(seq 100 499); do mkdir d$i; done; git init -q d499; git -C d499 config "
+          "core.hooksPath ../hk; mkdir hk; '%s' run --verbose -- true 2>&1 | grep -q 'many "
+          "folders' && exit 1; '%s' run --quiet -- touch hk/pre-commit; test ! -e hk/pre-commit",
+          cordon, cordon) == 0,
+       "a repository among hundreds of folders is found");
+    ok(sh("ws",
+          "for i in $(seq 500 900); do mkdir d$i; done; '%s' run --verbose -- true 2>&1 | grep -q "
+          "'many folders'",
+          cordon) == 0,
+       "more folders than are looked at are told");
 }
 
 /* Git's ordinary work, in each layout. */
@@ -330,6 +369,7 @@ int main(void)
     test_plants();
     test_obeyed();
     test_sources();
+    test_limits();
     test_work();
     test_bare();
     return box_done();

@@ -170,6 +170,13 @@ static void test_names(void)
         {"[includeIf \"gitdir:[x]/\"]\n\tpath = c:\\\\a\n", "2 c:\\a"},
         {"[other]\n\thooksPath = x\n\tpath = y\n", NULL},
         {"[core]\n# hooksPath = x\n\thooksPath\n", NULL},
+        {"[core]\n\thooksPath = a\\\nb\n", "0 ab"},
+        {"[core]\r\n\thooksPath = a\\\r\nb\r\n", "0 ab"},
+        {"[core]\n\thooksPath = \\\n  \\\n/a\n", "0 /a"},
+        {"[core]\n\teditor = x\\\n# y\n\thooksPath = a\n", "0 a"},
+        {"[core]\n\teditor = x # y\\\n\thooksPath = a\n", "0 a"},
+        {"[core]\n# y\\\n\thooksPath = a\n", "0 a"},
+        {"[core] # ]\nhooksPath = a\n", "0 a"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         named_count = 0;
