@@ -89,6 +89,26 @@ static bool any_url(const struct word *args, size_t count)
     return false;
 }
 
+/* Unix sockets of services that act for whoever connects. */
+static bool any_server(const struct word *args, size_t count)
+{
+    static const struct str sockets[] = {
+        STR("docker.sock"),  STR("podman.sock"),       STR("containerd.sock"),
+        STR("crio.sock"),    STR("buildkitd.sock"),    STR("libvirt-sock"),
+        STR("snapd.socket"), STR("system_bus_socket"), STR("systemd/private"),
+        STR("X11-unix"),
+    };
+    for (size_t i = 0; i < count; i++) {
+        struct str text = args[i].text;
+        for (size_t k = 0; k < NAME_ROWS(sockets); k++)
+            if (str_find(text, sockets[k], 0) < text.n)
+                return true;
+        if (str_starts(text, STR("/run/user/")) || str_find(text, STR(":/run/user/"), 0) < text.n)
+            return true; /* the bus of the session, agents, sound */
+    }
+    return false;
+}
+
 /* The next positional argument at or after *next is one of these; moves *next past it. */
 static bool positional_is(const struct word *args, size_t count, size_t *next,
                           struct str alternatives)
@@ -107,7 +127,8 @@ static bool clause_holds(struct str clause, const struct word *args, size_t coun
     case '!': return !any_argument(args, count, str_from(clause, 1));
     case '~': return any_argument(args, count, str_from(clause, 1));
     case '^': return !first_is(args, count, str_from(clause, 1));
-    case '@': return any_url(args, count);
+    case '@':
+        return str_eq(clause, STR("@server")) ? any_server(args, count) : any_url(args, count);
     case '-':
     case '/':
         if (clause.p[clause.n - 1] == '*')

@@ -96,6 +96,18 @@ static void judge_git_command(struct guard *g, const struct guard_call *call)
             struct str name = str_slice(value.text, 0, equals);
             value.text = str_from(value.text, equals + 1);
             judge_git_setting(g, name, value);
+        } else if (name_is_one_of(option, STR("--config-env"))) {
+            /* Its value stands in a variable, so it is a hole. */
+            size_t equals = str_find_char(option, '=', 0);
+            struct word setting = call->words[i];
+            if (equals == option.n && i + 1 < call->count)
+                setting = call->words[++i];
+            else
+                setting.text = str_from(option, equals + 1);
+            struct str name = str_slice(setting.text, 0, str_find_char(setting.text, '=', 0));
+            bool marked = str_startsi(name, STR("alias.")) || str_startsi(name, STR("credential."));
+            setting.text = marked ? STR("!\xFF") : STR("\xFF");
+            judge_git_setting(g, name, setting);
         } else if (str_eq(option, STR("-C")) && i + 1 < call->count)
             guard_change_folder(g, call->words[++i].text);
         else if (str_starts(option, STR("--work-tree=")))
