@@ -420,7 +420,7 @@ static int take_roots(struct cordon_policy *p, struct check_options *o)
 static int check(struct cordon_policy *p, struct arguments *args)
 {
     struct check_options o = {0};
-    const struct option own[] = {
+    const struct cli_option own[] = {
         {.name = "json", .flag = &o.json},
         {.name = "jsonl", .flag = &o.jsonl},
         {.name = "show", .flag = &o.show},

@@ -19,7 +19,7 @@ static int choose(struct arguments *args)
         return cli_start_probe(args->next < args->count);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "/?") == 0)
         return command_help(args);
-    const struct command *command = cli_find(name);
+    const struct cli_command *command = cli_find(name);
     if (command)
         return command->run(args);
     const char *names[32];

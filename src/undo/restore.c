@@ -21,7 +21,7 @@
 
 bool undoing_is_ready(const struct undoing *u, uint32_t object)
 {
-    const struct task *t = &u->tasks[object];
+    const struct restore_task *t = &u->tasks[object];
     return t->wanted && !t->left && !t->failed;
 }
 

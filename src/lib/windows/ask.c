@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "launch/windows/wide.h"
-#include "lib/windows/terminal.h"
+#include "prompt/windows/terminal.h"
 
 enum { PIECE = 4096 };
 

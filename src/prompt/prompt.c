@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/prompt.h"
+#include "prompt/prompt.h"
 
 #include "report/collect.h"
 

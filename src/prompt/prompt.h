@@ -8,8 +8,8 @@
  * has come for a while, a sequence is the command's from its first byte on, and an answer is a letter
  * and Enter, which no terminal sends by itself; in a text that is pasted they are none.
  */
-#ifndef CORDON_LIB_PROMPT_H
-#define CORDON_LIB_PROMPT_H
+#ifndef CORDON_PROMPT_PROMPT_H
+#define CORDON_PROMPT_PROMPT_H
 
 #include "broker/desk.h"
 
