@@ -196,11 +196,11 @@ static bool first_refused(struct run *run, struct asker *asker, struct arena *ar
                       stays, NULL))
             return run_refuse_tool(run, &program);
     }
-    command->policy = policy;
-    command->confined = true;
     buf_reset(&fix);
-    if (guard_check(run->policy->guard, command, &guard) || guard.verdict != CORDON_ASK)
-        return false; /* run_guard has told */
+    if (!run_judge(run, command, &guard))
+        return true;
+    if (guard.verdict != CORDON_ASK)
+        return false; /* what is denied, run_guard has refused */
     const struct guard_finding *f = guard_refusal(&guard, policy, &target, &fix);
     if (!f || f->rule == GUARD_DESTROY_OUTSIDE ||
         desk_ask(asker_desk(asker),
@@ -214,16 +214,7 @@ static bool first_refused(struct run *run, struct asker *asker, struct arena *ar
                                        .fix = buf_str(&fix)},
                  stays, NULL))
         return false;
-    run_event(run, &(struct audit_event){.type = AUDIT_DENY,
-                                         .op = AUDIT_GUARD,
-                                         .time = machine_now_ms(),
-                                         .target = buf_str(&target),
-                                         .verdict = CORDON_DENY,
-                                         .rule = f->id,
-                                         .why = f->why,
-                                         .fix = buf_str(&fix)});
-    run->result->reason = "refused";
-    run->result->exit = 126;
+    run_refuse(run, f->id, f->why, buf_str(&fix), buf_str(&target));
     return true;
 }
 

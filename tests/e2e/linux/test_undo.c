@@ -512,6 +512,24 @@ static void test_already(void)
     sh(".", "'%s' runs --drop all", cordon);
 }
 
+/* The run is taken back and the mark that says so cannot be written: that is said. */
+static void test_unmarked(void)
+{
+    fresh("ws");
+    sh("ws", "echo old > a; '%s' run --undo --quiet -- sh -c 'echo new > a'", cordon);
+    sh("ws", "mkdir -p ../state/cordon/runs/$('%s' runs | head -1 | cut -d' ' -f1)/undone/x",
+       cordon);
+    int code = sh("ws", "'%s' undo 2> ../err", cordon);
+    ok(code == 125 && sh("ws", "grep -qx old a") == 0 &&
+           sh(".", "grep -q 'everything is restored, but the journal cannot be written' err") == 0,
+       "an undo that cannot be marked: restored, and said (%d)", code);
+    sh("ws", "rm -r ../state/cordon/runs/*/undone; echo new > a");
+    code = sh("ws", "'%s' undo --force 2> ../err", cordon);
+    ok(code == 0 && sh("ws", "grep -qx old a && ! grep -q 'cannot be' ../err") == 0,
+       "control: it can be marked, and nothing is said (%d)", code);
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
 static void test_full_folder(void)
 {
     fresh("ws");
@@ -1171,6 +1189,7 @@ int main(void)
     test_closed();
     test_full_folder();
     test_already();
+    test_unmarked();
     test_attacks();
     test_bad();
     test_sessions();

@@ -248,12 +248,15 @@ static void test_others(const char *port)
          "opaque.text", NULL, 1},
         {"such a command as the first one", "..\\out\\perl.exe -e \"$c='x'; system($c)\"", "guard",
          "there is no action", "opaque.text", NULL, 1},
+        {"such a command in a script that is the first one", "cmd /c job.cmd", "guard",
+         "there is no action", "opaque.text", NULL, 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         auto_buf struct buf out = {0}, said = {0};
         struct person yes = {.first = ONCE, .others = NO}, no = {.first = NO, .others = NO};
         fresh();
         put("out\\words", "plain text");
+        put("ws\\job.cmd", "@..\\out\\perl.exe -e \"$c='x'; system($c)\"\r\n");
         CopyFileA(probe, path_of("out\\ssh.exe"), FALSE);
         CopyFileA(probe, path_of("out\\perl.exe"), FALSE);
         asked(&no, rows[i].options, rows[i].line, &said);
