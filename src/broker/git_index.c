@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Git checks the names of an index when they are added, not when it reads them: it writes to, and
- * reads from, whatever a forged one names. So each name is checked here as git would when adding it.
+ * reads from, whatever a forged one names. So each name is checked here as git would when adding
+ * it.
  *
  * Everything that could make git read other entries than those checked is refused: lengths that do
  * not agree with the names, tables of offsets that lead elsewhere, unknown parts.

@@ -36,8 +36,9 @@ static int choose(struct arguments *args)
                          program);
 }
 
-/* Whether an answer as JSON was asked for. Words after "--" belong to another program; run and sandbox
-   leave stdout to their command and report on stderr, and a hook's output is for the agent. */
+/* Whether an answer as JSON was asked for. Words after "--" belong to another program; run and
+   sandbox leave stdout to their command and report on stderr, and a hook's output is for the
+   agent. */
 static bool answers_json(const struct arguments *args)
 {
     static const char *const others[] = {"run", "sandbox", "hook"};

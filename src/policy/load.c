@@ -216,8 +216,8 @@ static int add_path(struct loader *l, struct policy_list *list, struct str text,
     struct path path;
     if (text.n == 0)
         return fail(l, CORDON_E_VALUE, place, "an empty path");
-    /* In \\?\ paths ? is not a wildcard. A root's name may hold one, where a system allows that: it must
-       exist. A rule about a name that no file has would close nothing. */
+    /* In \\?\ paths ? is not a wildcard. A root's name may hold one, where a system allows that: it
+       must exist. A rule about a name that no file has would close nothing. */
     bool root = list == &l->settings.roots;
     if (str_has_char(text, '*') ||
         ((!root || l->settings.paths.dialect == PATH_WINDOWS) &&

@@ -56,8 +56,8 @@ static bool is_slash(char c)
     return c == '/' || c == '\\';
 }
 
-/* A folder stands before what is in it, and that before its neighbours; what several runs did to one
-   path stands together. */
+/* A folder stands before what is in it, and that before its neighbours; what several runs did to
+   one path stands together. */
 static int by_path(const void *a, const void *b)
 {
     struct str x = name_of(a), y = name_of(b);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Taking a run back, in this order: decide for every object whether it can be restored; take away
- * what the run made and move aside what it renamed, deepest names first; put every object back under
- * its old name, outermost first; then contents, and the times of folders last. Every step goes into
- * a journal of its own, so that the undo can be taken back like any other run.
+ * what the run made and move aside what it renamed, deepest names first; put every object back
+ * under its old name, outermost first; then contents, and the times of folders last. Every step
+ * goes into a journal of its own, so that the undo can be taken back like any other run.
  *
  * Objects on their way lie in a folder of the root, under a number: from there a rename puts them
  * into place at once.

@@ -119,7 +119,8 @@ static bool is_other(const struct undoing *u, uint32_t object, const struct fs_s
            !undoing_is_untouched(u, st);
 }
 
-/* It may be so that nothing but the name of a large file was recorded, and the file was written to. */
+/* It may be so that nothing but the name of a large file was recorded, and the file was
+   written to. */
 static bool is_content_gone(const struct undoing *u, uint32_t object, const struct fs_stat *st)
 {
     const struct undo_object *o = &u->m->objects[object];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check answers about tools and scripts as run does: every program that the broker refuses by name is
- * refused by check with the same rule, alone and inside a shell, from one table.
+ * check answers about tools and scripts as run does: every program that the broker refuses by name
+ * is refused by check with the same rule, alone and inside a shell, from one table.
  */
 #include <string.h>
 

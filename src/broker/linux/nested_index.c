@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of protected names that come by way of an index: git writes them into the working tree later,
- * outside. An index that replaces another one brings none, except for those that are in the working
- * tree already: a person put them there, because a run cannot. Nor does it bring another tree for a
- * folder of a sparse index, which may hold such names.
+ * Files of protected names that come by way of an index: git writes them into the working tree
+ * later, outside. An index that replaces another one brings none, except for those that are in the
+ * working tree already: a person put them there, because a run cannot. Nor does it bring another
+ * tree for a folder of a sparse index, which may hold such names.
  */
 #include <fcntl.h>
 #include <stdio.h>

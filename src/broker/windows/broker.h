@@ -139,8 +139,8 @@ struct request {
 int broker_start(struct broker *b);
 /* Starts a thread that counts itself off b->threads as its last act. */
 bool broker_thread(struct broker *b, LPTHREAD_START_ROUTINE run, void *context);
-/* Waits until no worker is left; the tree must be dead. False if one still waits for the system: then
-   the broker and all that it uses must stay. */
+/* Waits until no worker is left; the tree must be dead. False if one still waits for the system:
+   then the broker and all that it uses must stay. */
 bool broker_stop(struct broker *b);
 
 /* Registers a process that has its agent; takes ownership of the process handle. */
@@ -280,7 +280,8 @@ void times_end(struct broker_client *c); /* the client has no other users left *
 bool record_write(struct request *r, HANDLE file, struct str path);
 bool record_attributes(struct request *r, HANDLE file, struct str path);
 
-/* The same for names. After true, record_after must be called with the outcome; made: the new name. */
+/* The same for names. After true, record_after must be called with the outcome; made: the new
+   name. */
 bool record_create(struct request *r, const struct place *place, uint32_t type);
 bool record_remove(struct request *r, HANDLE file, struct str path);
 bool record_rename(struct request *r, HANDLE file, struct str path, const struct place *to,

@@ -266,8 +266,8 @@ static NTSTATUS overwrite(const struct open_wish *w, HANDLE file)
     return status;
 }
 
-/* Records what the open, or the handle that it gives, can change. True: record_after must be called if
-   it deletes. */
+/* Records what the open, or the handle that it gives, can change. True: record_after must be called
+   if it deletes. */
 static bool undo_open(struct request *r, const struct open_wish *w, HANDLE seen, struct str path,
                       const struct facts *facts)
 {

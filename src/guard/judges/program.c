@@ -265,8 +265,8 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
         judge_browser(g, call);
     else
         judge_lolbas(g, call, name);
-    /* Many programs start what their arguments name. For one that is in no table, an opener with its
-       address is enough. */
+    /* Many programs start what their arguments name. For one that is in no table, an opener with
+       its address is enough. */
     if (known.texts)
         return;
     if (handler == NAME_ROWS(handlers) && !known.wraps)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unpacks deflate (RFC 1951), plain or inside gzip or zlib, so that code packed by DeflateStream and
- * GZipStream can be read. Bounded by FOLD_MAX_TEXT; every bit comes from the input or the result is
- * not known. Checksums are not looked at.
+ * Unpacks deflate (RFC 1951), plain or inside gzip or zlib, so that code packed by DeflateStream
+ * and GZipStream can be read. Bounded by FOLD_MAX_TEXT; every bit comes from the input or the
+ * result is not known. Checksums are not looked at.
  */
 #include "guard/powershell/fold.h"
 

@@ -193,7 +193,8 @@ static struct ps_value write_file(struct ps_call *c)
     return value_kind(VALUE_VOID);
 }
 
-/* [IO.File]::Copy(from, to), Move, Replace; [IO.Compression.ZipFile]::ExtractToDirectory(from, to) */
+/* [IO.File]::Copy(from, to), Move, Replace; [IO.Compression.ZipFile]::ExtractToDirectory(from,
+   to) */
 static struct ps_value copy_file(struct ps_call *c)
 {
     if (c->count > 1 && !c->r->quiet) {

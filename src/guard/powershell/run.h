@@ -4,8 +4,8 @@
  * statements in order, both sides of every branch, functions where they are called.
  *
  * A variable that may have several values is tried with each: a statement is judged once for every
- * "world", in which each such variable has one of its values. Where there are too many combinations,
- * they are not known in the last world.
+ * "world", in which each such variable has one of its values. Where there are too many
+ * combinations, they are not known in the last world.
  */
 #ifndef CORDON_GUARD_POWERSHELL_RUN_H
 #define CORDON_GUARD_POWERSHELL_RUN_H

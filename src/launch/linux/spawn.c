@@ -75,7 +75,8 @@ static int receive_report(int socket, struct spawn_report *report, int *fd)
     return 0;
 }
 
-/* A session of its own around that terminal, in place of the caller's on its standard descriptors. */
+/* A session of its own around that terminal, in place of the caller's on its standard
+   descriptors. */
 static int take_terminal(int slave)
 {
     if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cordon run --undo, changes, undo and runs, end to end. The model: a folder is changed at random by
- * several processes, taken back, and must be the same folder in every byte, mode and time.
+ * cordon run --undo, changes, undo and runs, end to end. The model: a folder is changed at random
+ * by several processes, taken back, and must be the same folder in every byte, mode and time.
  * CORDON_SOAK has 10,000 such sequences; CORDON_UNDO_SEED=N or N-M runs those alone.
  */
 #include <fcntl.h>
@@ -823,8 +823,9 @@ static bool is_nothing(int code)
     return code == 125 && sh(".", "grep -q 'is left to take back' said") == 0;
 }
 
-/* The supervisor, which is the broker, is killed at any moment: everything is taken back. Without the
-   reaper, which ends the tree, nobody knows when the last change was: undo names what it leaves. */
+/* The supervisor, which is the broker, is killed at any moment: everything is taken back. Without
+   the reaper, which ends the tree, nobody knows when the last change was: undo names what it
+   leaves. */
 static void test_kill(void)
 {
     static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions while a command runs, through --ask-pipe. Each kind is asked about and answered each way,
- * with the file system or the peer as the witness. The tree never answers a question of its own, and
- * nobody waits for a call that waits.
+ * Questions while a command runs, through --ask-pipe. Each kind is asked about and answered each
+ * way, with the file system or the peer as the witness. The tree never answers a question of its
+ * own, and nobody waits for a call that waits.
  */
 #include <winsock2.h>
 
