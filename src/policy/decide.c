@@ -241,7 +241,7 @@ static enum cordon_verdict decide_protected(struct policy_question *q, size_t st
                                  .started = true};
     struct str component;
     enum zone zone = place;
-    q->guarded = CAN_GUARD && place == ZONE_ROOT && q->request->facts.guards_new;
+    q->guarded = place == ZONE_ROOT && q->request->facts.guards_new;
     bool packages =
         place == ZONE_ROOT && is_cache(cursor.dialect, str_slice(cursor.path, 0, start));
     for (size_t before = cursor.pos; path_next(&cursor, &component); before = cursor.pos) {
@@ -263,8 +263,7 @@ static enum cordon_verdict decide_protected(struct policy_question *q, size_t st
         bool top = is_root_end(&q->match, before) || (place == ZONE_TEMP && before == start);
         if (!is_new_git(q, top))
             return decide_old_git(q, component, str_from(cursor.path, cursor.pos + 1), top);
-        if (CAN_GUARD && q->guarded &&
-            decide_new(q, str_from(cursor.path, cursor.pos + 1)) != CORDON_ALLOW)
+        if (q->guarded && decide_new(q, str_from(cursor.path, cursor.pos + 1)) != CORDON_ALLOW)
             return CORDON_DENY;
         zone = ZONE_GIT_FREE;
     }

@@ -74,8 +74,7 @@ static bool forges_index(const struct policy_question *q, struct str below)
    with --git=full, that only harmless keys are added. */
 static bool is_branch_config(const struct policy_request *r, struct str below)
 {
-    if (!CAN_GUARD || !r->facts.guards_new || r->facts.symlink || r->facts.directory ||
-        r->path.folder)
+    if (!r->facts.guards_new || r->facts.symlink || r->facts.directory || r->path.folder)
         return false;
     if (str_eq(below, STR("config")))
         return r->access == POLICY_RENAME_TO && r->facts.config_judged;
@@ -99,7 +98,7 @@ static bool adds_submodule(const struct policy_question *q, struct str below)
     const struct policy_request *r = q->request;
     struct str leaf = path_leaf(PATH_POSIX, below);
     struct str folder = path_leaf(PATH_POSIX, path_parent(PATH_POSIX, below));
-    if (!CAN_GUARD || q->policy->settings.git != POLICY_GIT_FULL ||
+    if (!r->facts.guards_new || q->policy->settings.git != POLICY_GIT_FULL ||
         !str_starts(below, STR("modules/")))
         return false;
     if (r->facts.symlink)

@@ -18,13 +18,6 @@ enum zone {
     ZONE_OTHER     /* devices and pipes: not moved */
 };
 
-/* Only the broker on Linux judges a config. */
-#ifdef _WIN32
-enum { CAN_GUARD = 0 };
-#else
-enum { CAN_GUARD = 1 };
-#endif
-
 struct policy_question {
     const struct policy *policy;
     const struct policy_request *request;

@@ -248,15 +248,12 @@ static void test_others(const char *port)
          "opaque.text", NULL, 1},
         {"such a command as the first one", "..\\out\\perl.exe -e \"$c='x'; system($c)\"", "guard",
          "there is no action", "opaque.text", NULL, 1},
-        {"such a command in a script that is the first one", "cmd /c job.cmd", "guard",
-         "there is no action", "opaque.text", NULL, 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         auto_buf struct buf out = {0}, said = {0};
         struct person yes = {.first = ONCE, .others = NO}, no = {.first = NO, .others = NO};
         fresh();
         put("out\\words", "plain text");
-        put("ws\\job.cmd", "@..\\out\\perl.exe -e \"$c='x'; system($c)\"\r\n");
         CopyFileA(probe, path_of("out\\ssh.exe"), FALSE);
         CopyFileA(probe, path_of("out\\perl.exe"), FALSE);
         asked(&no, rows[i].options, rows[i].line, &said);
@@ -275,6 +272,32 @@ static void test_others(const char *port)
         buf_free(&yes.lines);
         buf_free(&no.lines);
     }
+}
+
+/* A script of the folder as the first command: it is read, so that its lines are asked about before
+   it starts. */
+static void test_script(void)
+{
+    auto_buf struct buf out = {0}, said = {0};
+    struct person yes = {.first = ONCE, .others = ONCE}, no = {.first = NO, .others = NO};
+    fresh();
+    CopyFileA(probe, path_of("out\\perl.exe"), FALSE);
+    put("ws\\job.cmd", "@echo x> began\r\n@..\\out\\perl.exe -e \"$c='x'; system($c)\"\r\n");
+    int code = asked(&no, NULL, "cmd /c job.cmd", &said);
+    ok(code == 126 && no.asked == 1 && has(&said, "opaque.text") && !exists("ws\\began"),
+       "a script about which the guard asks: no, and it does not begin (%d)", code);
+    asked(&yes, NULL, "cmd /c job.cmd", &out);
+    ok(yes.asked == 2 && exists("ws\\began") && has(&out, "there is no action"),
+       "once: it begins, and the program in it is asked about, too");
+    put("ws\\job.cmd", "@echo x> began\r\n");
+    struct person control = {.first = NO, .others = NO};
+    DeleteFileA(path_of("ws\\began"));
+    code = asked(&control, NULL, "cmd /c job.cmd", NULL);
+    ok(code == 0 && control.asked == 0 && exists("ws\\began"),
+       "control: a script without such a line is not asked about");
+    buf_free(&yes.lines);
+    buf_free(&no.lines);
+    buf_free(&control.lines);
 }
 
 /* A question and the events about a name at the proxy say which program connects. */
@@ -507,6 +530,7 @@ int main(void)
     test_kinds();
     test_scopes();
     test_others(port);
+    test_script();
     test_caller();
     test_never();
     test_itself();
