@@ -86,8 +86,8 @@ struct guard_question {
     int (*read_file)(void *context, struct str path, struct buf *out);
     void *context;
     bool show; /* fill reads */
-    /* It runs in the sandbox anyway, which refuses a redirection to the outside by itself and says
-       so; the rest of the command goes on. */
+    /* It runs in the sandbox anyway, which refuses a redirection to the outside by itself and says so;
+       the rest of the command goes on. */
     bool confined;
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The changes of runs with --undo, as `cordon changes`, `undo` and `runs` and cordon.h show
-   them. */
+/* The changes of runs with --undo, as `cordon changes`, `undo` and `runs` and cordon.h show them. */
 #ifndef CORDON_LIB_CHANGES_H
 #define CORDON_LIB_CHANGES_H
 

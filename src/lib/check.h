@@ -11,8 +11,8 @@ bool check_shell(struct str name, enum guard_shell *shell);
 /* A script inside the roots, for guard_question's read_file; context: the policy's settings. */
 int check_read_script(void *context, struct str path, struct buf *out);
 
-/* Asks the guard with the policy's roots, if there are any, and as a run in this folder would:
-   tools are refused, scripts are read. */
+/* Asks the guard with the policy's roots, if there are any, and as a run in this folder would: tools
+   are refused, scripts are read. */
 int check_ask(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer);
 /* The same without roots of its own: the command alone, as if nothing were known of a folder. */
 int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a run left the files that it changed: a hash of each, in the file `ends` of its journal. With
- * it an undo sees that a file whose time is later than the run still holds what the run wrote.
- * Without it, or if it is damaged, such a file counts as changed.
+ * How a run left the files that it changed: a hash of each, in the file `ends` of its journal. With it
+ * an undo sees that a file whose time is later than the run still holds what the run wrote. Without it,
+ * or if it is damaged, such a file counts as changed.
  */
 #ifndef CORDON_UNDO_ENDS_H
 #define CORDON_UNDO_ENDS_H
@@ -35,8 +35,8 @@ void ends_finish(struct ends_writer *w, const struct store_journal *j);
 void ends_read(const struct store_journal *j, struct ends *out);
 void ends_free(struct ends *ends);
 
-/* True if the file at the place of an entry holds what the run left there, with the same mode and
-   as many names. */
+/* True if the file at the place of an entry holds what the run left there, with the same mode and as
+   many names. */
 bool ends_match(const struct ends *ends, uint32_t entry, const struct restore_spot *spot);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files, as a journal and an undo use them; each system implements this in its own folder. An
- * object is one name in a folder held open, and links are never followed. Functions return 0, or a
- * negative errno; those that open a file return it, or a negative errno.
+ * Files, as a journal and an undo use them; each system implements this in its own folder. An object
+ * is one name in a folder held open, and links are never followed. Functions return 0, or a negative
+ * errno; those that open a file return it, or a negative errno.
  */
 #ifndef CORDON_UNDO_FS_H
 #define CORDON_UNDO_FS_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The folder of journals, one folder per run: $XDG_STATE_HOME/cordon/runs or, on Windows,
- * %LOCALAPPDATA%\cordon\runs. A run's folder holds `log` (the records), `pack` (small files),
- * `objects` (a folder of larger ones), `lock` and, once it was taken back, `undone`. The lock is
- * held by the run until its tree is dead, and its mtime says when that was, if nobody lived to
- * write it. Files that hold content are closed to a confined tree of the same user.
+ * %LOCALAPPDATA%\cordon\runs. A run's folder holds
+ * `log` (the records), `pack` (small files), `objects` (a folder of larger ones), `lock`
+ * and, once it was taken back, `undone`. The lock is held by the run until its tree is dead, and its
+ * mtime says when that was, if nobody lived to write it. Files that hold content are closed to a confined tree of the
+ * same user.
  */
 #ifndef CORDON_UNDO_STORE_H
 #define CORDON_UNDO_STORE_H
@@ -63,8 +64,8 @@ int store_read(fs_file store, const char *id, struct store_journal *out, char *w
 void store_close(struct store_journal *j);
 #define auto_store_journal __attribute__((cleanup(store_close)))
 
-/* Which run is meant: the one named, or the newest whose roots hold this folder and that was not
-   taken back.   False with a sentence. */
+/* Which run is meant: the one named, or the newest whose roots hold this folder and that was not taken
+   back.   False with a sentence. */
 bool store_choose(fs_file store, const char *wanted, const char *folder, char id[STORE_LONGEST_ID],
                   char *why, size_t capacity);
 
@@ -74,16 +75,16 @@ bool store_is_id(const char *word);
 /* True if a path is a folder or lies below it. */
 bool store_below(struct str folder, struct str path);
 
-/* Another run that has not ended and can change what lies in these roots; undos: only one that
-   takes a run back. "" if there is none. */
+/* Another run that has not ended and can change what lies in these roots; undos: only one that takes
+   a run back. "" if there is none. */
 void store_find_live(fs_file store, const struct undo_head *head, bool undos,
                      char id[STORE_LONGEST_ID]);
 
 /* The folder of a run. */
 fs_file store_open_run(fs_file store, const char *id);
 
-/* Locks a run's folder without waiting, to read it or, exclusively, to drop it. Negative: failed,
-   and *live if the run has not ended or, for an exclusive lock, somebody reads it. */
+/* Locks a run's folder without waiting, to read it or, exclusively, to drop it. Negative: failed, and
+   *live if the run has not ended or, for an exclusive lock, somebody reads it. */
 fs_file store_take_lock(fs_file folder, bool exclusive, bool *live);
 
 /* True if a run may be taken back: an ordinary one, or one that redid it. */
