@@ -113,8 +113,8 @@ int check_ask(struct cordon_policy *p, struct guard_question *q, struct guard_an
     return check_ask_alone(p, q, answer);
 }
 
-/* As for run, the current directory is a root if none was set; NULL where it cannot be one. Kept, for
-   streams of questions. */
+/* As for run, the current directory is a root if none was set; NULL where it cannot be one. Kept,
+   for streams of questions. */
 static struct cordon_policy *with_current_root(struct cordon_policy *p)
 {
     struct cordon_policy *own = NULL;
