@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a command confined and asks on the terminal before something is denied. The answer comes from
- * a thread of its own: the library goes on meanwhile.
+ * Runs a command confined and asks on the terminal before something is denied. The answer comes
+ * from a thread of its own: the library goes on meanwhile.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a command that can change only the current directory, shows what it writes and what was
    denied. */
 #include <cordon.h>

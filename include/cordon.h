@@ -114,11 +114,18 @@ CORDON_API const char *cordon_answer_json(const struct cordon_answer *answer);
 
 /*
  * Judges a command without running anything. Deletions and scripts are judged against the policy's
- * roots only if a root was set. CORDON_SHOW adds every command found. The answer is the caller's to
- * free. Errors are those of the policy's values (a root that is missing, a policy file that does
+ * roots only if a root was set. The answer is the caller's to free. Errors are those of the policy's values (a root that is missing, a policy file that does
  * not parse, …) and CORDON_E_VALUE for no words, with a sentence in cordon_policy_error().
  */
-enum { CORDON_SHOW = 1 };
+enum {
+    CORDON_SHOW = 1,  /* adds every command that was found to the JSON */
+    CORDON_HERE = 16, /* as a run would: the current directory (option "cwd") is a root if none
+                             was set and if it can be one */
+    CORDON_ANYWHERE =
+        32,            /* nothing is known of the folder that the command comes from: where no root
+                             is set, the current directory tells nothing about it */
+    CORDON_SCRIPT = 64 /* of cordon_check_text(): the text is that of a script file */
+};
 CORDON_API int cordon_check(struct cordon_policy *policy, size_t argc, const char *const *argv,
                             unsigned flags, struct cordon_answer **out);
 
@@ -140,9 +147,9 @@ CORDON_API int cordon_why(struct cordon_policy *policy, const char *action, size
  * Running a command under a policy, as `cordon run` does. A policy serves one run, and none that
  * has answered a question. Options are those of `cordon run` that are not a policy's: "audit" FILE,
  * "audit-all", "audit-raw", "unset" NAME (up to 256 times), "require-kernel", "wine-prefix" DIR,
- * "undo" (NULL or "strict") and "undo-limit" SIZE, "ask-timeout" SECONDS, "ask-fd"
- * IN,OUT (Linux), "ask-pipe" NAME, "integrity" low or medium and "allow-elevated" (Windows). What it prints has functions here instead: cordon_result_json(),
- * events and output.
+ * "undo" (NULL or "strict") and "undo-limit" SIZE, "ask-timeout" SECONDS, "ask-fd" IN,OUT (Linux),
+ * "ask-pipe" NAME, "integrity" low or medium and "allow-elevated" (Windows). What it prints has
+ * functions here instead: cordon_result_json(), events and output.
  */
 struct cordon_run_options;
 
@@ -177,13 +184,14 @@ CORDON_API void cordon_run_options_event(struct cordon_run_options *options, cor
                                          void *context);
 
 /*
- * Asks while the command runs: what an option could allow is not denied at once; the call
- * waits, alone, until it is answered. The function gets the question, which is its own from then on:
- * it answers it now or later, from any thread, also after cordon_run() has returned. Calls come from
+ * Asks while the command runs: what an option could allow is not denied at once; the call waits,
+ * alone, until it is answered. The function gets the question, which is its own from then on: it
+ * answers it now or later, from any thread, also after cordon_run() has returned. Calls come from
  * one thread of the library, in which all signals are blocked, one at a time; while the function
  * runs, no other question is shown, but nothing else waits. It must not call cordon_run() with the
  * same options. Without an answer the question is denied after the option "ask-timeout" (seconds,
- * 60), when its caller dies, and at the end of the run. The command cannot reach or see any of this.
+ * 60), when its caller dies, and at the end of the run. The command cannot reach or see any of
+ * this.
  */
 struct cordon_question;
 typedef void cordon_ask(void *context, struct cordon_question *question);
@@ -194,10 +202,11 @@ CORDON_API void cordon_run_options_ask(struct cordon_run_options *options, cordo
 CORDON_API const char *cordon_question_json(const struct cordon_question *question);
 
 /*
- * Answers "once", "run", "no" or "never"; scope is one that the question offers with it, or NULL for
- * the narrowest. 0, and the question is freed. CORDON_E_CONFLICT if it is over already: freed, too.
- * CORDON_E_VALUE for an answer that is not offered: it stays open and the caller's. Any thread, but
- * one at a time for each question. Each question must be answered once, or its memory stays.
+ * Answers "once", "run", "no" or "never"; scope is one that the question offers with it, or NULL
+ * for the narrowest. 0, and the question is freed. CORDON_E_CONFLICT if it is over already: freed,
+ * too. CORDON_E_VALUE for an answer that is not offered: it stays open and the caller's. Any
+ * thread, but one at a time for each question. Each question must be answered once, or its memory
+ * stays.
  */
 CORDON_API int cordon_question_answer(struct cordon_question *question, const char *answer,
                                       const char *scope);
@@ -238,38 +247,38 @@ CORDON_API int cordon_run(struct cordon_policy *policy, const struct cordon_run_
  * Runs with the option "undo": what they changed, and taking them back, as `cordon changes`, `undo`
  * and `runs` do (docs/undo.md).
  *
- * run is an id, as cordon_runs() and the result's JSON ("undo": {"run"}) give it; NULL is the newest
- * run whose root holds folder and that was not taken back. folder NULL is the current directory;
- * relative paths are relative to folder. each gets one JSON object per item, in the calling thread,
- * before the function returns; the string lasts for the call; NULL is fine. It must not call these
- * functions for the same run. A failure leaves a sentence in why, cut to capacity bytes with its
- * NUL; NULL is fine. Any thread, several at a time; two that change the same folder exclude each
- * other (CORDON_E_CONFLICT).
+ * run is an id, as cordon_runs() and the result's JSON ("undo": {"run"}) give it; NULL is the
+ * newest run whose root holds folder and that was not taken back. folder NULL is the current
+ * directory; relative paths are relative to folder. each gets one JSON object per item, in the
+ * calling thread, before the function returns; the string lasts for the call; NULL is fine. It must
+ * not call these functions for the same run. A failure leaves a sentence in why, cut to capacity
+ * bytes with its NUL; NULL is fine. Any thread, several at a time; two that change the same folder
+ * exclude each other (CORDON_E_CONFLICT).
  *
- * Errors: CORDON_E_UNKNOWN for an unknown run, or of another version; CORDON_E_OPEN for a
- * root that is gone, a store that cannot be opened, or inside a run of Cordon; CORDON_E_SYNTAX for a
- * damaged journal; CORDON_E_CONFLICT while a run can change the same folders; CORDON_E_WRITE if the
- * undo's own journal cannot be written; CORDON_E_NOMEM. After any of them but
- * CORDON_E_NOMEM nothing was changed.
+ * Errors: CORDON_E_UNKNOWN for an unknown run, or of another version; CORDON_E_OPEN for a root that
+ * is gone, a store that cannot be opened, or inside a run of Cordon; CORDON_E_SYNTAX for a damaged
+ * journal; CORDON_E_CONFLICT while a run can change the same folders; CORDON_E_WRITE if the undo's
+ * own journal cannot be written, or the run's to mark it as undone (why says which);
+ * CORDON_E_NOMEM. Only after that mark's failure and after CORDON_E_NOMEM something was changed.
  */
 
 /* {"kind", "path", "folder", "size_before", "size", "added", "removed", …} for every name that was
-   created, modified, deleted or renamed, in order of path. CORDON_DIFF adds the lines that differ as
-   "diff". */
+   created, modified, deleted or renamed, in order of path. CORDON_DIFF adds the lines that differ
+   as "diff". */
 enum { CORDON_DIFF = 2, CORDON_DRY_RUN = 4, CORDON_FORCE = 8 };
 CORDON_API int cordon_changes(const char *run, const char *folder, unsigned flags,
                               cordon_event *each, void *context, char *why, size_t capacity);
 
-/* Takes the run back, or of it only these paths and what lies below them: {"result", "path", "from",
-   "why"} for every object, result "restored", "removed", "moved", "conflict" or "failed".
-   CORDON_DRY_RUN changes nothing and adds "dry": true; CORDON_FORCE restores over what was changed since. Returns 0, or 1
-   if something was left alone, which each was told. */
+/* Takes the run back, or of it only these paths and what lies below them: {"result", "path",
+   "from", "why"} for every object, result "restored", "removed", "moved", "conflict" or "failed".
+   CORDON_DRY_RUN changes nothing and adds "dry": true; CORDON_FORCE restores over what was changed
+   since. Returns 0, or 1 if something was left alone, which each was told. */
 CORDON_API int cordon_undo(const char *run, const char *folder, size_t count,
                            const char *const *paths, unsigned flags, cordon_event *each,
                            void *context, char *why, size_t capacity);
 
-/* {"run", "time", "bytes", "command", "session", "undone", "live", "roots", …} for every run that is
-   kept, newest first. */
+/* {"run", "time", "bytes", "command", "session", "undone", "live", "roots", …} for every run that
+   is kept, newest first. */
 CORDON_API int cordon_runs(cordon_event *each, void *context, char *why, size_t capacity);
 
 /* Removes the journal of a run. CORDON_E_UNKNOWN also if the run has not ended. */

@@ -5,7 +5,7 @@
 
 #include "cordon.h"
 
-struct reader {
+struct json_reader {
     struct arena *arena;
     struct str text;
     size_t pos;
@@ -15,26 +15,26 @@ struct reader {
     struct json_error *error;
 };
 
-static int read_value(struct reader *r, struct json_value *out);
+static int read_value(struct json_reader *r, struct json_value *out);
 
-static struct json_place place_at(const struct reader *r, size_t pos)
+static struct json_place place_at(const struct json_reader *r, size_t pos)
 {
     return (struct json_place){r->line, (unsigned)(pos - r->line_start + 1)};
 }
 
-static int fail(struct reader *r, int code, const char *what)
+static int fail(struct json_reader *r, int code, const char *what)
 {
     r->error->place = place_at(r, r->pos);
     r->error->what = what;
     return code;
 }
 
-static int fail_syntax(struct reader *r, const char *what)
+static int fail_syntax(struct json_reader *r, const char *what)
 {
     return fail(r, CORDON_E_SYNTAX, what);
 }
 
-static void skip_blanks(struct reader *r)
+static void skip_blanks(struct json_reader *r)
 {
     for (; r->pos < r->text.n; r->pos++) {
         char c = r->text.p[r->pos];
@@ -47,12 +47,13 @@ static void skip_blanks(struct reader *r)
     }
 }
 
-static bool next_is(const struct reader *r, char c)
+static bool next_is(const struct json_reader *r, char c)
 {
     return r->pos < r->text.n && r->text.p[r->pos] == c;
 }
 
-static int read_word(struct reader *r, struct str word, enum json_type type, struct json_value *out)
+static int read_word(struct json_reader *r, struct str word, enum json_type type,
+                     struct json_value *out)
 {
     if (!str_starts(str_from(r->text, r->pos), word))
         return fail_syntax(r, "unknown word; expected a value");
@@ -61,7 +62,7 @@ static int read_word(struct reader *r, struct str word, enum json_type type, str
     return 0;
 }
 
-static size_t skip_digits(struct reader *r)
+static size_t skip_digits(struct json_reader *r)
 {
     size_t start = r->pos;
     while (r->pos < r->text.n && ascii_is_digit(r->text.p[r->pos]))
@@ -69,7 +70,7 @@ static size_t skip_digits(struct reader *r)
     return r->pos - start;
 }
 
-static int read_number(struct reader *r, struct json_value *out)
+static int read_number(struct json_reader *r, struct json_value *out)
 {
     size_t start = r->pos;
     if (next_is(r, '-'))
@@ -113,7 +114,7 @@ static int32_t hex4(struct str text, size_t pos)
 }
 
 /* Decodes \uXXXX after the 'u'; a pair of escapes becomes one code point. */
-static int read_unicode(struct reader *r, uint32_t *code)
+static int read_unicode(struct json_reader *r, uint32_t *code)
 {
     int32_t unit = hex4(r->text, r->pos);
     if (unit < 0)
@@ -130,7 +131,7 @@ static int read_unicode(struct reader *r, uint32_t *code)
     return 0;
 }
 
-static int read_escape(struct reader *r, uint32_t *code)
+static int read_escape(struct json_reader *r, uint32_t *code)
 {
     static const char from[] = "\"\\/bfnrt";
     static const char to[] = "\"\\/\b\f\n\r\t";
@@ -156,7 +157,7 @@ static bool joins_halves(const char *p, size_t n, uint32_t code)
            ((unsigned char)p[n - 2] & 0xF0) == 0xA0;
 }
 
-static int read_string(struct reader *r, struct str *out)
+static int read_string(struct json_reader *r, struct str *out)
 {
     r->pos++;
     size_t start = r->pos, end = start;
@@ -214,7 +215,7 @@ static uint32_t hash_of(struct str s)
  * Refuses duplicate keys. Open addressing keeps it linear; keys crafted to collide would make it
  * quadratic, so a long probe is refused as well.
  */
-static int check_keys(struct reader *r, const struct json_member *members, size_t count)
+static int check_keys(struct json_reader *r, const struct json_member *members, size_t count)
 {
     enum { LONGEST_PROBE = 64 };
     size_t size = 16;
@@ -242,7 +243,7 @@ static int check_keys(struct reader *r, const struct json_member *members, size_
     return 0;
 }
 
-static int read_array(struct reader *r, struct json_value *out)
+static int read_array(struct json_reader *r, struct json_value *out)
 {
     struct json_value *items = NULL;
     size_t count = 0, capacity = 0;
@@ -276,7 +277,7 @@ static int read_array(struct reader *r, struct json_value *out)
     return 0;
 }
 
-static int read_member(struct reader *r, struct json_member *member)
+static int read_member(struct json_reader *r, struct json_member *member)
 {
     if (!next_is(r, '"'))
         return fail_syntax(r, next_is(r, '}')    ? "there is a comma before }; take it out"
@@ -294,7 +295,7 @@ static int read_member(struct reader *r, struct json_member *member)
     return read_value(r, &member->value);
 }
 
-static int read_object(struct reader *r, struct json_value *out)
+static int read_object(struct json_reader *r, struct json_value *out)
 {
     struct json_member *members = NULL;
     size_t count = 0, capacity = 0;
@@ -326,7 +327,7 @@ static int read_object(struct reader *r, struct json_value *out)
     return check_keys(r, members, count);
 }
 
-static int read_value(struct reader *r, struct json_value *out)
+static int read_value(struct json_reader *r, struct json_value *out)
 {
     skip_blanks(r);
     if (r->pos >= r->text.n)
@@ -359,7 +360,7 @@ static int read_value(struct reader *r, struct json_value *out)
 int json_read(struct arena *arena, struct str text, struct json_value *out,
               struct json_error *error)
 {
-    struct reader r = {.arena = arena, .text = text, .line = 1, .error = error};
+    struct json_reader r = {.arena = arena, .text = text, .line = 1, .error = error};
     struct json_value value;
     *error = (struct json_error){0};
     int rc = read_value(&r, &value);

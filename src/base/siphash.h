@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SipHash-2-4: a short hash with a key. Without the key nobody can make two texts with the same one. */
+/* SipHash-2-4: a short hash with a key. Without the key nobody can make two texts with the same
+   one. */
 #ifndef CORDON_BASE_SIPHASH_H
 #define CORDON_BASE_SIPHASH_H
 

@@ -64,8 +64,8 @@ bool str_endsi_parts(const char *s, size_t n, const char *suffix, size_t suffix_
            (suffix_n == 0 || str_eqi_parts(s + (n - suffix_n), suffix_n, suffix, suffix_n));
 }
 
-/* The first byte at or after from that is c but for the bits of loose; or s.n. Eight at a time: not every C
-   library's search is fast, and most texts are short pieces. */
+/* The first byte at or after from that is c but for the bits of loose; or s.n. Eight at a time: not
+   every C library's search is fast, and most texts are short pieces. */
 static inline size_t find_byte(struct str s, unsigned char c, unsigned char loose, size_t from)
 {
     const uint64_t ones = 0x0101010101010101u, mask = ones * loose, wanted = ones * (c | loose);

@@ -100,6 +100,7 @@ size_t str_find_char_parts(const char *s, size_t n, char c, size_t from);
 size_t str_find_parts(const char *s, size_t n, const char *needle, size_t needle_n, size_t from);
 size_t str_findi_parts(const char *s, size_t n, const char *needle, size_t needle_n, size_t from);
 
+/* For Windows the size counts, elsewhere the speed: the readers compare at every character. */
 static inline bool str_eq(struct str a, struct str b)
 {
 #ifdef _WIN32

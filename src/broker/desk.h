@@ -42,8 +42,8 @@ bool desk_allows(struct desk *d, const struct ask_subject *subject);
 /* True if this is about a rename that would give another object a name that an answer allows. */
 bool desk_keeps(struct desk *d, enum audit_op op, struct str path);
 
-/* The decision, if there is one: it is reported, and the call no longer waits. One for this call only
-   goes to the first that takes it. */
+/* The decision, if there is one: it is reported, and the call no longer waits. One for this call
+   only goes to the first that takes it. */
 bool desk_take(struct desk *d, uint64_t id, struct ask_decision *out);
 
 /* The caller is gone. */
@@ -54,8 +54,8 @@ void desk_leave(struct desk *d, uint64_t id);
 bool desk_ask(struct desk *d, const struct ask_subject *subject, bool (*gone)(void *context),
               void *context);
 
-/* The same about a host that the proxy would refuse with this answer. caller says who connects: pid,
-   image, cmdline. */
+/* The same about a host that the proxy would refuse with this answer. caller says who connects:
+   pid, image, cmdline. */
 bool desk_ask_host(struct desk *d, const struct ask_subject *caller, const struct policy_peer *peer,
                    struct str target, const struct policy_answer *answer,
                    bool (*gone)(void *context), void *context);

@@ -14,8 +14,8 @@ void gate_unlock(struct gate *g);
 void gate_call(struct gate *g);         /* everybody who waits; with the lock */
 void gate_wait(struct gate *g, int ms); /* for a call, at most so long; with the lock */
 
-/* Something that a thread can wait for among other things: an eventfd or an event; -1: none. It stays
-   rung until it is hushed. */
+/* Something that a thread can wait for among other things: an eventfd or an event; -1: none. It
+   stays rung until it is hushed. */
 intptr_t bell_new(void);
 void bell_free(intptr_t bell);
 void bell_ring(intptr_t bell);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Git checks the names of an index when they are added, not when it reads them: it writes to, and
- * reads from, whatever a forged one names. So each name is checked here as git would when adding it.
+ * reads from, whatever a forged one names. So each name is checked here as git would when adding
+ * it.
  *
  * Everything that could make git read other entries than those checked is refused: lengths that do
  * not agree with the names, tables of offsets that lead elsewhere, unknown parts.
@@ -31,7 +32,7 @@ enum {
     MODE_REPOSITORY = 0160000
 };
 
-struct reader {
+struct index_reader {
     enum path_dialect dialect;
     struct str bytes; /* without the checksum at the end */
     size_t hash;
@@ -48,19 +49,19 @@ struct reader {
     struct git_index_obeyed *obeyed; /* NULL: not asked for */
 };
 
-static bool refuse(struct reader *r, const char *what)
+static bool refuse(struct index_reader *r, const char *what)
 {
     snprintf(r->why, GIT_INDEX_WHY, "%s", what);
     return false;
 }
 
-static bool refuse_structure(struct reader *r)
+static bool refuse_structure(struct index_reader *r)
 {
     return refuse(r, "something other than git writes into one");
 }
 
 /* Names come from the run: only printable characters are repeated. */
-static bool refuse_name(struct reader *r)
+static bool refuse_name(struct index_reader *r)
 {
     char shown[64];
     size_t n = 0;
@@ -135,7 +136,7 @@ static bool component_is_harmless(enum path_dialect dialect, struct str componen
 
 /* The part of the name before kept was checked with the name before it; only the component in
    which that part ends is checked again. */
-static bool check_name(struct reader *r, size_t kept, bool folder)
+static bool check_name(struct index_reader *r, size_t kept, bool folder)
 {
     struct str name = {r->name, r->length};
     while (kept && name.p[kept - 1] != '/')
@@ -157,7 +158,7 @@ static bool check_name(struct reader *r, size_t kept, bool folder)
 /* ---- entries ---- */
 
 /* Reads how much of the name before is dropped, in git's own form of a number. */
-static bool read_dropped(struct reader *r, size_t *at, size_t *dropped)
+static bool read_dropped(struct index_reader *r, size_t *at, size_t *dropped)
 {
     uint64_t value = 0;
     for (unsigned more = 0x80, first = 1; more; first = 0) {
@@ -172,7 +173,7 @@ static bool read_dropped(struct reader *r, size_t *at, size_t *dropped)
 }
 
 /* The name that starts at *at; moves *at past its NUL. */
-static bool read_name(struct reader *r, size_t *at, size_t flags, size_t *kept)
+static bool read_name(struct index_reader *r, size_t *at, size_t flags, size_t *kept)
 {
     size_t dropped = r->length;
     if (r->version == 4 && !read_dropped(r, at, &dropped))
@@ -191,7 +192,7 @@ static bool read_name(struct reader *r, size_t *at, size_t flags, size_t *kept)
 }
 
 /* Entries are padded to eight bytes, with one NUL at least, but not in version 4. */
-static bool skip_padding(const struct reader *r, size_t start, size_t *at)
+static bool skip_padding(const struct index_reader *r, size_t start, size_t *at)
 {
     if (r->version == 4)
         return true;
@@ -204,7 +205,7 @@ static bool skip_padding(const struct reader *r, size_t start, size_t *at)
     return true;
 }
 
-static bool check_mode(struct reader *r, uint32_t mode)
+static bool check_mode(struct index_reader *r, uint32_t mode)
 {
     switch (mode & MODE_TYPE) {
     case MODE_FOLDER: r->folders = true; return true;
@@ -216,7 +217,7 @@ static bool check_mode(struct reader *r, uint32_t mode)
 }
 
 /* One entry at *at. *kept: how much of its name is that of the entry before. */
-static bool read_entry(struct reader *r, size_t *at, size_t *kept)
+static bool read_entry(struct index_reader *r, size_t *at, size_t *kept)
 {
     size_t start = *at, flags_at = start + STAT + r->hash;
     if (start > r->bytes.n || r->bytes.n - start < STAT + r->hash + 4)
@@ -244,7 +245,7 @@ static bool read_entry(struct reader *r, size_t *at, size_t *kept)
 /* Size of the name, mode, stage, size of the object's name, that name, the name. */
 enum { OBEYED_HEAD = 4 * sizeof(uint32_t) };
 
-static void collect(struct reader *r)
+static void collect(struct index_reader *r)
 {
     struct str name = {r->name, r->length};
     uint32_t head[4] = {(uint32_t)name.n, r->mode, r->stage, (uint32_t)r->hash};
@@ -282,7 +283,7 @@ bool git_index_has(struct str *rest, const struct git_index_entry *entry)
     return false;
 }
 
-static bool read_entries(struct reader *r)
+static bool read_entries(struct index_reader *r)
 {
     size_t at = HEADER, kept;
     for (uint32_t i = 0; i < r->count; i++) {
@@ -299,7 +300,7 @@ static bool read_entries(struct reader *r)
 
 /* The table by which several threads read: each block must begin where an entry does, with a whole
    name, and all of them together hold all entries. */
-static bool blocks_agree(struct reader *r, struct str table)
+static bool blocks_agree(struct index_reader *r, struct str table)
 {
     size_t at = HEADER, kept = 0;
     uint32_t left = 0;
@@ -322,7 +323,7 @@ static bool blocks_agree(struct reader *r, struct str table)
     return left == 0 && next == table.n;
 }
 
-static bool read_extension(struct reader *r, struct str name, struct str body)
+static bool read_extension(struct index_reader *r, struct str name, struct str body)
 {
     bool *once = NULL;
     if (str_eq(name, STR("link")))
@@ -345,7 +346,7 @@ static bool read_extension(struct reader *r, struct str name, struct str body)
 }
 
 /* Git may look for the end of the entries here, at the end of the file. */
-static bool end_agrees(const struct reader *r)
+static bool end_agrees(const struct index_reader *r)
 {
     size_t size = 4 + r->hash;
     if (r->bytes.n < size + 8)
@@ -354,7 +355,7 @@ static bool end_agrees(const struct reader *r)
     return !str_eq(str_slice(end, 0, 4), STR("EOIE")) || number(end, 8, 4) == r->entries_end;
 }
 
-static bool read_extensions(struct reader *r)
+static bool read_extensions(struct index_reader *r)
 {
     size_t at = r->entries_end;
     while (at < r->bytes.n) {
@@ -379,7 +380,7 @@ bool git_index_is_harmless(enum path_dialect dialect, struct str index, enum git
 bool git_index_read(enum path_dialect dialect, struct str index, enum git_hash hash,
                     struct git_index_obeyed *obeyed, char why[GIT_INDEX_WHY])
 {
-    struct reader r = {
+    struct index_reader r = {
         .dialect = dialect, .bytes = index, .hash = (size_t)hash, .why = why, .obeyed = obeyed};
     if (hash == GIT_HASH_UNKNOWN)
         return refuse(&r, "names of a length that the repository's config does not tell plainly");

@@ -6,13 +6,13 @@
 #include "launch/disk.h"
 #include "lib/check.h"
 
-enum { MOST_ROOTS = 256 };
+enum { MOST_ROOTS = 256, MOST_OTHERS = 4 };
 
 struct check_options {
     bool json, jsonl, show, rules, help;
     const char *shell, *file, *explain;
-    const char *roots[MOST_ROOTS];
-    size_t root_count;
+    const char *roots[MOST_ROOTS], *cwds[MOST_OTHERS], *policies[MOST_OTHERS];
+    size_t root_count, cwd_count, policy_count;
     bool rootless; /* --root none */
 };
 
@@ -21,45 +21,16 @@ static int exit_code(enum cordon_verdict verdict)
     return verdict == CORDON_DENY ? EXIT_REFUSED : verdict == CORDON_ASK ? EXIT_ASK : 0;
 }
 
-static void print_reads(const struct guard_answer *a)
-{
-    for (size_t i = 0; i < a->read_count; i++) {
-        const struct guard_read *r = &a->reads[i];
-        printf("  %*s", (int)(r->depth - 1) * 2, "");
-        for (size_t j = 0; j <= r->count; j++) {
-            struct str text = j ? r->args[j - 1].text : r->name.text;
-            print_row(j ? " " : "", str_has_char(text, GUARD_HOLE) ? STR("?") : text, "");
-        }
-        putchar('\n');
-    }
-}
+/* ---- one question ---- */
 
-static void print_answer(const struct guard_answer *a, bool show)
-{
-    enum { MOST_SHOWN = 200 };
-    if (a->finding_count == 0)
-        printf("%sallow%s: nothing here would leave the sandbox\n", print_style(PRINT_GREEN),
-               print_style(PRINT_PLAIN));
-    for (size_t i = 0; i < a->finding_count; i++) {
-        const struct guard_finding *f = &a->findings[i];
-        printf("%s%s%s %s", print_style(print_verdict_style(f->verdict)), verdict_name(f->verdict),
-               print_style(PRINT_PLAIN), f->id.p);
-        print_row(": ", f->why, "\n");
-        print_span(a->text, f->start, f->end);
-        if (f->resolved.n && !str_eq(f->resolved, STR("\xE2\x80\xA6")) &&
-            !str_eq(f->resolved, str_slice(a->text, f->start, f->end)))
-            print_row("  which is: ", str_cut(f->resolved, MOST_SHOWN), "\n");
-        print_row("  instead: ", f->fix, "\n");
-    }
-    for (size_t i = 0; i < a->unread_count; i++)
-        print_row("not read: ", a->unread[i], " (absent, or outside the roots)\n");
-    if (show && a->read_count) {
-        printf("read as:\n");
-        print_reads(a);
-    }
-}
-
-/* ---- the root that run would have ---- */
+/* A command in one of its forms: words, or a text in a shell. */
+struct check_question {
+    const char *const *argv;
+    size_t argc;
+    const char *shell; /* of a text */
+    struct str text;
+    bool script; /* the text is that of a script file */
+};
 
 static bool is_of_windows(struct str text)
 {
@@ -71,78 +42,151 @@ static bool is_of_windows(struct str text)
 }
 
 /* Paths of another system mean nothing in a folder of this one. */
-static bool is_foreign(const struct guard_question *q)
+static bool is_foreign(const struct check_question *q)
 {
     if (disk_dialect() != PATH_POSIX)
         return false;
-    bool foreign = (q->shell != GUARD_NO_SHELL && q->shell != GUARD_BASH) ||
-                   is_of_windows(q->text) || (!q->argv && is_of_windows(q->cmdline));
+    bool foreign = is_of_windows(q->text);
+    enum guard_shell shell;
+    if (q->shell && check_shell(str_of(q->shell), &shell))
+        foreign = foreign || shell == GUARD_CMD || shell == GUARD_POWERSHELL;
     for (size_t i = 0; i < q->argc && !foreign; i++)
-        foreign = is_of_windows(q->argv[i]);
+        foreign = is_of_windows(str_of(q->argv[i]));
     return foreign;
 }
 
-/* As for run, the current directory is a root if none is named: a policy with it, or NULL where it
-   cannot be one. */
-static struct cordon_policy *with_current_root(const struct cordon_policy *p,
-                                               const struct check_options *o)
+static int ask_library(struct cordon_policy *p, const struct check_question *q, unsigned flags,
+                       struct cordon_answer **out)
 {
-    struct cordon_policy *own = NULL;
-    if (p->has_roots || o->rootless || cordon_policy_new(&own))
-        return NULL;
-    if (settings_copy(&p->settings, &own->settings, NULL, 0) == 0 &&
-        cordon_policy_set(own, "root", ".") == 0 && api_prepare(own, STR_NONE) == 0)
-        return own;
-    cordon_policy_free(own);
-    return NULL;
+    if (q->argv)
+        return cordon_check(p, q->argc, q->argv, flags, out);
+    return cordon_check_text(p, q->shell, q->text.p, q->text.n,
+                             flags | (q->script ? CORDON_SCRIPT : 0), out);
 }
 
-static int print_verdict(const struct check_options *o, const struct guard_question *q,
-                         const struct guard_answer *a)
+/* ---- the answer, for people ---- */
+
+static struct str text_of(const struct json_value *object, struct str key)
 {
-    if (!o->json) {
-        print_answer(a, o->show);
-        return exit_code(a->verdict);
+    const struct json_value *value = json_get(object, key);
+    return value && value->type == JSON_STRING && value->text.p ? value->text : STR("");
+}
+
+static size_t number_of(const struct json_value *object, struct str key)
+{
+    const struct json_value *value = json_get(object, key);
+    return value && value->type == JSON_NUMBER ? (size_t)strtoull(value->text.p, NULL, 10) : 0;
+}
+
+static size_t list_of(const struct json_value *object, struct str key,
+                      const struct json_value **items)
+{
+    const struct json_value *value = json_get(object, key);
+    *items = value ? value->items : NULL;
+    return value && value->type == JSON_ARRAY ? value->count : 0;
+}
+
+/* A word with a part that is not known before the run is null. */
+static void print_word(const char *before, const struct json_value *word)
+{
+    print_row(before, word && word->type == JSON_STRING ? word->text : STR("?"), "");
+}
+
+static void print_reads(const struct json_value *answer)
+{
+    const struct json_value *reads, *args;
+    size_t count = list_of(answer, STR("read"), &reads);
+    if (count)
+        printf("read as:\n");
+    for (size_t i = 0; i < count; i++) {
+        size_t depth = number_of(&reads[i], STR("depth"));
+        printf("  %*s", depth ? (int)(depth - 1) * 2 : 0, "");
+        print_word("", json_get(&reads[i], STR("name")));
+        size_t words = list_of(&reads[i], STR("args"), &args);
+        for (size_t j = 0; j < words; j++)
+            print_word(" ", &args[j]);
+        putchar('\n');
     }
-    auto_buf struct buf out = {0};
-    struct json_writer w = {.out = &out};
-    json_open(&w, '{');
-    check_write(&w, a, q->argv != NULL, o->show);
-    json_close(&w, '}');
-    buf_char(&out, '\n');
-    if (out.failed || !print_out(buf_str(&out)))
-        return print_failure("cannot write the answer");
-    return exit_code(a->verdict);
 }
 
-/* Prints a message or the answer and returns the exit code. */
-static int ask(struct cordon_policy *p, const struct check_options *o, struct guard_question *q)
+static enum cordon_verdict verdict_of(struct str name)
 {
-    struct guard_answer a;
-    struct cordon_policy *here = is_foreign(q) ? NULL : with_current_root(p, o);
-    q->show = o->show;
-    int code = check_ask(here ? here : p, q, &a)
-                   ? print_failure("%s", cordon_policy_error(here ? here : p))
-                   : print_verdict(o, q, &a);
-    cordon_policy_free(here);
+    enum cordon_verdict verdict = CORDON_ALLOW;
+    while (verdict > CORDON_DENY && !str_eq(name, str_of(verdict_name(verdict))))
+        verdict--;
+    return verdict;
+}
+
+static void print_finding(const struct json_value *f, struct str text)
+{
+    enum { MOST_SHOWN = 200 };
+    struct str resolved = text_of(f, STR("resolved"));
+    size_t start = number_of(f, STR("start")), end = number_of(f, STR("end"));
+    enum cordon_verdict verdict = verdict_of(text_of(f, STR("verdict")));
+    printf("%s%s%s ", print_style(print_verdict_style(verdict)), verdict_name(verdict),
+           print_style(PRINT_PLAIN));
+    print_row("", text_of(f, STR("rule")), "");
+    print_row(": ", text_of(f, STR("why")), "\n");
+    if (start <= end && end <= text.n)
+        print_span(text, start, end);
+    if (resolved.n && !str_eq(resolved, STR("\xE2\x80\xA6")) &&
+        !str_eq(resolved, text_of(f, STR("text"))))
+        print_row("  which is: ", str_cut(resolved, MOST_SHOWN), "\n");
+    print_row("  instead: ", text_of(f, STR("fix")), "\n");
+}
+
+static int print_answer(const struct check_question *q, const struct cordon_answer *a)
+{
+    auto_arena struct arena arena = {0};
+    struct json_value answer;
+    struct json_error error;
+    const struct json_value *findings, *unread;
+    if (json_read(&arena, str_of(cordon_answer_json(a)), &answer, &error))
+        return print_failure("out of memory");
+    size_t count = list_of(&answer, STR("findings"), &findings);
+    if (count == 0)
+        printf("%sallow%s: nothing here would leave the sandbox\n", print_style(PRINT_GREEN),
+               print_style(PRINT_PLAIN));
+    for (size_t i = 0; i < count; i++)
+        print_finding(&findings[i], q->argv ? text_of(&answer, STR("cmdline")) : q->text);
+    count = list_of(&answer, STR("unread"), &unread);
+    for (size_t i = 0; i < count; i++)
+        print_row("not read: ", unread[i].text, " (absent, or outside the roots)\n");
+    print_reads(&answer);
+    return exit_code(cordon_answer_verdict(a));
+}
+
+/* Prints a message or the answer and returns the exit code. As for run, the current directory is a
+   root if none is named. */
+static int ask(struct cordon_policy *p, const struct check_options *o,
+               const struct check_question *q)
+{
+    struct cordon_answer *a;
+    unsigned flags = (o->show ? CORDON_SHOW : 0) | (o->rootless || is_foreign(q) ? 0 : CORDON_HERE);
+    if (ask_library(p, q, flags, &a))
+        return print_failure("%s", cordon_policy_error(p));
+    int code = exit_code(cordon_answer_verdict(a));
+    if (!o->json)
+        code = print_answer(q, a);
+    else if (!print_out(str_of(cordon_answer_json(a))) || !print_out(STR("\n")))
+        code = print_failure("cannot write the answer");
+    cordon_answer_free(a);
     return code;
 }
 
 static int check_file(struct cordon_policy *p, const struct check_options *o)
 {
-    static const struct {
-        struct str extension;
-        enum guard_shell shell;
-    } kinds[] = {{STR(".ps1"), GUARD_POWERSHELL}, {STR(".psm1"), GUARD_POWERSHELL},
-                 {STR(".cmd"), GUARD_CMD},        {STR(".bat"), GUARD_CMD},
-                 {STR(".sh"), GUARD_BASH},        {STR(".bash"), GUARD_BASH}};
-    struct guard_question q = {.script_file = true};
+    static const char *const kinds[][2] = {{".ps1", "powershell"}, {".psm1", "powershell"},
+                                           {".cmd", "cmd"},        {".bat", "cmd"},
+                                           {".sh", "bash"},        {".bash", "bash"}};
+    struct check_question q = {.shell = o->shell, .script = true};
+    enum guard_shell shell = GUARD_NO_SHELL;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (str_endsi(str_of(o->file), kinds[i].extension))
-            q.shell = kinds[i].shell;
-    if (o->shell && !check_shell(str_of(o->shell), &q.shell))
+        if (!q.shell && str_endsi(str_of(o->file), str_of(kinds[i][0])))
+            q.shell = kinds[i][1];
+    if (q.shell && !check_shell(str_of(q.shell), &shell))
         return print_failure("--shell takes powershell, cmd or bash, not %s", o->shell);
-    if (q.shell == GUARD_NO_SHELL)
+    if (shell == GUARD_NO_SHELL)
         return print_failure(
             "%s: the name does not end in .ps1, .cmd, .bat or .sh; say --shell too", o->file);
     auto_buf struct buf text = {0};
@@ -155,8 +199,9 @@ static int check_file(struct cordon_policy *p, const struct check_options *o)
 
 static int check_text(struct cordon_policy *p, const struct check_options *o, const char *text)
 {
-    struct guard_question q = {.text = str_of(text), .cmdline = str_of(text)};
-    if (!check_shell(str_of(o->shell), &q.shell))
+    struct check_question q = {.shell = o->shell, .text = str_of(text)};
+    enum guard_shell shell;
+    if (!check_shell(str_of(o->shell), &shell))
         return print_failure("--shell takes powershell, cmd or bash, not %s", o->shell);
     return ask(p, o, &q);
 }
@@ -181,15 +226,7 @@ static int check_words(struct cordon_policy *p, const struct check_options *o,
         return print_failure("this is a whole line, and no program has such a name; it is for a "
                              "shell: cordon check --shell %s \"TEXT\"",
                              disk_dialect() == PATH_WINDOWS ? "powershell" : "bash");
-    struct str *argv = calloc(count, sizeof *argv);
-    if (!argv)
-        return print_failure("out of memory");
-    for (size_t i = 0; i < count; i++)
-        argv[i] = str_of(items[i]);
-    struct guard_question q = {.argv = argv, .argc = count};
-    int code = ask(p, o, &q);
-    free(argv);
-    return code;
+    return ask(p, o, &(struct check_question){.argv = items, .argc = count});
 }
 
 /* ---- --jsonl ---- */
@@ -211,21 +248,22 @@ static bool read_line(struct buf *line, bool *too_long)
 }
 
 struct row {
-    struct guard_question question;
+    struct check_question question;
     const struct json_value *id;
     const char *error;
 };
 
-static bool take_strings(struct arena *arena, const struct json_value *value, struct str **out,
-                         size_t *count)
+static bool take_strings(struct arena *arena, const struct json_value *value,
+                         const char *const **out, size_t *count)
 {
     if (value->type != JSON_ARRAY)
         return false;
-    struct str *items = ARENA_ARRAY(arena, value->count + 1, struct str);
+    const char **items = ARENA_ARRAY(arena, value->count + 1, const char *);
     for (size_t i = 0; i < value->count; i++) {
-        if (!items || value->items[i].type != JSON_STRING)
+        if (!items || value->items[i].type != JSON_STRING ||
+            str_has_char(value->items[i].text, '\0') ||
+            !(items[i] = arena_copy(arena, value->items[i].text).p))
             return false;
-        items[i] = value->items[i].text;
     }
     *out = items;
     *count = value->count;
@@ -234,7 +272,8 @@ static bool take_strings(struct arena *arena, const struct json_value *value, st
 
 static const char *take_row(struct arena *arena, const struct json_value *object, struct row *row)
 {
-    struct guard_question *q = &row->question;
+    struct check_question *q = &row->question;
+    enum guard_shell kind;
     const struct json_value *argv = json_get(object, STR("argv"));
     const struct json_value *cmdline = json_get(object, STR("cmdline"));
     const struct json_value *shell = json_get(object, STR("shell"));
@@ -242,21 +281,22 @@ static const char *take_row(struct arena *arena, const struct json_value *object
     row->id = json_get(object, STR("id"));
     if (!!argv + !!cmdline + !!script != 1)
         return "exactly one of argv, cmdline and script is needed";
-    struct str *words;
     if (argv) {
-        if (!take_strings(arena, argv, &words, &q->argc) || q->argc == 0)
-            return "argv must be an array of strings, with at least one";
-        q->argv = words;
+        if (!take_strings(arena, argv, &q->argv, &q->argc) || q->argc == 0)
+            return "argv must be an array of strings, with at least one, and none with a NUL";
     } else if (cmdline) {
         if (cmdline->type != JSON_STRING)
             return "cmdline must be a string";
-        q->cmdline = cmdline->text.p ? cmdline->text : STR("");
+        q->shell = "cmdline";
+        q->text = cmdline->text.p ? cmdline->text : STR("");
     } else {
         if (script->type != JSON_STRING)
             return "script must be a string";
-        if (!shell || shell->type != JSON_STRING || !check_shell(shell->text, &q->shell) ||
-            q->shell == GUARD_NO_SHELL)
+        if (!shell || shell->type != JSON_STRING || !check_shell(shell->text, &kind) ||
+            kind == GUARD_NO_SHELL)
             return "shell must be powershell, cmd or bash";
+        if (!(q->shell = arena_copy(arena, shell->text).p))
+            return "out of memory";
         q->text = script->text.p ? script->text : STR("");
     }
     return NULL;
@@ -267,9 +307,9 @@ static const char *take_row(struct arena *arena, const struct json_value *object
    nothing about it. */
 struct row_policies {
     struct cordon_policy *common;
-    struct cordon_policy *here; /* the same with --cwd as a root; NULL: it was not given */
     struct cordon_policy *own;
     struct buf key;
+    bool here;     /* --cwd was given: it is the root of rows that name none */
     bool defaults; /* a row with a cwd and without roots has the one that run would have */
 };
 
@@ -294,14 +334,16 @@ static bool is_folder(struct str path)
 }
 
 static const char *choose_policy(struct row_policies *all, const struct json_value *object,
-                                 const struct row *row, struct cordon_policy **out)
+                                 const struct row *row, struct cordon_policy **out, unsigned *flags)
 {
     const struct json_value *roots = json_get(object, STR("roots"));
     const struct json_value *cwd = json_get(object, STR("cwd"));
     bool foreign = is_foreign(&row->question);
-    *out = all->here && !foreign ? all->here : all->common;
-    if (!roots && !cwd)
+    *out = all->common;
+    if (!roots && !cwd) {
+        *flags |= all->here && !foreign ? CORDON_HERE : 0;
         return NULL;
+    }
     auto_buf struct buf key = {0};
     if (cwd && cwd->type != JSON_STRING)
         return "cwd must be a string";
@@ -335,8 +377,8 @@ static const char *choose_policy(struct row_policies *all, const struct json_val
     return NULL;
 }
 
-static void write_row(struct buf *out, const struct row *row, const struct guard_answer *a,
-                      bool show, unsigned number)
+static void write_row(struct buf *out, const struct row *row, const struct cordon_answer *a,
+                      unsigned number)
 {
     struct json_writer w = {.out = out};
     json_open(&w, '{');
@@ -352,10 +394,12 @@ static void write_row(struct buf *out, const struct row *row, const struct guard
         buf_fmt(&text, "line %u: %s", number, row->error);
         json_put(&w, STR("error"), buf_str(&text));
         json_put(&w, STR("verdict"), STR("deny"));
+        json_close(&w, '}');
     } else {
-        check_write(&w, a, row->question.argv != NULL, show);
+        /* The members of the library's object, after the id. */
+        buf_add(out, row->id && out->n > 1 ? STR(",") : STR(""));
+        buf_add(out, str_from(str_of(cordon_answer_json(a)), 1));
     }
-    json_close(&w, '}');
     buf_char(out, '\n');
 }
 
@@ -364,8 +408,8 @@ static int check_stream(struct cordon_policy *p, const struct check_options *o)
     auto_buf struct buf line = {0}, out = {0};
     auto_arena struct arena arena = {0};
     struct row_policies all = {.common = p,
-                               .here = api_has(p, "cwd") ? with_current_root(p, o) : NULL,
-                               .defaults = !p->has_roots && !o->rootless};
+                               .here = o->cwd_count && !o->rootless,
+                               .defaults = !o->root_count && !o->policy_count};
     bool too_long, malformed = false, written = true;
     for (unsigned number = 1; written && read_line(&line, &too_long); number++) {
         struct str text = str_trim(buf_str(&line));
@@ -375,7 +419,8 @@ static int check_stream(struct cordon_policy *p, const struct check_options *o)
         struct row row = {.error = too_long ? "the line is over its limit" : NULL};
         struct json_value object = {0};
         struct json_error error;
-        struct guard_answer answer = {0};
+        struct cordon_answer *answer = NULL;
+        unsigned flags = CORDON_ANYWHERE | (o->show ? CORDON_SHOW : 0);
         struct cordon_policy *policy = p;
         if (!row.error && json_read(&arena, text, &object, &error))
             row.error = error.what;
@@ -384,16 +429,15 @@ static int check_stream(struct cordon_policy *p, const struct check_options *o)
         if (!row.error)
             row.error = take_row(&arena, &object, &row);
         if (!row.error)
-            row.error = choose_policy(&all, &object, &row, &policy);
-        row.question.show = o->show;
-        if (!row.error && check_ask_alone(policy, &row.question, &answer))
+            row.error = choose_policy(&all, &object, &row, &policy, &flags);
+        if (!row.error && ask_library(policy, &row.question, flags, &answer))
             row.error = cordon_policy_error(policy);
         malformed = malformed || row.error;
         buf_reset(&out);
-        write_row(&out, &row, &answer, o->show, number);
+        write_row(&out, &row, answer, number);
+        cordon_answer_free(answer);
         written = !out.failed && print_out(buf_str(&out)) && fflush(stdout) == 0;
     }
-    cordon_policy_free(all.here);
     cordon_policy_free(all.own);
     buf_free(&all.key);
     if (!written)
@@ -401,9 +445,23 @@ static int check_stream(struct cordon_policy *p, const struct check_options *o)
     return malformed ? EXIT_FAILED : 0;
 }
 
-/* The roots of the command line; "none" alone stands for no root at all. */
+static int set_all(struct cordon_policy *p, const char *option, const char *const *values,
+                   size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cordon_policy_set(p, option, values[i]))
+            return print_failure("%s", cordon_policy_error(p));
+    return 0;
+}
+
+/* The folders of the command line; "none" alone stands for no root at all. */
 static int take_roots(struct cordon_policy *p, struct check_options *o)
 {
+    int rc = set_all(p, "cwd", o->cwds, o->cwd_count);
+    if (rc == 0)
+        rc = set_all(p, "policy", o->policies, o->policy_count);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < o->root_count; i++) {
         if (strcmp(o->roots[i], "none") != 0) {
             if (cordon_policy_set(p, "root", o->roots[i]))
@@ -420,7 +478,7 @@ static int take_roots(struct cordon_policy *p, struct check_options *o)
 static int check(struct cordon_policy *p, struct arguments *args)
 {
     struct check_options o = {0};
-    const struct option own[] = {
+    const struct cli_option own[] = {
         {.name = "json", .flag = &o.json},
         {.name = "jsonl", .flag = &o.jsonl},
         {.name = "show", .flag = &o.show},
@@ -429,7 +487,9 @@ static int check(struct cordon_policy *p, struct arguments *args)
         {.name = "shell", .value = &o.shell},
         {.name = "file", .value = &o.file},
         {.name = "explain", .value = &o.explain},
-        {.name = "root", .value = o.roots, .count = &o.root_count, .most = MOST_ROOTS}};
+        {.name = "root", .value = o.roots, .count = &o.root_count, .most = MOST_ROOTS},
+        {.name = "cwd", .value = o.cwds, .count = &o.cwd_count, .most = MOST_OTHERS},
+        {.name = "policy", .value = o.policies, .count = &o.policy_count, .most = MOST_OTHERS}};
     bool dashes = false;
     int rc = options_take(args, own, sizeof own / sizeof *own, p, &dashes);
     if (rc)

@@ -51,7 +51,7 @@ int cli_help(const char *topic);
 /* ---- options.c ---- */
 
 /* A switch or option of one subcommand. */
-struct option {
+struct cli_option {
     const char *name;   /* without dashes */
     char letter;        /* -o for --output; 0: none */
     const char **value; /* set to the value; NULL: a switch */
@@ -65,7 +65,7 @@ struct option {
  * list go to the policy, if there is one. Prints what is wrong and returns EXIT_FAILED, otherwise
  * 0.
  */
-int options_take(struct arguments *args, const struct option *own, size_t own_count,
+int options_take(struct arguments *args, const struct cli_option *own, size_t own_count,
                  struct cordon_policy *policy, bool *dashes);
 
 /* ---- run.c ---- */

@@ -5,13 +5,13 @@
 
 #include "cli/cli.h"
 
-struct command {
+struct cli_command {
     const char *name;
     int (*run)(struct arguments *args);
     const char *summary, *usage, *example, *about, *codes;
     bool policy; /* takes the options of a policy too */
 };
-extern const struct command cli_commands[];
+extern const struct cli_command cli_commands[];
 extern const size_t cli_command_count;
 
 struct command_option {
@@ -23,7 +23,7 @@ extern const struct command_option cli_options[];
 extern const size_t cli_option_count;
 
 /* NULL if there is none of that name. */
-const struct command *cli_find(const char *name);
+const struct cli_command *cli_find(const char *name);
 
 /* ---- manual.c ---- */
 

@@ -42,13 +42,13 @@ static void add_commands(struct buf *out, const char *between)
 }
 
 /* sandbox takes what run takes. */
-static bool has_option(const struct command *c, const struct command_option *o)
+static bool has_option(const struct cli_command *c, const struct command_option *o)
 {
     bool as_run = strcmp(c->name, "sandbox") == 0 && strcmp(o->command, "run") == 0;
     return strcmp(o->command, c->name) == 0 || as_run;
 }
 
-static void add_options(struct buf *out, const struct command *c)
+static void add_options(struct buf *out, const struct cli_command *c)
 {
     buf_add(out, STR("--help"));
     for (size_t i = 0; i < cli_option_count; i++)
@@ -223,7 +223,7 @@ static void write_fish(struct buf *out)
                      "    test (count (commandline -opc)) -eq 1\n"
                      "end\n"));
     for (size_t i = 0; i < cli_command_count; i++) {
-        const struct command *c = &cli_commands[i];
+        const struct cli_command *c = &cli_commands[i];
         buf_fmt(out, "complete -c cordon -n __cordon_first -f -a %s -d ", c->name);
         add_fish_text(out, c->summary);
         buf_char(out, '\n');
@@ -251,7 +251,7 @@ int command_completion(struct arguments *args)
                   {"powershell", write_powershell}};
     bool help = false;
     auto_buf struct buf out = {0};
-    const struct option own[] = {{.name = "help", .flag = &help}};
+    const struct cli_option own[] = {{.name = "help", .flag = &help}};
     int rc = options_take(args, own, 1, NULL, NULL);
     if (rc)
         return rc;

@@ -6,7 +6,8 @@
 int command_denials(struct arguments *args)
 {
     bool json = false, help = false;
-    const struct option own[] = {{.name = "json", .flag = &json}, {.name = "help", .flag = &help}};
+    const struct cli_option own[] = {{.name = "json", .flag = &json},
+                                     {.name = "help", .flag = &help}};
     int rc = options_take(args, own, sizeof own / sizeof *own, NULL, NULL);
     if (rc)
         return rc;

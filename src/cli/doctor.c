@@ -158,10 +158,10 @@ int command_doctor(struct arguments *args)
 {
     static struct doctor doctor; /* too large for some stacks */
     bool json = false, objects = false, ladder = false, help = false;
-    const struct option own[] = {{.name = "json", .flag = &json},
-                                 {.name = "objects", .flag = &objects},
-                                 {.name = "ladder", .flag = &ladder},
-                                 {.name = "help", .flag = &help}};
+    const struct cli_option own[] = {{.name = "json", .flag = &json},
+                                     {.name = "objects", .flag = &objects},
+                                     {.name = "ladder", .flag = &ladder},
+                                     {.name = "help", .flag = &help}};
     int rc = options_take(args, own, sizeof own / sizeof *own, NULL, NULL);
     if (rc)
         return rc;

@@ -101,9 +101,9 @@ int explain_rule(const char *id, bool json)
 int command_explain(struct arguments *args)
 {
     bool json = false, list = false, help = false;
-    const struct option own[] = {{.name = "json", .flag = &json},
-                                 {.name = "list", .flag = &list},
-                                 {.name = "help", .flag = &help}};
+    const struct cli_option own[] = {{.name = "json", .flag = &json},
+                                     {.name = "list", .flag = &list},
+                                     {.name = "help", .flag = &help}};
     int rc = options_take(args, own, sizeof own / sizeof *own, NULL, NULL);
     if (rc)
         return rc;

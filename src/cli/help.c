@@ -4,7 +4,7 @@
 #include "launch/disk.h"
 #include "launch/settings.h"
 
-const struct command cli_commands[] = {
+const struct cli_command cli_commands[] = {
 #define COMMAND(name, summary, usage, example, about, codes, policy) \
     {#name, command_##name, summary, usage, example, about, codes, policy},
 #include "cli/commands.def"
@@ -38,7 +38,7 @@ static const struct topic *find_topic(const char *name)
     return NULL;
 }
 
-const struct command *cli_find(const char *name)
+const struct cli_command *cli_find(const char *name)
 {
     for (size_t i = 0; i < cli_command_count; i++)
         if (strcmp(name, cli_commands[i].name) == 0)
@@ -82,7 +82,7 @@ static void print_option(const char *name, char letter, const char *value, const
 
 int cli_help(const char *topic)
 {
-    const struct command *c = cli_find(topic);
+    const struct cli_command *c = cli_find(topic);
     printf("cordon %s: %s\n\n", c->name, c->summary);
     for (const char *p = c->usage; *p;) {
         size_t n = strcspn(p, "\n");
@@ -121,7 +121,8 @@ int command_help(struct arguments *args)
 {
     const char *names[32];
     bool man = false, help = false;
-    const struct option own[] = {{.name = "man", .flag = &man}, {.name = "help", .flag = &help}};
+    const struct cli_option own[] = {{.name = "man", .flag = &man},
+                                     {.name = "help", .flag = &help}};
     int rc = options_take(args, own, sizeof own / sizeof *own, NULL, NULL);
     if (rc)
         return rc;

@@ -141,19 +141,19 @@ static enum line_form add_program(struct buf *out, enum hook_agent agent, bool p
     return LINE_GOOD;
 }
 
-struct line {
+struct hook_line {
     struct buf command, shell;
     struct str words[MOST_WORDS + 8];
     struct hook_entry entry;
 };
 
-static void free_line(struct line *l)
+static void free_line(struct hook_line *l)
 {
     buf_free(&l->command);
     buf_free(&l->shell);
 }
 
-static int make_line(const struct hook_request *r, enum hook_agent agent, struct line *out)
+static int make_line(const struct hook_request *r, enum hook_agent agent, struct hook_line *out)
 {
     struct str *words = out->words;
     size_t count = 0;
@@ -261,7 +261,7 @@ static void print_afterwards(const struct hook_request *r, enum hook_agent agent
 static int print_snippet(struct hook_request *r, enum hook_agent agent)
 {
     auto_buf struct buf file = {0}, project = {0}, text = {0}, error = {0};
-    struct line line = {0};
+    struct hook_line line = {0};
     bool changed;
     if ((r->wrap && shell_is_used(agent)))
         return print_failure("--wrap needs a file beside the settings; use --install");
@@ -310,7 +310,7 @@ static bool is_empty(struct str settings)
 }
 
 static int change_file(const struct hook_request *r, enum hook_agent agent, struct buf *file,
-                       const struct line *line, bool *any)
+                       const struct hook_line *line, bool *any)
 {
     auto_buf struct buf old = {0}, text = {0}, error = {0};
     bool changed = false;
@@ -341,7 +341,7 @@ static int change_file(const struct hook_request *r, enum hook_agent agent, stru
 static int change_settings(struct hook_request *r, enum hook_agent agent, bool has_roots)
 {
     auto_buf struct buf file = {0}, other = {0};
-    struct line line = {0};
+    struct hook_line line = {0};
     bool any = false, shell = r->install && (r->wrap && shell_is_used(agent));
     int rc = make_line(r, agent, &line);
     if (rc == 0 && !settings_file(r, agent, &file))
@@ -461,7 +461,7 @@ static int hook(struct cordon_policy *p, struct arguments *args)
     auto_arena struct arena arena = {0};
     struct hook_request r = {0};
     struct hook_options o = {0};
-    const struct option own[] = {
+    const struct cli_option own[] = {
         {.name = "wrap", .flag = &r.wrap},       {.name = "approve", .flag = &r.approve},
         {.name = "project", .flag = &r.project}, {.name = "help", .flag = &r.help},
         {.name = "undo", .flag = &r.undo},       {.name = "shell", .value = &r.shell},

@@ -3,7 +3,8 @@
  * The command lines that agents' settings hold, as this system spells them.
  *
  * With --wrap Claude Code and OpenCode start their shell by a file of ours, so that all of their
- * commands run confined while their own rules see them as they are. On Windows they take no such file.
+ * commands run confined while their own rules see them as they are. On Windows they take no such
+ * file.
  */
 #ifndef CORDON_CLI_HOOK_SHELL_H
 #define CORDON_CLI_HOOK_SHELL_H
@@ -14,8 +15,8 @@
    form. */
 bool line_word(struct buf *out, struct str word);
 
-/* The line that an agent's shell runs: what stands in front of the program, the program, and the end.
-   An agent takes most ways to fail for "go on", so the line ends with 2 and a reason instead.
+/* The line that an agent's shell runs: what stands in front of the program, the program, and the
+   end. An agent takes most ways to fail for "go on", so the line ends with 2 and a reason instead.
    line_program() names no folder of one person in a project's file. */
 enum line_form { LINE_GOOD, LINE_NO_FORM, LINE_PRIVATE };
 #define LINE_NO_ANSWER "cordon: sandbox denied: the hook of cordon did not run"
@@ -29,8 +30,8 @@ bool line_is_powershell(enum hook_agent agent);
 /* True if --wrap means such a file for this agent. */
 bool shell_is_used(enum hook_agent agent);
 
-/* Writes and shows the file; path gets its name. words are options of run, of which one is a root if
-   has_roots is set. An exit code. */
+/* Writes and shows the file; path gets its name. words are options of run, of which one is a root
+   if has_roots is set. An exit code. */
 int shell_install(enum hook_agent agent, const char *const *words, size_t count, bool project,
                   bool has_roots, struct buf *path);
 

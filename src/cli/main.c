@@ -19,7 +19,7 @@ static int choose(struct arguments *args)
         return cli_start_probe(args->next < args->count);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "/?") == 0)
         return command_help(args);
-    const struct command *command = cli_find(name);
+    const struct cli_command *command = cli_find(name);
     if (command)
         return command->run(args);
     const char *names[32];
@@ -36,8 +36,9 @@ static int choose(struct arguments *args)
                          program);
 }
 
-/* Whether an answer as JSON was asked for. Words after "--" belong to another program; run and sandbox
-   leave stdout to their command and report on stderr, and a hook's output is for the agent. */
+/* Whether an answer as JSON was asked for. Words after "--" belong to another program; run and
+   sandbox leave stdout to their command and report on stderr, and a hook's output is for the
+   agent. */
 static bool answers_json(const struct arguments *args)
 {
     static const char *const others[] = {"run", "sandbox", "hook"};

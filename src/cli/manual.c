@@ -46,7 +46,7 @@ static void option(struct buf *out, const char *name, char letter, const char *v
     line(out, "", help);
 }
 
-static void command(struct buf *out, const struct command *c)
+static void command(struct buf *out, const struct cli_command *c)
 {
     line(out, ".SS cordon ", c->name);
     buf_add(out, STR(".nf\n"));

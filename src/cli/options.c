@@ -3,7 +3,8 @@
 #include "cli/cli.h"
 #include "launch/settings.h"
 
-static const struct option *own_option(const struct option *own, size_t count, struct str name)
+static const struct cli_option *own_option(const struct cli_option *own, size_t count,
+                                           struct str name)
 {
     for (size_t i = 0; i < count; i++)
         if (str_eq(str_of(own[i].name), name))
@@ -48,8 +49,8 @@ static const char *synonym_of(struct str name)
     return NULL;
 }
 
-static int unknown(const char *word, struct str name, const struct option *own, size_t own_count,
-                   bool with_policy)
+static int unknown(const char *word, struct str name, const struct cli_option *own,
+                   size_t own_count, bool with_policy)
 {
     enum { MOST = 64 };
     const char *names[MOST];
@@ -71,7 +72,8 @@ static int unknown(const char *word, struct str name, const struct option *own, 
 }
 
 /* "-o" is the option of that letter; NULL if there is none. */
-static const struct option *letter_option(const struct option *own, size_t count, const char *word)
+static const struct cli_option *letter_option(const struct cli_option *own, size_t count,
+                                              const char *word)
 {
     if (strcmp(word, "-h") == 0)
         return own_option(own, count, STR("help"));
@@ -81,16 +83,16 @@ static const struct option *letter_option(const struct option *own, size_t count
     return NULL;
 }
 
-static int take_one(struct arguments *args, const struct option *own, size_t own_count,
+static int take_one(struct arguments *args, const struct cli_option *own, size_t own_count,
                     struct cordon_policy *policy)
 {
     const char *word = args->items[args->next++];
-    const struct option *short_one = letter_option(own, own_count, word);
+    const struct cli_option *short_one = letter_option(own, own_count, word);
     struct str text = short_one ? str_of(short_one->name) : str_from(str_of(word), 2);
     size_t equals = str_find_char(text, '=', 0);
     struct str name = str_slice(text, 0, equals);
     const char *value = equals < text.n ? text.p + equals + 1 : NULL;
-    const struct option *option = own_option(own, own_count, name);
+    const struct cli_option *option = own_option(own, own_count, name);
     const struct settings_info *info = policy && !option ? settings_find(name) : NULL;
     if (!option && !info)
         return unknown(word, name, own, own_count, policy != NULL);
@@ -141,7 +143,7 @@ static const char *without_dashes(const char *word)
     return word;
 }
 
-int options_take(struct arguments *args, const struct option *own, size_t own_count,
+int options_take(struct arguments *args, const struct cli_option *own, size_t own_count,
                  struct cordon_policy *policy, bool *dashes)
 {
     while (args->next < args->count) {

@@ -112,10 +112,10 @@ int command_report(struct arguments *args)
 {
     struct report_options o = {0};
     struct report *r;
-    const struct option own[] = {{.name = "text", .flag = &o.text},
-                                 {.name = "json", .flag = &o.json},
-                                 {.name = "help", .flag = &o.help},
-                                 {.name = "output", .letter = 'o', .value = &o.out}};
+    const struct cli_option own[] = {{.name = "text", .flag = &o.text},
+                                     {.name = "json", .flag = &o.json},
+                                     {.name = "help", .flag = &o.help},
+                                     {.name = "output", .letter = 'o', .value = &o.out}};
     const size_t count = sizeof own / sizeof *own;
     int rc = options_take(args, own, count, NULL, NULL);
     const char *name = rc == 0 && args->next < args->count ? args->items[args->next++] : NULL;

@@ -157,7 +157,7 @@ struct typed_run {
 
 static int take_options(struct typed_run *t, struct cordon_policy *p, struct arguments *args)
 {
-    const struct option own[] = {
+    const struct cli_option own[] = {
         {.name = "json", .flag = &t->json},
         {.name = "quiet", .flag = &t->quiet},
         {.name = "verbose", .flag = &t->verbose},

@@ -10,11 +10,11 @@ int command_selftest(struct arguments *args)
     struct selftest_request request = {0};
     const char *probe = NULL;
     bool help = false, dashes = false;
-    const struct option own[] = {{.name = "json", .flag = &request.json},
-                                 {.name = "keep", .flag = &request.keep},
-                                 {.name = "help", .flag = &help},
-                                 {.name = "only", .value = &request.only},
-                                 {.name = "probe", .value = &probe}};
+    const struct cli_option own[] = {{.name = "json", .flag = &request.json},
+                                     {.name = "keep", .flag = &request.keep},
+                                     {.name = "help", .flag = &help},
+                                     {.name = "only", .value = &request.only},
+                                     {.name = "probe", .value = &probe}};
     int rc = options_take(args, own, sizeof own / sizeof *own, NULL, &dashes);
     if (rc)
         return rc;

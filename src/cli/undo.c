@@ -16,7 +16,7 @@ struct words {
 };
 
 /* Options and words in any order. */
-static int take_all(struct arguments *args, const struct option *own, size_t own_count,
+static int take_all(struct arguments *args, const struct cli_option *own, size_t own_count,
                     struct words *words)
 {
     bool dashes = false;
@@ -196,9 +196,9 @@ int command_changes(struct arguments *args)
     bool json = false, help = false, diff = false;
     struct words words = {.count = 0};
     auto_arena struct arena arena = {0};
-    const struct option own[] = {{.name = "json", .flag = &json},
-                                 {.name = "diff", .flag = &diff},
-                                 {.name = "help", .flag = &help}};
+    const struct cli_option own[] = {{.name = "json", .flag = &json},
+                                     {.name = "diff", .flag = &diff},
+                                     {.name = "help", .flag = &help}};
     struct changes_choice choice;
     char why[512];
     int code = take_all(args, own, sizeof own / sizeof *own, &words);
@@ -368,12 +368,12 @@ int command_undo(struct arguments *args)
     auto_arena struct arena arena = {0};
     auto_buf struct buf out = {0};
     struct json_writer w = {.out = &out};
-    const struct option own[] = {{.name = "json", .flag = &json},
-                                 {.name = "dry-run", .flag = &q.restore.dry},
-                                 {.name = "force", .flag = &q.restore.force},
-                                 {.name = "session", .value = &session},
-                                 {.name = "to", .value = &to},
-                                 {.name = "help", .flag = &help}};
+    const struct cli_option own[] = {{.name = "json", .flag = &json},
+                                     {.name = "dry-run", .flag = &q.restore.dry},
+                                     {.name = "force", .flag = &q.restore.force},
+                                     {.name = "session", .value = &session},
+                                     {.name = "to", .value = &to},
+                                     {.name = "help", .flag = &help}};
     struct changes_choice choice;
     int code = take_all(args, own, sizeof own / sizeof *own, &words);
     if (code || help)
@@ -510,9 +510,9 @@ int command_runs(struct arguments *args)
     bool json = false, help = false;
     const char *gone = NULL;
     struct words words = {.count = 0};
-    const struct option own[] = {{.name = "json", .flag = &json},
-                                 {.name = "drop", .value = &gone},
-                                 {.name = "help", .flag = &help}};
+    const struct cli_option own[] = {{.name = "json", .flag = &json},
+                                     {.name = "drop", .value = &gone},
+                                     {.name = "help", .flag = &help}};
     int code = take_all(args, own, sizeof own / sizeof *own, &words);
     if (code || help)
         return code ? code : cli_help("runs");

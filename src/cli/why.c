@@ -75,7 +75,7 @@ static void print_answer(const struct cordon_answer *a)
 }
 
 /* Options may stand before, between and after the words; after `run PROGRAM` they are its own. */
-static int take_words(struct arguments *args, const struct option *own, size_t own_count,
+static int take_words(struct arguments *args, const struct cli_option *own, size_t own_count,
                       struct cordon_policy *p, const char **words, size_t most, size_t *count)
 {
     bool dashes = false;
@@ -107,10 +107,10 @@ static int why(struct cordon_policy *p, struct arguments *args)
     const char *words[MOST];
     size_t count = 0;
     bool json = false, list = false, all = false, help = false;
-    const struct option own[] = {{.name = "json", .flag = &json},
-                                 {.name = "list", .flag = &list},
-                                 {.name = "all", .flag = &all},
-                                 {.name = "help", .flag = &help}};
+    const struct cli_option own[] = {{.name = "json", .flag = &json},
+                                     {.name = "list", .flag = &list},
+                                     {.name = "all", .flag = &all},
+                                     {.name = "help", .flag = &help}};
     int rc = take_words(args, own, sizeof own / sizeof *own, p, words, MOST, &count);
     if (rc)
         return rc;

@@ -30,8 +30,8 @@ struct str files_with_extension(const struct guard_files *files, struct str path
    does not. */
 struct str guard_through_link(struct guard *g, struct str path);
 
-/* The program behind a name that the text gave it (cp, ln); the word itself if it did not. An ask if
-   the text made the program from something unknown. */
+/* The program behind a name that the text gave it (cp, ln); the word itself if it did not. An ask
+   if the text made the program from something unknown. */
 struct word guard_original(struct guard *g, struct word program);
 
 /* Files that the text wrote are built, loaded or run by a program: those among its arguments are

@@ -102,8 +102,8 @@ int hook_install(enum hook_agent agent, struct str text, const struct hook_entry
 int hook_remove(enum hook_agent agent, struct str text, struct buf *out, bool *changed,
                 struct buf *error);
 
-/* Cordon's first entry in a settings text: its place, the handler and the pattern of its group, which
-   may be NULL. */
+/* Cordon's first entry in a settings text: its place, the handler and the pattern of its group,
+   which may be NULL. */
 bool hook_find(struct arena *arena, enum hook_agent agent, struct str text, size_t *group,
                size_t *handler, const struct json_value **entry, const struct json_value **matcher);
 

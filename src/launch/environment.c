@@ -51,7 +51,7 @@ static const char *const temps[] = {"TMPDIR", "TEMP", "TMP"};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-struct builder {
+struct environment_builder {
     struct arena *arena;
     const char **items;
     size_t count, capacity;
@@ -65,19 +65,19 @@ static struct str name_of(const char *variable)
     return str_slice(text, 0, str_find_char(text, '=', 1));
 }
 
-static bool same(const struct builder *b, struct str a, struct str c)
+static bool same(const struct environment_builder *b, struct str a, struct str c)
 {
     return b->ignore_case ? str_eqi(a, c) : str_eq(a, c);
 }
 
-static bool matches(const struct builder *b, struct str pattern, struct str name)
+static bool matches(const struct environment_builder *b, struct str pattern, struct str name)
 {
     if (str_has_char(pattern, '*'))
         return glob_match(b->ignore_case ? GLOB_STARS : GLOB_BASH, pattern, name);
     return same(b, pattern, name);
 }
 
-static void add(struct builder *b, const char *variable)
+static void add(struct environment_builder *b, const char *variable)
 {
     if (b->count + 1 >= b->capacity) {
         size_t capacity = b->capacity ? b->capacity * 2 : 128;
@@ -93,7 +93,7 @@ static void add(struct builder *b, const char *variable)
     b->items[b->count++] = variable;
 }
 
-static void drop(struct builder *b, struct str pattern)
+static void drop(struct environment_builder *b, struct str pattern)
 {
     size_t kept = 0;
     /* Most variables begin with another letter. */
@@ -105,7 +105,7 @@ static void drop(struct builder *b, struct str pattern)
 }
 
 /* Variables that are masked in the audit, by their name or by the shape of their value. */
-static void drop_secrets(struct builder *b)
+static void drop_secrets(struct environment_builder *b)
 {
     size_t kept = 0;
     for (size_t i = 0; i < b->count; i++)
@@ -124,13 +124,13 @@ bool environment_is_secret(const char *variable)
     return masked.failed || !str_eq(buf_str(&masked), str_of(variable));
 }
 
-static void set(struct builder *b, const char *variable)
+static void set(struct environment_builder *b, const char *variable)
 {
     drop(b, name_of(variable));
     add(b, variable);
 }
 
-static void set_value(struct builder *b, const char *name, struct str value)
+static void set_value(struct environment_builder *b, const char *name, struct str value)
 {
     auto_buf struct buf text = {0};
     buf_fmt(&text, "%s=%.*s", name, STR_ARG(value));
@@ -141,7 +141,7 @@ static void set_value(struct builder *b, const char *name, struct str value)
 }
 
 /* True if the variable names this address already, perhaps with another scheme (socks5h://). */
-static bool leads_to(const struct builder *b, const char *name, struct str proxy)
+static bool leads_to(const struct environment_builder *b, const char *name, struct str proxy)
 {
     size_t scheme = str_find(proxy, STR("://"), 0);
     struct str address = scheme < proxy.n ? str_from(proxy, scheme + 3) : proxy;
@@ -161,7 +161,8 @@ static bool in_a_root(const struct policy_settings *s, struct str folder)
 }
 
 /* A shim from the workspace may run, since it is confined anyway; the host's own tool may not. */
-static void put_stubs(struct builder *b, const struct policy_settings *s, struct str stubs)
+static void put_stubs(struct environment_builder *b, const struct policy_settings *s,
+                      struct str stubs)
 {
     char separator = s->paths.dialect == PATH_WINDOWS ? ';' : ':';
     auto_buf struct buf text = {0};
@@ -204,7 +205,7 @@ static bool has_temp_of_its_own(enum policy_temp temp)
 const char *const *environment_make(struct arena *arena, const struct policy_settings *settings,
                                     const struct environment_plan *plan)
 {
-    struct builder b = {.arena = arena, .ignore_case = plan->ignore_case};
+    struct environment_builder b = {.arena = arena, .ignore_case = plan->ignore_case};
     for (size_t i = 0; plan->inherited[i]; i++)
         add(&b, plan->inherited[i]);
     for (size_t i = 0; i < COUNT(outside); i++)

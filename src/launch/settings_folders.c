@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The folders of a policy: the current one, the roots, the paths of rules and the temp folder, looked up
-   on the disk. */
+/* The folders of a policy: the current one, the roots, the paths of rules and the temp folder,
+   looked up on the disk. */
 #include "launch/disk.h"
 #include "launch/repositories.h"
 #include "launch/settings_inside.h"
@@ -15,8 +15,8 @@ int settings_path(struct settings *s, struct str given, struct path *out)
     return path_normalize(&s->policy.paths, given, p, room, out);
 }
 
-/* A link on the way from the folder, which has none itself, down to the path: an earlier run may have
-   put it there. */
+/* A link on the way from the folder, which has none itself, down to the path: an earlier run may
+   have put it there. */
 static bool has_link_below(struct str folder, struct str path, struct str final)
 {
     return disk_dialect() == PATH_POSIX && folder.n && path_is_below(PATH_POSIX, folder, path) &&
@@ -155,8 +155,8 @@ static const char *broad_temp(const struct settings *s, struct str given,
     return policy_broad_root(p->paths.dialect, &p->machine, facts->final);
 }
 
-/* Inside another run TMPDIR names a folder that that run made, and goes on naming it; the temp folder
-   is the one around it. */
+/* Inside another run TMPDIR names a folder that that run made, and goes on naming it; the temp
+   folder is the one around it. */
 static struct str caller_temp(struct settings *s, struct str folder)
 {
     struct str above = path_parent(disk_dialect(), folder), name = str_from(folder, above.n + 1);

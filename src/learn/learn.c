@@ -75,7 +75,7 @@ void learn_add(void *context, const struct audit_event *e)
 
 /* ---- what would help ---- */
 
-struct wish {
+struct learn_wish {
     struct arena arena;
     struct str *roots, *hosts, *tools, *reads, *creates;
     size_t root_count, host_count, tool_count, read_count, create_count;
@@ -86,7 +86,7 @@ struct wish {
     bool failed;
 };
 
-static void wish_add(struct wish *w, struct str **list, size_t *count, size_t *capacity,
+static void wish_add(struct learn_wish *w, struct str **list, size_t *count, size_t *capacity,
                      struct str value)
 {
     for (size_t i = 0; i < *count; i++)
@@ -157,7 +157,8 @@ static struct str repository_of(const struct policy_settings *s, struct str path
 }
 
 /* create: a folder that was to be made, and that can be a root itself. */
-static void wish_file(struct wish *w, struct cordon_policy *base, struct str path, bool create)
+static void wish_file(struct learn_wish *w, struct cordon_policy *base, struct str path,
+                      bool create)
 {
     const struct policy_settings *s = policy_settings_of(base->policy);
     w->write = w->write || s->mode == POLICY_READ_ONLY;
@@ -181,7 +182,7 @@ static void wish_file(struct wish *w, struct cordon_policy *base, struct str pat
         wish_add(w, &w->roots, &w->root_count, &w->root_capacity, folder);
 }
 
-static void wish_peer(struct wish *w, struct str target)
+static void wish_peer(struct learn_wish *w, struct str target)
 {
     struct policy_peer peer;
     if (policy_parse_peer(target, &peer))
@@ -192,7 +193,7 @@ static void wish_peer(struct wish *w, struct str target)
         wish_add(w, &w->hosts, &w->host_count, &w->host_capacity, peer.host);
 }
 
-static void wish_tool(struct wish *w, struct str rule)
+static void wish_tool(struct learn_wish *w, struct str rule)
 {
     struct str name = str_from(rule, strlen("tool."));
     if (!str_eq(name, STR("denied")) && !str_eq(name, STR("unnamed")))
@@ -205,7 +206,7 @@ static bool has_option(struct str fix, const char *option)
     return at < fix.n && (at == 0 || fix.p[at - 1] == ' ');
 }
 
-static void make_wishes(struct wish *w, const struct learn *l, struct cordon_policy *base)
+static void make_wishes(struct learn_wish *w, const struct learn *l, struct cordon_policy *base)
 {
     for (size_t i = 0; i < l->count; i++) {
         const struct learn_denial *d = &l->denials[i];
@@ -249,7 +250,7 @@ static bool is_nested(enum path_dialect dialect, const struct str *list, size_t 
 }
 
 /* A folder below another one adds nothing. */
-static void drop_nested(struct wish *w, enum path_dialect dialect)
+static void drop_nested(struct learn_wish *w, enum path_dialect dialect)
 {
     size_t kept = 0;
     for (size_t i = 0; i < w->root_count; i++)
@@ -282,7 +283,7 @@ static int set(struct cordon_policy *p, const char *option, struct str value)
 }
 
 /* allow= with the old names and the new ones; loopback; or as it was. */
-static void choose_net(const struct wish *w, const struct policy_settings *s, struct buf *out)
+static void choose_net(const struct learn_wish *w, const struct policy_settings *s, struct buf *out)
 {
     if (w->host_count == 0 || s->net == POLICY_NET_PROXY)
         return;
@@ -301,7 +302,7 @@ static void choose_net(const struct wish *w, const struct policy_settings *s, st
     }
 }
 
-static int make_policy(const struct wish *w, struct cordon_policy *base, enum policy_git git,
+static int make_policy(const struct learn_wish *w, struct cordon_policy *base, enum policy_git git,
                        struct cordon_policy *p, struct buf *options)
 {
     const struct policy_settings *s = policy_settings_of(base->policy);
@@ -580,7 +581,7 @@ static void write_policy(const struct policy_settings *s, const struct policy_se
 }
 
 /* The policy with this much of git; *helped is how much of what was denied it allows. */
-static int try_git(struct learn *l, const struct wish *w, struct cordon_policy *base,
+static int try_git(struct learn *l, const struct learn_wish *w, struct cordon_policy *base,
                    enum policy_git git, struct cordon_policy **p, struct buf *options,
                    size_t *helped)
 {
@@ -599,7 +600,7 @@ static int try_git(struct learn *l, const struct wish *w, struct cordon_policy *
 int learn_finish(struct learn *l, struct cordon_policy *base, struct buf *options,
                  struct buf *policy)
 {
-    struct wish w = {0};
+    struct learn_wish w = {0};
     struct cordon_policy *p = NULL;
     const struct policy_settings *s = policy_settings_of(base->policy);
     make_wishes(&w, l, base);

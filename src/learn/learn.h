@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * --learn: turns what a run was denied into the smallest set of options that would have allowed it.
- * It is never wider than what was asked for: no parent folder, protected name or whole network; of git as
- * much as helps, which never includes hooks and config. The
- * set is checked by asking the policy that results from it.
+ * It is never wider than what was asked for: no parent folder, protected name or whole network; of
+ * git as much as helps, which never includes hooks and config. The set is checked by asking the
+ * policy that results from it.
  */
 #ifndef CORDON_LEARN_LEARN_H
 #define CORDON_LEARN_LEARN_H
@@ -32,8 +32,8 @@ struct learn {
 int learn_new(struct learn **out);
 void learn_free(struct learn *l);
 
-/* Takes every event and uses the denials that are not quiet, and what was allowed by an answer. context is the struct learn, so that
-   this can be the observer of a run. */
+/* Takes every event and uses the denials that are not quiet, and what was allowed by an answer.
+   context is the struct learn, so that this can be the observer of a run. */
 void learn_add(void *context, const struct audit_event *event);
 
 /* After the run: options are what to type; policy is the text of a file equivalent to base and

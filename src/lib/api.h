@@ -14,6 +14,8 @@ struct cordon_policy {
     struct policy *policy;            /* compiled at the first question */
     struct guard *guard;              /* created at the first question */
     bool has_roots;                   /* a root or a policy file was set */
+    bool no_here;                     /* the current directory cannot be a root */
+    struct cordon_policy *here;       /* the same with the current directory as a root; or NULL */
     struct system_prepared *prepared; /* the system's own part of a run; NULL before it */
     char error[1024];
 };

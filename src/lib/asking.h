@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The questions of a run on their way to whoever answers: as JSON lines, or by calling a function of
-   the host. It neither reads nor writes anything itself. */
+/* The questions of a run on their way to whoever answers: as JSON lines, or by calling a function
+   of the host. It neither reads nor writes anything itself. */
 #ifndef CORDON_LIB_ASKING_H
 #define CORDON_LIB_ASKING_H
 

@@ -113,14 +113,34 @@ int check_ask(struct cordon_policy *p, struct guard_question *q, struct guard_an
     return check_ask_alone(p, q, answer);
 }
 
+/* As for run, the current directory is a root if none was set; NULL where it cannot be one. Kept,
+   for streams of questions. */
+static struct cordon_policy *with_current_root(struct cordon_policy *p)
+{
+    struct cordon_policy *own = NULL;
+    if (p->has_roots || p->here || p->no_here || cordon_policy_new(&own))
+        return p->here;
+    if (settings_copy(&p->settings, &own->settings, NULL, 0) == 0 &&
+        cordon_policy_set(own, "root", ".") == 0 && api_prepare(own, STR_NONE) == 0) {
+        p->here = own;
+        return own;
+    }
+    cordon_policy_free(own);
+    p->no_here = true;
+    return NULL;
+}
+
 static int check(struct cordon_policy *p, struct guard_question *q, unsigned flags,
                  struct cordon_answer **out)
 {
     struct guard_answer found;
+    struct cordon_policy *here = flags & CORDON_HERE ? with_current_root(p) : NULL;
+    struct cordon_policy *asked = here ? here : p;
     q->show = flags & CORDON_SHOW;
-    int rc = check_ask(p, q, &found);
+    int rc =
+        flags & CORDON_ANYWHERE ? check_ask_alone(asked, q, &found) : check_ask(asked, q, &found);
     if (rc)
-        return rc;
+        return here ? api_fail(p, rc, here->error) : rc;
     struct cordon_answer *a = answer_new(found.finding_count);
     if (!a)
         return api_fail(p, CORDON_E_NOMEM, "out of memory");
@@ -172,7 +192,8 @@ bool check_shell(struct str name, enum guard_shell *shell)
 int cordon_check_text(struct cordon_policy *p, const char *shell, const char *text, size_t length,
                       unsigned flags, struct cordon_answer **out)
 {
-    struct guard_question q = {.text = {text, length}, .cmdline = {text, length}};
+    struct guard_question q = {
+        .text = {text, length}, .cmdline = {text, length}, .script_file = flags & CORDON_SCRIPT};
     if (!check_shell(str_of(shell), &q.shell))
         return api_fail(p, CORDON_E_UNKNOWN,
                         "the shell is not one of powershell, cmd, bash and cmdline");

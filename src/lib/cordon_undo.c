@@ -8,7 +8,7 @@
 enum { LONGEST_WHY = 512 };
 
 /* The state of one call. */
-struct task {
+struct undo_call {
     char why[LONGEST_WHY];
     fs_file store;
     struct changes_choice choice;
@@ -18,19 +18,19 @@ struct task {
     bool failed; /* out of memory for a line */
 };
 
-static int begin(struct task *t, cordon_event *each, void *context)
+static int begin(struct undo_call *t, cordon_event *each, void *context)
 {
-    *t = (struct task){.store = -1, .each = each, .context = context};
+    *t = (struct undo_call){.store = -1, .each = each, .context = context};
     t->store = changes_open_store(t->why, sizeof t->why);
     return t->store < 0 ? CORDON_E_OPEN : 0;
 }
 
-static int choose(struct task *t, const char *run, const char *folder)
+static int choose(struct undo_call *t, const char *run, const char *folder)
 {
     return changes_choose(t->store, run, folder, &t->choice, t->why, sizeof t->why);
 }
 
-static int end(struct task *t, int rc, char *why, size_t capacity)
+static int end(struct undo_call *t, int rc, char *why, size_t capacity)
 {
     if (rc == 0 && t->failed)
         rc = CORDON_E_NOMEM;
@@ -43,7 +43,7 @@ static int end(struct task *t, int rc, char *why, size_t capacity)
     return rc;
 }
 
-static bool pass_on(struct task *t, struct buf *line)
+static bool pass_on(struct undo_call *t, struct buf *line)
 {
     const char *text = buf_cstr(line);
     t->failed = t->failed || line->failed || !text[0];
@@ -69,7 +69,7 @@ int cordon_changes(const char *run, const char *folder, unsigned flags, cordon_e
         .folder = -1, .pack = -1, .objects = -1, .lock = -1};
     fs_file roots[UNDO_MOST_ROOTS];
     uint64_t counts[UNDO_KINDS] = {0};
-    struct task t;
+    struct undo_call t;
     int rc = begin(&t, each, context);
     struct changes_query q = {
         .diff = (flags & CORDON_DIFF) != 0, .each = each_change, .context = &t};
@@ -109,7 +109,7 @@ int cordon_undo(const char *run, const char *folder, size_t count, const char *c
 {
     struct restore_counts counts = {0};
     const char **list = NULL;
-    struct task t;
+    struct undo_call t;
     int rc = begin(&t, each, context);
     if (rc == 0)
         rc = choose(&t, run, folder);
@@ -137,7 +137,7 @@ int cordon_runs(cordon_event *each, void *context, char *why, size_t capacity)
 {
     struct store_run *runs;
     size_t count = 0;
-    struct task t;
+    struct undo_call t;
     int rc = begin(&t, each, context);
     if (rc == 0 && (rc = store_list(t.store, &t.arena, &runs, &count)))
         snprintf(t.why, sizeof t.why, "cannot read the folder of journals");
@@ -152,7 +152,7 @@ int cordon_runs(cordon_event *each, void *context, char *why, size_t capacity)
 
 int cordon_runs_drop(const char *run, char *why, size_t capacity)
 {
-    struct task t;
+    struct undo_call t;
     int rc = begin(&t, NULL, NULL);
     if (rc == 0 && !(store_is_id(run) && store_drop(t.store, run))) {
         rc = CORDON_E_UNKNOWN;

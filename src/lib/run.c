@@ -146,8 +146,7 @@ void run_event(void *context, const struct audit_event *event)
 }
 
 /* Reports a refusal: the command has not run. */
-static void refuse(struct run *run, struct str rule, struct str why, struct str fix,
-                   struct str target)
+void run_refuse(struct run *run, struct str rule, struct str why, struct str fix, struct str target)
 {
     run_event(run, &(struct audit_event){.type = AUDIT_DENY,
                                          .op = AUDIT_GUARD,
@@ -169,32 +168,39 @@ bool run_refuse_tool(struct run *run, const struct policy_program *program)
     if (answer.verdict == CORDON_ALLOW)
         return false;
     policy_tool_explain(policy, program, &answer, &why, &fix);
-    refuse(run, str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix),
-           program->path.text);
+    run_refuse(run, str_of(policy_rule_id(answer.rule)), buf_str(&why), buf_str(&fix),
+               program->path.text);
     return true;
+}
+
+bool run_judge(struct run *run, struct guard_question *question, struct guard_answer *answer)
+{
+    const struct cordon_policy *p = run->policy;
+    question->policy = p->policy;
+    question->confined = policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS;
+    question->cwd = p->settings.cwd;
+    question->read_file = check_read_script;
+    question->context = (void *)&p->settings;
+    if (guard_check(p->guard, question, answer) == 0)
+        return true;
+    run_refuse(run, guard_rules[GUARD_OPAQUE_LIMIT].id, STR("out of memory"), STR_NONE,
+               STR("command"));
+    return false;
 }
 
 bool run_guard(struct run *run, struct guard_question *question)
 {
     const struct cordon_policy *p = run->policy;
     struct guard_answer answer;
-    question->policy = p->policy;
-    question->confined = policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS;
-    question->cwd = p->settings.cwd;
-    question->read_file = check_read_script;
-    question->context = (void *)&p->settings;
-    if (guard_check(p->guard, question, &answer)) {
-        refuse(run, guard_rules[GUARD_OPAQUE_LIMIT].id, STR("out of memory"), STR_NONE,
-               STR("command"));
+    if (!run_judge(run, question, &answer))
         return false;
-    }
     bool strict = policy_settings_of(p->policy)->strict;
     if (answer.verdict == CORDON_ALLOW || (answer.verdict == CORDON_ASK && !strict))
         return true;
     auto_buf struct buf target = {0}, fix = {0};
     const struct guard_finding *f = guard_refusal(&answer, p->policy, &target, &fix);
     if (f)
-        refuse(run, f->id, f->why, buf_str(&fix), buf_str(&target));
+        run_refuse(run, f->id, f->why, buf_str(&fix), buf_str(&target));
     return false;
 }
 

@@ -68,7 +68,8 @@ int run_prepare(struct cordon_policy *p, const struct run_options *o);
    in the policy's error, and nothing has run. The caller frees the summary. */
 int run_confined(struct cordon_policy *p, const struct run_options *o, struct run_result *result);
 
-/* Removes what run_prepare or compiling created; after run_confined(), or instead of it, or instead of it. */
+/* Removes what run_prepare or compiling created; after run_confined(), or instead of it, or instead
+   of it. */
 void run_finish(struct cordon_policy *p, struct run_result *result);
 
 /* The folder of --temp=own, if it is the run's alone; once the tree is gone. run_finish does it if

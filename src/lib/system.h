@@ -29,8 +29,16 @@ void run_event(void *context, const struct audit_event *event);
 /* A program starts with these words. One thread at a time. */
 void run_program(struct run *run, const struct str *words, size_t count);
 
+/* Reports that the command is not started; 126. */
+void run_refuse(struct run *run, struct str rule, struct str why, struct str fix,
+                struct str target);
+
 /* True if a tool rule refuses the first program: reported, the exit code is 126. */
 bool run_refuse_tool(struct run *run, const struct policy_program *program);
+
+/* The guard's answer about the command, with the run's folder and the scripts in it. False if there
+   is none: reported as a refusal. */
+bool run_judge(struct run *run, struct guard_question *question, struct guard_answer *answer);
 
 /* True if the guard lets the command start; otherwise it has been reported. */
 bool run_guard(struct run *run, struct guard_question *question);

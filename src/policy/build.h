@@ -7,7 +7,7 @@
 #include "policy/names.h"
 #include "policy/rules.h"
 
-struct build {
+struct image_build {
     struct arena *arena;
     enum path_dialect dialect;
     struct image_node *nodes;
@@ -19,9 +19,9 @@ struct build {
     struct buf pool; /* freed by the caller, also after a failure */
 };
 
-int build_start(struct build *b, struct arena *arena, enum path_dialect dialect);
-int build_add(struct build *b, enum image_kind kind, uint32_t index, struct str normal);
-int build_finish(struct build *b, unsigned mode, void **block, size_t *size);
+int build_start(struct image_build *b, struct arena *arena, enum path_dialect dialect);
+int build_add(struct image_build *b, enum image_kind kind, uint32_t index, struct str normal);
+int build_finish(struct image_build *b, unsigned mode, void **block, size_t *size);
 
 struct policy {
     struct arena arena;

@@ -5,7 +5,7 @@
 #include "base/utf.h"
 #include "policy/casefold_table.h"
 
-uint16_t fold_unit(uint16_t unit, enum fold fold)
+uint16_t fold_unit(uint16_t unit, enum casefold fold)
 {
     if (unit < 0x80)
         return unit >= 'a' && unit <= 'z' ? (uint16_t)(unit - 32) : unit;
@@ -26,7 +26,7 @@ uint16_t fold_unit(uint16_t unit, enum fold fold)
 
 /* Folds the character at *pos into out, moves *pos past it and returns the length. Characters
    beyond the first plane are two units, which fold to themselves. */
-static size_t fold_next(enum fold fold, struct str s, size_t *pos, char out[4])
+static size_t fold_next(enum casefold fold, struct str s, size_t *pos, char out[4])
 {
     unsigned char c = (unsigned char)s.p[*pos];
     if (c < 0x80) {
@@ -44,7 +44,7 @@ static size_t fold_next(enum fold fold, struct str s, size_t *pos, char out[4])
     return utf_encode((uint32_t)code, out);
 }
 
-size_t fold_text(enum path_dialect dialect, enum fold fold, struct str s, char *out,
+size_t fold_text(enum path_dialect dialect, enum casefold fold, struct str s, char *out,
                  size_t capacity)
 {
     if (dialect == PATH_POSIX) {
@@ -66,7 +66,7 @@ size_t fold_text(enum path_dialect dialect, enum fold fold, struct str s, char *
     return n;
 }
 
-bool fold_equal(enum path_dialect dialect, enum fold fold, struct str a, struct str b)
+bool fold_equal(enum path_dialect dialect, enum casefold fold, struct str a, struct str b)
 {
     if (dialect == PATH_POSIX)
         return str_eq(a, b);

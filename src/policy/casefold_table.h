@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Made by tools/make-casefold from Unicode 14.0.0; not edited by hand. */
 #ifndef CORDON_POLICY_CASEFOLD_TABLE_H
 #define CORDON_POLICY_CASEFOLD_TABLE_H

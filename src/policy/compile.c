@@ -12,7 +12,7 @@ enum { MAX_ENTRIES = 65536, MAX_NAMES = 4096 };
 struct compiler {
     const struct policy_settings *given;
     struct policy *policy;
-    struct build build;
+    struct image_build build;
     struct buf *error;
     char *room; /* PATH_MAX_BYTES */
 };

@@ -7,7 +7,7 @@ static bool is_separator(char c)
     return c == '\\' || c == '/';
 }
 
-static bool read_is_denied(const struct question *q)
+static bool read_is_denied(const struct policy_question *q)
 {
     if (image_is_obscure(&q->request->path))
         return q->policy->settings.deny_read.count > 0;
@@ -44,7 +44,7 @@ static bool device_is(struct str name, const char *pattern)
     return end > hash && str_eqi(str_from(name, end), str_from(p, hash + 1));
 }
 
-static enum cordon_verdict decide_device(struct question *q)
+static enum cordon_verdict decide_device(struct policy_question *q)
 {
     struct str text = q->request->path.text, name;
     struct str prefixes[] = {STR("\\\\.\\"), STR("\\Device\\"), STR("\\")};
@@ -72,7 +72,7 @@ static enum cordon_verdict decide_device(struct question *q)
     return allow(q, RULE_DEVICE_OTHER, ZONE_OTHER, 0);
 }
 
-static enum cordon_verdict decide_pipe(struct question *q)
+static enum cordon_verdict decide_pipe(struct policy_question *q)
 {
     /* The pipe root directory, where unnamed pipes are created. */
     if (q->request->path.text.n == sizeof "\\\\.\\pipe" - 1)
@@ -103,7 +103,7 @@ static bool is_remote(const struct path *path)
            (path->class != PATH_TRAILING && str_starts(path->text, STR("\\\\")));
 }
 
-static enum cordon_verdict decide_read(struct question *q)
+static enum cordon_verdict decide_read(struct policy_question *q)
 {
     const struct path *path = &q->request->path;
     if (path->class == PATH_RESERVED)
@@ -131,7 +131,7 @@ static bool is_name_change(enum policy_access access)
 }
 
 /* __PSScriptPolicyTest_xxxxxxxx.xxx.ps1 and .psm1, directly in temp. */
-static bool is_powershell_probe(const struct question *q)
+static bool is_powershell_probe(const struct policy_question *q)
 {
     const struct policy_request *r = q->request;
     struct str leaf = str_from(r->path.text, q->match.end[IMAGE_TEMP] + 1);
@@ -156,7 +156,7 @@ static bool is_powershell_probe(const struct question *q)
 
 /* A rule that changing this name would carry away or undermine: one at this path or, if the name
    itself changes, below it. */
-static enum cordon_verdict decide_denied(struct question *q)
+static enum cordon_verdict decide_denied(struct policy_question *q)
 {
     enum policy_access access = q->request->access;
     /* A link in the place of a missing folder leads its names elsewhere. */
@@ -200,13 +200,13 @@ static bool is_cache(enum path_dialect dialect, struct str place)
 }
 
 /* True for a repository that the run itself has made. */
-static bool is_new_git(const struct question *q, bool top)
+static bool is_new_git(const struct policy_question *q, bool top)
 {
     return q->request->facts.created_by_run && (!top || q->policy->settings.git == POLICY_GIT_FULL);
 }
 
 /* A .git that was there before. */
-static enum cordon_verdict decide_old_git(struct question *q, struct str component,
+static enum cordon_verdict decide_old_git(struct policy_question *q, struct str component,
                                           struct str below, bool top)
 {
     /* An alias denotes the folder only as long as nothing else has that name. */
@@ -217,7 +217,7 @@ static enum cordon_verdict decide_old_git(struct question *q, struct str compone
 }
 
 /* Nothing on the way is protected. zone: place, or a repository of the run's own. */
-static enum cordon_verdict allow_inside(struct question *q, enum zone place, enum zone zone,
+static enum cordon_verdict allow_inside(struct policy_question *q, enum zone place, enum zone zone,
                                         bool packages)
 {
     size_t root = q->match.hit[IMAGE_ROOT];
@@ -231,7 +231,8 @@ static enum cordon_verdict allow_inside(struct question *q, enum zone place, enu
 }
 
 /* Inspects every component below start: the end of the outermost root, or of the temp folder. */
-static enum cordon_verdict decide_protected(struct question *q, size_t start, enum zone place)
+static enum cordon_verdict decide_protected(struct policy_question *q, size_t start,
+                                            enum zone place)
 {
     const struct policy *policy = q->policy;
     struct path_cursor cursor = {.dialect = policy->settings.paths.dialect,
@@ -240,7 +241,7 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
                                  .started = true};
     struct str component;
     enum zone zone = place;
-    q->guarded = CAN_GUARD && place == ZONE_ROOT && q->request->facts.guards_new;
+    q->guarded = place == ZONE_ROOT && q->request->facts.guards_new;
     bool packages =
         place == ZONE_ROOT && is_cache(cursor.dialect, str_slice(cursor.path, 0, start));
     for (size_t before = cursor.pos; path_next(&cursor, &component); before = cursor.pos) {
@@ -262,8 +263,7 @@ static enum cordon_verdict decide_protected(struct question *q, size_t start, en
         bool top = is_root_end(&q->match, before) || (place == ZONE_TEMP && before == start);
         if (!is_new_git(q, top))
             return decide_old_git(q, component, str_from(cursor.path, cursor.pos + 1), top);
-        if (CAN_GUARD && q->guarded &&
-            decide_new(q, str_from(cursor.path, cursor.pos + 1)) != CORDON_ALLOW)
+        if (q->guarded && decide_new(q, str_from(cursor.path, cursor.pos + 1)) != CORDON_ALLOW)
             return CORDON_DENY;
         zone = ZONE_GIT_FREE;
     }
@@ -285,7 +285,7 @@ static const char *find_trusted(const struct policy *policy, struct str entry)
 
 /* The temp folder that ends at end. If none of it outlives the run, no other program obeys what is
    there. */
-static enum cordon_verdict decide_temp(struct question *q, size_t end)
+static enum cordon_verdict decide_temp(struct policy_question *q, size_t end)
 {
     const struct policy_request *r = q->request;
     struct str entry = str_from(r->path.text, end + 1);
@@ -337,7 +337,7 @@ static bool is_own_git(const struct policy *policy, uint32_t entry)
 
 /* In the git folder of a root that is a worktree, which ends at end. What the main checkout and
    other worktrees go by is closed, unless the folder is in a root itself. */
-static enum cordon_verdict decide_worktree(struct question *q, size_t end)
+static enum cordon_verdict decide_worktree(struct policy_question *q, size_t end)
 {
     enum path_dialect dialect = q->policy->settings.paths.dialect;
     struct str path = q->request->path.text, folder = str_slice(path, 0, end);
@@ -352,7 +352,7 @@ static enum cordon_verdict decide_worktree(struct question *q, size_t end)
 }
 
 /* A root can be a repository itself, with worktrees and other files in it. */
-static bool is_gits_own(const struct question *q, size_t end)
+static bool is_gits_own(const struct policy_question *q, size_t end)
 {
     struct str below = str_from(q->request->path.text, end + 1);
     return below.n && git_knows(q->policy->settings.paths.dialect, below);
@@ -366,7 +366,7 @@ bool policy_is_semaphore(struct str path)
 
 /* A semaphore of the C library, which programs like Python's multiprocessing share with their
    children: the run's own, under the rules of a temp folder. It holds a count and nothing else. */
-static bool is_own_semaphore(const struct question *q)
+static bool is_own_semaphore(const struct policy_question *q)
 {
     const struct policy_settings *s = &q->policy->settings;
     const struct policy_request *r = q->request;
@@ -379,7 +379,7 @@ static bool is_own_semaphore(const struct question *q)
 }
 
 /* Which writable place contains it, and that place's rules. */
-static enum cordon_verdict decide_place(struct question *q)
+static enum cordon_verdict decide_place(struct policy_question *q)
 {
     const struct image_match *m = &q->match;
     const struct policy_request *r = q->request;
@@ -411,21 +411,21 @@ static enum cordon_verdict decide_place(struct question *q)
     return temp > root ? decide_temp(q, temp - 1) : decide_protected(q, m->root_ends[0], ZONE_ROOT);
 }
 
-static enum cordon_verdict decide_write(struct question *q);
+static enum cordon_verdict decide_write(struct policy_question *q);
 
 /* A link may only lead to where the same write would be allowed. */
-static bool target_is_inside(const struct question *q)
+static bool target_is_inside(const struct policy_question *q)
 {
     struct policy_answer ignored = {0};
     struct policy_request request = {.path = q->request->facts.target,
                                      .access = POLICY_WRITE,
                                      .facts = {.seen = q->request->facts.seen, .exists = true}};
-    struct question inner = {.policy = q->policy, .request = &request, .answer = &ignored};
+    struct policy_question inner = {.policy = q->policy, .request = &request, .answer = &ignored};
     image_search(&q->policy->image, request.path.base, request.facts.seen, &inner.match);
     return decide_write(&inner) == CORDON_ALLOW || ignored.rule == RULE_MODE_READ_ONLY;
 }
 
-static enum cordon_verdict decide_links(struct question *q)
+static enum cordon_verdict decide_links(struct policy_question *q)
 {
     const struct policy_facts *facts = &q->request->facts;
     enum policy_access access = q->request->access;
@@ -445,10 +445,10 @@ static enum cordon_verdict decide_links(struct question *q)
 }
 
 /* Records where a download came from: copying a file copies this too. Judged as its file. */
-static enum cordon_verdict decide_zone(struct question *q)
+static enum cordon_verdict decide_zone(struct policy_question *q)
 {
     struct policy_request request = *q->request;
-    struct question inner = {.policy = q->policy, .request = &request, .answer = q->answer};
+    struct policy_question inner = {.policy = q->policy, .request = &request, .answer = q->answer};
     switch (request.access) {
     case POLICY_WRITE:
     case POLICY_CREATE:
@@ -464,7 +464,7 @@ static enum cordon_verdict decide_zone(struct question *q)
     return decide_write(&inner);
 }
 
-static enum cordon_verdict decide_write(struct question *q)
+static enum cordon_verdict decide_write(struct policy_question *q)
 {
     switch (q->request->path.class) {
     case PATH_FILE:
@@ -492,7 +492,7 @@ static enum cordon_verdict decide_write(struct question *q)
     return CORDON_ALLOW;
 }
 
-static void decide(struct question *q)
+static void decide(struct policy_question *q)
 {
     const struct policy_request *r = q->request;
     *q->answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_PATH_MALFORMED};
@@ -544,7 +544,7 @@ const char *policy_protects(const struct policy *policy, struct str name)
 void policy_decide(const struct policy *policy, const struct policy_request *request,
                    struct policy_answer *answer)
 {
-    struct question q = {.policy = policy, .request = request, .answer = answer};
+    struct policy_question q = {.policy = policy, .request = request, .answer = answer};
     decide(&q);
 }
 
@@ -552,8 +552,8 @@ void policy_decide_pair(const struct policy *policy, const struct policy_request
                         const struct policy_request *to, struct policy_answer *answer)
 {
     struct policy_answer first, second;
-    struct question a = {.policy = policy, .request = from, .answer = &first};
-    struct question b = {.policy = policy, .request = to, .answer = &second};
+    struct policy_question a = {.policy = policy, .request = from, .answer = &first};
+    struct policy_question b = {.policy = policy, .request = to, .answer = &second};
     bool rename = from->access == POLICY_RENAME_FROM && to->access == POLICY_RENAME_TO;
     bool link = from->access == POLICY_LINK_FROM && to->access == POLICY_LINK_TO;
     *answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_PATH_MALFORMED};

@@ -3,7 +3,7 @@
 #include "policy/decide_inside.h"
 
 /* The folder or file .git itself. */
-static enum cordon_verdict decide_git(struct question *q, bool top)
+static enum cordon_verdict decide_git(struct policy_question *q, bool top)
 {
     const struct policy_request *r = q->request;
     bool folder = r->facts.directory || r->path.folder;
@@ -45,7 +45,7 @@ static bool leads_away(const struct policy_request *r)
 
 /* With a HEAD in it the root itself becomes a bare repository to git, which runs the commands in
    its config. */
-bool decide_makes_bare(const struct question *q, struct str component, bool last)
+bool decide_makes_bare(const struct policy_question *q, struct str component, bool last)
 {
     bool posix = q->policy->settings.paths.dialect == PATH_POSIX;
     bool head = posix ? str_eq(component, STR("HEAD")) : str_eqi(component, STR("HEAD"));
@@ -55,7 +55,7 @@ bool decide_makes_bare(const struct question *q, struct str component, bool last
 
 /* Git writes to and reads from the names in an index, wherever they lead. So one only comes by a
    move of a file whose names were judged, and gets no second name by which it could be changed. */
-static bool forges_index(const struct question *q, struct str below)
+static bool forges_index(const struct policy_question *q, struct str below)
 {
     const struct policy_request *r = q->request;
     enum path_dialect dialect = q->policy->settings.paths.dialect;
@@ -74,8 +74,7 @@ static bool forges_index(const struct question *q, struct str below)
    with --git=full, that only harmless keys are added. */
 static bool is_branch_config(const struct policy_request *r, struct str below)
 {
-    if (!CAN_GUARD || !r->facts.guards_new || r->facts.symlink || r->facts.directory ||
-        r->path.folder)
+    if (!r->facts.guards_new || r->facts.symlink || r->facts.directory || r->path.folder)
         return false;
     if (str_eq(below, STR("config")))
         return r->access == POLICY_RENAME_TO && r->facts.config_judged;
@@ -94,12 +93,12 @@ static bool is_trial(struct str below)
 }
 
 /* The parts of a submodule's git folder that git submodule add makes, beside its data. */
-static bool adds_submodule(const struct question *q, struct str below)
+static bool adds_submodule(const struct policy_question *q, struct str below)
 {
     const struct policy_request *r = q->request;
     struct str leaf = path_leaf(PATH_POSIX, below);
     struct str folder = path_leaf(PATH_POSIX, path_parent(PATH_POSIX, below));
-    if (!CAN_GUARD || q->policy->settings.git != POLICY_GIT_FULL ||
+    if (!r->facts.guards_new || q->policy->settings.git != POLICY_GIT_FULL ||
         !str_starts(below, STR("modules/")))
         return false;
     if (r->facts.symlink)
@@ -114,7 +113,7 @@ static bool adds_submodule(const struct question *q, struct str below)
 }
 
 /* Below a git folder under the rules of a commit; below is empty for the folder itself. */
-enum cordon_verdict decide_commit(struct question *q, struct str below, bool top)
+enum cordon_verdict decide_commit(struct policy_question *q, struct str below, bool top)
 {
     const struct policy_request *r = q->request;
     enum path_dialect dialect = q->policy->settings.paths.dialect;
@@ -135,7 +134,7 @@ enum cordon_verdict decide_commit(struct question *q, struct str below, bool top
     return deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
 }
 
-enum cordon_verdict decide_found(struct question *q, struct str below)
+enum cordon_verdict decide_found(struct policy_question *q, struct str below)
 {
     const struct policy_request *r = q->request;
     enum path_dialect dialect = q->policy->settings.paths.dialect;
@@ -156,7 +155,7 @@ enum cordon_verdict decide_found(struct question *q, struct str below)
 
 /* In a repository that this run made: git enters it if the one around it lists it, and runs what
    its config and its hooks say. */
-enum cordon_verdict decide_new(struct question *q, struct str below)
+enum cordon_verdict decide_new(struct policy_question *q, struct str below)
 {
     const struct policy_request *r = q->request;
     bool full = q->policy->settings.git == POLICY_GIT_FULL;

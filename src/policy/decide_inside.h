@@ -18,14 +18,7 @@ enum zone {
     ZONE_OTHER     /* devices and pipes: not moved */
 };
 
-/* Only the broker on Linux judges a config. */
-#ifdef _WIN32
-enum { CAN_GUARD = 0 };
-#else
-enum { CAN_GUARD = 1 };
-#endif
-
-struct question {
+struct policy_question {
     const struct policy *policy;
     const struct policy_request *request;
     struct policy_answer *answer;
@@ -34,7 +27,8 @@ struct question {
     bool guarded; /* what a run makes under the name .git there is to hold no commands */
 };
 
-static inline enum cordon_verdict deny(struct question *q, enum policy_rule rule, uint32_t entry)
+static inline enum cordon_verdict deny(struct policy_question *q, enum policy_rule rule,
+                                       uint32_t entry)
 {
     q->answer->verdict = CORDON_DENY;
     q->answer->rule = rule;
@@ -42,15 +36,15 @@ static inline enum cordon_verdict deny(struct question *q, enum policy_rule rule
     return CORDON_DENY;
 }
 
-static inline enum cordon_verdict deny_name(struct question *q, enum policy_rule rule,
+static inline enum cordon_verdict deny_name(struct policy_question *q, enum policy_rule rule,
                                             const char *name)
 {
     q->answer->name = name;
     return deny(q, rule, 0);
 }
 
-static inline enum cordon_verdict allow(struct question *q, enum policy_rule rule, enum zone zone,
-                                        uint32_t entry)
+static inline enum cordon_verdict allow(struct policy_question *q, enum policy_rule rule,
+                                        enum zone zone, uint32_t entry)
 {
     q->answer->verdict = CORDON_ALLOW;
     q->answer->rule = rule;
@@ -63,13 +57,13 @@ static inline enum cordon_verdict allow(struct question *q, enum policy_rule rul
 
 /* With a HEAD in it the root itself becomes a bare repository to git, which runs the commands in
    its config. */
-bool decide_makes_bare(const struct question *q, struct str component, bool last);
+bool decide_makes_bare(const struct policy_question *q, struct str component, bool last);
 /* Below a git folder under the rules of a commit; below is empty for the folder itself. */
-enum cordon_verdict decide_commit(struct question *q, struct str below, bool top);
+enum cordon_verdict decide_commit(struct policy_question *q, struct str below, bool top);
 /* In a folder that git takes for a repository by its form, under whatever name. */
-enum cordon_verdict decide_found(struct question *q, struct str below);
+enum cordon_verdict decide_found(struct policy_question *q, struct str below);
 /* In a repository that this run made: git enters it if the one around it lists it, and runs what
    its config and its hooks say. */
-enum cordon_verdict decide_new(struct question *q, struct str below);
+enum cordon_verdict decide_new(struct policy_question *q, struct str below);
 
 #endif

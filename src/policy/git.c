@@ -257,8 +257,8 @@ static bool is_unfinished(enum path_dialect dialect, struct str before, struct s
             !is_listed(dialect, name, written_sequencer, COUNT(written_sequencer)));
 }
 
-/* Conflicts that git resolves again when it commits: it reads and writes the files named there, wherever
-   they are. */
+/* Conflicts that git resolves again when it commits: it reads and writes the files named there,
+   wherever they are. */
 static bool is_rerere(enum path_dialect dialect, struct str name)
 {
     return is_like(dialect, name, "MERGE_RR") || is_name(dialect, name, "rr-cache");

@@ -5,9 +5,9 @@
 #include "cordon.h"
 #include "policy/casefold.h"
 
-int build_start(struct build *b, struct arena *arena, enum path_dialect dialect)
+int build_start(struct image_build *b, struct arena *arena, enum path_dialect dialect)
 {
-    *b = (struct build){.arena = arena, .dialect = dialect, .slot_count = 64};
+    *b = (struct image_build){.arena = arena, .dialect = dialect, .slot_count = 64};
     b->slots = ARENA_ARRAY(arena, b->slot_count, uint32_t);
     b->nodes = arena_grow(arena, NULL, &b->node_capacity, sizeof *b->nodes);
     if (!b->slots || !b->nodes)
@@ -16,7 +16,7 @@ int build_start(struct build *b, struct arena *arena, enum path_dialect dialect)
     return 0;
 }
 
-static int add_text(struct build *b, struct str s, uint32_t *at)
+static int add_text(struct image_build *b, struct str s, uint32_t *at)
 {
     if (s.n > IMAGE_MAX_BYTES / 2 || b->pool.n > IMAGE_MAX_BYTES / 2)
         return CORDON_E_TOOBIG;
@@ -25,12 +25,13 @@ static int add_text(struct build *b, struct str s, uint32_t *at)
     return b->pool.failed ? CORDON_E_NOMEM : 0;
 }
 
-static struct str key_of(const struct build *b, uint32_t node)
+static struct str key_of(const struct image_build *b, uint32_t node)
 {
     return (struct str){b->pool.p + b->nodes[node].key_at, b->nodes[node].key_size};
 }
 
-static uint32_t *find_slot(const struct build *b, uint32_t parent, struct str key, uint32_t hash)
+static uint32_t *find_slot(const struct image_build *b, uint32_t parent, struct str key,
+                           uint32_t hash)
 {
     size_t at = hash & (b->slot_count - 1);
     while (b->slots[at] &&
@@ -40,7 +41,7 @@ static uint32_t *find_slot(const struct build *b, uint32_t parent, struct str ke
     return &b->slots[at];
 }
 
-static int grow_slots(struct build *b)
+static int grow_slots(struct image_build *b)
 {
     if (b->node_count * 2 < b->slot_count)
         return 0;
@@ -55,7 +56,7 @@ static int grow_slots(struct build *b)
     return 0;
 }
 
-static int add_node(struct build *b, uint32_t parent, struct str key, uint32_t *out)
+static int add_node(struct image_build *b, uint32_t parent, struct str key, uint32_t *out)
 {
     uint32_t hash = image_hash(parent, key);
     uint32_t *slot = find_slot(b, parent, key, hash);
@@ -78,7 +79,7 @@ static int add_node(struct build *b, uint32_t parent, struct str key, uint32_t *
     return grow_slots(b);
 }
 
-int build_add(struct build *b, enum image_kind kind, uint32_t index, struct str normal)
+int build_add(struct image_build *b, enum image_kind kind, uint32_t index, struct str normal)
 {
     struct path_cursor cursor = {.dialect = b->dialect, .path = normal};
     struct str component;
@@ -113,7 +114,7 @@ int build_add(struct build *b, enum image_kind kind, uint32_t index, struct str 
     return 0;
 }
 
-int build_finish(struct build *b, unsigned mode, void **block, size_t *size)
+int build_finish(struct image_build *b, unsigned mode, void **block, size_t *size)
 {
     struct image_header h = {.magic = IMAGE_MAGIC, .version = IMAGE_VERSION};
     size_t nodes = b->node_count * sizeof *b->nodes, slots = b->slot_count * sizeof *b->slots;

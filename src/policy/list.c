@@ -2,7 +2,7 @@
 /* The effective policy, line by line, in the order in which it is applied. */
 #include "policy/build.h"
 
-struct lines {
+struct list_lines {
     struct arena *arena;
     struct policy_line *items;
     size_t count, capacity;
@@ -10,7 +10,7 @@ struct lines {
     bool posix;
 };
 
-static void add(struct lines *l, enum policy_rule rule, const char *effect, struct str what,
+static void add(struct list_lines *l, enum policy_rule rule, const char *effect, struct str what,
                 struct str from)
 {
     if (l->count == l->capacity) {
@@ -31,7 +31,7 @@ static void add(struct lines *l, enum policy_rule rule, const char *effect, stru
 }
 
 /* A rule that has a meaning on Windows only. */
-static void add_of_windows(struct lines *l, enum policy_rule rule, const char *effect,
+static void add_of_windows(struct list_lines *l, enum policy_rule rule, const char *effect,
                            struct str what, struct str from)
 {
     add(l, rule, effect, what, from);
@@ -39,7 +39,7 @@ static void add_of_windows(struct lines *l, enum policy_rule rule, const char *e
         l->items[l->count - 1].elsewhere = l->posix;
 }
 
-static void add_list(struct lines *l, enum policy_rule rule, const char *effect,
+static void add_list(struct list_lines *l, enum policy_rule rule, const char *effect,
                      const struct policy_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -48,7 +48,7 @@ static void add_list(struct lines *l, enum policy_rule rule, const char *effect,
 }
 
 /* Rules that hold for whole kinds of paths. */
-static void add_kinds(struct lines *l)
+static void add_kinds(struct list_lines *l)
 {
     static const struct {
         enum policy_rule rule;
@@ -69,7 +69,7 @@ static void add_kinds(struct lines *l)
         add_of_windows(l, kinds[i].rule, kinds[i].effect, str_of(kinds[i].what), STR_NONE);
 }
 
-static void add_protected(struct lines *l, const struct policy *policy)
+static void add_protected(struct list_lines *l, const struct policy *policy)
 {
     const struct policy_settings *s = &policy->settings;
     add(l, RULE_PROTECTED_GIT, "deny",
@@ -92,7 +92,7 @@ static void add_protected(struct lines *l, const struct policy *policy)
                 STR_NONE);
 }
 
-static void add_net(struct lines *l, const struct policy_settings *s)
+static void add_net(struct list_lines *l, const struct policy_settings *s)
 {
     switch (s->net) {
     case POLICY_NET_ON: add(l, RULE_NET_ON, "allow", STR("network"), s->net_from); return;
@@ -113,14 +113,14 @@ static void add_net(struct lines *l, const struct policy_settings *s)
     add(l, RULE_NET_OFF, "deny", STR("network"), s->net_from);
 }
 
-static void add_sockets(struct lines *l, const struct policy_settings *s)
+static void add_sockets(struct list_lines *l, const struct policy_settings *s)
 {
     add_list(l, RULE_PIPE_ALLOWED, "allow", &s->sockets);
     if (l->posix)
         add(l, RULE_PIPE_OUTSIDE, "deny", STR("local sockets of programs outside"), STR_NONE);
 }
 
-static void add_files(struct lines *l, const struct policy *policy)
+static void add_files(struct list_lines *l, const struct policy *policy)
 {
     const struct policy_settings *s = &policy->settings;
     add_kinds(l);
@@ -164,7 +164,7 @@ static bool is_allowed_tool(const struct policy_settings *s, const char *name)
     return false;
 }
 
-static void add_tools(struct lines *l, const struct policy_settings *s)
+static void add_tools(struct list_lines *l, const struct policy_settings *s)
 {
     enum { EVERYWHERE, LOGIN, DESKTOP_TOO, WINDOWS, DESKTOP };
     static const struct {
@@ -187,7 +187,7 @@ static void add_tools(struct lines *l, const struct policy_settings *s)
 int policy_list_rules(const struct policy *policy, struct arena *arena, struct policy_line **lines,
                       size_t *count)
 {
-    struct lines l = {.arena = arena, .posix = policy->settings.paths.dialect == PATH_POSIX};
+    struct list_lines l = {.arena = arena, .posix = policy->settings.paths.dialect == PATH_POSIX};
     if (policy->settings.mode == POLICY_FULL_ACCESS) {
         add(&l, RULE_MODE_FULL, "allow", STR("everything"), policy->settings.mode_from);
     } else {

@@ -49,7 +49,7 @@ static const struct key {
 enum { KEY_COUNT = sizeof keys / sizeof *keys };
 
 /* A value from either JSON or TOML. */
-struct value {
+struct load_value {
     enum json_type type;
     struct str text;
     const struct json_value *items; /* of a list */
@@ -216,8 +216,8 @@ static int add_path(struct loader *l, struct policy_list *list, struct str text,
     struct path path;
     if (text.n == 0)
         return fail(l, CORDON_E_VALUE, place, "an empty path");
-    /* In \\?\ paths ? is not a wildcard. A root's name may hold one, where a system allows that: it must
-       exist. A rule about a name that no file has would close nothing. */
+    /* In \\?\ paths ? is not a wildcard. A root's name may hold one, where a system allows that: it
+       must exist. A rule about a name that no file has would close nothing. */
     bool root = list == &l->settings.roots;
     if (str_has_char(text, '*') ||
         ((!root || l->settings.paths.dialect == PATH_WINDOWS) &&
@@ -302,7 +302,7 @@ static int wrong_type(struct loader *l, const struct key *key, struct json_place
     return fail(l, CORDON_E_VALUE, place, "\"%.*s\" must be %s", STR_ARG(key->name), wanted);
 }
 
-static int set_list(struct loader *l, const struct key *key, const struct value *value)
+static int set_list(struct loader *l, const struct key *key, const struct load_value *value)
 {
     const char *wanted = l->pair ? "a list such as ['C:\\ws']" : "a list of strings";
     if (value->type != JSON_ARRAY)
@@ -322,7 +322,7 @@ static int set_list(struct loader *l, const struct key *key, const struct value 
     return 0;
 }
 
-static int set_word(struct loader *l, const struct key *key, const struct value *value)
+static int set_word(struct loader *l, const struct key *key, const struct load_value *value)
 {
     struct policy_settings *s = &l->settings;
     struct str from = from_of(l, value->place);
@@ -356,7 +356,7 @@ static int set_word(struct loader *l, const struct key *key, const struct value 
     return rc == CORDON_E_VALUE ? wrong_type(l, key, value->place, words) : rc;
 }
 
-static int set_bool(struct loader *l, const struct key *key, const struct value *value)
+static int set_bool(struct loader *l, const struct key *key, const struct load_value *value)
 {
     struct policy_settings *s = &l->settings;
     if (value->type != JSON_TRUE && value->type != JSON_FALSE)
@@ -396,7 +396,7 @@ static bool read_thousandths(struct str text, uint64_t *out)
     return true;
 }
 
-static int set_number(struct loader *l, const struct key *key, const struct value *value)
+static int set_number(struct loader *l, const struct key *key, const struct load_value *value)
 {
     struct policy_limits *limits = &l->settings.limits;
     uint64_t number;
@@ -418,7 +418,7 @@ static int set_number(struct loader *l, const struct key *key, const struct valu
     return 0;
 }
 
-static int set_value(struct loader *l, const struct key *key, const struct value *value,
+static int set_value(struct loader *l, const struct key *key, const struct load_value *value,
                      struct json_place place)
 {
     /* network_access and network.mode are the same thing. */
@@ -457,11 +457,11 @@ static int load_object(struct loader *l, const struct json_value *object, struct
         const struct key *key = find_key(buf_str(&name), false);
         int rc;
         if (key) {
-            struct value value = {.type = m->value.type,
-                                  .text = m->value.text,
-                                  .items = m->value.items,
-                                  .count = m->value.count,
-                                  .place = m->value.place};
+            struct load_value value = {.type = m->value.type,
+                                       .text = m->value.text,
+                                       .items = m->value.items,
+                                       .count = m->value.count,
+                                       .place = m->value.place};
             rc = set_value(l, key, &value, m->place);
         } else if (is_section(buf_str(&name)) && prefix.n == 0) {
             if (m->value.type != JSON_OBJECT)
@@ -557,7 +557,7 @@ int policy_load_pair(struct arena *arena, const struct policy_source *source, st
         return unknown_key(&l, name, none);
     struct toml_value toml;
     struct toml_error problem;
-    struct value value = {.type = JSON_STRING, .text = str_trim(text)};
+    struct load_value value = {.type = JSON_STRING, .text = str_trim(text)};
     int rc = toml_read(arena, text, &toml, &problem);
     if (rc && rc != CORDON_E_SYNTAX)
         return fail(&l, rc, none, "%s", problem.what);
@@ -571,7 +571,7 @@ int policy_load_pair(struct arena *arena, const struct policy_source *source, st
             return CORDON_E_NOMEM;
         for (size_t i = 0; i < toml.count; i++)
             items[i] = (struct json_value){.type = JSON_STRING, .text = toml.items[i]};
-        value = (struct value){.type = JSON_ARRAY, .items = items, .count = toml.count};
+        value = (struct load_value){.type = JSON_ARRAY, .items = items, .count = toml.count};
     } else if (!rc && toml.type == TOML_BOOL) {
         value.type = toml.truth ? JSON_TRUE : JSON_FALSE;
     } else if (!rc && toml.type == TOML_NUMBER) {

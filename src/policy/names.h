@@ -41,8 +41,8 @@ bool git_shared_writes(enum path_dialect dialect, struct str below);
 /* As git_commit_writes, for --git=full. */
 bool git_full_writes(enum path_dialect dialect, struct str below, bool exists);
 
-/* True for a name that git has for a part of its folder: of a repository that is a root at once, the
-   rest is not git's. */
+/* True for a name that git has for a part of its folder: of a repository that is a root at once,
+   the rest is not git's. */
 bool git_knows(enum path_dialect dialect, struct str below);
 
 /* True for an index, at whatever depth: git writes to and reads from the names in it. */

@@ -54,7 +54,7 @@ static const char *const keys[KEY_COUNT] = {
     [KEY_DENY_TOOL] = "deny-tool",
 };
 
-struct line {
+struct narrow_line {
     enum key key;
     struct str value;
 };
@@ -151,7 +151,8 @@ static bool read_value(struct arena *arena, struct str text, struct str *out)
     return true;
 }
 
-static bool read_lines(struct arena *arena, struct str text, struct line *lines, size_t *count)
+static bool read_lines(struct arena *arena, struct str text, struct narrow_line *lines,
+                       size_t *count)
 {
     *count = 0;
     for (size_t at = 0, end; at < text.n; at = end + 1) {
@@ -161,7 +162,7 @@ static bool read_lines(struct arena *arena, struct str text, struct line *lines,
         struct str name = str_slice(line, 0, blank);
         if (*count == MOST_LINES || blank == line.n || end == text.n)
             return false;
-        struct line *l = &lines[(*count)++];
+        struct narrow_line *l = &lines[(*count)++];
         l->key = KEY_NONE;
         for (int k = 1; k < KEY_COUNT; k++)
             if (str_eq(name, str_of(keys[k])))
@@ -172,21 +173,21 @@ static bool read_lines(struct arena *arena, struct str text, struct line *lines,
     return *count > 0;
 }
 
-struct comparison {
-    const struct line *lines;
+struct narrow_comparison {
+    const struct narrow_line *lines;
     size_t count;
     const struct policy_settings *wanted;
     struct buf *why;
 };
 
-static bool wider(struct comparison *c, const char *what, struct str value)
+static bool wider(struct narrow_comparison *c, const char *what, struct str value)
 {
     buf_fmt(c->why, "it %s%s%.*s", what, value.n ? " " : "", STR_ARG(value));
     return false;
 }
 
 /* The single value of a key; -1 if it is missing or no digit. */
-static int number_of(const struct comparison *c, enum key key)
+static int number_of(const struct narrow_comparison *c, enum key key)
 {
     for (size_t i = 0; i < c->count; i++)
         if (c->lines[i].key == key)
@@ -196,7 +197,7 @@ static int number_of(const struct comparison *c, enum key key)
     return -1;
 }
 
-static bool has_line(const struct comparison *c, enum key key, struct str value, bool path)
+static bool has_line(const struct narrow_comparison *c, enum key key, struct str value, bool path)
 {
     for (size_t i = 0; i < c->count; i++)
         if (c->lines[i].key == key && (path ? path_is_below(PATH_POSIX, c->lines[i].value, value)
@@ -221,7 +222,7 @@ static bool is_place(enum key key)
 }
 
 /* The part of the outer policy's writable folders that lies below or above this path. */
-static bool outer_writes(const struct comparison *c, struct str path)
+static bool outer_writes(const struct narrow_comparison *c, struct str path)
 {
     for (size_t i = 0; i < c->count; i++)
         if (is_place(c->lines[i].key) && (path_is_below(PATH_POSIX, c->lines[i].value, path) ||
@@ -230,7 +231,7 @@ static bool outer_writes(const struct comparison *c, struct str path)
     return false;
 }
 
-static bool compare_files(struct comparison *c)
+static bool compare_files(struct narrow_comparison *c)
 {
     const struct policy_settings *w = c->wanted;
     int mode = number_of(c, KEY_MODE), commit = number_of(c, KEY_GIT);
@@ -239,7 +240,7 @@ static bool compare_files(struct comparison *c)
     if (commit < 0 || commit > (int)w->git)
         return wider(c, "lets .git be changed", STR_NONE);
     for (size_t i = 0; i < c->count; i++) {
-        const struct line *l = &c->lines[i];
+        const struct narrow_line *l = &c->lines[i];
         bool git = l->key == KEY_GIT_DIR && in_list(&w->git_dirs, l->value, true);
         if (is_place(l->key) && !git && !in_list(&w->roots, l->value, true) &&
             !(temp_is_writable(w) && path_is_below(PATH_POSIX, w->temp_path, l->value) &&
@@ -262,7 +263,7 @@ static bool compare_files(struct comparison *c)
     return true;
 }
 
-static bool compare_reads(struct comparison *c)
+static bool compare_reads(struct narrow_comparison *c)
 {
     const struct policy_settings *w = c->wanted;
     for (size_t i = 0; i < w->deny_read.count; i++) {
@@ -279,7 +280,7 @@ static bool compare_reads(struct comparison *c)
     return true;
 }
 
-static bool compare_net(struct comparison *c)
+static bool compare_net(struct narrow_comparison *c)
 {
     const struct policy_settings *w = c->wanted;
     int net = number_of(c, KEY_NET);
@@ -287,7 +288,7 @@ static bool compare_net(struct comparison *c)
         return true;
     bool same = net == (int)w->net;
     for (size_t i = 0; i < c->count && same; i++) {
-        const struct line *l = &c->lines[i];
+        const struct narrow_line *l = &c->lines[i];
         if (l->key == KEY_PROXY)
             same = str_eq(l->value, w->proxy);
         else if (l->key == KEY_NET_ALLOW && !str_starts(l->value, STR("!")))
@@ -299,7 +300,7 @@ static bool compare_net(struct comparison *c)
     return same || wider(c, "reaches more of the network", STR_NONE);
 }
 
-static bool compare_tools(struct comparison *c)
+static bool compare_tools(struct narrow_comparison *c)
 {
     const struct policy_settings *w = c->wanted;
     if (w->strict && number_of(c, KEY_STRICT) != 1)
@@ -320,8 +321,8 @@ static bool compare_tools(struct comparison *c)
 bool policy_is_narrow(struct str outline, const struct policy *wanted, struct buf *why)
 {
     auto_arena struct arena arena = {0};
-    struct line *lines = ARENA_ARRAY(&arena, MOST_LINES, struct line);
-    struct comparison c = {.lines = lines, .wanted = &wanted->settings, .why = why};
+    struct narrow_line *lines = ARENA_ARRAY(&arena, MOST_LINES, struct narrow_line);
+    struct narrow_comparison c = {.lines = lines, .wanted = &wanted->settings, .why = why};
     if (!lines || !read_lines(&arena, outline, lines, &c.count)) {
         buf_add(why, STR("it cannot be understood"));
         return false;
@@ -362,7 +363,7 @@ static struct policy_list *list_of(struct policy_settings *s, enum key key, bool
     }
 }
 
-static int take_line(struct arena *arena, const struct line *l, struct policy_settings *s)
+static int take_line(struct arena *arena, const struct narrow_line *l, struct policy_settings *s)
 {
     bool paths;
     int number = 0, rc = 0;
@@ -406,7 +407,7 @@ static int take_line(struct arena *arena, const struct line *l, struct policy_se
 int policy_read_outline(struct arena *arena, struct str outline, struct policy_settings *settings)
 {
     size_t count;
-    struct line *lines = ARENA_ARRAY(arena, MOST_LINES, struct line);
+    struct narrow_line *lines = ARENA_ARRAY(arena, MOST_LINES, struct narrow_line);
     if (!lines)
         return CORDON_E_NOMEM;
     if (!read_lines(arena, outline, lines, &count))

@@ -9,26 +9,26 @@
 #include "base/utf.h"
 #include "cordon.h"
 
-struct reader {
+struct toml_reader {
     struct arena *arena;
     struct str text;
     size_t pos;
     struct toml_error *error;
 };
 
-static int fail(struct reader *r, int code, const char *what)
+static int fail(struct toml_reader *r, int code, const char *what)
 {
     r->error->at = r->pos;
     r->error->what = what;
     return code;
 }
 
-static bool next_is(const struct reader *r, char c)
+static bool next_is(const struct toml_reader *r, char c)
 {
     return r->pos < r->text.n && r->text.p[r->pos] == c;
 }
 
-static void skip_blanks(struct reader *r, bool lines)
+static void skip_blanks(struct toml_reader *r, bool lines)
 {
     for (; r->pos < r->text.n; r->pos++) {
         char c = r->text.p[r->pos];
@@ -42,7 +42,7 @@ static void skip_blanks(struct reader *r, bool lines)
     }
 }
 
-static int read_code(struct reader *r, unsigned digits, uint32_t *code)
+static int read_code(struct toml_reader *r, unsigned digits, uint32_t *code)
 {
     *code = 0;
     for (unsigned i = 0; i < digits; i++, r->pos++) {
@@ -59,7 +59,7 @@ static int read_code(struct reader *r, unsigned digits, uint32_t *code)
 }
 
 /* After the backslash. */
-static int read_escape(struct reader *r, uint32_t *code)
+static int read_escape(struct toml_reader *r, uint32_t *code)
 {
     static const char from[] = "btnfr\"\\";
     static const char to[] = "\b\t\n\f\r\"\\";
@@ -78,7 +78,7 @@ static int read_escape(struct reader *r, uint32_t *code)
     return 0;
 }
 
-static int read_string(struct reader *r, struct str *out)
+static int read_string(struct toml_reader *r, struct str *out)
 {
     char quote = r->text.p[r->pos++];
     size_t end = r->pos, n = 0;
@@ -116,7 +116,7 @@ static int read_string(struct reader *r, struct str *out)
     return 0;
 }
 
-static int read_list(struct reader *r, struct toml_value *out)
+static int read_list(struct toml_reader *r, struct toml_value *out)
 {
     size_t capacity = 0;
     r->pos++;
@@ -148,7 +148,7 @@ static int read_list(struct reader *r, struct toml_value *out)
     return 0;
 }
 
-static int read_word(struct reader *r, struct toml_value *out)
+static int read_word(struct toml_reader *r, struct toml_value *out)
 {
     size_t start = r->pos;
     while (r->pos < r->text.n &&
@@ -178,7 +178,7 @@ static int read_word(struct reader *r, struct toml_value *out)
 int toml_read(struct arena *arena, struct str text, struct toml_value *out,
               struct toml_error *error)
 {
-    struct reader r = {.arena = arena, .text = text, .error = error};
+    struct toml_reader r = {.arena = arena, .text = text, .error = error};
     struct toml_value value = {0};
     *error = (struct toml_error){0};
     skip_blanks(&r, false);

@@ -16,7 +16,8 @@ struct summary_denial {
     bool minor, named, said;
 };
 
-/* An option of the command line that can be given once: a remedy with the same option replaces it. */
+/* An option of the command line that can be given once: a remedy with the same option replaces
+   it. */
 struct summary_given {
     struct str name, value;
 };
@@ -44,8 +45,8 @@ struct summary {
 
 void summary_free(struct summary *s);
 
-/* Takes every event of the run; denials that are not quiet, what was allowed by an answer and what is
-   notable matter. */
+/* Takes every event of the run; denials that are not quiet, what was allowed by an answer and what
+   is notable matter. */
 void summary_add(struct summary *s, const struct audit_event *event);
 
 /* The denials so far were told in other words: they get no line. */
@@ -57,9 +58,9 @@ void summary_give(struct summary *s, struct str name, struct str value);
 /* The line of one denial. */
 void summary_line(const struct audit_event *event, struct buf *out);
 
-/* Lines that begin with "cordon: ", one for each remedy, at most SUMMARY_LINES of a kind and one for
-   the rest: first what the command names itself, last what is minor, which is left out unless the
-   command failed. audit is the file that --audit named, or empty. */
+/* Lines that begin with "cordon: ", one for each remedy, at most SUMMARY_LINES of a kind and one
+   for the rest: first what the command names itself, last what is minor, which is left out unless
+   the command failed. audit is the file that --audit named, or empty. */
 void summary_lines(const struct summary *s, struct str audit, bool failed, struct buf *out);
 
 /* The event and the line of an object that --undo could not keep. */

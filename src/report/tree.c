@@ -56,7 +56,8 @@ static bool is_slash(char c)
     return c == '/' || c == '\\';
 }
 
-/* A folder stands before what is in it, and that before its neighbours. */
+/* A folder stands before what is in it, and that before its neighbours; what several runs did to
+   one path stands together. */
 static int by_path(const void *a, const void *b)
 {
     struct str x = name_of(a), y = name_of(b);
@@ -66,7 +67,9 @@ static int by_path(const void *a, const void *b)
         if (p != q)
             return p - q;
     }
-    return x.n < y.n ? -1 : x.n > y.n;
+    if (x.n != y.n)
+        return x.n < y.n ? -1 : 1;
+    return (int)kind_of(a) - (int)kind_of(b);
 }
 
 void tree_sort(struct report *r)
@@ -195,12 +198,16 @@ static void put_level(const struct report *r, size_t from, size_t to, size_t at,
         struct str path = name_of(&items[i]);
         size_t end = end_of_name(path, at), next = i;
         uint64_t counts[REPORT_CHANGES] = {0};
-        /* The folder itself, if it is among the changes, comes first. */
         while (next < to && end_of_name(name_of(&items[next]), at) == end &&
                memcmp(name_of(&items[next]).p + at, path.p + at, end - at) == 0)
             counts[kind_of(&items[next++])]++;
-        if (next == i + 1 || depth == DEEPEST) {
-            put_change(&items[i++], at, out);
+        /* Several runs may have changed the folder, or the one file, itself. */
+        size_t inside = i;
+        while (inside < next && name_of(&items[inside]).n == end)
+            inside++;
+        if (inside == next || next == i + 1 || depth == DEEPEST) {
+            for (size_t last = depth == DEEPEST ? i + 1 : next; i < last; i++)
+                put_change(&items[i], at, out);
             continue;
         }
         html_add(out, sum(counts) <= OPEN_UP_TO ? "<li><details open><summary><code>"
@@ -208,10 +215,12 @@ static void put_level(const struct report *r, size_t from, size_t to, size_t at,
         html_put(out, str_slice(path, at, end));
         html_add(out, "/</code> <span class=\"dim\">");
         spell(out, counts);
-        html_add(out, end == path.n ? "; the folder itself: " : "");
-        html_add(out, end == path.n ? kinds[kind_of(&items[i])].word : "");
+        for (size_t own = i; own < inside; own++) {
+            html_add(out, own == i ? "; the folder itself: " : ", ");
+            html_add(out, kinds[kind_of(&items[own])].word);
+        }
         html_add(out, "</span></summary>\n");
-        put_level(r, i + (end == path.n), next, end + 1, depth + 1, out);
+        put_level(r, inside, next, end + 1, depth + 1, out);
         html_add(out, "</details></li>\n");
         i = next;
     }

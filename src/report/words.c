@@ -3,8 +3,8 @@
 #include "base/utf.h"
 #include "report/collect.h"
 
-/* Characters that move the cursor, end a line, change the direction of what follows, or look like a blank
-   or like nothing. */
+/* Characters that move the cursor, end a line, change the direction of what follows, or look like a
+   blank or like nothing. */
 static bool is_unseen(int32_t code)
 {
     return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0xA0 ||
@@ -32,8 +32,8 @@ static bool is_mark(int32_t code)
     return false;
 }
 
-/* Languages put one or two marks on a letter. More, those that strike a letter out or enclose it, and
-   marks on a slash, a quote or a blank only hide what is there. */
+/* Languages put one or two marks on a letter. More, those that strike a letter out or enclose it,
+   and marks on a slash, a quote or a blank only hide what is there. */
 static bool mark_hides(int32_t code, int32_t base, unsigned marks)
 {
     bool letter = base >= 0xC0 || ascii_is_alpha((char)base);

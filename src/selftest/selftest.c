@@ -5,12 +5,7 @@
 #include <stdio.h>
 
 #include "cordon.h"
-
-#ifdef _WIN32
-enum { ON_WINDOWS = 1 };
-#else
-enum { ON_WINDOWS = 0 };
-#endif
+#include "launch/disk.h"
 
 enum force { NONE = 0, KERNEL, SERVICE, INTERPOSED };
 
@@ -65,19 +60,20 @@ int selftest_run(const struct selftest_options *o, struct selftest_counts *count
             return CORDON_E_VALUE;
         }
     }
+    bool windows = disk_dialect() == PATH_WINDOWS;
     int rc = selftest_open(o, &world, error);
     for (size_t i = 0; i < COUNT && rc == 0; i++) {
         const struct promise *p = &promises[i];
         if (!is_wanted(o, p->n))
             continue;
         struct selftest_line line = {
-            .n = p->n, .name = p->name, .enforced_by = forces[p->by[ON_WINDOWS]]};
+            .n = p->n, .name = p->name, .enforced_by = forces[p->by[windows]]};
         if (o->begin)
             o->begin(o->context, p->n, p->name);
-        if (p->by[ON_WINDOWS] == NONE) {
+        if (p->by[windows] == NONE) {
             line.result = SELFTEST_NOT_TRIED;
             snprintf(line.why, sizeof line.why, "this has a meaning on %s only",
-                     ON_WINDOWS ? "Linux" : "Windows");
+                     windows ? "Linux" : "Windows");
         } else {
             selftest_try(world, p->n, &line);
         }

@@ -7,12 +7,12 @@
 
 enum { MOST_EDITS = 1000, CONTEXT = 3 };
 
-struct lines {
+struct diff_lines {
     struct str *items;
     size_t count;
 };
 
-static bool split(struct str text, struct lines *out)
+static bool split(struct str text, struct diff_lines *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < text.n; i++)
@@ -109,8 +109,8 @@ static void put_line(struct buf *out, char step, struct str line)
 }
 
 /* The script as hunks with lines around each. */
-static void write_hunks(const struct script *s, const struct lines *a, const struct lines *b,
-                        struct buf *out)
+static void write_hunks(const struct script *s, const struct diff_lines *a,
+                        const struct diff_lines *b, struct buf *out)
 {
     size_t x = 0, y = 0;
     for (size_t i = 0; i < s->count;) {
@@ -146,7 +146,7 @@ static void write_hunks(const struct script *s, const struct lines *a, const str
 
 bool diff_lines(struct str before, struct str after, struct diff_counts *counts, struct buf *out)
 {
-    struct lines a = {0}, b = {0};
+    struct diff_lines a = {0}, b = {0};
     *counts =
         (struct diff_counts){.binary = str_has_char(before, '\0') || str_has_char(after, '\0')};
     if (counts->binary)

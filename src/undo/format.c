@@ -144,12 +144,12 @@ void undo_put(struct buf *out, const struct undo_record *r)
 
 /* ---- reading ---- */
 
-struct reader {
+struct undo_reader {
     struct str rest;
     bool bad;
 };
 
-static uint64_t take(struct reader *r, size_t bytes)
+static uint64_t take(struct undo_reader *r, size_t bytes)
 {
     uint64_t number = 0;
     if (r->rest.n < bytes) {
@@ -163,7 +163,7 @@ static uint64_t take(struct reader *r, size_t bytes)
     return number;
 }
 
-static struct str take_text(struct reader *r, size_t longest)
+static struct str take_text(struct undo_reader *r, size_t longest)
 {
     uint64_t n = take(r, 4);
     if (n > longest || n > r->rest.n) {
@@ -188,14 +188,14 @@ static bool is_plain(struct str path)
     return true;
 }
 
-static void take_path(struct reader *r, struct undo_path *out)
+static void take_path(struct undo_reader *r, struct undo_path *out)
 {
     out->root = (uint32_t)take(r, 1);
     out->text = take_text(r, UNDO_LONGEST_PATH);
     r->bad = r->bad || out->root >= UNDO_MOST_ROOTS || !is_plain(out->text);
 }
 
-static struct undo_time take_time(struct reader *r)
+static struct undo_time take_time(struct undo_reader *r)
 {
     struct undo_time time;
     time.seconds = (int64_t)take(r, 8);
@@ -204,7 +204,7 @@ static struct undo_time take_time(struct reader *r)
     return time;
 }
 
-static void take_ident(struct reader *r, struct undo_ident *out)
+static void take_ident(struct undo_reader *r, struct undo_ident *out)
 {
     out->links = (uint32_t)take(r, 4);
     if (!out->links)
@@ -222,7 +222,7 @@ static bool is_absolute(struct str path)
     return path.n > drive && path.p[drive] == '/';
 }
 
-static int read_head(struct reader *r, struct undo_head *out)
+static int read_head(struct undo_reader *r, struct undo_head *out)
 {
     struct undo_head head = {.version = (uint32_t)take(r, 4)};
     if (!r->bad && head.version != UNDO_VERSION)
@@ -249,7 +249,7 @@ static int read_head(struct reader *r, struct undo_head *out)
     return 0;
 }
 
-static int read_record(struct reader *r, enum undo_type type, struct undo_record *out)
+static int read_record(struct undo_reader *r, enum undo_type type, struct undo_record *out)
 {
     struct undo_record record = {.type = type};
     if (type == UNDO_END)
@@ -305,7 +305,7 @@ static int read_record(struct reader *r, enum undo_type type, struct undo_record
 
 int undo_read(struct str log, size_t *at, struct undo_head *head, struct undo_record *record)
 {
-    struct reader frame = {str_from(log, *at), false};
+    struct undo_reader frame = {str_from(log, *at), false};
     if (frame.rest.n < FRAME)
         return 0;
     uint64_t n = take(&frame, 4), check = take(&frame, 4);
@@ -313,7 +313,7 @@ int undo_read(struct str log, size_t *at, struct undo_head *head, struct undo_re
         return CORDON_E_SYNTAX;
     if (n > frame.rest.n)
         return 0;
-    struct reader r = {str_slice(frame.rest, 0, (size_t)n), false};
+    struct undo_reader r = {str_slice(frame.rest, 0, (size_t)n), false};
     if ((undo_hash(r.rest) & 0xffffffffu) != check)
         return CORDON_E_SYNTAX;
     uint64_t type = take(&r, 1);

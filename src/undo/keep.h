@@ -29,19 +29,19 @@ struct keep_options {
 
 struct keep;
 
-/* Creates a run in the store. Returns a code and a sentence on failure: CORDON_E_CONFLICT while an undo
-   changes one of the roots, and for an undo while any run can. */
+/* Creates a run in the store. Returns a code and a sentence on failure: CORDON_E_CONFLICT while an
+   undo changes one of the roots, and for an undo while any run can. */
 int keep_open(const struct keep_options *options, struct keep **out, char *why, size_t capacity);
 
-/* The run's id, and the descriptor that keeps the journal locked. While a copy of it is open the run
-   counts as going on, and its mtime says when the tree died if nothing else does. */
+/* The run's id, and the descriptor that keeps the journal locked. While a copy of it is open the
+   run counts as going on, and its mtime says when the tree died if nothing else does. */
 const char *keep_run(const struct keep *k);
 fs_file keep_lock(const struct keep *k);
 
 /* Each returns 0, or a negative errno: then the change must not be made. -EAGAIN: the object at
-   this name is another one by now. -EALREADY: the object, which keep_awaited names, is being copied,
-   or is to be as soon as another copy is done; ask again when it is. -ECANCELED: its copy was
-   stopped. */
+   this name is another one by now. -EALREADY: the object, which keep_awaited names, is being
+   copied, or is to be as soon as another copy is done; ask again when it is. -ECANCELED: its copy
+   was stopped. */
 int keep_write(struct keep *k, const struct keep_place *place);
 int keep_attributes(struct keep *k, const struct keep_place *place);
 int keep_create(struct keep *k, const struct keep_place *place, uint32_t mode);
@@ -60,9 +60,11 @@ struct keep_object {
 struct keep_copying;
 
 struct keep_object keep_awaited(const struct keep *k);
-/* The copy that the last -EALREADY asks the caller to make; NULL: it is being made, or others are. */
+/* The copy that the last -EALREADY asks the caller to make; NULL: it is being made, or others
+   are. */
 struct keep_copying *keep_next_copy(struct keep *k);
-/* Makes it: by any thread, while the journal goes on. The next question about the object takes it. */
+/* Makes it: by any thread, while the journal goes on. The next question about the object takes
+   it. */
 void keep_make_copy(struct keep_copying *copy);
 bool keep_is_copying(const struct keep *k, struct keep_object object);
 /* Nobody waits for it any more. */
@@ -81,8 +83,8 @@ unsigned keep_handles(const struct keep *k, const struct fs_stat *st);
 /* Why the last object could not be kept; NULL: all were. And how many were changed all the same. */
 const char *keep_lost(const struct keep *k, uint64_t *count);
 
-/* Gives up the names that the journal itself gave to inodes, where others are known. That changes the
-   time of such a file: who notes times calls it before. keep_end does it too. */
+/* Gives up the names that the journal itself gave to inodes, where others are known. That changes
+   the time of such a file: who notes times calls it before. keep_end does it too. */
 void keep_settle(struct keep *k);
 
 /* The tree is dead: writes the end. Returns false if the journal could not be written. */

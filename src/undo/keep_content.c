@@ -91,8 +91,8 @@ static bool is_same_object(const struct fs_stat *a, const struct fs_stat *b)
     return a->device == b->device && a->inode == b->inode;
 }
 
-/* A file loses one of several names. Its content is kept if that costs little, so that the undo need
-   not rely on the others; if it is not, it does. */
+/* A file loses one of several names. Its content is kept if that costs little, so that the undo
+   need not rely on the others; if it is not, it does. */
 static int keep_cheaply(struct keep *k, const struct keep_place *place,
                         const struct undo_path *path)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long copies. The journal begins one and the caller makes it, in a thread of its own, on descriptors
- * that are held open. Until it is done every question about that object is answered with -EALREADY;
- * the first one afterwards takes the copy, and only then is there a record of it.
+ * Long copies. The journal begins one and the caller makes it, in a thread of its own, on
+ * descriptors that are held open. Until it is done every question about that object is answered
+ * with -EALREADY; the first one afterwards takes the copy, and only then is there a record of it.
  */
 #include <errno.h>
 #include <stdlib.h>

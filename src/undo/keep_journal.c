@@ -87,8 +87,8 @@ static int take_roots(struct keep *k, const struct keep_options *o, char *why, s
     return 0;
 }
 
-/* Nobody may change the roots while an undo does. The store is locked, so that two that begin at the
-   same time see each other. */
+/* Nobody may change the roots while an undo does. The store is locked, so that two that begin at
+   the same time see each other. */
 static int refuse_others(const struct keep *k, const struct keep_options *o, char *why,
                          size_t capacity)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Taking a run back, in this order: decide for every object whether it can be restored; take away
- * what the run made and move aside what it renamed, deepest names first; put every object back under
- * its old name, outermost first; then contents, and the times of folders last. Every step goes into
- * a journal of its own, so that the undo can be taken back like any other run.
+ * what the run made and move aside what it renamed, deepest names first; put every object back
+ * under its old name, outermost first; then contents, and the times of folders last. Every step
+ * goes into a journal of its own, so that the undo can be taken back like any other run.
  *
  * Objects on their way lie in a folder of the root, under a number: from there a rename puts them
  * into place at once.
@@ -21,7 +21,7 @@
 
 bool undoing_is_ready(const struct undoing *u, uint32_t object)
 {
-    const struct task *t = &u->tasks[object];
+    const struct restore_task *t = &u->tasks[object];
     return t->wanted && !t->left && !t->failed;
 }
 
@@ -275,14 +275,22 @@ static int work(struct undoing *u, const char *id)
     return rc;
 }
 
-static void mark_undone(struct undoing *u)
+static int mark_undone(struct undoing *u, const char *id, char *why, size_t capacity)
 {
     const char *run = keep_run(u->keep);
     fs_remove(u->j->folder, "undone", false);
     fs_file file = fs_open_file(u->j->folder, "undone", FS_CREATE);
-    if (file >= 0)
-        fs_write(file, run, strlen(run), 0);
+    bool written = file >= 0 && fs_write(file, run, strlen(run), 0) == 0;
     fs_close(file);
+    if (written)
+        return 0;
+    fs_remove(u->j->folder, "undone", false); /* half a mark is none */
+    snprintf(
+        why, capacity,
+        "everything is restored, but the journal cannot be written, so run %s is not marked as "
+        "undone; to forget the run: cordon runs --drop %s",
+        id, id);
+    return CORDON_E_OPEN;
 }
 
 static int open_own_journal(struct undoing *u, const char *id, char *why, size_t capacity)
@@ -355,7 +363,7 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
             snprintf(counts->run, sizeof counts->run, "%s", keep_run(u.keep));
         /* Conflicts that were left alone can be tried again, with --force or when there is room. */
         if (clean && u.all && !counts->already)
-            mark_undone(&u);
+            rc = mark_undone(&u, id, why, capacity);
         keep_close(u.keep, !kept);
     }
     if (rc == 0)

@@ -39,7 +39,8 @@ bool restore_differs(const struct store_journal *j, const fs_file *roots,
 bool restore_differs_at(const struct store_journal *j, const struct undo_change *change,
                         const struct restore_spot *spot);
 
-/* True if a regular file there holds what the object held before the run, with its mode and owner. */
+/* True if a regular file there holds what the object held before the run, with its mode and
+   owner. */
 bool restore_is_as_before(const struct store_journal *j, uint32_t object,
                           const struct restore_spot *spot);
 

@@ -91,7 +91,7 @@ static void look_for_folder(struct undoing *u, uint32_t object)
 {
     const struct undo_object *o = &u->m->objects[object];
     const struct undo_record *meta = undo_model_record(u->m, o->meta);
-    struct task *t = &u->tasks[object];
+    struct restore_task *t = &u->tasks[object];
     struct restore_spot spot = {.parent = -1};
     if (!o->folder || o->made || o->after || !o->before || u->m->entries[o->before].after ||
         !is_free_of_run(u->m, o->before))
@@ -119,7 +119,8 @@ static bool is_other(const struct undoing *u, uint32_t object, const struct fs_s
            !undoing_is_untouched(u, st);
 }
 
-/* It may be so that nothing but the name of a large file was recorded, and the file was written to. */
+/* It may be so that nothing but the name of a large file was recorded, and the file was
+   written to. */
 static bool is_content_gone(const struct undoing *u, uint32_t object, const struct fs_stat *st)
 {
     const struct undo_object *o = &u->m->objects[object];
@@ -173,7 +174,7 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
         return;
     }
     const struct undo_object *o = &u->m->objects[object];
-    struct task *t = &u->tasks[object];
+    struct restore_task *t = &u->tasks[object];
     struct restore_spot spot;
     bool gone = o->made;
     for (uint32_t i = o->after, next; i && !t->left; i = next) {
@@ -392,7 +393,7 @@ static bool find_blocked(struct undoing *u)
         for (uint32_t e = o->before; e && !u->tasks[i].left; e = u->m->entries[e].next_before) {
             uint32_t folder = u->m->entries[e].folder;
             const struct undo_object *f = &u->m->objects[folder];
-            const struct task *now = &u->tasks[u->m->entries[e].after];
+            const struct restore_task *now = &u->tasks[u->m->entries[e].after];
             if (!f->root && !f->after && !undoing_is_ready(u, folder))
                 undoing_leave(u, i, "its folder cannot be restored");
             else if (u->m->entries[e].after != i && !u->tasks[i].adopted && !gives_up(u, e))

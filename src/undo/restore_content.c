@@ -217,7 +217,7 @@ int undoing_restore_folders(struct undoing *u)
         uint32_t object = i < count ? list[i].entry : (uint32_t)(i - count) + 1;
         const struct undo_object *o = &u->m->objects[object];
         const struct undo_record *meta = undo_model_record(u->m, o->meta);
-        const struct task *t = &u->tasks[object];
+        const struct restore_task *t = &u->tasks[object];
         struct restore_spot spot = {.parent = -1};
         if (o->root && u->staging[object - 1] && (!meta || !u->all)) {
             spot.parent = u->roots[object - 1];

@@ -51,7 +51,7 @@ void undoing_note_equal(struct undoing *u, uint32_t object)
     /* At the first record that names it. */
     const struct undo_ident *old = o->root && meta ? &meta->ident : &o->ident;
     struct restore_spot spot = {.parent = -1};
-    const struct task *t = &u->tasks[object];
+    const struct restore_task *t = &u->tasks[object];
     /* The run left its time on it and nothing else. */
     bool same = !o->root && !undoing_was_changed(u->m, object);
     if (!old->links || o->made || (t->stands && !t->quiet) ||

@@ -7,7 +7,7 @@
 #include "undo/restore.h"
 
 /* The decision about one object, and its outcome. */
-struct task {
+struct restore_task {
     bool wanted;    /* it changed and was asked for */
     bool left;      /* alone: why says why */
     bool forceable; /* with --force it would not be left */
@@ -33,9 +33,9 @@ struct undoing {
     bool staging[UNDO_MOST_ROOTS];          /* made */
     struct fs_stat before[UNDO_MOST_ROOTS]; /* the root before staging changed its times */
     char stage_name[STORE_LONGEST_ID + 16];
-    struct keep *keep;  /* the undo's own journal */
-    struct task *tasks; /* by object */
-    struct buf same;    /* what to add to the list of equal states */
+    struct keep *keep;          /* the undo's own journal */
+    struct restore_task *tasks; /* by object */
+    struct buf same;            /* what to add to the list of equal states */
     struct ends ends;
     const struct equal *equals;
     size_t equal_count;

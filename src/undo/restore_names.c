@@ -145,7 +145,7 @@ static bool is_vacated(const struct undoing *u, uint32_t entry)
 
 bool undoing_is_full(struct undoing *u, uint32_t object)
 {
-    struct task *t = &u->tasks[object];
+    struct restore_task *t = &u->tasks[object];
     auto_arena struct arena arena = {0};
     const char **names;
     size_t count = 0;
@@ -181,7 +181,7 @@ bool undoing_is_full(struct undoing *u, uint32_t object)
 static void vacate(struct undoing *u, uint32_t entry)
 {
     uint32_t object = u->m->entries[entry].after;
-    struct task *t = &u->tasks[object];
+    struct restore_task *t = &u->tasks[object];
     struct restore_spot spot, stage = {.parent = -1};
     int rc = undoing_find(u, entry, false, &spot);
     if (rc == 0 && !spot.exists)
@@ -232,7 +232,7 @@ static int attach(struct undoing *u, uint32_t entry, bool last)
 {
     uint32_t object = u->m->entries[entry].before;
     const struct undo_object *o = &u->m->objects[object];
-    struct task *t = &u->tasks[object];
+    struct restore_task *t = &u->tasks[object];
     struct restore_spot spot, stage = {.parent = -1}, extra = {.parent = -1};
     int rc = undoing_find(u, entry, true, &spot);
     uint32_t root = undoing_root(u, object);

@@ -240,7 +240,8 @@ static bool read_object(struct arena *arena, const struct buf *out, struct json_
            object->type == JSON_OBJECT;
 }
 
-/* With --json a failure is an object that repeats the sentence of stderr, and exit tells the code. */
+/* With --json a failure is an object that repeats the sentence of stderr, and exit tells the
+   code. */
 static void check_json_failures(void)
 {
     static const struct {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The npm package as it is installed: node test.js FOLDER-OF-THE-PACKAGE WORKSPACE. TAP.
 'use strict';
 const fs = require('fs');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd: the families published for it: carets, quotes and blanks, letters of well-known variables,
- * variables set and called, delayed expansion, replacement, loops over indexes, for /f, nested shells.
- * The base commands hold no sign that means something to cmd.
+ * variables set and called, delayed expansion, replacement, loops over indexes, for /f, nested
+ * shells. The base commands hold no sign that means something to cmd.
  */
 #include <stdio.h>
 #include <string.h>

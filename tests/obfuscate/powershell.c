@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PowerShell. The families are those of the published obfuscators: tokens (case, backticks, quotes,
- * dynamic names, members and types), strings (concatenated, reordered, reversed, replaced), encodings
- * (ASCII, hex, octal, binary, bxor, base64, whitespace, special characters, compression), the syntax
- * tree (blocks, functions, classes, splatting) and launchers (nested shells).
+ * dynamic names, members and types), strings (concatenated, reordered, reversed, replaced),
+ * encodings (ASCII, hex, octal, binary, bxor, base64, whitespace, special characters, compression),
+ * the syntax tree (blocks, functions, classes, splatting) and launchers (nested shells).
  */
 #include <stdio.h>
 #include <string.h>

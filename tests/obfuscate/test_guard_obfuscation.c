@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Obfuscated spellings of hostile commands, made by the obfuscator beside this file: up to four
- * transformations after each other, every result valid for its reader. None may be allowed; all that
- * folding can reach is denied, and the share of denials is printed for each transformation. The same
- * of harmless commands is never denied.
+ * transformations after each other, every result valid for its reader. None may be allowed; all
+ * that folding can reach is denied, and the share of denials is printed for each transformation.
+ * The same of harmless commands is never denied.
  *
  * A slice runs by default; CORDON_SPELLINGS=100000 makes that many for each part, CORDON_SEED other
  * ones. CORDON_PRINT=bash (or cmd, powershell) prints spellings for another reader's opinion.
@@ -96,7 +96,8 @@ struct part {
     bool print;
 };
 
-/* One to four transformations; those of tokens come first and once. Returns how many were applied. */
+/* One to four transformations; those of tokens come first and once. Returns how many were
+   applied. */
 static size_t obfuscate(struct part *p, struct buf *script, const char *command,
                         size_t used[DEEPEST])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * undo_probe SEED STEPS PROCESSES: changes the current folder at random, in more than fifty ways, by
- * several processes at once. A step that is impossible just now is a failed call, which is a case
- * of its own.
+ * undo_probe SEED STEPS PROCESSES: changes the current folder at random, in more than fifty ways,
+ * by several processes at once. A step that is impossible just now is a failed call, which is a
+ * case of its own.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs tests/cases/guard and guard-unix. A question is `cmd| text`, `powershell| text`, `bash| text`,
- * `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; after the
- * kind may stand @ws, @d or @posix, for C:\ws, C:\d or /srv/ws as the only root. The answer is
+ * Runs tests/cases/guard and guard-unix. A question is `cmd| text`, `powershell| text`, `bash|
+ * text`, `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; after
+ * the kind may stand @ws, @d or @posix, for C:\ws, C:\d or /srv/ws as the only root. The answer is
  * `allow`, or `deny RULE`, or `ask RULE`.
  */
 #include "base/json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check answers about tools and scripts as run does: every program that the broker refuses by name is
- * refused by check with the same rule, alone and inside a shell, from one table.
+ * check answers about tools and scripts as run does: every program that the broker refuses by name
+ * is refused by check with the same rule, alone and inside a shell, from one table.
  */
 #include <string.h>
 
@@ -39,6 +39,51 @@ static enum cordon_verdict ask(struct cordon_policy *p, const char *const *argv,
     return verdict;
 }
 
+static enum cordon_verdict ask_with(const char *const *argv, size_t argc, unsigned flags)
+{
+    struct cordon_policy *p = NULL;
+    struct cordon_answer *a = NULL;
+    enum cordon_verdict verdict = CORDON_DENY;
+    if (cordon_policy_new(&p) == 0 && cordon_check(p, argc, argv, flags, &a) == 0)
+        verdict = cordon_answer_verdict(a);
+    cordon_answer_free(a);
+    cordon_policy_free(p);
+    return verdict;
+}
+
+static enum cordon_verdict ask_text(const char *text, unsigned flags)
+{
+    struct cordon_policy *p = NULL;
+    struct cordon_answer *a = NULL;
+    enum cordon_verdict verdict = CORDON_DENY;
+    if (cordon_policy_new(&p) == 0 &&
+        cordon_check_text(p, "cmd", text, strlen(text), flags, &a) == 0)
+        verdict = cordon_answer_verdict(a);
+    cordon_answer_free(a);
+    cordon_policy_free(p);
+    return verdict;
+}
+
+/* What is known of the folder that a command comes from. */
+static void test_flags(void)
+{
+    const char *removes[] = {"rm", "-rf", "sub"}, *script[] = {"sh", "./check-flags.sh"};
+    FILE *f = fopen("check-flags.sh", "w");
+    if (f)
+        fputs("sudo ls\n", f);
+    if (f)
+        fclose(f);
+    ok(ask_with(removes, 3, 0) == CORDON_ASK && ask_with(removes, 3, CORDON_HERE) == CORDON_ALLOW,
+       "CORDON_HERE: the current directory is a root, and without it none is known");
+    ok(ask_with(script, 2, 0) == CORDON_ASK &&
+           ask_with(script, 2, CORDON_ANYWHERE) == CORDON_ALLOW &&
+           ask_with(script, 2, CORDON_HERE | CORDON_ANYWHERE) == CORDON_ASK,
+       "CORDON_ANYWHERE: scripts of the current directory are not read, unless it is a root");
+    remove("check-flags.sh");
+    ok(ask_text("%1 x", CORDON_SCRIPT) == CORDON_ASK && ask_text("%1 x", 0) == CORDON_ALLOW,
+       "CORDON_SCRIPT: %%1 is an argument in a batch file, and a plain word in a line");
+}
+
 int main(void)
 {
     struct cordon_policy *p = NULL;
@@ -64,5 +109,6 @@ int main(void)
            ask(p, ssh, 2, "tool.ssh", &named) == CORDON_ALLOW,
        "and ssh where the policy allows it");
     cordon_policy_free(p);
+    test_flags();
     return tap_done();
 }

@@ -466,8 +466,8 @@ static void test_fold(void)
     unsigned unstable = 0, finer = 0;
     for (uint32_t c = 0; c < 0x10000; c++) {
         for (int fold = 0; fold < 2; fold++) {
-            uint16_t once = fold_unit((uint16_t)c, (enum fold)fold);
-            unstable += fold_unit(once, (enum fold)fold) != once;
+            uint16_t once = fold_unit((uint16_t)c, (enum casefold)fold);
+            unstable += fold_unit(once, (enum casefold)fold) != once;
         }
         finer += fold_unit(fold_unit((uint16_t)c, FOLD_NARROW), FOLD_WIDE) !=
                  fold_unit((uint16_t)c, FOLD_WIDE);

@@ -172,6 +172,32 @@ static void test_hostile(void)
 
 #define CHANGE(op, target) HEAD("change", "020") "\"op\":\"file." op "\",\"target\":\"" target "\"}"
 
+/* One path that two runs changed is neither a folder nor shown once. */
+static void test_tree_again(void)
+{
+    struct report *r = fresh();
+    auto_buf struct buf page = {0};
+    feed(r, CHANGE("write", "/w/a"));
+    feed(r, CHANGE("delete", "/w/d"));
+    feed(r, CHANGE("create", "/w/a"));
+    feed(r, CHANGE("create", "/w/d"));
+    feed(r, CHANGE("create", "/w/d/x"));
+    feed(r, CHANGE("write", "/w/a.c"));
+    report_finish(r);
+    report_page(r, STR("a"), &page);
+    ok(has(&page, "<ul class=\"tree\">\n"
+                  "<li><span class=\"allow\">created</span> <code>a</code></li>\n"
+                  "<li><span class=\"process\">modified</span> <code>a</code></li>\n"
+                  "<li><span class=\"process\">modified</span> <code>a.c</code></li>\n"),
+       "a file that was changed twice: each change, no folder");
+    ok(has(&page,
+           "<code>d/</code> <span class=\"dim\">2 created, 1 deleted; the folder itself: "
+           "created, deleted</span></summary>\n<ul>\n<li><span class=\"allow\">created</span> "
+           "<code>x</code></li>\n</ul>"),
+       "a folder that was changed twice, with what is in it");
+    report_free(r);
+}
+
 /* The changes of --undo: folders with their counts, whatever the order of the lines. */
 static void test_tree(void)
 {
@@ -201,6 +227,7 @@ static void test_tree(void)
     ok(has(&page, "and 5 more changes"), "changes that are not named are counted");
     ok(!has(&none, "id=\"changes\""), "control: without --undo the part is left out");
     report_free(r);
+    test_tree_again();
     r = fresh();
     for (int i = 0; i < 2; i++) {
         buf_reset(&line);

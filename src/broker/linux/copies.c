@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long copies for the journal of --undo. Each has a thread, and only the calls on that file wait for
- * it: they are set aside, and served again when the copy is there.
+ * Long copies for the journal of --undo. Each has a thread, and only the calls on that file wait
+ * for it: they are set aside, and served again when the copy is there.
  */
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of protected names that come by way of an index: git writes them into the working tree later,
- * outside. An index that replaces another one brings none, except for those that are in the working
- * tree already: a person put them there, because a run cannot. Nor does it bring another tree for a
- * folder of a sparse index, which may hold such names.
+ * Files of protected names that come by way of an index: git writes them into the working tree
+ * later, outside. An index that replaces another one brings none, except for those that are in the
+ * working tree already: a person put them there, because a run cannot. Nor does it bring another
+ * tree for a folder of a sparse index, which may hold such names.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -107,7 +107,7 @@ static bool is_in_tree(const struct broker *b, int folder, struct str tree,
 
 /* ---- the comparison ---- */
 
-struct comparison {
+struct index_comparison {
     const struct broker *b;
     struct str tree;
     int folder; /* of the tree; -1: not known */
@@ -116,7 +116,8 @@ struct comparison {
 };
 
 /* The first entry that is neither in the old index nor in the working tree; false: none. */
-static bool find_new(struct comparison *c, const struct buf *entries, struct git_index_entry *out)
+static bool find_new(struct index_comparison *c, const struct buf *entries,
+                     struct git_index_entry *out)
 {
     struct str rest = buf_str(entries);
     struct str own = buf_str(&c->old.own.entries), shared = buf_str(&c->old.shared.entries);
@@ -131,7 +132,7 @@ static bool find_new(struct comparison *c, const struct buf *entries, struct git
 }
 
 /* The index that the repository has now: what cannot be read of it counts as new. */
-static void read_old(struct comparison *c, int folder, enum git_hash hash)
+static void read_old(struct index_comparison *c, int folder, enum git_hash hash)
 {
     auto_buf struct buf text = {0};
     char why[GIT_INDEX_WHY];
@@ -140,7 +141,7 @@ static void read_old(struct comparison *c, int folder, enum git_hash hash)
         read_shared(folder, hash, &c->old, why);
 }
 
-static bool keeps(struct comparison *c, const struct resolved *to, enum git_hash hash,
+static bool keeps(struct index_comparison *c, const struct resolved *to, enum git_hash hash,
                   const struct both *fresh, struct nested_copy *out)
 {
     struct git_index_entry entry;
@@ -172,7 +173,7 @@ bool nested_index_keeps(const struct broker *b, const struct resolved *to, enum 
 {
     struct git_index_obeyed empty = {.is_obeyed = is_obeyed, .context = b->policy};
     struct both fresh = {empty, empty};
-    struct comparison c = {.b = b, .folder = -1, .left = MOST_FILES, .old = {empty, empty}};
+    struct index_comparison c = {.b = b, .folder = -1, .left = MOST_FILES, .old = {empty, empty}};
     out->harmless = git_index_read(PATH_POSIX, buf_str(&out->text), hash, &fresh.own, out->why);
     if (out->harmless && !read_shared(to->parent, hash, &fresh, out->why)) {
         snprintf(out->why, sizeof out->why, "the name of a shared index that cannot be read");

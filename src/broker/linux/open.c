@@ -110,8 +110,8 @@ int open_object(struct broker *b, struct request *r, struct resolved *where, int
     return fd;
 }
 
-/* libgit2 makes an empty config first and writes it by a lock file then. In a repository that the run
-   made it gets that one, by a descriptor that cannot write. */
+/* libgit2 makes an empty config first and writes it by a lock file then. In a repository that the
+   run made it gets that one, by a descriptor that cannot write. */
 static bool is_empty_config(struct broker *b, const struct resolved *where)
 {
     struct policy_request question;

@@ -22,7 +22,7 @@
 
 enum { GREETING_TIMEOUT_MS = 30000, PIECE = 65536, STACK = 512 * 1024 };
 
-struct client {
+struct proxy_client {
     struct proxy_server *server;
     int fd;
     uint16_t port; /* on its side */
@@ -46,7 +46,7 @@ static bool send_all(int fd, int stop, const char *bytes, size_t n)
     return true;
 }
 
-static bool flush(struct client *c)
+static bool flush(struct proxy_client *c)
 {
     bool sent = send_all(c->fd, c->server->stop[0], c->proxy.output, c->proxy.output_n);
     c->proxy.output_n = 0;
@@ -54,14 +54,14 @@ static bool flush(struct client *c)
 }
 
 /* The process that connected; 0: unknown. With the lock. */
-static uint32_t caller_of(const struct client *c)
+static uint32_t caller_of(const struct proxy_client *c)
 {
     size_t at = c->port % PROXY_MOST_CALLERS;
     return c->port && c->server->callers[at].port == c->port ? c->server->callers[at].pid : 0;
 }
 
 /* With the lock. */
-static void report(struct client *c, struct str target, const struct policy_answer *answer,
+static void report(struct proxy_client *c, struct str target, const struct policy_answer *answer,
                    struct str why, struct str fix)
 {
     struct proxy_server *s = c->server;
@@ -98,12 +98,12 @@ static bool may_dial(const struct policy *policy, const struct policy_peer *peer
 /* True if the client has closed its end. */
 static bool has_left(void *context)
 {
-    struct pollfd watch = {((struct client *)context)->fd, POLLRDHUP, 0};
+    struct pollfd watch = {((struct proxy_client *)context)->fd, POLLRDHUP, 0};
     return poll(&watch, 1, 0) == 1;
 }
 
 /* True if whoever is asked allows the host. */
-static bool ask(struct client *c, const struct policy_peer *peer, struct str target,
+static bool ask(struct proxy_client *c, const struct policy_peer *peer, struct str target,
                 const struct policy_answer *answer)
 {
     struct proxy_server *s = c->server;
@@ -123,7 +123,7 @@ static bool ask(struct client *c, const struct policy_peer *peer, struct str tar
 
 /* The policy's answer about the host, and after resolution about its addresses; reported. False:
    refused, or the run has ended meanwhile. */
-static bool judge(struct client *c, struct sockaddr_storage *found, size_t *count)
+static bool judge(struct proxy_client *c, struct sockaddr_storage *found, size_t *count)
 {
     struct proxy_server *s = c->server;
     struct proxy *p = &c->proxy;
@@ -169,7 +169,7 @@ static bool judge(struct client *c, struct sockaddr_storage *found, size_t *coun
 }
 
 /* A host that is allowed and cannot be reached is for the summary: the client may say anything. */
-static void report_unreached(struct client *c, struct str target, struct str why)
+static void report_unreached(struct proxy_client *c, struct str target, struct str why)
 {
     struct proxy_server *s = c->server;
     pthread_mutex_lock(&s->lock);
@@ -186,7 +186,7 @@ static void report_unreached(struct client *c, struct str target, struct str why
 }
 
 /* The connected socket, or -1 after telling the client. */
-static int reach(struct client *c)
+static int reach(struct proxy_client *c)
 {
     struct sockaddr_storage found[PROXY_MOST_ADDRESSES];
     size_t count;
@@ -209,7 +209,7 @@ static int reach(struct client *c)
 }
 
 /* Copies in both directions until both ends have closed or the run ends. */
-static void pass(struct client *c, int peer)
+static void pass(struct proxy_client *c, int peer)
 {
     const int ends[2] = {c->fd, peer};
     const int stop = c->server->stop[0];
@@ -238,7 +238,7 @@ static void pass(struct client *c, int peer)
     free(piece);
 }
 
-static bool converse(struct client *c)
+static bool converse(struct proxy_client *c)
 {
     struct proxy *p = &c->proxy;
     char piece[4096];
@@ -277,7 +277,7 @@ static void destroy(struct proxy_server *s)
 
 static void *serve_client(void *context)
 {
-    struct client *c = context;
+    struct proxy_client *c = context;
     struct proxy_server *s = c->server;
     if (converse(c)) {
         int peer = reach(c);
@@ -320,7 +320,7 @@ static void accept_client(struct proxy_server *s)
     bool room = s->clients < PROXY_MOST_CLIENTS;
     s->clients += room;
     pthread_mutex_unlock(&s->lock);
-    struct client *c = room ? malloc(sizeof *c) : NULL;
+    struct proxy_client *c = room ? malloc(sizeof *c) : NULL;
     if (c) {
         c->server = s;
         c->fd = fd;

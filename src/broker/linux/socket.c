@@ -310,8 +310,8 @@ static void connect_internet(struct broker *b, struct request *r,
     peer.host = str_of(host);
     peer.in_run = is_loopback(address) && own_port(b, peer.port);
     policy_net_decide(b->policy, &peer, &answer);
-    /* Names are looked up by the proxy alone. An address that is listed itself says all, so a program
-       that asks no proxy may connect to it; what the proxy would not dial stays closed. */
+    /* Names are looked up by the proxy alone. An address that is listed itself says all, so a
+       program that asks no proxy may connect to it; what the proxy would not dial stays closed. */
     struct net_host literal = net_read_host(peer.host);
     bool listed = proxied && net_of(b) == POLICY_NET_ALLOW && answer.verdict == CORDON_ALLOW &&
                   !is_loopback(address) && !datagram_is(r, (int)r->args[0]) &&

@@ -24,7 +24,7 @@ typedef char key_text[65];
 
 /* A call that waits, or has its answer and comes again. Known by its thread: one calls at a time. */
 struct parked {
-    struct client *client;
+    struct broker_client *client;
     DWORD thread_id;
     HANDLE thread, ready; /* ready: what the thread waits for */
     uint64_t question;    /* at the desk, while it waits */
@@ -143,7 +143,7 @@ static bool park(struct broker_asks *a, struct request *r, struct parked *p,
 {
     HANDLE there;
     uint64_t question;
-    struct client *c = r->client;
+    struct broker_client *c = r->client;
     struct ask_subject full = *s;
     if (!c->command.n)
         process_show_command(c->process, &c->command);
@@ -324,7 +324,7 @@ void broker_ask_served(struct request *r)
     LeaveCriticalSection(&a->lock);
 }
 
-void broker_ask_client_gone(struct client *c)
+void broker_ask_client_gone(struct broker_client *c)
 {
     struct broker_asks *a = c->broker->asks;
     if (!a)

@@ -35,7 +35,7 @@ enum ask_ruling broker_ask_read(struct request *r, HANDLE file,
 
 /* The request has its answer. */
 void broker_ask_served(struct request *r);
-void broker_ask_client_gone(struct client *c);
+void broker_ask_client_gone(struct broker_client *c);
 
 /* The desk outlives the broker. Before the first request; ask_stop after the last. */
 int broker_ask_start(struct broker *b, struct desk *desk);

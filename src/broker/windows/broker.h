@@ -25,7 +25,7 @@ enum {
     BROKER_MOST_TIMES = 64
 };
 
-struct client;
+struct broker_client;
 struct broker_asks;
 
 /* A place that can be written, open from the start: its drive letter can be changed later. */
@@ -66,7 +66,7 @@ struct broker {
     uint64_t (*now)(void);
 
     CRITICAL_SECTION lock; /* of event, guard, clients and the sets below */
-    struct client *clients;
+    struct broker_client *clients;
     volatile LONG threads;      /* that may touch this; each counts itself off as its last act */
     struct id_set linked;       /* files that this run gave another name */
     struct id_set repositories; /* what this run created under the name .git */
@@ -106,8 +106,8 @@ struct kept_times {
 };
 
 /* One process of the tree. */
-struct client {
-    struct client *next;
+struct broker_client {
+    struct broker_client *next;
     struct broker *broker;
     HANDLE process;
     DWORD pid;
@@ -125,7 +125,7 @@ struct client {
 /* One request while it is being handled. */
 struct request {
     struct broker *broker;
-    struct client *client;
+    struct broker_client *client;
     struct arena arena;
     struct wire_request wire;
     struct wire_answer answer;
@@ -139,8 +139,8 @@ struct request {
 int broker_start(struct broker *b);
 /* Starts a thread that counts itself off b->threads as its last act. */
 bool broker_thread(struct broker *b, LPTHREAD_START_ROUTINE run, void *context);
-/* Waits until no worker is left; the tree must be dead. False if one still waits for the system: then
-   the broker and all that it uses must stay. */
+/* Waits until no worker is left; the tree must be dead. False if one still waits for the system:
+   then the broker and all that it uses must stay. */
 bool broker_stop(struct broker *b);
 
 /* Registers a process that has its agent; takes ownership of the process handle. */
@@ -265,10 +265,11 @@ bool facts_own_repository(struct request *r, struct str path);
 
 /* Takes ownership of the file; its times are set again when the process reports that it closed the
    handle, or ends. */
-void times_keep(struct client *c, uint64_t handle, HANDLE file, const struct nt_basic *basic);
-void times_forget(struct client *c, uint64_t handle);
-void times_closed(struct client *c, uint64_t handle);
-void times_end(struct client *c); /* the client has no other users left */
+void times_keep(struct broker_client *c, uint64_t handle, HANDLE file,
+                const struct nt_basic *basic);
+void times_forget(struct broker_client *c, uint64_t handle);
+void times_closed(struct broker_client *c, uint64_t handle);
+void times_end(struct broker_client *c); /* the client has no other users left */
 
 /* ---- undo.c ---- */
 
@@ -279,7 +280,8 @@ void times_end(struct client *c); /* the client has no other users left */
 bool record_write(struct request *r, HANDLE file, struct str path);
 bool record_attributes(struct request *r, HANDLE file, struct str path);
 
-/* The same for names. After true, record_after must be called with the outcome; made: the new name. */
+/* The same for names. After true, record_after must be called with the outcome; made: the new
+   name. */
 bool record_create(struct request *r, const struct place *place, uint32_t type);
 bool record_remove(struct request *r, HANDLE file, struct str path);
 bool record_rename(struct request *r, HANDLE file, struct str path, const struct place *to,

@@ -5,7 +5,7 @@
 
 #include "broker/windows/open.h"
 
-static void open_nul(struct request *r, struct wish *w)
+static void open_nul(struct request *r, struct open_wish *w)
 {
     HANDLE file;
     UNICODE_STRING name;
@@ -23,7 +23,7 @@ static void open_nul(struct request *r, struct wish *w)
 
 /* Sockets and cryptography for a token that was refused: opened here, under the device's own
    name. */
-static void open_brokered(struct request *r, struct wish *w, const struct path *path)
+static void open_brokered(struct request *r, struct open_wish *w, const struct path *path)
 {
     HANDLE file;
     UNICODE_STRING name;
@@ -62,7 +62,7 @@ static bool is_missing_stream(struct request *r, const struct path *path)
     return status == STATUS_OBJECT_NAME_NOT_FOUND || status == STATUS_OBJECT_PATH_NOT_FOUND;
 }
 
-void open_device(struct request *r, struct wish *w, const struct path *path)
+void open_device(struct request *r, struct open_wish *w, const struct path *path)
 {
     bool opens = w->disposition == FILE_OPEN;
     if (path->class == PATH_STREAM && opens && is_missing_stream(r, path)) {
@@ -89,7 +89,7 @@ void open_device(struct request *r, struct wish *w, const struct path *path)
         r->answer.flags |= WIRE_PASS;
 }
 
-void open_device_socket(struct request *r, struct wish *w)
+void open_device_socket(struct request *r, struct open_wish *w)
 {
     HANDLE file;
     UNICODE_STRING name;

@@ -25,7 +25,8 @@ bool facts_id(HANDLE file, struct file_id *out)
     FILE_ID_INFO whole;
     BY_HANDLE_FILE_INFORMATION info;
     uint64_t half[2];
-    /* On ReFS the number has 128 bits; the rest of it stands where others have the time of birth. */
+    /* On ReFS the number has 128 bits; the rest of it stands where others have the time of
+       birth. */
     if (GetFileInformationByHandleEx(file, FileIdInfo, &whole, sizeof whole)) {
         memcpy(half, &whole.FileId, sizeof half);
         *out = (struct file_id){whole.VolumeSerialNumber, half[0], half[1]};

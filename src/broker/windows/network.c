@@ -70,6 +70,14 @@ static void *read_table(enum table which, int family)
     return NULL;
 }
 
+static bool is_bound(struct broker *b, uint16_t port)
+{
+    EnterCriticalSection(&b->lock);
+    bool bound = b->bound[port / 8] >> port % 8 & 1;
+    LeaveCriticalSection(&b->lock);
+    return bound;
+}
+
 /* True if a listener of the tree owns this port on this machine. */
 static bool port_is_ours(struct broker *b, int family, uint16_t port, bool udp)
 {
@@ -95,8 +103,7 @@ static bool port_is_ours(struct broker *b, int family, uint16_t port, bool udp)
             continue;
         /* Where Windows does not say who owns the port (Wine never does), or the socket was
            opened here on the tree's behalf, the tree's own list counts. */
-        ours = pid && pid != GetCurrentProcessId() ? broker_has(b, pid)
-                                                   : (b->bound[port / 8] >> port % 8 & 1) != 0;
+        ours = pid && pid != GetCurrentProcessId() ? broker_has(b, pid) : is_bound(b, port);
     }
     free(table);
     return ours;
@@ -151,10 +158,12 @@ static bool read_peer(const struct request *r, struct peer *out)
         size_t at = 0;
         const unsigned char *a = (const unsigned char *)&v6.sin6_addr;
         static const unsigned char one[16] = {[15] = 1}, mapped[12] = {[10] = 0xFF, [11] = 0xFF};
+        const char *form = "[%s]:%u";
         if (memcmp(a, mapped, sizeof mapped) == 0) {
             snprintf(out->host, sizeof out->host, "%u.%u.%u.%u", a[12], a[13], a[14], a[15]);
             out->loopback = a[12] == 127;
             out->family = AF_INET;
+            form = "%s:%u";
         } else {
             for (int i = 0; i < 16; i += 2)
                 at += (size_t)snprintf(out->host + at, sizeof out->host - at, i ? ":%x" : "%x",
@@ -162,7 +171,7 @@ static bool read_peer(const struct request *r, struct peer *out)
             out->loopback = memcmp(a, one, sizeof one) == 0;
         }
         out->port = network_port(v6.sin6_port);
-        snprintf(out->text, sizeof out->text, "[%s]:%u", out->host, out->port);
+        snprintf(out->text, sizeof out->text, form, out->host, out->port);
         return true;
     }
     return false;

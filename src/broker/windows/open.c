@@ -20,7 +20,7 @@ enum {
     READS = FILE_READ_DATA | FILE_EXECUTE
 };
 
-static bool is_overwriting(const struct wish *w)
+static bool is_overwriting(const struct open_wish *w)
 {
     return w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF &&
            w->disposition != FILE_CREATE;
@@ -40,19 +40,19 @@ static ACCESS_MASK without_generic(ACCESS_MASK access)
     return access;
 }
 
-static bool read_wish(struct request *r, struct wish *w)
+static bool read_wish(struct request *r, struct open_wish *w)
 {
     const uint64_t *n = r->wire.numbers;
     for (size_t i = 1; i < 6; i++)
         if (n[i] > UINT32_MAX)
             return false;
-    *w = (struct wish){.access = without_generic((ACCESS_MASK)n[1]),
-                       .share = (ULONG)n[2] & SHARE_ALL,
-                       .disposition = (ULONG)n[3],
-                       .options = (ULONG)n[4],
-                       .attributes = (ULONG)n[5],
-                       .flags = n[6],
-                       .allocation.QuadPart = (LONGLONG)n[7]};
+    *w = (struct open_wish){.access = without_generic((ACCESS_MASK)n[1]),
+                            .share = (ULONG)n[2] & SHARE_ALL,
+                            .disposition = (ULONG)n[3],
+                            .options = (ULONG)n[4],
+                            .attributes = (ULONG)n[5],
+                            .flags = n[6],
+                            .allocation.QuadPart = (LONGLONG)n[7]};
     w->maximum = w->access & MAXIMUM_ALLOWED;
     w->access &= ~(ACCESS_MASK)MAXIMUM_ALLOWED;
     /* Folders are never overwritten; asking for both kinds at once is invalid. */
@@ -65,7 +65,7 @@ static bool read_wish(struct request *r, struct wish *w)
 }
 
 NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access, ULONG share,
-                 ULONG disposition, ULONG options, const struct wish *w, HANDLE *out)
+                 ULONG disposition, ULONG options, const struct open_wish *w, HANDLE *out)
 {
     OBJECT_ATTRIBUTES object;
     IO_STATUS_BLOCK io;
@@ -77,7 +77,7 @@ NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access, ULONG 
                         options | FILE_COMPLETE_IF_OPLOCKED, NULL, 0);
 }
 
-void open_give(struct request *r, const struct wish *w, HANDLE file, ACCESS_MASK without,
+void open_give(struct request *r, const struct open_wish *w, HANDLE file, ACCESS_MASK without,
                ULONG_PTR information)
 {
     HANDLE there;
@@ -128,7 +128,7 @@ static bool is_left_for_later(struct request *r, struct policy_request *question
 }
 
 /* Reads almost always pass: no event for them. */
-static bool allows_reading(struct request *r, const struct wish *w, HANDLE file,
+static bool allows_reading(struct request *r, const struct open_wish *w, HANDLE file,
                            struct policy_request *question, bool quietly)
 {
     struct policy_answer answer = {0};
@@ -145,7 +145,7 @@ static bool allows_reading(struct request *r, const struct wish *w, HANDLE file,
 }
 
 /* Every requested right must pass. */
-static bool allows_existing(struct request *r, const struct wish *w, HANDLE file,
+static bool allows_existing(struct request *r, const struct open_wish *w, HANDLE file,
                             struct policy_request *question, bool quietly)
 {
     bool folder = question->facts.directory;
@@ -190,7 +190,7 @@ static void remember_repository(struct request *r, const struct place *place, HA
 }
 
 /* STATUS_OBJECT_NAME_COLLISION if something exists already; then nothing has been answered. */
-static NTSTATUS make(struct request *r, struct wish *w, const struct place *place)
+static NTSTATUS make(struct request *r, struct open_wish *w, const struct place *place)
 {
     HANDLE file;
     UNICODE_STRING leaf = place->leaf;
@@ -243,7 +243,7 @@ static NTSTATUS make(struct request *r, struct wish *w, const struct place *plac
 /* ---- opening ---- */
 
 /* Does what FILE_OVERWRITE does, on a file that is already open and judged. */
-static NTSTATUS overwrite(const struct wish *w, HANDLE file)
+static NTSTATUS overwrite(const struct open_wish *w, HANDLE file)
 {
     enum { KEPT = FILE_ATTRIBUTE_HIDDEN | FILE_ATTRIBUTE_SYSTEM, SETTABLE = 0x31A7 };
     struct nt_basic basic = {0};
@@ -266,9 +266,9 @@ static NTSTATUS overwrite(const struct wish *w, HANDLE file)
     return status;
 }
 
-/* Records what the open, or the handle that it gives, can change. True: record_after must be called if
-   it deletes. */
-static bool undo_open(struct request *r, const struct wish *w, HANDLE seen, struct str path,
+/* Records what the open, or the handle that it gives, can change. True: record_after must be called
+   if it deletes. */
+static bool undo_open(struct request *r, const struct open_wish *w, HANDLE seen, struct str path,
                       const struct facts *facts)
 {
     if (!facts->directory && ((w->access & WRITES_DATA) || is_overwriting(w)) &&
@@ -278,7 +278,7 @@ static bool undo_open(struct request *r, const struct wish *w, HANDLE seen, stru
 }
 
 /* Reopens the file that was judged, by an empty name relative to it. */
-static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, struct str path,
+static NTSTATUS open_judged(struct request *r, struct open_wish *w, HANDLE seen, struct str path,
                             const struct facts *facts)
 {
     HANDLE file;
@@ -313,7 +313,7 @@ static NTSTATUS open_judged(struct request *r, struct wish *w, HANDLE seen, stru
 }
 
 /* MAXIMUM_ALLOWED was refused: what reading allows. */
-static void open_for_reading(struct request *r, struct wish *w, HANDLE seen, struct str path,
+static void open_for_reading(struct request *r, struct open_wish *w, HANDLE seen, struct str path,
                              const struct facts *facts)
 {
     w->access = (w->access & ~(ACCESS_MASK)(WRITES | NEVER_GIVEN)) | FILE_GENERIC_READ |
@@ -356,10 +356,10 @@ static NTSTATUS follow(struct request *r, HANDLE link, const struct policy_reque
 }
 
 /* Judges it as what it is, then reopens it. */
-static NTSTATUS open_seen(struct request *r, struct wish *w, HANDLE seen, const struct facts *facts,
-                          struct policy_request *question)
+static NTSTATUS open_seen(struct request *r, struct open_wish *w, HANDLE seen,
+                          const struct facts *facts, struct policy_request *question)
 {
-    struct wish all = *w;
+    struct open_wish all = *w;
     if (w->maximum) {
         /* If it may not be read, no part of it is handed out. */
         if (!allows_reading(r, w, seen, question, false))
@@ -382,7 +382,7 @@ static NTSTATUS open_seen(struct request *r, struct wish *w, HANDLE seen, const 
 
 /* Opens an existing file: STATUS_OBJECT_NAME_NOT_FOUND if there is none. *again is set to the
    target of a link, which must be judged from the beginning. */
-static NTSTATUS open_existing(struct request *r, struct wish *w, const struct place *place,
+static NTSTATUS open_existing(struct request *r, struct open_wish *w, const struct place *place,
                               struct path *again)
 {
     HANDLE seen;
@@ -413,7 +413,7 @@ static NTSTATUS open_existing(struct request *r, struct wish *w, const struct pl
 }
 
 /* One attempt with the name as it is now; STATUS_REPARSE with *again: judge that instead. */
-static NTSTATUS try_open(struct request *r, struct wish *w, const struct place *place,
+static NTSTATUS try_open(struct request *r, struct open_wish *w, const struct place *place,
                          struct path *again)
 {
     NTSTATUS status;
@@ -448,7 +448,7 @@ static NTSTATUS try_open(struct request *r, struct wish *w, const struct place *
  * the root's handle, which changes nothing, and judged by where it really is. False if this is not
  * the usual case: then nothing has been answered.
  */
-static bool open_below_root(struct request *r, struct wish *w, const struct path *path)
+static bool open_below_root(struct request *r, struct open_wish *w, const struct path *path)
 {
     OBJECT_ATTRIBUTES object;
     IO_STATUS_BLOCK io;
@@ -504,7 +504,7 @@ static bool is_file_class(const struct path *path)
 }
 
 /* A place that was not opened: another machine, or not a file. */
-static void refuse_unopened(struct request *r, struct wish *w, const struct path *path)
+static void refuse_unopened(struct request *r, struct open_wish *w, const struct path *path)
 {
     struct policy_request question = {.path = *path, .access = POLICY_READ};
     if (is_file_class(path)) {
@@ -517,7 +517,7 @@ static void refuse_unopened(struct request *r, struct wish *w, const struct path
 
 void open_handle(struct request *r)
 {
-    struct wish w;
+    struct open_wish w;
     struct path path;
     bool pass;
     if (!read_wish(r, &w)) {

@@ -12,7 +12,7 @@ enum {
 };
 
 /* The caller's request. */
-struct wish {
+struct open_wish {
     ACCESS_MASK access;
     ULONG share, disposition, options, attributes;
     uint64_t flags;
@@ -23,17 +23,17 @@ struct wish {
 
 /* Opens a name below a folder as the wish says; w NULL: without attributes, list and size. */
 NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access, ULONG share,
-                 ULONG disposition, ULONG options, const struct wish *w, HANDLE *out);
+                 ULONG disposition, ULONG options, const struct open_wish *w, HANDLE *out);
 
 /* Gives the process a duplicate of the handle without these rights, and answers. */
-void open_give(struct request *r, const struct wish *w, HANDLE file, ACCESS_MASK without,
+void open_give(struct request *r, const struct open_wish *w, HANDLE file, ACCESS_MASK without,
                ULONG_PTR information);
 
 /* Judges and answers an open of a name that is not a file. */
-void open_device(struct request *r, struct wish *w, const struct path *path);
+void open_device(struct request *r, struct open_wish *w, const struct path *path);
 
 /* A socket is created by opening AFD with an attribute that says which kind. The tree's own call
    continues; only if its token was refused is the socket opened here, with the same attribute. */
-void open_device_socket(struct request *r, struct wish *w);
+void open_device_socket(struct request *r, struct open_wish *w);
 
 #endif

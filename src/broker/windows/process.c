@@ -21,7 +21,7 @@ enum {
 
 /* ---- judging ---- */
 
-struct program {
+struct child_program {
     struct str path;    /* of the file, as final as it can be had */
     struct str cmdline; /* as it stands */
 };
@@ -56,7 +56,7 @@ static struct str without_exe(struct str name)
 }
 
 /* The command as it is asked about, with what looks like a secret masked. */
-static void spell_command(const struct program *p, struct buf *out)
+static void spell_command(const struct child_program *p, struct buf *out)
 {
     auto_buf struct buf whole = {0};
     buf_fmt(&whole, "\"%.*s\"%.*s", STR_ARG(p->path),
@@ -65,7 +65,7 @@ static void spell_command(const struct program *p, struct buf *out)
 }
 
 /* The same command under another name of its program is the same question. */
-static enum ask_ruling ask_command(struct request *r, const struct program *p,
+static enum ask_ruling ask_command(struct request *r, const struct child_program *p,
                                    struct ask_subject *subject)
 {
     auto_buf struct buf command = {0}, name = {0}, whole = {0};
@@ -81,7 +81,7 @@ static enum ask_ruling ask_command(struct request *r, const struct program *p,
     return broker_ask_rule(r, subject, NULL, false);
 }
 
-static bool guard_refuses(struct request *r, const struct program *p, struct str cmdline)
+static bool guard_refuses(struct request *r, const struct child_program *p, struct str cmdline)
 {
     struct broker *b = r->broker;
     struct guard_question question = {.cmdline = cmdline, .policy = b->policy, .confined = true};
@@ -131,7 +131,7 @@ static struct str original_name(struct request *r, struct str path)
 }
 
 /* *stub: it was called by its own name, so the stub can say why it does not run. */
-static bool tool_refused(struct request *r, const struct program *p, bool *stub)
+static bool tool_refused(struct request *r, const struct child_program *p, bool *stub)
 {
     struct str called = str_slice(p->cmdline, 0, first_word_end(p->cmdline));
     if (called.n && called.p[0] == '"')
@@ -183,7 +183,7 @@ static bool is_system_file(struct str path, struct str name)
 
 /* A conhost that serves a console (--server 0x58 --headless, as CreatePseudoConsole starts it, and
    Wine for every console) starts nothing; with any other argument it could. */
-static bool is_console_server(const struct program *p)
+static bool is_console_server(const struct child_program *p)
 {
     static const struct str words[] = {{"--server", 8},         {"--headless", 10}, {"--width", 7},
                                        {"--height", 8},         {"--signal", 8},    {"--unix", 6},
@@ -206,7 +206,7 @@ static bool is_console_server(const struct program *p)
 }
 
 /* The file decides, not the name given by the caller; but many files have two names. */
-static bool refused(struct request *r, const struct program *p, bool *stub)
+static bool refused(struct request *r, const struct child_program *p, bool *stub)
 {
     *stub = false;
     size_t end = first_word_end(p->cmdline);
@@ -255,8 +255,8 @@ void process_start(struct request *r)
         request_answer(r, STATUS_OBJECT_NAME_INVALID);
         return;
     }
-    struct program p = {image_path(r, &path),
-                        text_of(&r->arena, r->wire.text[1].p, r->wire.text[1].n)};
+    struct child_program p = {image_path(r, &path),
+                              text_of(&r->arena, r->wire.text[1].p, r->wire.text[1].n)};
     if (r->wire.numbers[0] & WIRE_OTHER_PARENT) {
         request_deny_text(r, AUDIT_PROCESS_START, p.path,
                           str_of(policy_rule_id(RULE_PROCESS_PARENT)),
@@ -315,7 +315,7 @@ bool process_names(struct broker *b, DWORD pid, struct buf *image, struct buf *c
 {
     bool found = false;
     EnterCriticalSection(&b->lock);
-    for (const struct client *c = b->clients; c && !found; c = c->next)
+    for (const struct broker_client *c = b->clients; c && !found; c = c->next)
         if (c->pid == pid) {
             found = true;
             buf_add(image, c->image);
@@ -340,7 +340,7 @@ static void bring_agent(struct request *r)
     struct broker *b = r->broker;
     struct launch_failure failure = {{0}};
     struct injected wire;
-    struct program p;
+    struct child_program p;
     HANDLE borrowed, process = NULL;
     uint64_t value = r->wire.numbers[0];
     if (value == 0 || value > 0x7FFFFFFF || value % 4 ||
@@ -414,7 +414,7 @@ static bool is_known(struct broker *b, DWORD pid, bool *starting)
     bool known = false;
     *starting = b->first;
     EnterCriticalSection(&b->lock);
-    for (const struct client *c = b->clients; c; c = c->next) {
+    for (const struct broker_client *c = b->clients; c; c = c->next) {
         known = known || c->pid == pid;
         *starting = *starting || c->starting > 0;
     }

@@ -153,7 +153,8 @@ static SOCKET dial(const struct policy *policy, const struct policy_peer *peer, 
     return s;
 }
 
-/* unreached: why a host that is allowed could not be reached; empty: it was, or it is not allowed. */
+/* unreached: why a host that is allowed could not be reached; empty: it was, or it is not
+   allowed. */
 static void report(struct proxy_server *s, const struct ask_subject *caller, struct str target,
                    const struct policy_peer *peer, const struct policy_answer *answer,
                    struct str unreached, struct buf *why)

@@ -8,8 +8,9 @@
 
 struct proxy_server;
 
-/* Listens on 127.0.0.1 with the caller's secret and starts serving; NULL if it cannot. Events come
-   from any thread, under the broker's lock. desk, which outlives it, may be NULL: nobody is asked. */
+/* Listens on 127.0.0.1 with the caller's secret and starts serving; NULL if it cannot. Events
+   come from any thread, under the broker's lock. desk, which outlives it, may be NULL: nobody
+   is asked. */
 struct proxy_server *proxy_open(struct broker *broker, struct str secret, struct desk *desk);
 
 uint16_t proxy_port(const struct proxy_server *s);

@@ -34,9 +34,9 @@ static void report_lost(struct request *r, struct str path, const char *reason)
 }
 
 /*
- * The journal answered -EALREADY: true if it is to be asked again, from the start, because the lock was
- * released. A long copy is made by the first worker that needs it; others on that file look again until
- * it is there.
+ * The journal answered -EALREADY: true if it is to be asked again, from the start, because the lock
+ * was released. A long copy is made by the first worker that needs it; others on that file look
+ * again until it is there.
  */
 static bool await_copy(struct broker *b, int rc)
 {
@@ -118,7 +118,8 @@ static int tell_text(struct request *r, const struct place *place, struct str pa
     return 0;
 }
 
-/* A name in a folder. What is there now is looked up, and its name taken as the folder spells it. */
+/* A name in a folder. What is there now is looked up, and its name taken as the folder spells
+   it. */
 static int tell_name(struct request *r, const struct place *place, struct told *out)
 {
     HANDLE file;

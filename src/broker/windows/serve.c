@@ -12,7 +12,7 @@ enum { WORKER_WAIT_MS = 1000 };
 
 static DWORD WINAPI work(void *context);
 
-static void end_process(struct client *c, const char *why)
+static void end_process(struct broker_client *c, const char *why)
 {
     struct broker *b = c->broker;
     struct request r = {.broker = b, .client = c};
@@ -27,7 +27,7 @@ static void end_process(struct client *c, const char *why)
 }
 
 /* The message is copied once; the shared memory is not read again afterwards. */
-static void serve_slot(struct client *c, unsigned index, unsigned char *copy)
+static void serve_slot(struct broker_client *c, unsigned index, unsigned char *copy)
 {
     struct wire_slot *slot = &c->wire.shared->slot[index];
     struct request r = {.broker = c->broker,
@@ -51,7 +51,7 @@ static void serve_slot(struct client *c, unsigned index, unsigned char *copy)
     SetEvent(c->wire.answered[index]);
 }
 
-static bool is_asked(struct client *c, unsigned index)
+static bool is_asked(struct broker_client *c, unsigned index)
 {
     return __atomic_load_n(&c->wire.shared->slot[index].state, __ATOMIC_ACQUIRE) == WIRE_ASKED;
 }
@@ -67,7 +67,7 @@ bool broker_thread(struct broker *b, LPTHREAD_START_ROUTINE run, void *context)
     return thread != NULL;
 }
 
-static bool start_worker(struct client *c)
+static bool start_worker(struct broker_client *c)
 {
     InterlockedIncrement(&c->workers);
     bool started = broker_thread(c->broker, work, c);
@@ -77,7 +77,7 @@ static bool start_worker(struct client *c)
 }
 
 /* Serves the slots that have requests, each by one worker. */
-static void serve_slots(struct client *c, unsigned char *copy)
+static void serve_slots(struct broker_client *c, unsigned char *copy)
 {
     for (unsigned i = 0; i < WIRE_SLOTS; i++)
         /* A request arrived while we held the slot, and the worker woken for it has passed it
@@ -98,7 +98,7 @@ static void serve_slots(struct client *c, unsigned char *copy)
 }
 
 /* The last worker frees the client. */
-static void leave(struct client *c)
+static void leave(struct broker_client *c)
 {
     struct broker *b = c->broker;
     if (InterlockedDecrement(&c->workers) > 0)
@@ -109,7 +109,7 @@ static void leave(struct client *c)
     struct request r = {.broker = b, .client = c};
     request_event(&r, &(struct audit_event){.type = AUDIT_EXIT, .code = code});
     EnterCriticalSection(&b->lock);
-    for (struct client **at = &b->clients; *at; at = &(*at)->next)
+    for (struct broker_client **at = &b->clients; *at; at = &(*at)->next)
         if (*at == c) {
             *at = c->next;
             break;
@@ -124,7 +124,7 @@ static void leave(struct client *c)
 
 static DWORD WINAPI work(void *context)
 {
-    struct client *c = context;
+    struct broker_client *c = context;
     struct broker *b = c->broker;
     unsigned char *copy = malloc(WIRE_MAX_MESSAGE);
     HANDLE events[] = {c->wire.requests, c->process};
@@ -146,7 +146,7 @@ static DWORD WINAPI work(void *context)
 
 int broker_add(struct broker *b, HANDLE process, struct injected *wire, struct str image)
 {
-    struct client *c = calloc(1, sizeof *c);
+    struct broker_client *c = calloc(1, sizeof *c);
     if (!c)
         return CORDON_E_NOMEM;
     c->broker = b;

@@ -13,7 +13,7 @@ static void let_go(struct kept_times *k, bool set)
 }
 
 /* Under the lock: the entry of a handle, or with 0 a free one; NULL: none. */
-static struct kept_times *entry_of(struct client *c, uint64_t handle)
+static struct kept_times *entry_of(struct broker_client *c, uint64_t handle)
 {
     for (size_t i = 0; i < BROKER_MOST_TIMES; i++)
         if (c->times[i].handle == handle)
@@ -21,7 +21,7 @@ static struct kept_times *entry_of(struct client *c, uint64_t handle)
     return NULL;
 }
 
-static void end(struct client *c, uint64_t handle, bool set)
+static void end(struct broker_client *c, uint64_t handle, bool set)
 {
     struct kept_times taken = {0};
     EnterCriticalSection(&c->broker->lock);
@@ -35,17 +35,17 @@ static void end(struct client *c, uint64_t handle, bool set)
         let_go(&taken, set);
 }
 
-void times_forget(struct client *c, uint64_t handle)
+void times_forget(struct broker_client *c, uint64_t handle)
 {
     end(c, handle, false);
 }
 
-void times_closed(struct client *c, uint64_t handle)
+void times_closed(struct broker_client *c, uint64_t handle)
 {
     end(c, handle, true);
 }
 
-void times_keep(struct client *c, uint64_t handle, HANDLE file, const struct nt_basic *basic)
+void times_keep(struct broker_client *c, uint64_t handle, HANDLE file, const struct nt_basic *basic)
 {
     times_forget(c, handle);
     EnterCriticalSection(&c->broker->lock);
@@ -57,7 +57,7 @@ void times_keep(struct client *c, uint64_t handle, HANDLE file, const struct nt_
         NtClose(file); /* more open files with times than any known program has */
 }
 
-void times_end(struct client *c)
+void times_end(struct broker_client *c)
 {
     for (size_t i = 0; i < BROKER_MOST_TIMES; i++)
         if (c->times[i].handle)

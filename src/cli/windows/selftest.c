@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On Windows the selftest is a program of its own beside this one: virus scanners judge a program by
-   what it could do, and the selftest's attacks are none of what this one does. */
+/* On Windows the selftest is a program of its own beside this one: virus scanners judge a program
+   by what it could do, and the selftest's attacks are none of what this one does. */
 #include "selftest/command.h"
 
 #include <windows.h>

@@ -23,7 +23,7 @@ bool doctor_ladder(void (*each)(void *context, const struct doctor_rung *rung), 
     for (unsigned i = 0; ready && ladder_rung_at(i, &rung); i++) {
         auto_buf struct buf words = {0}, said = {0};
         ladder_words(&rung, &words);
-        enum ladder_result tried = ladder_try(&run, &rung, &said);
+        enum ladder_result tried = launch_try(&run, &rung, &said);
         each(context, &(struct doctor_rung){buf_cstr(&words), results[tried], buf_cstr(&said)});
     }
     cordon_policy_free(p);

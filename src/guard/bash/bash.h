@@ -252,7 +252,8 @@ struct var *bash_variable(struct bash_reader *b, struct str name);
 void bash_set(struct bash_reader *b, struct str name, struct str value);
 void bash_set_unknown(struct bash_reader *b, struct str name);
 void bash_assign(struct bash_reader *b, const struct bash_assign *a);
-/* a[$(command)]: where bash takes a text for a number or a name, it runs the command in its index. */
+/* a[$(command)]: where bash takes a text for a number or a name, it runs the command in its
+   index. */
 void bash_run_index(struct bash_reader *b, struct word text);
 struct str bash_join(struct bash_reader *b, const struct str *values, size_t count, char separator);
 struct str bash_concat(struct bash_reader *b, struct str x, struct str y);

@@ -82,13 +82,13 @@ void bash_skip(struct bash_parser *p, bool newlines)
 
 /* ---- parts ---- */
 
-struct builder {
+struct bash_builder {
     struct bash_parser *p;
     struct bash_word *word;
     struct bash_part **tail;
 };
 
-static struct bash_part *add_part(struct builder *b, enum bash_part_kind kind, bool quoted)
+static struct bash_part *add_part(struct bash_builder *b, enum bash_part_kind kind, bool quoted)
 {
     struct bash_part *part = bash_new(b->p, sizeof *part);
     if (!part)
@@ -100,7 +100,7 @@ static struct bash_part *add_part(struct builder *b, enum bash_part_kind kind, b
     return part;
 }
 
-static void add_literal(struct builder *b, struct str text, bool quoted)
+static void add_literal(struct bash_builder *b, struct str text, bool quoted)
 {
     struct bash_part *part = add_part(b, BASH_LITERAL, quoted);
     if (part)
@@ -108,7 +108,7 @@ static void add_literal(struct builder *b, struct str text, bool quoted)
 }
 
 /* $'…' at pos: after the opening quote. */
-static void parse_ansi(struct builder *b)
+static void parse_ansi(struct bash_builder *b)
 {
     struct bash_parser *p = b->p;
     size_t start = p->pos;
@@ -129,7 +129,7 @@ static void parse_ansi(struct builder *b)
 }
 
 /* `…` at pos: the command is read in place, or from a copy where \ stands before ` \ or $. */
-static void parse_backticks(struct builder *b, bool quoted)
+static void parse_backticks(struct bash_builder *b, bool quoted)
 {
     struct bash_parser *p = b->p;
     size_t start = ++p->pos;
@@ -230,7 +230,7 @@ bool bash_parse_arithmetic(struct bash_parser *p, struct bash_word **out)
 }
 
 /* $(…), <(…) and >(…): after the opening parenthesis. */
-static void parse_substitution(struct builder *b, enum bash_part_kind kind, bool quoted)
+static void parse_substitution(struct bash_builder *b, enum bash_part_kind kind, bool quoted)
 {
     struct bash_parser *p = b->p;
     struct bash_part *part = add_part(b, kind, quoted);
@@ -265,7 +265,7 @@ static void read_operator(struct bash_parser *p, struct bash_param *param)
 }
 
 /* ${…}: after the opening brace. */
-static void parse_braced(struct builder *b, bool quoted)
+static void parse_braced(struct bash_builder *b, bool quoted)
 {
     struct bash_parser *p = b->p;
     struct bash_part *part = add_part(b, BASH_PARAM, quoted);
@@ -339,7 +339,7 @@ static void parse_braced(struct builder *b, bool quoted)
     p->nesting--;
 }
 
-static void add_name(struct builder *b, size_t start, bool quoted)
+static void add_name(struct bash_builder *b, size_t start, bool quoted)
 {
     struct bash_part *part = add_part(b, BASH_PARAM, quoted);
     if (part)
@@ -347,7 +347,7 @@ static void add_name(struct builder *b, size_t start, bool quoted)
 }
 
 /* At a dollar; false if it is a plain one. */
-static bool parse_dollar(struct builder *b, bool quoted)
+static bool parse_dollar(struct bash_builder *b, bool quoted)
 {
     struct bash_parser *p = b->p;
     char c = bash_at(p, 1);
@@ -403,9 +403,9 @@ static bool parse_dollar(struct builder *b, bool quoted)
 
 /* ---- words ---- */
 
-static void parse_parts(struct builder *b, enum bash_context context);
+static void parse_parts(struct bash_builder *b, enum bash_context context);
 
-static void parse_double_quotes(struct builder *b)
+static void parse_double_quotes(struct bash_builder *b)
 {
     struct bash_parser *p = b->p;
     b->word->quoted = true;
@@ -421,7 +421,7 @@ static void parse_double_quotes(struct builder *b)
     p->pos++;
 }
 
-static void parse_single_quotes(struct builder *b)
+static void parse_single_quotes(struct bash_builder *b)
 {
     struct bash_parser *p = b->p;
     b->word->quoted = true;
@@ -452,7 +452,7 @@ static bool is_quoted_context(enum bash_context context)
 }
 
 /* ?(…) *(…) +(…) @(…) !(…): the parentheses belong to the word. */
-static bool parse_extended_glob(struct builder *b)
+static bool parse_extended_glob(struct bash_builder *b)
 {
     struct bash_parser *p = b->p;
     size_t depth = 0;
@@ -495,7 +495,7 @@ static bool is_stop(char c)
     return c == '\\' || c == '\'' || c == '"' || c == '$' || c == '`';
 }
 
-static void parse_escape(struct builder *b, enum bash_context context, bool quoted)
+static void parse_escape(struct bash_builder *b, enum bash_context context, bool quoted)
 {
     struct bash_parser *p = b->p;
     char c = bash_at(p, 1);
@@ -514,7 +514,7 @@ static void parse_escape(struct builder *b, enum bash_context context, bool quot
 }
 
 /* The file through which <(…) is read has a name of its own, by its place in the text. */
-static void parse_process(struct builder *b, bool reads)
+static void parse_process(struct bash_builder *b, bool reads)
 {
     enum { ROOM = 32 };
     static const struct str folder = STR("/dev/fd/");
@@ -530,7 +530,7 @@ static void parse_process(struct builder *b, bool reads)
     (*part)->text = (struct str){name, folder.n + number.n};
 }
 
-static void parse_parts(struct builder *b, enum bash_context context)
+static void parse_parts(struct bash_builder *b, enum bash_context context)
 {
     struct bash_parser *p = b->p;
     bool quoted = is_quoted_context(context);
@@ -595,7 +595,7 @@ struct bash_word *bash_parse_word(struct bash_parser *p, enum bash_context conte
     if (!word)
         return NULL;
     word->start = bash_place(p, p->pos);
-    struct builder b = {p, word, &word->parts};
+    struct bash_builder b = {p, word, &word->parts};
     parse_parts(&b, context);
     word->end = bash_end_place(p, p->pos);
     return word;
@@ -611,7 +611,7 @@ struct str bash_plain(const struct bash_word *w)
 void bash_parse_parts(struct bash_parser *p, struct bash_word *word, struct bash_part ***tail,
                       enum bash_context context)
 {
-    struct builder b = {p, word, *tail};
+    struct bash_builder b = {p, word, *tail};
     parse_parts(&b, context);
     *tail = b.tail;
 }

@@ -4,7 +4,8 @@
 #include "guard/names.h"
 #include "guard/state.h"
 
-/* The value of an option that is written with it, or stands in the next word; p NULL: it is neither. */
+/* The value of an option that is written with it, or stands in the next word; p NULL: it is
+   neither. */
 static struct str value_of(const struct word *words, size_t count, size_t *i, size_t name)
 {
     struct str rest = str_from(words[*i].text, name);

@@ -6,8 +6,9 @@
 
 /*
  * Words that mean something in code of any language: it starts a program; it runs text, or loads
- * what is named, where the text or name may be computed, and words that compute one; it deletes, by a function that may have
- * another name here; it deletes what its first argument names (with this case); it writes.
+ * what is named, where the text or name may be computed, and words that compute one; it deletes, by
+ * a function that may have another name here; it deletes what its first argument names (with this
+ * case); it writes.
  */
 #define STARTING_WORDS                                                                           \
     "exec|spawn|system|popen|subprocess|child_process|passthru|do shell script|deno.command|"    \
@@ -212,7 +213,8 @@ bool guard_is_opening(struct str word, struct str next)
     return guard_is_url(next) && is_rare_opener(word);
 }
 
-/* !command, \\! command, .shell command, .sy command, %(command), :! where a line or a string begins. */
+/* !command, \\! command, .shell command, .sy command, %(command), :! where a line or a string
+   begins. */
 static bool has_shell_escape(struct str code)
 {
     static const struct str escapes[] = {STR("!"),    STR("\\!"), STR(".shell "), STR(".system "),
@@ -221,7 +223,8 @@ static bool has_shell_escape(struct str code)
         for (size_t k = 0; k < sizeof escapes / sizeof *escapes; k++)
             if (str_starts(str_from(code, i), escapes[k]))
                 return true;
-    /* +!command, :!command, silent !command of editors and pagers; edit(text, command) of sqlite3 */
+    /* +!command, :!command, silent !command of editors and pagers; edit(text, command) of
+       sqlite3 */
     for (size_t i = str_find_char(code, '!', 1); i < code.n; i = str_find_char(code, '!', i + 1))
         if (ascii_is_in(code.p[i - 1], "+: |"))
             return true;

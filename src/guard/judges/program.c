@@ -34,7 +34,7 @@ static const struct program_pool {
 #undef PROGRAM
 };
 
-static const struct program {
+static const struct program_entry {
     uint16_t name, condition, fix;
     uint8_t reason;
 } programs[] = {
@@ -247,7 +247,7 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
         name = without_version(name);
     const struct word *args = call->words + 1;
     struct known_name own, known = *known_name_of(g, name, &own); /* judging looks up others */
-    const struct program *p = programs + known.program;
+    const struct program_entry *p = programs + known.program;
     for (; p < programs + NAME_ROWS(programs) && str_eqi(name_at(&program_pool, p->name), name);
          p++)
         if (condition_holds(name_at(&program_pool, p->condition), args, call->count - 1)) {
@@ -265,8 +265,8 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
         judge_browser(g, call);
     else
         judge_lolbas(g, call, name);
-    /* Many programs start what their arguments name. For one that is in no table, an opener with its
-       address is enough. */
+    /* Many programs start what their arguments name. For one that is in no table, an opener with
+       its address is enough. */
     if (known.texts)
         return;
     if (handler == NAME_ROWS(handlers) && !known.wraps)

@@ -5,20 +5,20 @@
 #include "guard/powershell/run.h"
 
 /* One entry of a spec: "Name|Alias:2^" with '!' for a switch, '^' if it takes pipeline input. */
-struct entry {
+struct bind_entry {
     struct str names;
     int position;
     bool is_switch, piped;
 };
 
-static bool next_entry(const char **spec, struct entry *e)
+static bool next_entry(const char **spec, struct bind_entry *e)
 {
     while (**spec == ' ')
         ++*spec;
     if (!**spec)
         return false;
     const char *p = *spec;
-    *e = (struct entry){.position = -1};
+    *e = (struct bind_entry){.position = -1};
     while (*p && *p != ' ' && *p != ':' && *p != '!' && *p != '^')
         p++;
     e->names = (struct str){*spec, (size_t)(p - *spec)};
@@ -52,7 +52,8 @@ static const char common[] =
     "WarningVariable|WV InformationVariable|IV OutVariable|OV OutBuffer|OB PipelineVariable|PV "
     "Verbose|vb! Debug|db! WhatIf|wi! Confirm|cf!";
 
-static bool find(const char *spec, struct str given, bool exact, size_t *index, struct entry *e)
+static bool find(const char *spec, struct str given, bool exact, size_t *index,
+                 struct bind_entry *e)
 {
     for (size_t i = 0; next_entry(&spec, e); i++) {
         if (name_matches(e->names, given, exact)) {
@@ -63,7 +64,7 @@ static bool find(const char *spec, struct str given, bool exact, size_t *index, 
     return false;
 }
 
-static void set(struct ps_bound *b, size_t index, struct value v, struct ps_node *node)
+static void set(struct ps_bound *b, size_t index, struct ps_value v, struct ps_node *node)
 {
     if (index >= BIND_MAX)
         return;
@@ -76,14 +77,14 @@ static void set(struct ps_bound *b, size_t index, struct value v, struct ps_node
 static void bind_defaults(struct ps_bound *b, const char *spec)
 {
     bool known;
-    struct value defaults =
+    struct ps_value defaults =
         scope_get(b->r, SPACE_VARIABLE, STR("PSDefaultParameterValues"), &known);
     if (!known || defaults.kind != VALUE_HASH)
         return;
     for (size_t i = 0; i < defaults.hash->count; i++) {
         struct str key = defaults.hash->pairs[i].key;
         size_t colon = str_find_char(key, ':', 0), index;
-        struct entry e;
+        struct bind_entry e;
         if (colon < key.n && glob_match(GLOB_POWERSHELL, str_slice(key, 0, colon), b->who) &&
             find(spec, str_from(key, colon + 1), true, &index, &e) && index < BIND_MAX &&
             !b->present[index])
@@ -93,7 +94,7 @@ static void bind_defaults(struct ps_bound *b, const char *spec)
 
 void bind_parameters(struct ps_bound *b, const char *spec)
 {
-    struct entry e;
+    struct bind_entry e;
     size_t index;
     b->spec = spec;
     bool few[32] = {0}, *taken = few;
@@ -110,7 +111,7 @@ void bind_parameters(struct ps_bound *b, const char *spec)
             own = find(spec, arg->name, false, &index, &e);
             shared = !own && find(common, arg->name, false, &index, &e);
         }
-        struct value v = arg->value;
+        struct ps_value v = arg->value;
         struct ps_node *node = arg->node;
         bool is_switch = own || shared ? e.is_switch : false;
         if (v.kind == VALUE_VOID && !is_switch && (own || shared) && i + 1 < b->count &&

@@ -21,11 +21,11 @@ static struct str matched_member(struct str pattern)
     return pattern;
 }
 
-static struct value member_of_item(struct ps_bound *b, struct value item, struct str member,
-                                   size_t from)
+static struct ps_value member_of_item(struct ps_bound *b, struct ps_value item, struct str member,
+                                      size_t from)
 {
     enum { ARGUMENTS = 5 };
-    struct value args[8], out;
+    struct ps_value args[8], out;
     size_t n = 0;
     if (b->present[ARGUMENTS])
         args[n++] = b->values[ARGUMENTS];
@@ -50,7 +50,7 @@ struct each_blocks {
 static void collect_blocks(struct ps_bound *b, struct each_blocks *e)
 {
     for (size_t i = 0; i < b->count; i++) {
-        struct value v = b->args[i].value;
+        struct ps_value v = b->args[i].value;
         if (v.kind == VALUE_BLOCK && e->count < 8) {
             e->blocks[e->count++] = v.node;
         } else if (v.kind == VALUE_STRING && !b->args[i].name.p && !e->member.n) {
@@ -62,7 +62,7 @@ static void collect_blocks(struct ps_bound *b, struct each_blocks *e)
     }
 }
 
-struct value cmdlet_for_each(struct ps_bound *b)
+struct ps_value cmdlet_for_each(struct ps_bound *b)
 {
     enum { PROCESS, BEGIN, END, MEMBER, REST, ARGUMENTS, INPUT, PARALLEL };
     struct ps_run *r = b->r;
@@ -70,8 +70,8 @@ struct value cmdlet_for_each(struct ps_bound *b)
     collect_blocks(b, &e);
     if (b->present[MEMBER])
         e.member = value_text(&r->f, b->values[MEMBER]);
-    struct value input = b->present[INPUT] ? b->values[INPUT] : value_unknown();
-    struct value items = value_items(&r->f, input);
+    struct ps_value input = b->present[INPUT] ? b->values[INPUT] : value_unknown();
+    struct ps_value items = value_items(&r->f, input);
     if (items.kind != VALUE_LIST) {
         items = value_list(&r->f, 1);
         if (items.kind == VALUE_LIST)
@@ -85,7 +85,7 @@ struct value cmdlet_for_each(struct ps_bound *b)
     bool named = b->present[PROCESS] || b->present[BEGIN] || b->present[END];
     size_t from = e.count >= 2 && (!named || b->present[BEGIN]) ? 1 : 0;
     size_t to = e.count >= 3 || (e.count == 2 && b->present[END]) ? e.count - 1 : e.count;
-    struct value out = value_kind(VALUE_VOID);
+    struct ps_value out = value_kind(VALUE_VOID);
     size_t mark = r->log_count;
     if (from)
         out = ps_run_block_on(r, e.blocks[0], value_unknown());
@@ -103,11 +103,11 @@ struct value cmdlet_for_each(struct ps_bound *b)
     return all || out.kind == VALUE_VOID ? out : value_unknown();
 }
 
-struct value cmdlet_where(struct ps_bound *b)
+struct ps_value cmdlet_where(struct ps_bound *b)
 {
     enum { FILTER, VALUE, INPUT };
-    struct value input = b->input.kind == VALUE_VOID ? b->values[INPUT] : b->input;
-    struct value filter = b->values[FILTER];
+    struct ps_value input = b->input.kind == VALUE_VOID ? b->values[INPUT] : b->input;
+    struct ps_value filter = b->values[FILTER];
     if (filter.kind != VALUE_BLOCK)
         return input;
     if (input.kind != VALUE_LIST || input.count > 256) {
@@ -115,7 +115,7 @@ struct value cmdlet_where(struct ps_bound *b)
         return input;
     }
     /* One more item that is not known, where it is not known which ones stay. */
-    struct value kept = value_list(&b->r->f, input.count + 1);
+    struct ps_value kept = value_list(&b->r->f, input.count + 1);
     size_t count = 0;
     bool doubt = false;
     for (size_t i = 0; i < input.count && kept.kind == VALUE_LIST; i++) {
@@ -132,13 +132,13 @@ struct value cmdlet_where(struct ps_bound *b)
 }
 
 /* The items in an order or a choice that is not followed: all of them, and one that is unknown. */
-struct value cmdlet_shuffled(struct ps_bound *b)
+struct ps_value cmdlet_shuffled(struct ps_bound *b)
 {
-    struct value v = b->present[0] ? b->values[0] : b->input;
+    struct ps_value v = b->present[0] ? b->values[0] : b->input;
     ps_run_blocks(b->r, b->args, b->count, v);
     if (v.kind != VALUE_LIST || v.count < 2)
         return v;
-    struct value list = value_list(&b->r->f, v.count + 1);
+    struct ps_value list = value_list(&b->r->f, v.count + 1);
     if (list.kind == VALUE_LIST) {
         memcpy(list.items, v.items, v.count * sizeof *v.items);
         list.items[v.count] = value_unknown();
@@ -146,13 +146,13 @@ struct value cmdlet_shuffled(struct ps_bound *b)
     return list;
 }
 
-struct value cmdlet_select_object(struct ps_bound *b)
+struct ps_value cmdlet_select_object(struct ps_bound *b)
 {
     enum { INPUT, PROPERTY, EXCLUDE, EXPAND, FIRST, LAST, SKIP, UNIQUE, WAIT, INDEX, SKIP_LAST };
-    struct value v = b->values[INPUT];
+    struct ps_value v = b->values[INPUT];
     ps_run_blocks(b->r, b->args, b->count, v);
     if (b->present[EXPAND]) {
-        struct value out;
+        struct ps_value out;
         struct str name = value_text(&b->r->f, b->values[EXPAND]);
         return fold_property(&b->r->f, v, name, &out) ? out : value_unknown();
     }
@@ -175,23 +175,23 @@ struct value cmdlet_select_object(struct ps_bound *b)
     return v.count == 1 ? v.items[0] : v;
 }
 
-struct value cmdlet_nothing(struct ps_bound *b)
+struct ps_value cmdlet_nothing(struct ps_bound *b)
 {
     (void)b;
     return value_kind(VALUE_VOID);
 }
 
-struct value cmdlet_out_string(struct ps_bound *b)
+struct ps_value cmdlet_out_string(struct ps_bound *b)
 {
     return b->values[0].kind == VALUE_UNKNOWN ? value_unknown()
                                               : value_string(value_text(&b->r->f, b->values[0]));
 }
 
-struct value cmdlet_write_output(struct ps_bound *b)
+struct ps_value cmdlet_write_output(struct ps_bound *b)
 {
     if (b->count <= 1)
         return b->present[0] ? b->values[0] : value_kind(VALUE_VOID);
-    struct value list = value_list(&b->r->f, b->count);
+    struct ps_value list = value_list(&b->r->f, b->count);
     size_t count = 0;
     for (size_t i = 0; i < b->count && list.kind == VALUE_LIST; i++)
         if (b->args[i].value.kind != VALUE_VOID)
@@ -203,7 +203,7 @@ struct value cmdlet_write_output(struct ps_bound *b)
 
 /* ---- names: variables, aliases, commands, provider paths ---- */
 
-struct value cmdlet_set_variable(struct ps_bound *b)
+struct ps_value cmdlet_set_variable(struct ps_bound *b)
 {
     struct word name = bound_word(b, 0);
     if (b->present[0] && word_known(name))
@@ -211,7 +211,7 @@ struct value cmdlet_set_variable(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
-struct value cmdlet_get_variable(struct ps_bound *b)
+struct ps_value cmdlet_get_variable(struct ps_bound *b)
 {
     struct word name = bound_word(b, 0);
     if (!b->present[0] || !word_known(name))
@@ -228,10 +228,10 @@ struct value cmdlet_get_variable(struct ps_bound *b)
         }
     }
     bool set;
-    struct value v = variable_get(b->r, name.text, &set);
+    struct ps_value v = variable_get(b->r, name.text, &set);
     if (bound_switch(b, 1))
         return v;
-    struct value object = value_object(&b->r->f, STR("variable"), STR_NONE);
+    struct ps_value object = value_object(&b->r->f, STR("variable"), STR_NONE);
     if (object.kind == VALUE_OBJECT) {
         value_put(&b->r->f, &object.object->properties, STR("value"), v);
         value_put(&b->r->f, &object.object->properties, STR("name"), value_string(name.text));
@@ -239,7 +239,7 @@ struct value cmdlet_get_variable(struct ps_bound *b)
     return object;
 }
 
-struct value cmdlet_set_alias(struct ps_bound *b)
+struct ps_value cmdlet_set_alias(struct ps_bound *b)
 {
     struct word name = bound_word(b, 0);
     if (!b->present[0] || !b->present[1])
@@ -251,9 +251,9 @@ struct value cmdlet_set_alias(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
-static struct value command_object(struct fold *f, struct str text)
+static struct ps_value command_object(struct ps_fold *f, struct str text)
 {
-    struct value command = value_object(f, STR("command"), text);
+    struct ps_value command = value_object(f, STR("command"), text);
     if (command.kind != VALUE_OBJECT)
         return command;
     static const char *const definitions[] = {"definition", "resolvedcommandname",
@@ -269,10 +269,10 @@ static struct value command_object(struct fold *f, struct str text)
     return command;
 }
 
-struct value cmdlet_get_command(struct ps_bound *b)
+struct ps_value cmdlet_get_command(struct ps_bound *b)
 {
     enum { NAME, VERB, NOUN, DEFINITION };
-    struct fold *f = &b->r->f;
+    struct ps_fold *f = &b->r->f;
     bool alias = str_eq(b->who, STR("Get-Alias"));
     if (!b->present[NAME] && alias && b->present[DEFINITION])
         b->values[NAME] = b->values[DEFINITION];
@@ -281,7 +281,7 @@ struct value cmdlet_get_command(struct ps_bound *b)
             f, fold_concat(f, bound_word(b, VERB).text, STR("-")), bound_word(b, NOUN).text));
     else if (!b->present[NAME])
         return value_unknown();
-    struct value name = b->values[NAME];
+    struct ps_value name = b->values[NAME];
     if (name.kind == VALUE_LIST && name.count == 1)
         name = name.items[0];
     if (!value_known(name) || name.kind == VALUE_LIST)
@@ -313,7 +313,7 @@ static struct word bound_path(struct ps_bound *b)
     return b->present[0] ? bound_word(b, 0) : bound_word(b, 1);
 }
 
-struct value cmdlet_get_content(struct ps_bound *b)
+struct ps_value cmdlet_get_content(struct ps_bound *b)
 {
     struct word path = bound_path(b);
     struct str name;
@@ -324,10 +324,10 @@ struct value cmdlet_get_content(struct ps_bound *b)
 }
 
 /* A path with what is not known of the files it finds. */
-static struct value found_path(struct ps_bound *b, struct str path, struct str filter,
-                               bool children)
+static struct ps_value found_path(struct ps_bound *b, struct str path, struct str filter,
+                                  bool children)
 {
-    struct fold *f = &b->r->f;
+    struct ps_fold *f = &b->r->f;
     struct str leaf = name_leaf(path);
     bool wild = str_has_char(leaf, '*') || str_has_char(leaf, '?') || str_has_char(leaf, '[');
     if (children && !wild)
@@ -341,7 +341,7 @@ static struct value found_path(struct ps_bound *b, struct str path, struct str f
     return value_string(copy);
 }
 
-struct value cmdlet_get_item(struct ps_bound *b)
+struct ps_value cmdlet_get_item(struct ps_bound *b)
 {
     enum { FILTER = 2 };
     bool children = str_eq(b->who, STR("Get-ChildItem")), set;
@@ -349,7 +349,7 @@ struct value cmdlet_get_item(struct ps_bound *b)
     if (!b->present[0] && !b->present[1])
         return value_unknown();
     struct word path = bound_path(b);
-    struct value first = b->values[b->present[0] ? 0 : 1];
+    struct ps_value first = b->values[b->present[0] ? 0 : 1];
     if (first.kind != VALUE_STRING)
         return value_unknown();
     if (word_known(path) && provider_path(path.text, &name)) {
@@ -361,10 +361,10 @@ struct value cmdlet_get_item(struct ps_bound *b)
             return value_unknown();
         if (space == SPACE_ALIAS)
             return command_object(&b->r->f, name);
-        struct value v = variable_get(b->r, path.text, &set);
+        struct ps_value v = variable_get(b->r, path.text, &set);
         if (space == SPACE_FUNCTION)
             return v;
-        struct value object = value_object(&b->r->f, STR("variable"), STR_NONE);
+        struct ps_value object = value_object(&b->r->f, STR("variable"), STR_NONE);
         if (object.kind == VALUE_OBJECT)
             value_put(&b->r->f, &object.object->properties, STR("value"), v);
         return object;
@@ -373,20 +373,20 @@ struct value cmdlet_get_item(struct ps_bound *b)
     return found_path(b, path.text, filter, children);
 }
 
-struct value cmdlet_get_service(struct ps_bound *b)
+struct ps_value cmdlet_get_service(struct ps_bound *b)
 {
     return value_object(&b->r->f, STR("service"), STR_NONE);
 }
 
-struct value cmdlet_tee(struct ps_bound *b)
+struct ps_value cmdlet_tee(struct ps_bound *b)
 {
-    struct value through = b->present[0] ? b->values[0] : b->input;
+    struct ps_value through = b->present[0] ? b->values[0] : b->input;
     if (b->present[1] || b->present[2])
         ps_run_write(b->r, bound_word(b, b->present[1] ? 1 : 2), through, bound_switch(b, 4));
     return through;
 }
 
-struct value cmdlet_set_item(struct ps_bound *b)
+struct ps_value cmdlet_set_item(struct ps_bound *b)
 {
     struct word path = bound_word(b, 0);
     struct str name;
@@ -406,7 +406,7 @@ struct value cmdlet_set_item(struct ps_bound *b)
     return made ? value_unknown() : value_kind(VALUE_VOID);
 }
 
-struct value cmdlet_set_content(struct ps_bound *b)
+struct ps_value cmdlet_set_content(struct ps_bound *b)
 {
     struct str name;
     if (b->present[0] && provider_path(bound_word(b, 0).text, &name))
@@ -433,14 +433,14 @@ static bool copy_name(struct ps_bound *b, struct word from)
     if (!provider_path(to, &name))
         to = fold_concat(&b->r->f, str_slice(from.text, 0, drive), to);
     bool set;
-    struct value v = variable_get(b->r, from.text, &set);
+    struct ps_value v = variable_get(b->r, from.text, &set);
     if (!set && variable_space(&from.text) == SPACE_ALIAS)
         v = value_string(from.text);
     variable_set(b->r, to, v);
     return true;
 }
 
-struct value cmdlet_copy_item(struct ps_bound *b)
+struct ps_value cmdlet_copy_item(struct ps_bound *b)
 {
     struct word from = bound_word(b, b->present[0] ? 0 : 2);
     if (copy_name(b, from))
@@ -459,7 +459,7 @@ struct value cmdlet_copy_item(struct ps_bound *b)
 }
 
 /* Invoke-WebRequest -OutFile: what it fetches is not known. */
-struct value cmdlet_download(struct ps_bound *b)
+struct ps_value cmdlet_download(struct ps_bound *b)
 {
     enum { URI, FILE_NAME };
     if (b->present[FILE_NAME] && !b->r->quiet) {
@@ -471,7 +471,7 @@ struct value cmdlet_download(struct ps_bound *b)
 }
 
 /* Set-ItemProperty and New-ItemProperty: keys of the registry, above all. */
-struct value cmdlet_set_property(struct ps_bound *b)
+struct ps_value cmdlet_set_property(struct ps_bound *b)
 {
     enum { NAME = 2 };
     struct word key = bound_path(b);
@@ -485,7 +485,7 @@ struct value cmdlet_set_property(struct ps_bound *b)
 }
 
 /* Set-Location, Push-Location. Only the first of several worlds moves. */
-struct value cmdlet_set_location(struct ps_bound *b)
+struct ps_value cmdlet_set_location(struct ps_bound *b)
 {
     struct ps_run *r = b->r;
     if (r->quiet || r->world || (!b->present[0] && !b->present[1]))
@@ -500,7 +500,7 @@ struct value cmdlet_set_location(struct ps_bound *b)
 }
 
 /* The last one pushed is known; after it, nothing is. */
-struct value cmdlet_pop_location(struct ps_bound *b)
+struct ps_value cmdlet_pop_location(struct ps_bound *b)
 {
     struct ps_run *r = b->r;
     if (!r->quiet && !r->world) {
@@ -510,9 +510,9 @@ struct value cmdlet_pop_location(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
-struct value cmdlet_join_path(struct ps_bound *b)
+struct ps_value cmdlet_join_path(struct ps_bound *b)
 {
-    struct fold *f = &b->r->f;
+    struct ps_fold *f = &b->r->f;
     struct str path = value_text(f, b->values[0]);
     for (size_t i = 1; i <= 2; i++) {
         if (!b->present[i])
@@ -527,7 +527,7 @@ struct value cmdlet_join_path(struct ps_bound *b)
     return value_string(path);
 }
 
-struct value cmdlet_split_path(struct ps_bound *b)
+struct ps_value cmdlet_split_path(struct ps_bound *b)
 {
     enum { PATH, LITERAL, PARENT, LEAF };
     if (!b->present[PATH] && !b->present[LITERAL])
@@ -542,7 +542,7 @@ struct value cmdlet_split_path(struct ps_bound *b)
     return value_string(str_slice(path, 0, path.n > leaf.n ? path.n - leaf.n - 1 : 0));
 }
 
-struct value cmdlet_same_path(struct ps_bound *b)
+struct ps_value cmdlet_same_path(struct ps_bound *b)
 {
     if (b->present[0] && b->values[0].kind == VALUE_STRING)
         return found_path(b, b->values[0].text, STR(""), false);
@@ -563,7 +563,7 @@ static const struct cmdlet_pool {
 
 static const struct {
     uint16_t name, spec;
-    struct value (*run)(struct ps_bound *b);
+    struct ps_value (*run)(struct ps_bound *b);
 } cmdlets[] = {
 #define CMDLET(name, handler, spec) \
     {PLACE(cmdlet_pool, ROW(n)), PLACE(cmdlet_pool, ROW(s)), cmdlet_##handler},
@@ -627,8 +627,8 @@ struct str cmdlet_match(struct str pattern)
     return STR_NONE;
 }
 
-struct value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
-                        size_t count, struct value input)
+struct ps_value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
+                           size_t count, struct ps_value input)
 {
     struct ps_bound b = {.r = r,
                          .who = name_at(&cmdlet_pool, cmdlets[index].name),

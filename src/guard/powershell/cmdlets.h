@@ -5,7 +5,7 @@
 
 #include "guard/powershell/run.h"
 
-#define CMDLET(name, handler, spec) struct value cmdlet_##handler(struct ps_bound *b);
+#define CMDLET(name, handler, spec) struct ps_value cmdlet_##handler(struct ps_bound *b);
 #include "guard/tables/ps_cmdlets.def"
 #undef CMDLET
 

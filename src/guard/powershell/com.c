@@ -51,7 +51,7 @@ static enum com_class class_of(struct str name)
     return COM_OTHER;
 }
 
-struct value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid)
+struct ps_value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid)
 {
     struct word word = {.text = progid, .start = at->start, .end = at->end};
     struct str name = fold_lower(&r->f, str_trim(progid));
@@ -121,12 +121,13 @@ static bool names_folder(const struct ps_call *c)
 }
 
 /* NameSpace(folder) gives the folder that CopyHere and MoveHere write into. */
-static struct value folder_call(struct ps_call *c)
+static struct ps_value folder_call(struct ps_call *c)
 {
-    struct fold *f = &c->r->f;
-    struct value folder = value_object(f, c->type, STR_NONE), into = property_of(c->object, "into");
+    struct ps_fold *f = &c->r->f;
+    struct ps_value folder = value_object(f, c->type, STR_NONE),
+                    into = property_of(c->object, "into");
     if (str_is(c->member, "namespace") && c->count && folder.kind == VALUE_OBJECT) {
-        struct value special = fold_special_folder(f, c->args[0]);
+        struct ps_value special = fold_special_folder(f, c->args[0]);
         value_put(f, &folder.object->properties, STR("into"),
                   special.kind == VALUE_STRING ? special : c->args[0]);
     }
@@ -166,7 +167,7 @@ static void plain_call(struct ps_call *c, struct str member)
     }
 }
 
-struct value com_call(struct ps_call *c)
+struct ps_value com_call(struct ps_call *c)
 {
     call_blocks(c, c->object);
     struct str property = c->object.object->text;

@@ -35,7 +35,7 @@ static void delete_paths(struct ps_bound *b, unsigned flags)
             delete_path(b, word_unknown(b->at->start, b->at->end), flags);
         return;
     }
-    struct value v = b->values[index];
+    struct ps_value v = b->values[index];
     if (v.kind == VALUE_LIST) {
         for (size_t i = 0; i < v.count && i < 256; i++)
             delete_path(b, eval_word(b->r, b->nodes[index], v.items[i]), flags);
@@ -45,7 +45,7 @@ static void delete_paths(struct ps_bound *b, unsigned flags)
         delete_path(b, bound_word(b, index), flags);
 }
 
-struct value cmdlet_remove_item(struct ps_bound *b)
+struct ps_value cmdlet_remove_item(struct ps_bound *b)
 {
     enum { RECURSE = 5, FORCE };
     unsigned flags = (bound_switch(b, RECURSE) ? GUARD_RECURSE : 0u) |
@@ -69,7 +69,7 @@ static bool names_many(struct str path)
            path.n == 0;
 }
 
-struct value cmdlet_clear_content(struct ps_bound *b)
+struct ps_value cmdlet_clear_content(struct ps_bound *b)
 {
     enum { FORCE = 5 };
     size_t path = b->present[0] ? 0 : 1;
@@ -82,14 +82,14 @@ struct value cmdlet_clear_content(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
-struct value cmdlet_remove_property(struct ps_bound *b)
+struct ps_value cmdlet_remove_property(struct ps_bound *b)
 {
     enum { FORCE = 6 };
     delete_paths(b, bound_switch(b, FORCE) ? GUARD_FORCE : 0);
     return value_kind(VALUE_VOID);
 }
 
-struct value cmdlet_recycle_bin(struct ps_bound *b)
+struct ps_value cmdlet_recycle_bin(struct ps_bound *b)
 {
     if (!b->r->quiet)
         guard_find(b->r->g, GUARD_DESTROY_OUTSIDE, bound_command(b), b->who,
@@ -97,14 +97,14 @@ struct value cmdlet_recycle_bin(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
-struct value cmdlet_disk(struct ps_bound *b)
+struct ps_value cmdlet_disk(struct ps_bound *b)
 {
     if (!b->r->quiet && !bound_what_if(b))
         guard_find(b->r->g, GUARD_DESTROY_DISK, bound_command(b), b->who, NULL, NULL);
     return value_unknown();
 }
 
-struct value cmdlet_remove_wmi(struct ps_bound *b)
+struct ps_value cmdlet_remove_wmi(struct ps_bound *b)
 {
     struct str class = bound_class(b, 1, 0);
     if (str_findi(class, STR("shadowcopy"), 0) < class.n && !b->r->quiet)

@@ -22,7 +22,7 @@ struct word call_word(struct ps_call *c, size_t n)
 }
 
 /* Blocks among the arguments, which may be called with anything. */
-void call_blocks(struct ps_call *c, struct value on)
+void call_blocks(struct ps_call *c, struct ps_value on)
 {
     for (size_t i = 0; i < c->count; i++) {
         if (c->args[i].kind == VALUE_BLOCK) {
@@ -35,12 +35,12 @@ void call_blocks(struct ps_call *c, struct value on)
     }
 }
 
-struct value property_of(struct value v, const char *name)
+struct ps_value property_of(struct ps_value v, const char *name)
 {
     const struct value_hash *hash = v.kind == VALUE_OBJECT ? &v.object->properties
                                     : v.kind == VALUE_HASH ? v.hash
                                                            : NULL;
-    const struct value *hit = hash ? value_get(hash, str_of(name)) : NULL;
+    const struct ps_value *hit = hash ? value_get(hash, str_of(name)) : NULL;
     return hit ? *hit : value_kind(VALUE_VOID);
 }
 
@@ -87,11 +87,11 @@ struct str dotnet_type(struct ps_run *r, struct str name)
 /* ---- objects ---- */
 
 /* A stream over bytes, or one that unpacks another. */
-static struct value new_stream(struct ps_run *r, struct str type, const struct value *args,
-                               size_t count)
+static struct ps_value new_stream(struct ps_run *r, struct str type, const struct ps_value *args,
+                                  size_t count)
 {
-    struct fold *f = &r->f;
-    struct value out = value_object(f, type, STR_NONE);
+    struct ps_fold *f = &r->f;
+    struct ps_value out = value_object(f, type, STR_NONE);
     if (out.kind != VALUE_OBJECT || !count || args[0].kind != VALUE_OBJECT)
         return out;
     struct str bytes = args[0].object->text;
@@ -104,12 +104,12 @@ static struct value new_stream(struct ps_run *r, struct str type, const struct v
     return out;
 }
 
-static struct value run_class_method(struct ps_run *r, struct ps_node *node, struct str type,
-                                     struct str member, const struct value *args, size_t count,
-                                     bool *found)
+static struct ps_value run_class_method(struct ps_run *r, struct ps_node *node, struct str type,
+                                        struct str member, const struct ps_value *args,
+                                        size_t count, bool *found)
 {
     struct str name = fold_concat(&r->f, fold_concat(&r->f, type, STR("::")), member);
-    struct value method = scope_get(r, SPACE_FUNCTION, name, found);
+    struct ps_value method = scope_get(r, SPACE_FUNCTION, name, found);
     *found = *found && method.kind == VALUE_BLOCK;
     if (!*found)
         return value_unknown();
@@ -120,11 +120,11 @@ static struct value run_class_method(struct ps_run *r, struct ps_node *node, str
     return ps_run_block(r, method.node, few, n, value_kind(VALUE_VOID), true);
 }
 
-struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
-                        const struct value *args, size_t count)
+struct ps_value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
+                           const struct ps_value *args, size_t count)
 {
-    struct fold *f = &r->f;
-    struct value out;
+    struct ps_fold *f = &r->f;
+    struct ps_value out;
     bool own;
     if (str_is(type, "string") || str_startsi(type, STR("text.asciiencoding")) ||
         str_startsi(type, STR("text.u"))) {
@@ -173,9 +173,10 @@ struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
     return out;
 }
 
-static struct value method_value(struct ps_run *r, struct value of, struct str name, bool reflected)
+static struct ps_value method_value(struct ps_run *r, struct ps_value of, struct str name,
+                                    bool reflected)
 {
-    struct value v = value_object(&r->f, reflected ? STR("mreflected") : STR("method"), name);
+    struct ps_value v = value_object(&r->f, reflected ? STR("mreflected") : STR("method"), name);
     if (v.kind != VALUE_OBJECT)
         return v;
     v.kind = VALUE_METHOD;
@@ -185,9 +186,9 @@ static struct value method_value(struct ps_run *r, struct value of, struct str n
 
 /* ---- calls ---- */
 
-static struct value static_call(struct ps_call *c)
+static struct ps_value static_call(struct ps_call *c)
 {
-    struct value out;
+    struct ps_value out;
     bool own;
     if (str_is(c->member, "new"))
         return dotnet_new(c->r, c->node, c->type, c->args, c->count);
@@ -204,8 +205,8 @@ static struct value static_call(struct ps_call *c)
     return out;
 }
 
-struct value call_by_name(struct ps_call *c, struct value name, struct value target,
-                          struct value arguments)
+struct ps_value call_by_name(struct ps_call *c, struct ps_value name, struct ps_value target,
+                             struct ps_value arguments)
 {
     bool is_static = target.kind == VALUE_TYPE;
     struct str member = value_known(name) ? value_text(&c->r->f, name) : STR("\xFF");
@@ -217,18 +218,18 @@ struct value call_by_name(struct ps_call *c, struct value name, struct value tar
 }
 
 /* type.InvokeMember(name, flags, binder, target, arguments) */
-static struct value invoke_member(struct ps_call *c)
+static struct ps_value invoke_member(struct ps_call *c)
 {
-    struct value target = c->object;
+    struct ps_value target = c->object;
     if (c->count > 3 && c->args[3].kind != VALUE_NULL)
         target = c->args[3];
-    struct value arguments = c->count > 1 ? c->args[c->count - 1] : value_kind(VALUE_VOID);
+    struct ps_value arguments = c->count > 1 ? c->args[c->count - 1] : value_kind(VALUE_VOID);
     return call_by_name(c, c->args[0], target, arguments);
 }
 
-static struct value object_call(struct ps_call *c)
+static struct ps_value object_call(struct ps_call *c)
 {
-    struct value out;
+    struct ps_value out;
     bool own;
     if (members_instance(c, &out))
         return out;
@@ -241,9 +242,9 @@ static struct value object_call(struct ps_call *c)
     return value_unknown();
 }
 
-static struct value invoke_method(struct ps_call *c)
+static struct ps_value invoke_method(struct ps_call *c)
 {
-    struct value method = c->object, of = method.object->of;
+    struct ps_value method = c->object, of = method.object->of;
     bool is_static = of.kind == VALUE_TYPE;
     struct str name = method.object->text;
     /* Invoke(object, arguments) */
@@ -259,18 +260,18 @@ static struct value invoke_method(struct ps_call *c)
     return dotnet_call(c->r, c->node, of, name, c->args, c->count, is_static);
 }
 
-static struct value list_call(struct ps_call *c)
+static struct ps_value list_call(struct ps_call *c)
 {
     struct ps_run *r = c->r;
-    struct value object = c->object, out, key = key_of_path(r, object);
+    struct ps_value object = c->object, out, key = key_of_path(r, object);
     if (key.kind == VALUE_OBJECT && object.kind == VALUE_STRING)
         return dotnet_call(r, c->node, key, c->member, c->args, c->count, false);
     if (c->count && c->args[0].kind == VALUE_BLOCK) { /* .ForEach({…}) and .Where({…}) */
-        struct value items = value_items(&r->f, object), all = value_kind(VALUE_VOID);
+        struct ps_value items = value_items(&r->f, object), all = value_kind(VALUE_VOID);
         bool where = str_is(c->member, "where");
         for (size_t i = 0; items.kind == VALUE_LIST && i < items.count && !guard_stopped(r->g);
              i++) {
-            struct value v = ps_run_block_on(r, c->args[0].node, items.items[i]);
+            struct ps_value v = ps_run_block_on(r, c->args[0].node, items.items[i]);
             if (!where)
                 all = ps_run_collect(r, all, v);
             else if (fold_truth(v))
@@ -305,7 +306,7 @@ static struct value list_call(struct ps_call *c)
 }
 
 /* A member whose name is not known: of text and numbers it only computes. */
-static struct value unknown_member(struct ps_call *c)
+static struct ps_value unknown_member(struct ps_call *c)
 {
     call_blocks(c, value_unknown());
     switch (c->object.kind) {
@@ -320,7 +321,7 @@ static struct value unknown_member(struct ps_call *c)
     return value_unknown();
 }
 
-static struct value type_call(struct ps_call *c, bool is_static)
+static struct ps_value type_call(struct ps_call *c, bool is_static)
 {
     c->type = c->object.text;
     if (is_static)
@@ -334,7 +335,7 @@ static struct value type_call(struct ps_call *c, bool is_static)
     return str_startsi(c->member, STR("invoke")) ? members_unknown(c, false) : value_unknown();
 }
 
-static struct value block_call(struct ps_call *c)
+static struct ps_value block_call(struct ps_call *c)
 {
     if (str_startsi(c->member, STR("invoke"))) {
         struct ps_arg few[8];
@@ -346,8 +347,8 @@ static struct value block_call(struct ps_call *c)
     return str_is(c->member, "getnewclosure") ? c->object : value_unknown();
 }
 
-struct value dotnet_call(struct ps_run *r, struct ps_node *node, struct value object,
-                         struct str member, struct value *args, size_t count, bool is_static)
+struct ps_value dotnet_call(struct ps_run *r, struct ps_node *node, struct ps_value object,
+                            struct str member, struct ps_value *args, size_t count, bool is_static)
 {
     struct ps_call call = {r, node, object, STR_NONE, member, args, count}, *c = &call;
     if (str_has_char(member, GUARD_HOLE))
@@ -378,11 +379,11 @@ struct value dotnet_call(struct ps_run *r, struct ps_node *node, struct value ob
 
 /* ---- properties ---- */
 
-static struct value object_property(struct ps_run *r, struct value object, struct str member)
+static struct ps_value object_property(struct ps_run *r, struct ps_value object, struct str member)
 {
-    const struct value *hit = value_get(&object.object->properties, member);
+    const struct ps_value *hit = value_get(&object.object->properties, member);
     struct str type = object.object->type;
-    struct value out;
+    struct ps_value out;
     if (hit)
         return *hit;
     if (str_starts(type, STR("com/")) || str_starts(type, STR("wmi/")))
@@ -403,10 +404,10 @@ static struct value object_property(struct ps_run *r, struct value object, struc
     return method_value(r, object, member, false);
 }
 
-static struct value type_property(struct ps_run *r, struct value type, struct str member,
-                                  bool is_static)
+static struct ps_value type_property(struct ps_run *r, struct ps_value type, struct str member,
+                                     bool is_static)
 {
-    struct value out;
+    struct ps_value out;
     if (!is_static) {
         if (str_is(member, "assembly"))
             return value_object(&r->f, STR("assembly"), STR_NONE);
@@ -422,12 +423,12 @@ static struct value type_property(struct ps_run *r, struct value type, struct st
     return method_value(r, type, member, false);
 }
 
-static struct value scalar_property(struct ps_run *r, struct ps_node *node, struct value object,
-                                    struct str member, bool is_static)
+static struct ps_value scalar_property(struct ps_run *r, struct ps_node *node,
+                                       struct ps_value object, struct str member, bool is_static)
 {
-    struct value out;
+    struct ps_value out;
     if (is_static && object.kind == VALUE_STRING && value_known(object)) {
-        struct value type = value_kind(VALUE_TYPE);
+        struct ps_value type = value_kind(VALUE_TYPE);
         type.text = dotnet_type(r, object.text);
         return dotnet_property(r, node, type, member, true);
     }
@@ -440,7 +441,7 @@ static struct value scalar_property(struct ps_run *r, struct ps_node *node, stru
          str_startsi(member, STR("currentuser")) || str_startsi(member, STR("allusers"))))
         return object;
     if (object.kind == VALUE_LIST) {
-        struct value list = value_list(&r->f, object.count);
+        struct ps_value list = value_list(&r->f, object.count);
         for (size_t i = 0; list.kind == VALUE_LIST && i < object.count; i++)
             list.items[i] = dotnet_property(r, node, object.items[i], member, false);
         return list;
@@ -448,8 +449,8 @@ static struct value scalar_property(struct ps_run *r, struct ps_node *node, stru
     return method_value(r, object, member, false);
 }
 
-struct value dotnet_property(struct ps_run *r, struct ps_node *node, struct value object,
-                             struct str member, bool is_static)
+struct ps_value dotnet_property(struct ps_run *r, struct ps_node *node, struct ps_value object,
+                                struct str member, bool is_static)
 {
     /* One that is not known may be called later, by Invoke. */
     if (str_has_char(member, GUARD_HOLE) && object.kind != VALUE_TYPE &&

@@ -8,50 +8,50 @@
 struct ps_call {
     struct ps_run *r;
     struct ps_node *node;
-    struct value object; /* not for static members */
+    struct ps_value object; /* not for static members */
     struct str type, member;
-    struct value *args;
+    struct ps_value *args;
     size_t count;
 };
 
 /* Static and instance members that are known by type and name. False: none of them. */
-bool members_static(struct ps_call *c, struct value *out);
-bool members_instance(struct ps_call *c, struct value *out);
+bool members_static(struct ps_call *c, struct ps_value *out);
+bool members_instance(struct ps_call *c, struct ps_value *out);
 
 /* A call on an unknown receiver: some member names are enough to decide. */
-struct value members_unknown(struct ps_call *c, bool is_static);
+struct ps_value members_unknown(struct ps_call *c, bool is_static);
 
 /* The n-th argument with its place in the text; one that cannot be known if there is none. */
 struct word call_word(struct ps_call *c, size_t n);
 struct ps_node *call_place(struct ps_node *node, size_t n);
-void call_blocks(struct ps_call *c, struct value on);
+void call_blocks(struct ps_call *c, struct ps_value on);
 
 /* The property of an object or a table; VALUE_VOID if it has none. */
-struct value property_of(struct value v, const char *name);
+struct ps_value property_of(struct ps_value v, const char *name);
 
 /* com.c: a member of a COM object */
-struct value com_call(struct ps_call *c);
+struct ps_value com_call(struct ps_call *c);
 
 /* wmi.c: a member of a WMI object */
-struct value wmi_call(struct ps_call *c);
+struct ps_value wmi_call(struct ps_call *c);
 
 /* registry.c: Registry.SetValue, RegistryKey.OpenBaseKey, and the members of a key */
-struct value registry_set(struct ps_call *c);
-struct value key_base(struct ps_call *c);
-struct value key_open(struct ps_call *c);
-struct value key_create(struct ps_call *c);
-struct value key_set(struct ps_call *c);
-struct value key_delete(struct ps_call *c);
+struct ps_value registry_set(struct ps_call *c);
+struct ps_value key_base(struct ps_call *c);
+struct ps_value key_open(struct ps_call *c);
+struct ps_value key_create(struct ps_call *c);
+struct ps_value key_set(struct ps_call *c);
+struct ps_value key_delete(struct ps_call *c);
 /* [Microsoft.Win32.Registry]::CurrentUser */
-struct value key_of_hive(struct ps_run *r, struct str hive);
+struct ps_value key_of_hive(struct ps_run *r, struct str hive);
 /* The path of a key that Get-Item found as such an object; other values as they are. */
-struct value key_of_path(struct ps_run *r, struct value v);
+struct ps_value key_of_path(struct ps_run *r, struct ps_value v);
 
 /* type.InvokeMember(name, flags, binder, target, arguments). */
-struct value call_by_name(struct ps_call *c, struct value name, struct value target,
-                          struct value arguments);
+struct ps_value call_by_name(struct ps_call *c, struct ps_value name, struct ps_value target,
+                             struct ps_value arguments);
 
 /* The files that a path with wildcards or holes stands for are deleted. */
-struct value members_delete_found(struct ps_call *c);
+struct ps_value members_delete_found(struct ps_call *c);
 
 #endif

@@ -2,7 +2,7 @@
 /* Expressions of PowerShell, evaluated as far as their values are known. */
 #include "guard/powershell/run.h"
 
-struct word eval_word(struct ps_run *r, const struct ps_node *node, struct value v)
+struct word eval_word(struct ps_run *r, const struct ps_node *node, struct ps_value v)
 {
     return (struct word){.text = value_text(&r->f, v),
                          .start = node->start,
@@ -10,47 +10,47 @@ struct word eval_word(struct ps_run *r, const struct ps_node *node, struct value
                          .quoted = (node->flags & PS_QUOTED) != 0};
 }
 
-static struct value eval_expand(struct ps_run *r, struct ps_node *node)
+static struct ps_value eval_expand(struct ps_run *r, struct ps_node *node)
 {
     struct fold_buffer t = {0};
     for (struct ps_node *part = node->a; part; part = part->next) {
-        struct value v = eval(r, part);
+        struct ps_value v = eval(r, part);
         fold_add(&r->f, &t, value_text(&r->f, v));
     }
     return value_string(fold_result(&t));
 }
 
-static struct value eval_variable(struct ps_run *r, struct ps_node *node)
+static struct ps_value eval_variable(struct ps_run *r, struct ps_node *node)
 {
     bool set;
-    struct value v = variable_get(r, node->text, &set);
+    struct ps_value v = variable_get(r, node->text, &set);
     return set ? v : value_unknown();
 }
 
-static struct value eval_list(struct ps_run *r, struct ps_node *node)
+static struct ps_value eval_list(struct ps_run *r, struct ps_node *node)
 {
     size_t count = 0;
     for (struct ps_node *item = node->a; item; item = item->next)
         count++;
-    struct value list = value_list(&r->f, count);
+    struct ps_value list = value_list(&r->f, count);
     size_t i = 0;
     for (struct ps_node *item = node->a; item; item = item->next) {
-        struct value v = eval(r, item);
+        struct ps_value v = eval(r, item);
         if (list.kind == VALUE_LIST)
             list.items[i++] = v;
     }
     return list;
 }
 
-static struct value eval_hash(struct ps_run *r, struct ps_node *node)
+static struct ps_value eval_hash(struct ps_run *r, struct ps_node *node)
 {
-    struct value v = value_kind(VALUE_HASH);
+    struct ps_value v = value_kind(VALUE_HASH);
     v.hash = ARENA_NEW(r->f.arena, struct value_hash);
     if (!v.hash)
         return value_unknown();
     for (struct ps_node *pair = node->a; pair && !guard_stopped(r->g); pair = pair->next) {
-        struct value key = pair->a ? eval(r, pair->a) : value_unknown();
-        struct value item = pair->b ? ps_run_statement(r, pair->b) : value_unknown();
+        struct ps_value key = pair->a ? eval(r, pair->a) : value_unknown();
+        struct ps_value item = pair->b ? ps_run_statement(r, pair->b) : value_unknown();
         if (item.kind == VALUE_VOID)
             item = value_kind(VALUE_NULL);
         if (!value_known(key) || v.hash->count >= 512)
@@ -62,7 +62,7 @@ static struct value eval_hash(struct ps_run *r, struct ps_node *node)
 }
 
 /* A long chain like 'a'+'b'+… is deep on its left side: walked in a loop, and text only grows. */
-static struct value eval_binary(struct ps_run *r, struct ps_node *node)
+static struct ps_value eval_binary(struct ps_run *r, struct ps_node *node)
 {
     size_t count = 0;
     struct ps_node *leaf = node;
@@ -74,10 +74,10 @@ static struct value eval_binary(struct ps_run *r, struct ps_node *node)
     size_t i = count;
     for (leaf = node; leaf && leaf->kind == PS_BINARY; leaf = leaf->a)
         chain[--i] = leaf;
-    struct value v = leaf ? eval(r, leaf) : value_unknown();
+    struct ps_value v = leaf ? eval(r, leaf) : value_unknown();
     struct fold_buffer grown = {0};
     for (i = 0; i < count && !guard_stopped(r->g); i++) {
-        struct value right = chain[i]->b ? eval(r, chain[i]->b) : value_unknown();
+        struct ps_value right = chain[i]->b ? eval(r, chain[i]->b) : value_unknown();
         if (chain[i]->op == OP_ADD && v.kind == VALUE_STRING && count > 2) {
             if (!grown.text.p || v.text.p != grown.text.p) {
                 grown = (struct fold_buffer){0};
@@ -92,33 +92,33 @@ static struct value eval_binary(struct ps_run *r, struct ps_node *node)
     return v;
 }
 
-static struct value eval_unary(struct ps_run *r, struct ps_node *node)
+static struct ps_value eval_unary(struct ps_run *r, struct ps_node *node)
 {
     if (!node->a)
         return value_unknown();
-    struct value v = eval(r, node->a);
+    struct ps_value v = eval(r, node->a);
     if (node->op != OP_INCREMENT && node->op != OP_DECREMENT)
         return fold_unary(&r->f, node->op, v);
     double x;
-    struct value next = v.kind != VALUE_UNKNOWN && fold_number(v, &x)
-                            ? value_number(node->op == OP_INCREMENT ? x + 1 : x - 1)
-                            : value_unknown();
+    struct ps_value next = v.kind != VALUE_UNKNOWN && fold_number(v, &x)
+                               ? value_number(node->op == OP_INCREMENT ? x + 1 : x - 1)
+                               : value_unknown();
     eval_assign(r, node->a, next);
     return node->flags & PS_POST ? v : next;
 }
 
-static struct value eval_member(struct ps_run *r, struct ps_node *node)
+static struct ps_value eval_member(struct ps_run *r, struct ps_node *node)
 {
-    struct value object = node->a ? eval(r, node->a) : value_unknown();
-    struct value name = node->b ? eval(r, node->b) : value_unknown();
+    struct ps_value object = node->a ? eval(r, node->a) : value_unknown();
+    struct ps_value name = node->b ? eval(r, node->b) : value_unknown();
     if (name.kind == VALUE_BLOCK && node->b->kind == PS_SCRIPTBLOCK)
         name = value_unknown();
     bool call = node->kind == PS_CALL;
     size_t count = 0;
     for (struct ps_node *arg = node->c; call && arg; arg = arg->next)
         count++;
-    struct value few[8], *args = few;
-    if (count > 8 && !(args = ARENA_ARRAY(r->f.arena, count, struct value)))
+    struct ps_value few[8], *args = few;
+    if (count > 8 && !(args = ARENA_ARRAY(r->f.arena, count, struct ps_value)))
         return value_unknown();
     size_t i = 0;
     for (struct ps_node *arg = node->c; call && arg; arg = arg->next)
@@ -131,11 +131,11 @@ static struct value eval_member(struct ps_run *r, struct ps_node *node)
                 : dotnet_property(r, node, object, member, is_static);
 }
 
-static struct value eval_group(struct ps_run *r, struct ps_node *node)
+static struct ps_value eval_group(struct ps_run *r, struct ps_node *node)
 {
-    struct value v = ps_run_list(r, node->a);
+    struct ps_value v = ps_run_list(r, node->a);
     if (node->kind == PS_ARRAY && v.kind != VALUE_LIST && v.kind != VALUE_UNKNOWN) {
-        struct value list = value_list(&r->f, v.kind == VALUE_VOID ? 0 : 1);
+        struct ps_value list = value_list(&r->f, v.kind == VALUE_VOID ? 0 : 1);
         if (list.kind == VALUE_LIST && list.count)
             list.items[0] = v;
         return list;
@@ -144,7 +144,8 @@ static struct value eval_group(struct ps_run *r, struct ps_node *node)
 }
 
 /* A cast to a type that the folder does not know calls its constructor. */
-static struct value cast(struct ps_run *r, struct ps_node *at, struct str name, struct value v)
+static struct ps_value cast(struct ps_run *r, struct ps_node *at, struct str name,
+                            struct ps_value v)
 {
     if (str_startsi(name, STR("wmi")) || !str_has_char(name, '.'))
         return fold_cast(&r->f, name, v);
@@ -153,15 +154,15 @@ static struct value cast(struct ps_run *r, struct ps_node *at, struct str name, 
         return fold_cast(&r->f, type, v);
     if (v.kind == VALUE_STRING)
         return dotnet_new(r, at, type, &v, 1);
-    struct value made = dotnet_new(r, at, type, NULL, 0); /* a table holds its properties */
+    struct ps_value made = dotnet_new(r, at, type, NULL, 0); /* a table holds its properties */
     if (made.kind == VALUE_OBJECT)
         made.object->properties = *v.hash;
     return made;
 }
 
-static struct value eval_node(struct ps_run *r, struct ps_node *node)
+static struct ps_value eval_node(struct ps_run *r, struct ps_node *node)
 {
-    struct value v;
+    struct ps_value v;
     bool real;
     switch (node->kind) {
     case PS_STRING: return value_string(node->text);
@@ -200,14 +201,14 @@ static struct value eval_node(struct ps_run *r, struct ps_node *node)
     case PS_MEMBER:
     case PS_CALL: return eval_member(r, node);
     case PS_INDEX: {
-        struct value object = node->a ? eval(r, node->a) : value_unknown();
-        struct value index = node->b ? eval(r, node->b) : value_unknown();
+        struct ps_value object = node->a ? eval(r, node->a) : value_unknown();
+        struct ps_value index = node->b ? eval(r, node->b) : value_unknown();
         return fold_index(&r->f, object, index);
     }
     case PS_TERNARY: {
         int truth = fold_truth(eval(r, node->a));
-        struct value yes = node->b ? eval(r, node->b) : value_unknown();
-        struct value no = node->c ? eval(r, node->c) : value_unknown();
+        struct ps_value yes = node->b ? eval(r, node->b) : value_unknown();
+        struct ps_value no = node->c ? eval(r, node->c) : value_unknown();
         if (truth >= 0)
             return truth ? yes : no;
         /* Two worlds of its own. */
@@ -231,7 +232,7 @@ static struct value eval_node(struct ps_run *r, struct ps_node *node)
     }
 }
 
-struct value eval(struct ps_run *r, struct ps_node *node)
+struct ps_value eval(struct ps_run *r, struct ps_node *node)
 {
     if (!node || guard_stopped(r->g))
         return value_unknown();
@@ -240,16 +241,16 @@ struct value eval(struct ps_run *r, struct ps_node *node)
         return value_unknown();
     }
     r->depth++;
-    struct value v = eval_node(r, node);
+    struct ps_value v = eval_node(r, node);
     r->depth--;
     return v;
 }
 
-static void assign_list(struct ps_run *r, struct ps_node *targets, struct value v)
+static void assign_list(struct ps_run *r, struct ps_node *targets, struct ps_value v)
 {
     size_t i = 0;
     for (struct ps_node *target = targets; target; target = target->next, i++) {
-        struct value item = value_unknown();
+        struct ps_value item = value_unknown();
         if (v.kind == VALUE_LIST)
             item = i < v.count ? v.items[i] : value_kind(VALUE_NULL);
         else if (v.kind != VALUE_UNKNOWN)
@@ -258,7 +259,7 @@ static void assign_list(struct ps_run *r, struct ps_node *targets, struct value 
     }
 }
 
-void eval_assign(struct ps_run *r, struct ps_node *target, struct value v)
+void eval_assign(struct ps_run *r, struct ps_node *target, struct ps_value v)
 {
     switch (target->kind) {
     case PS_VARIABLE:
@@ -276,8 +277,8 @@ void eval_assign(struct ps_run *r, struct ps_node *target, struct value v)
     case PS_LIST: assign_list(r, target->a, v); return;
     case PS_INDEX:
     case PS_MEMBER: {
-        struct value object = target->a ? eval(r, target->a) : value_unknown();
-        struct value key = target->b ? eval(r, target->b) : value_unknown();
+        struct ps_value object = target->a ? eval(r, target->a) : value_unknown();
+        struct ps_value key = target->b ? eval(r, target->b) : value_unknown();
         if (target->kind == PS_MEMBER && target->b && target->b->kind == PS_STRING)
             key = value_string(target->b->text);
         if (object.kind == VALUE_HASH) {
@@ -294,7 +295,7 @@ void eval_assign(struct ps_run *r, struct ps_node *target, struct value v)
                 object.items[(size_t)x] = v;
         } else if (target->a && target->a->kind == PS_VARIABLE && target->kind == PS_INDEX) {
             /* $PSDefaultParameterValues['Start-Process:FilePath'] = … */
-            struct value hash = value_kind(VALUE_HASH);
+            struct ps_value hash = value_kind(VALUE_HASH);
             hash.hash = ARENA_NEW(r->f.arena, struct value_hash);
             if (hash.hash && str_eqi(target->a->text, STR("PSDefaultParameterValues"))) {
                 value_put(&r->f, hash.hash, value_text(&r->f, key), v);

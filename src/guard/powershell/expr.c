@@ -403,7 +403,8 @@ static struct ps_node *parse_member(struct ps_parser *p, struct ps_node *node, u
     return member;
 }
 
-/* In an argument a dot at its end is text: blanks or the line's end follow the length characters. */
+/* In an argument a dot at its end is text: blanks or the line's end follow the length
+   characters. */
 static bool ends_argument(const struct ps_parser *p, uint32_t length)
 {
     uint32_t after = p->pos + length;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unpacks deflate (RFC 1951), plain or inside gzip or zlib, so that code packed by DeflateStream and
- * GZipStream can be read. Bounded by FOLD_MAX_TEXT; every bit comes from the input or the result is
- * not known. Checksums are not looked at.
+ * Unpacks deflate (RFC 1951), plain or inside gzip or zlib, so that code packed by DeflateStream
+ * and GZipStream can be read. Bounded by FOLD_MAX_TEXT; every bit comes from the input or the
+ * result is not known. Checksums are not looked at.
  */
 #include "guard/powershell/fold.h"
 
@@ -69,7 +69,7 @@ static unsigned symbol(struct bits *b, const struct codes *c)
     return 0;
 }
 
-static void copy_back(struct fold *f, struct bits *b, struct fold_buffer *out, size_t length,
+static void copy_back(struct ps_fold *f, struct bits *b, struct fold_buffer *out, size_t length,
                       size_t distance)
 {
     if (distance == 0 || distance > out->text.n) {
@@ -82,7 +82,7 @@ static void copy_back(struct fold *f, struct bits *b, struct fold_buffer *out, s
     }
 }
 
-static void read_block(struct fold *f, struct bits *b, struct fold_buffer *out,
+static void read_block(struct ps_fold *f, struct bits *b, struct fold_buffer *out,
                        const struct codes *literals, const struct codes *distances)
 {
     while (!b->failed && !out->failed) {
@@ -115,7 +115,7 @@ static void read_block(struct fold *f, struct bits *b, struct fold_buffer *out,
     }
 }
 
-static void fixed_block(struct fold *f, struct bits *b, struct fold_buffer *out)
+static void fixed_block(struct ps_fold *f, struct bits *b, struct fold_buffer *out)
 {
     struct codes literals, distances;
     uint8_t lengths[LITERALS];
@@ -127,7 +127,7 @@ static void fixed_block(struct fold *f, struct bits *b, struct fold_buffer *out)
     read_block(f, b, out, &literals, &distances);
 }
 
-static void dynamic_block(struct fold *f, struct bits *b, struct fold_buffer *out)
+static void dynamic_block(struct ps_fold *f, struct bits *b, struct fold_buffer *out)
 {
     static const uint8_t order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                       11, 4,  12, 3, 13, 2, 14, 1, 15};
@@ -163,7 +163,7 @@ static void dynamic_block(struct fold *f, struct bits *b, struct fold_buffer *ou
     read_block(f, b, out, &literals, &distances);
 }
 
-static void stored_block(struct fold *f, struct bits *b, struct fold_buffer *out)
+static void stored_block(struct ps_fold *f, struct bits *b, struct fold_buffer *out)
 {
     b->held = b->count = 0;
     size_t length = take(b, 16);
@@ -187,7 +187,7 @@ static size_t header(struct str packed)
     return zlib ? 2 : 0;
 }
 
-bool fold_inflate(struct fold *f, struct str packed, struct str *out)
+bool fold_inflate(struct ps_fold *f, struct str packed, struct str *out)
 {
     struct bits b = {.in = packed, .pos = header(packed)};
     struct fold_buffer text = {0};

@@ -15,7 +15,7 @@ static struct str trim_set(struct str s, struct str set, bool start, bool end)
     return s;
 }
 
-static struct str upper(struct fold *f, struct str text)
+static struct str upper(struct ps_fold *f, struct str text)
 {
     struct str copy = arena_copy(f->arena, text);
     for (size_t i = 0; copy.p && i < copy.n; i++)
@@ -24,7 +24,8 @@ static struct str upper(struct fold *f, struct str text)
     return copy.p ? copy : STR("\xFF");
 }
 
-static struct value replace_text(struct fold *f, struct str text, struct str what, struct str with)
+static struct ps_value replace_text(struct ps_fold *f, struct str text, struct str what,
+                                    struct str with)
 {
     if (what.n == 0 || str_has_char(what, GUARD_HOLE))
         return value_string(fold_concat(f, text, STR("\xFF")));
@@ -42,7 +43,7 @@ static struct value replace_text(struct fold *f, struct str text, struct str wha
 }
 
 /* Characters given as text, as one character or as several. */
-static struct str character_set(struct fold *f, struct value v)
+static struct str character_set(struct ps_fold *f, struct ps_value v)
 {
     return v.kind == VALUE_LIST ? value_text(f, fold_unary(f, OP_JOIN, v)) : value_text(f, v);
 }
@@ -51,8 +52,8 @@ static struct str character_set(struct fold *f, struct value v)
  * .Split('ab', options): at any of the characters in Windows PowerShell, at the whole string in
  * PowerShell 7, which must come to the same or it is not known.
  */
-static struct value split_text(struct fold *f, struct str text, const struct value *args,
-                               size_t count)
+static struct ps_value split_text(struct ps_fold *f, struct str text, const struct ps_value *args,
+                                  size_t count)
 {
     struct str set = count ? character_set(f, args[0]) : STR("");
     bool drop = count > 1 && (str_eqi(value_text(f, args[1]), STR("RemoveEmptyEntries")) ||
@@ -67,7 +68,7 @@ static struct value split_text(struct fold *f, struct str text, const struct val
     size_t pieces = 1;
     for (size_t i = 0; i < text.n; i++)
         pieces += str_has_char(set, text.p[i]);
-    struct value list = value_list(f, pieces);
+    struct ps_value list = value_list(f, pieces);
     size_t at = 0, from = 0;
     for (size_t i = 0; list.kind == VALUE_LIST && i <= text.n; i++) {
         if (i == text.n || str_has_char(set, text.p[i])) {
@@ -81,7 +82,8 @@ static struct value split_text(struct fold *f, struct str text, const struct val
     return list;
 }
 
-static struct value pad(struct fold *f, struct str text, double width, struct str with, bool left)
+static struct ps_value pad(struct ps_fold *f, struct str text, double width, struct str with,
+                           bool left)
 {
     if (with.n == 0)
         with = STR(" ");
@@ -95,7 +97,7 @@ static struct value pad(struct fold *f, struct str text, double width, struct st
     return value_string(fold_result(&t));
 }
 
-static bool number_at(const struct value *args, size_t count, size_t i, size_t max, size_t *out)
+static bool number_at(const struct ps_value *args, size_t count, size_t i, size_t max, size_t *out)
 {
     double x;
     if (i >= count || !fold_number(args[i], &x) || !(x >= 0) || x > (double)max)
@@ -137,8 +139,8 @@ static const char *const method_names[M_COUNT] = {
     "trim",        "trimend",  "trimstart",        "chars",    "getenumerator"};
 
 /* Whether, and where, a text holds another. */
-static struct value search_method(int method, struct str text, struct str first,
-                                  const struct value *args, size_t count)
+static struct ps_value search_method(int method, struct str text, struct str first,
+                                     const struct ps_value *args, size_t count)
 {
     size_t from = 0;
     switch (method) {
@@ -155,8 +157,8 @@ static struct value search_method(int method, struct str text, struct str first,
 }
 
 /* Methods that take places: in a text whose characters are bytes. */
-static struct value place_method(struct fold *f, int method, struct str text, struct str second,
-                                 const struct value *args, size_t count)
+static struct ps_value place_method(struct ps_fold *f, int method, struct str text,
+                                    struct str second, const struct ps_value *args, size_t count)
 {
     size_t from, length;
     bool pads = method == M_PADLEFT || method == M_PADRIGHT;
@@ -184,8 +186,8 @@ static int method_of(struct str name)
     return method;
 }
 
-static bool string_method(struct fold *f, struct str text, struct str name,
-                          const struct value *args, size_t count, struct value *out)
+static bool string_method(struct ps_fold *f, struct str text, struct str name,
+                          const struct ps_value *args, size_t count, struct ps_value *out)
 {
     int method = method_of(name);
     if (method == M_COUNT)
@@ -234,8 +236,8 @@ static bool string_method(struct fold *f, struct str text, struct str name,
     return true;
 }
 
-static bool list_method(struct fold *f, struct value v, struct str name, const struct value *args,
-                        size_t count, struct value *out)
+static bool list_method(struct ps_fold *f, struct ps_value v, struct str name,
+                        const struct ps_value *args, size_t count, struct ps_value *out)
 {
     if (str_eqi(name, STR("tostring"))) {
         *out = value_string(value_text(f, v));
@@ -256,8 +258,8 @@ static bool list_method(struct fold *f, struct value v, struct str name, const s
     return false;
 }
 
-bool fold_method(struct fold *f, struct value v, struct str name, const struct value *args,
-                 size_t count, struct value *out)
+bool fold_method(struct ps_fold *f, struct ps_value v, struct str name, const struct ps_value *args,
+                 size_t count, struct ps_value *out)
 {
     switch (v.kind) {
     case VALUE_STRING: return string_method(f, v.text, name, args, count, out);
@@ -267,7 +269,7 @@ bool fold_method(struct fold *f, struct value v, struct str name, const struct v
         if (list_method(f, v, name, args, count, out))
             return true;
         if (v.count && v.items[0].kind == VALUE_STRING) {
-            struct value list = value_list(f, v.count);
+            struct ps_value list = value_list(f, v.count);
             for (size_t i = 0; list.kind == VALUE_LIST && i < v.count; i++)
                 if (!fold_method(f, v.items[i], name, args, count, &list.items[i]))
                     return false;
@@ -297,7 +299,8 @@ bool fold_method(struct fold *f, struct value v, struct str name, const struct v
     }
 }
 
-static bool uri_property(struct fold *f, struct value v, struct str name, struct value *out)
+static bool uri_property(struct ps_fold *f, struct ps_value v, struct str name,
+                         struct ps_value *out)
 {
     static const char *const whole[] = {"absoluteuri", "originalstring"};
     for (size_t i = 0; i < 2; i++) {
@@ -310,7 +313,7 @@ static bool uri_property(struct fold *f, struct value v, struct str name, struct
     return false;
 }
 
-bool fold_property(struct fold *f, struct value v, struct str name, struct value *out)
+bool fold_property(struct ps_fold *f, struct ps_value v, struct str name, struct ps_value *out)
 {
     bool length = str_eqi(name, STR("length")) || str_eqi(name, STR("count"));
     switch (v.kind) {
@@ -330,7 +333,7 @@ bool fold_property(struct fold *f, struct value v, struct str name, struct value
         }
         return false;
     case VALUE_HASH: {
-        const struct value *hit = value_get(v.hash, name);
+        const struct ps_value *hit = value_get(v.hash, name);
         if (hit) {
             *out = *hit;
             return true;
@@ -342,7 +345,7 @@ bool fold_property(struct fold *f, struct value v, struct str name, struct value
                 *out = value_number((double)v.hash->count);
                 return true;
             }
-            struct value list = value_list(f, v.hash->count);
+            struct ps_value list = value_list(f, v.hash->count);
             for (size_t i = 0; list.kind == VALUE_LIST && i < list.count; i++)
                 list.items[i] =
                     values ? v.hash->pairs[i].value : value_string(v.hash->pairs[i].key);

@@ -16,12 +16,12 @@ static double whole(double x)
     return (double)n;
 }
 
-static struct value join_lists(struct fold *f, struct value a, struct value b)
+static struct ps_value join_lists(struct ps_fold *f, struct ps_value a, struct ps_value b)
 {
     b = value_items(f, b);
     if (a.kind != VALUE_LIST || b.kind != VALUE_LIST)
         return value_unknown();
-    struct value list = value_list(f, a.count + b.count);
+    struct ps_value list = value_list(f, a.count + b.count);
     if (list.kind != VALUE_LIST)
         return list;
     memcpy(list.items, a.items, a.count * sizeof *a.items);
@@ -29,7 +29,7 @@ static struct value join_lists(struct fold *f, struct value a, struct value b)
     return list;
 }
 
-static struct value add(struct fold *f, struct value a, struct value b)
+static struct ps_value add(struct ps_fold *f, struct ps_value a, struct ps_value b)
 {
     double x, y;
     switch (a.kind) {
@@ -57,7 +57,7 @@ static struct value add(struct fold *f, struct value a, struct value b)
     }
 }
 
-static struct value repeat(struct fold *f, struct value a, double times)
+static struct ps_value repeat(struct ps_fold *f, struct ps_value a, double times)
 {
     if (!(times >= 0) || times > FOLD_MAX_ITEMS)
         return value_unknown();
@@ -72,13 +72,14 @@ static struct value repeat(struct fold *f, struct value a, double times)
     }
     if (a.count && count > FOLD_MAX_ITEMS / a.count)
         return value_unknown();
-    struct value list = value_list(f, a.count * count);
+    struct ps_value list = value_list(f, a.count * count);
     for (size_t i = 0; list.kind == VALUE_LIST && i < list.count; i++)
         list.items[i] = a.items[i % a.count];
     return list;
 }
 
-static struct value arithmetic(struct fold *f, unsigned op, struct value a, struct value b)
+static struct ps_value arithmetic(struct ps_fold *f, unsigned op, struct ps_value a,
+                                  struct ps_value b)
 {
     double x, y;
     if (op == OP_MUL && (a.kind == VALUE_STRING || a.kind == VALUE_LIST))
@@ -101,7 +102,7 @@ static struct value arithmetic(struct fold *f, unsigned op, struct value a, stru
     }
 }
 
-static struct value range(struct fold *f, struct value a, struct value b)
+static struct ps_value range(struct ps_fold *f, struct ps_value a, struct ps_value b)
 {
     double x, y;
     /* 'a'..'e' makes characters, since PowerShell 6 */
@@ -119,7 +120,7 @@ static struct value range(struct fold *f, struct value a, struct value b)
         y - x >= FOLD_MAX_ITEMS)
         return value_unknown();
     long long from = (long long)x, to = (long long)y, step = from <= to ? 1 : -1;
-    struct value list = value_list(f, (size_t)((to - from) * step + 1));
+    struct ps_value list = value_list(f, (size_t)((to - from) * step + 1));
     for (size_t i = 0; list.kind == VALUE_LIST && i < list.count; i++) {
         list.items[i] = value_number((double)(from + step * (long long)i));
         if (chars)
@@ -129,11 +130,11 @@ static struct value range(struct fold *f, struct value a, struct value b)
 }
 
 /* "{1}{0}" -f … ; a width or a number's format is not followed. */
-static struct value format(struct fold *f, struct value a, struct value b)
+static struct ps_value format(struct ps_fold *f, struct ps_value a, struct ps_value b)
 {
     if (a.kind != VALUE_STRING)
         return value_unknown();
-    struct value args = b.kind == VALUE_UNKNOWN ? b : value_items(f, b);
+    struct ps_value args = b.kind == VALUE_UNKNOWN ? b : value_items(f, b);
     struct str s = a.text;
     struct fold_buffer t = {0};
     for (size_t i = 0; i < s.n; i++) {
@@ -165,7 +166,7 @@ static struct value format(struct fold *f, struct value a, struct value b)
     return value_string(fold_result(&t));
 }
 
-static struct value join(struct fold *f, struct value a, struct str separator)
+static struct ps_value join(struct ps_fold *f, struct ps_value a, struct str separator)
 {
     if (a.kind == VALUE_UNKNOWN)
         return a;
@@ -180,7 +181,7 @@ static struct value join(struct fold *f, struct value a, struct str separator)
 }
 
 /* True if a pattern of -split, -replace or -match means itself but for escaped signs. */
-static bool literal_pattern(struct fold *f, struct str pattern, struct str *out)
+static bool literal_pattern(struct ps_fold *f, struct str pattern, struct str *out)
 {
     char *p = arena_alloc(f->arena, pattern.n + 1);
     size_t n = 0;
@@ -199,7 +200,7 @@ static bool literal_pattern(struct fold *f, struct str pattern, struct str *out)
 }
 
 /* [abc] or (a|b|c) or a|b|c: alternatives, each literal. Returns their number, 0 if it is none. */
-static size_t alternatives(struct fold *f, struct str pattern, struct str *out, size_t max)
+static size_t alternatives(struct ps_fold *f, struct str pattern, struct str *out, size_t max)
 {
     size_t count = 0;
     if (literal_pattern(f, pattern, &out[0]))
@@ -244,8 +245,8 @@ static size_t match_at(struct str text, size_t pos, const struct str *options, s
 
 enum { MAX_OPTIONS = 16 };
 
-struct value fold_replace(struct fold *f, struct str text, struct str pattern, struct str with,
-                          bool ignore_case)
+struct ps_value fold_replace(struct ps_fold *f, struct str text, struct str pattern,
+                             struct str with, bool ignore_case)
 {
     struct str options[MAX_OPTIONS];
     size_t count = alternatives(f, pattern, options, MAX_OPTIONS);
@@ -300,7 +301,8 @@ static size_t match_run(struct str text, size_t pos, const struct str *options, 
     return n;
 }
 
-static struct value split(struct fold *f, struct str text, struct str pattern, bool ignore_case)
+static struct ps_value split(struct ps_fold *f, struct str text, struct str pattern,
+                             bool ignore_case)
 {
     struct str options[MAX_OPTIONS];
     size_t count = 0;
@@ -310,7 +312,7 @@ static struct value split(struct fold *f, struct str text, struct str pattern, b
     if (pattern.n == 0) { /* between all characters */
         if (!fold_ascii(text))
             return value_unknown();
-        struct value list = value_list(f, text.n + 2);
+        struct ps_value list = value_list(f, text.n + 2);
         for (size_t i = 0; list.kind == VALUE_LIST && i < list.count; i++)
             list.items[i] = value_string(i == 0 ? STR("") : str_slice(text, i - 1, i));
         return list;
@@ -336,7 +338,7 @@ static struct value split(struct fold *f, struct str text, struct str pattern, b
         pieces += n != 0;
         i += n ? n : 1;
     }
-    struct value list = value_list(f, pieces);
+    struct ps_value list = value_list(f, pieces);
     if (list.kind != VALUE_LIST)
         return list;
     size_t at = 0, from = 0;
@@ -352,7 +354,7 @@ static struct value split(struct fold *f, struct str text, struct str pattern, b
     return list;
 }
 
-static int compare(struct value a, struct value b, struct fold *f, bool ignore_case)
+static int compare(struct ps_value a, struct ps_value b, struct ps_fold *f, bool ignore_case)
 {
     double x, y;
     if (a.kind == VALUE_NUMBER && fold_number(b, &y)) {
@@ -363,13 +365,13 @@ static int compare(struct value a, struct value b, struct fold *f, bool ignore_c
     return ignore_case ? str_cmpi(s, t) : str_cmp(s, t);
 }
 
-static bool is_scalar(struct value v)
+static bool is_scalar(struct ps_value v)
 {
     return v.kind >= VALUE_NULL && v.kind <= VALUE_STRING && value_known(v);
 }
 
-static struct value comparison(struct fold *f, unsigned op, struct value a, struct value b,
-                               bool ignore_case)
+static struct ps_value comparison(struct ps_fold *f, unsigned op, struct ps_value a,
+                                  struct ps_value b, bool ignore_case)
 {
     if (!is_scalar(a) || !is_scalar(b))
         return value_unknown();
@@ -424,15 +426,15 @@ static unsigned plain_operator(unsigned op, bool *case_sensitive)
 }
 
 /* An operator on every item of a list. */
-static struct value each(struct fold *f, unsigned op, struct value a, struct value b)
+static struct ps_value each(struct ps_fold *f, unsigned op, struct ps_value a, struct ps_value b)
 {
-    struct value list = value_list(f, a.count);
+    struct ps_value list = value_list(f, a.count);
     for (size_t i = 0; list.kind == VALUE_LIST && i < a.count; i++)
         list.items[i] = fold_binary(f, op, a.items[i], b);
     return list;
 }
 
-struct value fold_binary(struct fold *f, unsigned op, struct value a, struct value b)
+struct ps_value fold_binary(struct ps_fold *f, unsigned op, struct ps_value a, struct ps_value b)
 {
     bool sensitive;
     if (!fold_step(f, 1))
@@ -489,7 +491,7 @@ struct value fold_binary(struct fold *f, unsigned op, struct value a, struct val
     }
 }
 
-struct value fold_unary(struct fold *f, unsigned op, struct value a)
+struct ps_value fold_unary(struct ps_fold *f, unsigned op, struct ps_value a)
 {
     double x;
     bool sensitive;
@@ -503,7 +505,7 @@ struct value fold_unary(struct fold *f, unsigned op, struct value a)
         return a.kind == VALUE_UNKNOWN ? a
                                        : split(f, str_trim(value_text(f, a)), STR("\\s+"), true);
     case OP_COMMA: {
-        struct value list = value_list(f, 1);
+        struct ps_value list = value_list(f, 1);
         if (list.kind == VALUE_LIST)
             list.items[0] = a;
         return list;
@@ -512,7 +514,7 @@ struct value fold_unary(struct fold *f, unsigned op, struct value a)
     }
 }
 
-static struct value to_char(struct fold *f, struct value v)
+static struct ps_value to_char(struct ps_fold *f, struct ps_value v)
 {
     double x;
     (void)f;
@@ -520,23 +522,24 @@ static struct value to_char(struct fold *f, struct value v)
         uint32_t pos = 0;
         uint32_t c = ps_char(v.text, &pos);
         if (v.text.n && pos == v.text.n)
-            return (struct value){.kind = VALUE_CHAR, .number = c};
+            return (struct ps_value){.kind = VALUE_CHAR, .number = c};
         return value_unknown();
     }
     if (fold_number(v, &x) && x >= 0 && x < 0x110000)
-        return (struct value){.kind = VALUE_CHAR, .number = x};
+        return (struct ps_value){.kind = VALUE_CHAR, .number = x};
     return value_unknown();
 }
 
-static struct value each_cast(struct fold *f, struct str type, struct value v)
+static struct ps_value each_cast(struct ps_fold *f, struct str type, struct ps_value v)
 {
     if (v.kind == VALUE_STRING && str_eqi(type, STR("char"))) {
         if (!value_known(v))
             return value_unknown();
-        struct value list = value_list(f, v.text.n);
+        struct ps_value list = value_list(f, v.text.n);
         size_t n = 0;
         for (uint32_t pos = 0; list.kind == VALUE_LIST && pos < v.text.n;)
-            list.items[n++] = (struct value){.kind = VALUE_CHAR, .number = ps_char(v.text, &pos)};
+            list.items[n++] =
+                (struct ps_value){.kind = VALUE_CHAR, .number = ps_char(v.text, &pos)};
         if (list.kind == VALUE_LIST)
             list.count = n;
         return list;
@@ -544,7 +547,7 @@ static struct value each_cast(struct fold *f, struct str type, struct value v)
     v = value_items(f, v);
     if (v.kind != VALUE_LIST)
         return v;
-    struct value list = value_list(f, v.count);
+    struct ps_value list = value_list(f, v.count);
     for (size_t i = 0; list.kind == VALUE_LIST && i < v.count; i++)
         list.items[i] = fold_cast(f, type, v.items[i]);
     if (list.kind == VALUE_LIST && str_eqi(type, STR("byte")))
@@ -552,7 +555,7 @@ static struct value each_cast(struct fold *f, struct str type, struct value v)
     return list;
 }
 
-struct value fold_cast(struct fold *f, struct str type, struct value v)
+struct ps_value fold_cast(struct ps_fold *f, struct str type, struct ps_value v)
 {
     double x;
     if (str_startsi(type, STR("system.")))
@@ -582,8 +585,9 @@ struct value fold_cast(struct fold *f, struct str type, struct value v)
         /* "Name, Assembly" */
         struct str name = str_slice(v.text, 0, str_find_char(v.text, ',', 0));
         name = fold_lower(f, str_trim(name));
-        return (struct value){.kind = VALUE_TYPE,
-                              .text = str_starts(name, STR("system.")) ? str_from(name, 7) : name};
+        return (struct ps_value){.kind = VALUE_TYPE,
+                                 .text =
+                                     str_starts(name, STR("system.")) ? str_from(name, 7) : name};
     }
     if (str_eqi(type, STR("scriptblock")) && v.kind == VALUE_STRING)
         return value_object(f, STR("code"), v.text);
@@ -594,7 +598,7 @@ struct value fold_cast(struct fold *f, struct str type, struct value v)
     return v; /* uri, object, ordered, psobject, void, … keep what they hold */
 }
 
-static struct value one(struct value v, double index)
+static struct ps_value one(struct ps_value v, double index)
 {
     double size = v.kind == VALUE_LIST ? (double)v.count : (double)v.text.n;
     if (index < 0)
@@ -604,25 +608,25 @@ static struct value one(struct value v, double index)
     size_t i = (size_t)index;
     if (v.kind == VALUE_LIST)
         return v.items[i];
-    return (struct value){.kind = VALUE_CHAR, .number = (unsigned char)v.text.p[i]};
+    return (struct ps_value){.kind = VALUE_CHAR, .number = (unsigned char)v.text.p[i]};
 }
 
 /* Characters of a text of which only the beginning is known. */
-static struct value beginning(struct fold *f, struct value known, struct value index)
+static struct ps_value beginning(struct ps_fold *f, struct ps_value known, struct ps_value index)
 {
     double x;
-    struct value wanted = value_items(f, index);
+    struct ps_value wanted = value_items(f, index);
     for (size_t i = 0; wanted.kind == VALUE_LIST && i < wanted.count; i++)
         if (!fold_number(wanted.items[i], &x) || x < 0 || x >= (double)known.text.n)
             return value_unknown();
     return wanted.kind == VALUE_LIST ? fold_index(f, known, index) : value_unknown();
 }
 
-struct value fold_index(struct fold *f, struct value v, struct value index)
+struct ps_value fold_index(struct ps_fold *f, struct ps_value v, struct ps_value index)
 {
     double x;
     if (v.kind == VALUE_HASH) {
-        const struct value *hit = value_get(v.hash, value_text(f, index));
+        const struct ps_value *hit = value_get(v.hash, value_text(f, index));
         if (hit)
             return *hit;
         return v.hash->open || !value_known(index) ? value_unknown() : value_kind(VALUE_NULL);
@@ -633,7 +637,7 @@ struct value fold_index(struct fold *f, struct value v, struct value index)
     if (v.kind == VALUE_OBJECT)
         v = value_items(f, v);
     if (v.kind == VALUE_STRING && !value_known(v)) { /* its beginning may be known */
-        struct value known =
+        struct ps_value known =
             value_string(str_slice(v.text, 0, str_find_char(v.text, GUARD_HOLE, 0)));
         return beginning(f, known, index);
     }
@@ -644,7 +648,7 @@ struct value fold_index(struct fold *f, struct value v, struct value index)
             if ((unsigned char)v.text.p[i] >= 0x80)
                 return fold_index(f, each_cast(f, STR("char"), v), index);
     if (index.kind == VALUE_LIST) {
-        struct value list = value_list(f, index.count);
+        struct ps_value list = value_list(f, index.count);
         for (size_t i = 0; list.kind == VALUE_LIST && i < index.count; i++)
             list.items[i] = fold_number(index.items[i], &x) ? one(v, x) : value_unknown();
         return list;

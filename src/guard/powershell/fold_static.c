@@ -16,7 +16,7 @@ static int base64_digit(char c)
 }
 
 /* Bytes of base64 text; blanks are skipped, anything else ends it. */
-static struct value from_base64(struct fold *f, struct str text)
+static struct ps_value from_base64(struct ps_fold *f, struct str text)
 {
     if (str_has_char(text, GUARD_HOLE) || !fold_step(f, text.n))
         return value_unknown();
@@ -45,7 +45,7 @@ static struct value from_base64(struct fold *f, struct str text)
 }
 
 /* The bytes of a value: an object of bytes, or a list of numbers. */
-static bool bytes_of(struct fold *f, struct value v, struct str *out)
+static bool bytes_of(struct ps_fold *f, struct ps_value v, struct str *out)
 {
     if (v.kind == VALUE_OBJECT && str_eq(v.object->type, STR("bytes"))) {
         *out = v.object->text;
@@ -64,7 +64,7 @@ static bool bytes_of(struct fold *f, struct value v, struct str *out)
     return p != NULL;
 }
 
-static struct value decode(struct fold *f, struct str encoding, struct str bytes)
+static struct ps_value decode(struct ps_fold *f, struct str encoding, struct str bytes)
 {
     if (!guard_spend(f->g, bytes.n))
         return value_unknown();
@@ -91,7 +91,7 @@ static struct value decode(struct fold *f, struct str encoding, struct str bytes
     return value_string(fold_result(&t));
 }
 
-static struct str encoding_bytes(struct fold *f, struct str encoding, struct str text)
+static struct str encoding_bytes(struct ps_fold *f, struct str encoding, struct str text)
 {
     struct fold_buffer t = {0};
     bool wide = str_eqi(encoding, STR("unicode"));
@@ -107,7 +107,7 @@ static struct str encoding_bytes(struct fold *f, struct str encoding, struct str
     return fold_result(&t);
 }
 
-static struct value to_base64(struct fold *f, struct str bytes)
+static struct ps_value to_base64(struct ps_fold *f, struct str bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     struct fold_buffer t = {0};
@@ -123,7 +123,7 @@ static struct value to_base64(struct fold *f, struct str bytes)
     return value_string(fold_result(&t));
 }
 
-static struct value in_base(struct value v, struct value base_value)
+static struct ps_value in_base(struct ps_value v, struct ps_value base_value)
 {
     double base;
     if (v.kind != VALUE_STRING || !fold_number(base_value, &base) ||
@@ -142,26 +142,26 @@ static struct value in_base(struct value v, struct value base_value)
     return s.n ? value_number(number) : value_unknown();
 }
 
-static struct value string_static(struct fold *f, struct str name, const struct value *args,
-                                  size_t count)
+static struct ps_value string_static(struct ps_fold *f, struct str name,
+                                     const struct ps_value *args, size_t count)
 {
     if (str_eqi(name, STR("join")) && count >= 2) {
         if (count == 2)
             return fold_binary(f, OP_JOIN, args[1], value_string(value_text(f, args[0])));
-        struct value list = value_list(f, count - 1);
+        struct ps_value list = value_list(f, count - 1);
         if (list.kind == VALUE_LIST)
             memcpy(list.items, args + 1, (count - 1) * sizeof *args);
         return fold_binary(f, OP_JOIN, list, value_string(value_text(f, args[0])));
     }
     if (str_eqi(name, STR("concat")) && count) {
-        struct value list = value_list(f, count);
+        struct ps_value list = value_list(f, count);
         if (list.kind != VALUE_LIST)
             return list;
         memcpy(list.items, args, count * sizeof *args);
         return fold_unary(f, OP_JOIN, count == 1 ? args[0] : list);
     }
     if (str_eqi(name, STR("format")) && count >= 1) {
-        struct value list = value_list(f, count - 1);
+        struct ps_value list = value_list(f, count - 1);
         if (list.kind == VALUE_LIST && count > 1)
             memcpy(list.items, args + 1, (count - 1) * sizeof *args);
         return fold_binary(f, OP_FORMAT, args[0], count == 2 ? args[1] : list);
@@ -175,10 +175,10 @@ static struct value string_static(struct fold *f, struct str name, const struct 
     return value_unknown();
 }
 
-static struct value reverse(struct value v)
+static struct ps_value reverse(struct ps_value v)
 {
     for (size_t i = 0; v.kind == VALUE_LIST && i < v.count / 2; i++) {
-        struct value swap = v.items[i];
+        struct ps_value swap = v.items[i];
         v.items[i] = v.items[v.count - 1 - i];
         v.items[v.count - 1 - i] = swap;
     }
@@ -186,9 +186,9 @@ static struct value reverse(struct value v)
 }
 
 /* [regex]::Matches(text, '.'): each character, from the right if that is said. */
-static struct value matches(struct fold *f, struct value text, struct str options)
+static struct ps_value matches(struct ps_fold *f, struct ps_value text, struct str options)
 {
-    struct value list = fold_cast(f, STR("char[]"), value_string(value_text(f, text)));
+    struct ps_value list = fold_cast(f, STR("char[]"), value_string(value_text(f, text)));
     bool right =
         str_findi(options, STR("righttoleft"), 0) < options.n || str_eq(options, STR("64"));
     if (list.kind != VALUE_LIST || (options.n && !right))
@@ -200,8 +200,8 @@ static struct value matches(struct fold *f, struct value text, struct str option
     return list;
 }
 
-static struct value path_static(struct fold *f, struct str name, const struct value *args,
-                                size_t count)
+static struct ps_value path_static(struct ps_fold *f, struct str name, const struct ps_value *args,
+                                   size_t count)
 {
     if (str_eqi(name, STR("combine")) || str_eqi(name, STR("join"))) {
         struct fold_buffer t = {0};
@@ -225,7 +225,7 @@ static struct value path_static(struct fold *f, struct str name, const struct va
     return value_unknown();
 }
 
-static struct value percent_decode(struct fold *f, struct str text)
+static struct ps_value percent_decode(struct ps_fold *f, struct str text)
 {
     struct fold_buffer t = {0};
     for (size_t i = 0; i < text.n; i++) {
@@ -248,7 +248,7 @@ static bool literal(struct str text)
 }
 
 /* [regex]::Unescape: \x41, \u0041 and escaped signs. */
-static struct value unescape(struct fold *f, struct str text)
+static struct ps_value unescape(struct ps_fold *f, struct str text)
 {
     struct fold_buffer t = {0};
     for (size_t i = 0; i < text.n; i++) {
@@ -287,7 +287,7 @@ static bool encoding_of(struct str type, struct str *name)
     return true;
 }
 
-struct value fold_special_folder(struct fold *f, struct value folder)
+struct ps_value fold_special_folder(struct ps_fold *f, struct ps_value folder)
 {
     /* [Environment+SpecialFolder]::Startup is a member that nobody calls */
     struct str name = folder.kind == VALUE_METHOD ? folder.object->text : value_text(f, folder);
@@ -305,8 +305,8 @@ struct value fold_special_folder(struct fold *f, struct value folder)
 }
 
 /* A method of an encoding object. */
-static struct value encoding_method(struct fold *f, struct str encoding, struct str name,
-                                    const struct value *args, size_t count)
+static struct ps_value encoding_method(struct ps_fold *f, struct str encoding, struct str name,
+                                       const struct ps_value *args, size_t count)
 {
     struct str bytes;
     if (str_eqi(name, STR("getstring")) && count && bytes_of(f, args[0], &bytes))
@@ -316,8 +316,8 @@ static struct value encoding_method(struct fold *f, struct str encoding, struct 
     return value_unknown();
 }
 
-static struct value convert_static(struct fold *f, struct str name, const struct value *args,
-                                   size_t count)
+static struct ps_value convert_static(struct ps_fold *f, struct str name,
+                                      const struct ps_value *args, size_t count)
 {
     struct str bytes;
     if (str_eqi(name, STR("frombase64string")) && count)
@@ -336,8 +336,8 @@ static struct value convert_static(struct fold *f, struct str name, const struct
 }
 
 /* [Text.Encoding]::UTF8, [Text.Encoding]::GetEncoding(name), [Text.UTF8Encoding]::new() */
-static struct value encoding_static(struct fold *f, struct str type, struct str name,
-                                    const struct value *args, size_t count)
+static struct ps_value encoding_static(struct ps_fold *f, struct str type, struct str name,
+                                       const struct ps_value *args, size_t count)
 {
     struct str which = type.n > 13 ? str_slice(type, 5, type.n - 8) : name;
     if (str_eqi(name, STR("getencoding")) && count)
@@ -349,10 +349,10 @@ static struct value encoding_static(struct fold *f, struct str type, struct str 
     return value_object(f, fold_concat(f, STR("encoding/"), which), STR_NONE);
 }
 
-static struct value char_static(struct fold *f, struct str name, const struct value *args,
-                                size_t count)
+static struct ps_value char_static(struct ps_fold *f, struct str name, const struct ps_value *args,
+                                   size_t count)
 {
-    struct value out = value_unknown();
+    struct ps_value out = value_unknown();
     if (str_eqi(name, STR("convertfromutf32")) && count)
         return value_string(value_text(f, fold_cast(f, STR("char"), args[0])));
     if (count && (str_eqi(name, STR("toupper")) || str_eqi(name, STR("tolower"))))
@@ -360,8 +360,8 @@ static struct value char_static(struct fold *f, struct str name, const struct va
     return out;
 }
 
-static struct value regex_static(struct fold *f, struct str name, const struct value *args,
-                                 size_t count)
+static struct ps_value regex_static(struct ps_fold *f, struct str name, const struct ps_value *args,
+                                    size_t count)
 {
     if (str_eqi(name, STR("replace")) && count >= 3)
         return fold_replace(f, value_text(f, args[0]), value_text(f, args[1]),
@@ -378,8 +378,8 @@ static struct value regex_static(struct fold *f, struct str name, const struct v
 }
 
 /* Escaping and unescaping of addresses; entities are not decoded. */
-static struct value uri_static(struct fold *f, struct str name, const struct value *args,
-                               size_t count)
+static struct ps_value uri_static(struct ps_fold *f, struct str name, const struct ps_value *args,
+                                  size_t count)
 {
     bool decodes =
         str_findi(name, STR("decode"), 0) < name.n || str_findi(name, STR("unescape"), 0) < name.n;
@@ -389,8 +389,8 @@ static struct value uri_static(struct fold *f, struct str name, const struct val
     return decodes ? percent_decode(f, text) : value_string(text);
 }
 
-bool fold_static(struct fold *f, struct str type, struct str name, const struct value *args,
-                 size_t count, struct value *out)
+bool fold_static(struct ps_fold *f, struct str type, struct str name, const struct ps_value *args,
+                 size_t count, struct ps_value *out)
 {
     struct str encoding;
     double x;

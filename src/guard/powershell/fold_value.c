@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-bool fold_step(struct fold *f, size_t count)
+bool fold_step(struct ps_fold *f, size_t count)
 {
     if (f->steps < count) {
         f->steps = 0;
@@ -18,19 +18,19 @@ bool fold_step(struct fold *f, size_t count)
     return true;
 }
 
-struct value value_list(struct fold *f, size_t count)
+struct ps_value value_list(struct ps_fold *f, size_t count)
 {
     if (count > FOLD_MAX_ITEMS || !fold_step(f, count))
         return value_unknown();
-    struct value v = {.kind = VALUE_LIST};
+    struct ps_value v = {.kind = VALUE_LIST};
     v.count = count;
-    v.items = ARENA_ARRAY(f->arena, count ? count : 1, struct value);
+    v.items = ARENA_ARRAY(f->arena, count ? count : 1, struct ps_value);
     return v.items ? v : value_unknown();
 }
 
-struct value value_object(struct fold *f, struct str type, struct str text)
+struct ps_value value_object(struct ps_fold *f, struct str type, struct str text)
 {
-    struct value v = {.kind = VALUE_OBJECT};
+    struct ps_value v = {.kind = VALUE_OBJECT};
     v.object = ARENA_NEW(f->arena, struct value_object);
     if (!v.object)
         return value_unknown();
@@ -39,7 +39,7 @@ struct value value_object(struct fold *f, struct str type, struct str text)
     return v;
 }
 
-const struct value *value_get(const struct value_hash *hash, struct str key)
+const struct ps_value *value_get(const struct value_hash *hash, struct str key)
 {
     for (size_t i = hash->count; i-- > 0;)
         if (str_eqi(hash->pairs[i].key, key))
@@ -47,7 +47,7 @@ const struct value *value_get(const struct value_hash *hash, struct str key)
     return NULL;
 }
 
-void value_put(struct fold *f, struct value_hash *hash, struct str key, struct value value)
+void value_put(struct ps_fold *f, struct value_hash *hash, struct str key, struct ps_value value)
 {
     if (!fold_step(f, hash->count + 1)) {
         hash->open = true;
@@ -71,7 +71,7 @@ void value_put(struct fold *f, struct value_hash *hash, struct str key, struct v
     hash->pairs[hash->count++] = (struct value_pair){key, value};
 }
 
-void fold_add(struct fold *f, struct fold_buffer *t, struct str s)
+void fold_add(struct ps_fold *f, struct fold_buffer *t, struct str s)
 {
     if (t->failed || s.n == 0)
         return;
@@ -86,7 +86,7 @@ struct str fold_result(struct fold_buffer *t)
     return t->text.p ? (struct str){t->text.p, t->text.n} : STR("");
 }
 
-struct str fold_concat(struct fold *f, struct str a, struct str b)
+struct str fold_concat(struct ps_fold *f, struct str a, struct str b)
 {
     if (a.n == 0)
         return b.p ? b : STR("");
@@ -106,7 +106,7 @@ bool fold_ascii(struct str text)
     return true;
 }
 
-struct str fold_lower(struct fold *f, struct str text)
+struct str fold_lower(struct ps_fold *f, struct str text)
 {
     size_t i = 0;
     while (i < text.n && !(text.p[i] >= 'A' && text.p[i] <= 'Z'))
@@ -121,7 +121,7 @@ struct str fold_lower(struct fold *f, struct str text)
     return copy;
 }
 
-static struct str number_text(struct fold *f, struct value v)
+static struct str number_text(struct ps_fold *f, struct ps_value v)
 {
     char digits[40];
     bool whole = v.number < 1e15 && v.number > -1e15 && v.number == (double)(long long)v.number;
@@ -155,7 +155,7 @@ static struct str method_text(const struct value_object *method)
     return row < NAME_ROWS(methods) ? name_at(&pool, methods[row].text) : STR("\xFF");
 }
 
-struct value value_items(struct fold *f, struct value v)
+struct ps_value value_items(struct ps_fold *f, struct ps_value v)
 {
     if (v.kind == VALUE_LIST || v.kind == VALUE_UNKNOWN)
         return v;
@@ -163,13 +163,13 @@ struct value value_items(struct fold *f, struct value v)
     size_t count = bytes ? v.object->text.n : v.kind != VALUE_VOID;
     if (count > FOLD_MAX_ITEMS || !fold_step(f, count))
         return value_unknown();
-    struct value list = value_list(f, count);
+    struct ps_value list = value_list(f, count);
     for (size_t i = 0; list.kind == VALUE_LIST && i < count; i++)
         list.items[i] = bytes ? value_number((unsigned char)v.object->text.p[i]) : v;
     return list;
 }
 
-struct str value_text(struct fold *f, struct value v)
+struct str value_text(struct ps_fold *f, struct ps_value v)
 {
     char bytes[4];
     switch (v.kind) {
@@ -206,7 +206,7 @@ struct str value_text(struct fold *f, struct value v)
     }
 }
 
-bool fold_number(struct value v, double *number)
+bool fold_number(struct ps_value v, double *number)
 {
     bool real;
     switch (v.kind) {
@@ -220,7 +220,7 @@ bool fold_number(struct value v, double *number)
     }
 }
 
-int fold_truth(struct value v)
+int fold_truth(struct ps_value v)
 {
     switch (v.kind) {
     case VALUE_VOID:

@@ -18,7 +18,7 @@ static void add_word(struct ps_words *w, struct word word)
     w->words[w->count++] = word;
 }
 
-void words_add(struct ps_words *w, const struct ps_node *at, struct value v)
+void words_add(struct ps_words *w, const struct ps_node *at, struct ps_value v)
 {
     if (v.kind == VALUE_LIST) {
         for (size_t i = 0; i < v.count && i < 256; i++)
@@ -52,7 +52,7 @@ void ps_run_opaque_command(struct ps_run *r, struct word at)
         guard_opaque_command(r->g, at, STR_NONE);
 }
 
-void ps_run_program(struct ps_run *r, struct word *words, size_t count, struct value input)
+void ps_run_program(struct ps_run *r, struct word *words, size_t count, struct ps_value input)
 {
     if (count == 0 || guard_stopped(r->g))
         return;
@@ -116,7 +116,7 @@ static void run_text(struct ps_run *r, struct ps_node *at, struct str text, stru
     guard_leave(r->g, outer);
 }
 
-void ps_run_code(struct ps_run *r, struct ps_node *at, struct value text, struct str who)
+void ps_run_code(struct ps_run *r, struct ps_node *at, struct ps_value text, struct str who)
 {
     switch (text.kind) {
     case VALUE_BLOCK: ps_run_block(r, text.node, NULL, 0, value_kind(VALUE_VOID), false); return;
@@ -151,8 +151,8 @@ static struct str without_module(struct str name)
     return cmdlet_find(rest, &index) || cmdlet_alias(rest, &old).p ? rest : name;
 }
 
-static void run_blocks_in(struct ps_run *r, struct ps_node *at, struct value v, struct value input,
-                          int depth)
+static void run_blocks_in(struct ps_run *r, struct ps_node *at, struct ps_value v,
+                          struct ps_value input, int depth)
 {
     if (v.kind == VALUE_BLOCK)
         ps_run_block(r, v.node, NULL, 0, input, true);
@@ -166,7 +166,7 @@ static void run_blocks_in(struct ps_run *r, struct ps_node *at, struct value v, 
             run_blocks_in(r, at, v.hash->pairs[i].value, input, depth - 1);
 }
 
-void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count, struct value input)
+void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count, struct ps_value input)
 {
     if (input.kind == VALUE_VOID)
         input = value_unknown();
@@ -174,7 +174,7 @@ void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count, st
         run_blocks_in(r, args[i].node, args[i].value, input, 2);
 }
 
-void ps_run_write(struct ps_run *r, struct word path, struct value content, bool append)
+void ps_run_write(struct ps_run *r, struct word path, struct ps_value content, bool append)
 {
     if (r->quiet)
         return;
@@ -185,15 +185,15 @@ void ps_run_write(struct ps_run *r, struct word path, struct value content, bool
     guard_wrote(r->g, path.text, fold_concat(&r->f, text, STR("\n")), append);
 }
 
-void ps_run_redirect(struct ps_run *r, struct ps_node *target, struct value content)
+void ps_run_redirect(struct ps_run *r, struct ps_node *target, struct ps_value content)
 {
     struct word path = eval_word(r, target, eval(r, target));
     if (target->op != PS_OTHER_STREAM)
         ps_run_write(r, path, content, target->op == PS_APPEND);
 }
 
-static struct value call_program(struct ps_run *r, struct word name, const struct ps_arg *args,
-                                 size_t count, struct value input)
+static struct ps_value call_program(struct ps_run *r, struct word name, const struct ps_arg *args,
+                                    size_t count, struct ps_value input)
 {
     struct ps_words w = {.r = r};
     add_word(&w, name);
@@ -240,7 +240,7 @@ static bool without_scope(struct str *name)
 
 /* text | sc file: the program of that name takes only these words and reads no text. */
 static bool is_piped_content(struct ps_run *r, struct str name, const struct ps_arg *args,
-                             size_t count, struct value input)
+                             size_t count, struct ps_value input)
 {
     static const struct str verbs = STR(
         "start|stop|pause|continue|control|config|create|delete|failure|failureflag|description|"
@@ -255,8 +255,8 @@ static bool is_piped_content(struct ps_run *r, struct str name, const struct ps_
     return true;
 }
 
-struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
-                          struct ps_arg *args, size_t count, struct value input)
+struct ps_value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
+                             struct ps_arg *args, size_t count, struct ps_value input)
 {
     struct str written = name;
     struct ps_node *first = at->kind == PS_COMMAND && at->a ? at->a : at;
@@ -264,7 +264,7 @@ struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
     bool set = false;
     bool scoped = without_scope(&name);
     for (int i = 0; i < 4; i++) { /* an alias of an alias */
-        struct value alias = scope_get(r, SPACE_ALIAS, name, &set);
+        struct ps_value alias = scope_get(r, SPACE_ALIAS, name, &set);
         if (!set)
             break;
         if (!value_known(alias)) {
@@ -283,9 +283,9 @@ struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
     }
     if (builtin.p)
         name = builtin;
-    struct value function = scope_get(r, SPACE_FUNCTION, name, &set);
+    struct ps_value function = scope_get(r, SPACE_FUNCTION, name, &set);
     if (set && function.kind == VALUE_BLOCK) {
-        struct value out = ps_run_block(r, function.node, args, count, input, true);
+        struct ps_value out = ps_run_block(r, function.node, args, count, input, true);
         ps_run_blocks(r, args, count, input);
         return out;
     }
@@ -308,13 +308,13 @@ struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
     return call_program(r, word, args, count, input);
 }
 
-struct value ps_run_value(struct ps_run *r, struct value v, struct ps_node *at, struct ps_arg *args,
-                          size_t count, struct value input, bool dot)
+struct ps_value ps_run_value(struct ps_run *r, struct ps_value v, struct ps_node *at,
+                             struct ps_arg *args, size_t count, struct ps_value input, bool dot)
 {
     struct ps_node *first = at->kind == PS_COMMAND && at->a ? at->a : at;
     switch (v.kind) {
     case VALUE_BLOCK: {
-        struct value out = ps_run_block(r, v.node, args, count, input, !dot);
+        struct ps_value out = ps_run_block(r, v.node, args, count, input, !dot);
         return out;
     }
     case VALUE_STRING:
@@ -372,7 +372,7 @@ static void add_argument(struct ps_run *r, struct start_arguments *a, struct ps_
 
 static void add_splat(struct ps_run *r, struct start_arguments *a, struct ps_node *node)
 {
-    struct value v = eval(r, node);
+    struct ps_value v = eval(r, node);
     if (v.kind == VALUE_HASH) {
         for (size_t i = 0; i < v.hash->count; i++)
             add_argument(r, a,
@@ -402,10 +402,10 @@ static struct str without_backticks(struct ps_run *r, struct str name)
     return (struct str){copy.p, n};
 }
 
-struct value ps_run_command(struct ps_run *r, struct ps_node *node, struct value input)
+struct ps_value ps_run_command(struct ps_run *r, struct ps_node *node, struct ps_value input)
 {
     struct start_arguments a = {0};
-    struct value callee = value_unknown();
+    struct ps_value callee = value_unknown();
     bool plain = node->a && node->a->kind == PS_STRING;
     if (node->a && !plain)
         callee = eval(r, node->a);
@@ -428,9 +428,9 @@ struct value ps_run_command(struct ps_run *r, struct ps_node *node, struct value
     }
     if (!node->a || guard_stopped(r->g))
         return value_unknown();
-    struct value out = plain
-                           ? ps_run_named(r, node->a->text, node, a.args, a.count, input)
-                           : ps_run_value(r, callee, node, a.args, a.count, input, node->op == '.');
+    struct ps_value out =
+        plain ? ps_run_named(r, node->a->text, node, a.args, a.count, input)
+              : ps_run_value(r, callee, node, a.args, a.count, input, node->op == '.');
     for (struct ps_node *target = node->b; target; target = target->next)
         ps_run_redirect(r, target, out);
     return out;

@@ -331,7 +331,8 @@ static uint32_t skip_continuation(struct ps_parser *p, uint32_t pos)
     return escaped == '\r' || escaped == '\n' || (ps_class(escaped) & PS_BLANK) ? next : 0;
 }
 
-/* Moves to the next token, past blanks, comments and continued lines; true if it follows a blank. */
+/* Moves to the next token, past blanks, comments and continued lines; true if it follows a
+   blank. */
 static bool skip_to_token(struct ps_parser *p)
 {
     struct str text = p->text;

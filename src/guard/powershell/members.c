@@ -11,7 +11,7 @@ static struct word at_node(struct ps_call *c, struct str text)
 
 /* ---- processes and the desktop ---- */
 
-static void add_arguments(struct ps_words *w, struct ps_node *at, struct value v)
+static void add_arguments(struct ps_words *w, struct ps_node *at, struct ps_value v)
 {
     if (v.kind == VALUE_LIST)
         words_add(w, at, v);
@@ -20,16 +20,16 @@ static void add_arguments(struct ps_words *w, struct ps_node *at, struct value v
 }
 
 /* Process.Start(file, arguments) or Process.Start(info). */
-static struct value process_start(struct ps_call *c)
+static struct ps_value process_start(struct ps_call *c)
 {
     struct ps_run *r = c->r;
     if (c->count == 0)
         return value_unknown();
     struct ps_words w = {.r = r};
-    struct value file = c->args[0];
-    struct value arguments = c->count > 1 ? c->args[1] : value_kind(VALUE_VOID);
+    struct ps_value file = c->args[0];
+    struct ps_value arguments = c->count > 1 ? c->args[1] : value_kind(VALUE_VOID);
     if (file.kind == VALUE_OBJECT || file.kind == VALUE_HASH) {
-        struct value info = file;
+        struct ps_value info = file;
         struct str verb = value_text(&r->f, property_of(info, "verb"));
         if (str_is(verb, "runas"))
             guard_find(r->g, GUARD_LAUNCH_OUTSIDE, at_node(c, verb), STR("Process.Start"),
@@ -45,9 +45,9 @@ static struct value process_start(struct ps_call *c)
     return value_object(&r->f, STR("diagnostics.process"), STR_NONE);
 }
 
-static struct value process_start_object(struct ps_call *c)
+static struct ps_value process_start_object(struct ps_call *c)
 {
-    struct value info = property_of(c->object, "startinfo");
+    struct ps_value info = property_of(c->object, "startinfo");
     if (info.kind == VALUE_VOID)
         return value_unknown();
     struct ps_call start = *c;
@@ -56,7 +56,7 @@ static struct value process_start_object(struct ps_call *c)
     return process_start(&start);
 }
 
-static struct value interaction_shell(struct ps_call *c)
+static struct ps_value interaction_shell(struct ps_call *c)
 {
     if (!c->count)
         return value_unknown();
@@ -67,7 +67,7 @@ static struct value interaction_shell(struct ps_call *c)
     return value_unknown();
 }
 
-static struct value com_create(struct ps_call *c)
+static struct ps_value com_create(struct ps_call *c)
 {
     if (!c->count)
         return value_unknown();
@@ -76,7 +76,7 @@ static struct value com_create(struct ps_call *c)
 }
 
 /* Interaction.CallByName(object, name, kind, arguments) */
-static struct value interaction_call(struct ps_call *c)
+static struct ps_value interaction_call(struct ps_call *c)
 {
     if (c->count < 3)
         return value_unknown();
@@ -84,47 +84,47 @@ static struct value interaction_call(struct ps_call *c)
                         c->count > 3 ? c->args[3] : value_kind(VALUE_VOID));
 }
 
-static struct value help_show(struct ps_call *c)
+static struct ps_value help_show(struct ps_call *c)
 {
     if (c->count > 1)
         ps_run_open(c->r, STR("Help.ShowHelp"), call_word(c, 1), NULL, 0);
     return value_unknown();
 }
 
-static struct value launcher(struct ps_call *c)
+static struct ps_value launcher(struct ps_call *c)
 {
     if (c->count)
         ps_run_open(c->r, STR("Launcher"), call_word(c, 0), NULL, 0);
     return value_unknown();
 }
 
-static struct value send_keys(struct ps_call *c)
+static struct ps_value send_keys(struct ps_call *c)
 {
     guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, call_word(c, 0), STR("SendKeys"),
                "types into other programs' windows", NULL);
     return value_unknown();
 }
 
-static struct value browser_navigate(struct ps_call *c)
+static struct ps_value browser_navigate(struct ps_call *c)
 {
     guard_find(c->r->g, GUARD_LAUNCH_BROWSER, call_word(c, 0), STR("WebBrowser"), NULL, NULL);
     return value_unknown();
 }
 
-static struct value service_start(struct ps_call *c)
+static struct ps_value service_start(struct ps_call *c)
 {
     guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, at_node(c, c->member), c->member, "starts a service",
                NULL);
     return value_unknown();
 }
 
-static struct value service_objects(struct ps_call *c)
+static struct ps_value service_objects(struct ps_call *c)
 {
     return value_object(&c->r->f, STR("service"), STR_NONE);
 }
 
 /* ShellExecute of any type, also of one that the script declares. */
-static struct value shell_execute(struct ps_call *c)
+static struct ps_value shell_execute(struct ps_call *c)
 {
     guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, at_node(c, c->member), c->member,
                "hands this to the desktop's shell", NULL);
@@ -132,7 +132,7 @@ static struct value shell_execute(struct ps_call *c)
 }
 
 /* CreateProcess(program, line, …) of a type that the script declares. */
-static struct value create_process(struct ps_call *c)
+static struct ps_value create_process(struct ps_call *c)
 {
     struct ps_call line = *c;
     bool named = c->count > 1 && c->args[1].kind == VALUE_STRING && c->args[1].text.n;
@@ -143,7 +143,7 @@ static struct value create_process(struct ps_call *c)
 
 /* ---- deletion ---- */
 
-static struct value delete_folder(struct ps_call *c)
+static struct ps_value delete_folder(struct ps_call *c)
 {
     if (c->count)
         ps_run_delete(c->r, STR("Directory.Delete"), call_word(c, 0),
@@ -151,30 +151,30 @@ static struct value delete_folder(struct ps_call *c)
     return value_kind(VALUE_VOID);
 }
 
-static struct value delete_file(struct ps_call *c)
+static struct ps_value delete_file(struct ps_call *c)
 {
     if (c->count)
         ps_run_delete(c->r, STR("File.Delete"), call_word(c, 0), GUARD_FORCE);
     return value_kind(VALUE_VOID);
 }
 
-static struct value delete_anything(struct ps_call *c)
+static struct ps_value delete_anything(struct ps_call *c)
 {
     if (c->count)
         ps_run_delete(c->r, STR("FileSystem.Delete"), call_word(c, 0), GUARD_FORCE | GUARD_RECURSE);
     return value_kind(VALUE_VOID);
 }
 
-static struct value delete_object(struct ps_call *c)
+static struct ps_value delete_object(struct ps_call *c)
 {
-    struct value path = property_of(c->object, "fullname");
+    struct ps_value path = property_of(c->object, "fullname");
     if (path.kind != VALUE_VOID)
         ps_run_delete(c->r, STR("Delete"), eval_word(c->r, c->node, path),
                       c->count && fold_truth(c->args[0]) != 0 ? GUARD_RECURSE : 0);
     return value_kind(VALUE_VOID);
 }
 
-struct value members_delete_found(struct ps_call *c)
+struct ps_value members_delete_found(struct ps_call *c)
 {
     struct word target = eval_word(c->r, c->node, c->object);
     size_t hole = str_find_char(target.text, GUARD_HOLE, 0);
@@ -186,15 +186,16 @@ struct value members_delete_found(struct ps_call *c)
 
 /* ---- files ---- */
 
-static struct value write_file(struct ps_call *c)
+static struct ps_value write_file(struct ps_call *c)
 {
     if (c->count > 1)
         ps_run_write(c->r, call_word(c, 0), c->args[1], str_startsi(c->member, STR("append")));
     return value_kind(VALUE_VOID);
 }
 
-/* [IO.File]::Copy(from, to), Move, Replace; [IO.Compression.ZipFile]::ExtractToDirectory(from, to) */
-static struct value copy_file(struct ps_call *c)
+/* [IO.File]::Copy(from, to), Move, Replace; [IO.Compression.ZipFile]::ExtractToDirectory(from,
+   to) */
+static struct ps_value copy_file(struct ps_call *c)
 {
     if (c->count > 1 && !c->r->quiet) {
         guard_copied(c->r->g, call_word(c, 0).text, call_word(c, 1).text);
@@ -204,15 +205,15 @@ static struct value copy_file(struct ps_call *c)
 }
 
 /* The file behind a writer or a stream; VALUE_VOID if it is none. */
-static struct value file_of(struct value v)
+static struct ps_value file_of(struct ps_value v)
 {
     return v.kind == VALUE_OBJECT ? property_of(v, "fullname") : v;
 }
 
 /* [IO.File]::CreateText(file), AppendText(file), OpenWrite(file), Create(file) */
-static struct value open_writer(struct ps_call *c)
+static struct ps_value open_writer(struct ps_call *c)
 {
-    struct value writer = value_object(&c->r->f, STR("io.streamwriter"), STR_NONE);
+    struct ps_value writer = value_object(&c->r->f, STR("io.streamwriter"), STR_NONE);
     if (!c->count || writer.kind != VALUE_OBJECT)
         return value_unknown();
     value_put(&c->r->f, &writer.object->properties, STR("fullname"), c->args[0]);
@@ -220,16 +221,16 @@ static struct value open_writer(struct ps_call *c)
 }
 
 /* writer.Write(text), writer.WriteLine(text): added to what the text wrote into that file. */
-static struct value writer_write(struct ps_call *c)
+static struct ps_value writer_write(struct ps_call *c)
 {
-    struct value file = file_of(file_of(c->object));
+    struct ps_value file = file_of(file_of(c->object));
     if (c->count && file.kind == VALUE_STRING)
         ps_run_write(c->r, eval_word(c->r, c->node, file), c->args[0], true);
     return value_kind(VALUE_VOID);
 }
 
 /* client.DownloadFile(url, file) */
-static struct value download_file(struct ps_call *c)
+static struct ps_value download_file(struct ps_call *c)
 {
     if (c->count > 1 && !c->r->quiet) {
         guard_write(c->r->g, c->member, call_word(c, 1), true);
@@ -240,11 +241,11 @@ static struct value download_file(struct ps_call *c)
 
 /* ---- reflection ---- */
 
-static struct value create_instance(struct ps_call *c)
+static struct ps_value create_instance(struct ps_call *c)
 {
     if (!c->count)
         return value_unknown();
-    struct value type = c->args[0];
+    struct ps_value type = c->args[0];
     if (type.kind == VALUE_OBJECT && str_eq(type.object->type, STR("comtype")))
         return dotnet_com(c->r, c->node, type.object->text);
     if (type.kind == VALUE_TYPE)
@@ -252,19 +253,19 @@ static struct value create_instance(struct ps_call *c)
     return value_unknown();
 }
 
-static struct value com_type(struct ps_call *c)
+static struct ps_value com_type(struct ps_call *c)
 {
     return c->count ? value_object(&c->r->f, STR("comtype"), value_text(&c->r->f, c->args[0]))
                     : value_unknown();
 }
 
-static struct value type_by_name(struct ps_call *c)
+static struct ps_value type_by_name(struct ps_call *c)
 {
     return c->count ? fold_cast(&c->r->f, STR("type"), c->args[0]) : value_unknown();
 }
 
 /* An assembly made of bytes: its code is unknown. */
-static struct value load_assembly(struct ps_call *c)
+static struct ps_value load_assembly(struct ps_call *c)
 {
     if (c->count && c->args[0].kind != VALUE_STRING)
         ps_run_opaque_command(c->r, word_unknown(c->node->start, c->node->end));
@@ -272,14 +273,14 @@ static struct value load_assembly(struct ps_call *c)
 }
 
 /* Marshal's conversions between strings and their memory keep the text. */
-static struct value marshal_keep(struct ps_call *c)
+static struct ps_value marshal_keep(struct ps_call *c)
 {
     return c->count ? c->args[0] : value_unknown();
 }
 
 /* ---- code ---- */
 
-static struct value block_create(struct ps_call *c)
+static struct ps_value block_create(struct ps_call *c)
 {
     if (!c->count)
         return value_unknown();
@@ -288,63 +289,63 @@ static struct value block_create(struct ps_call *c)
                : value_object(&c->r->f, STR("code"), value_text(&c->r->f, c->args[0]));
 }
 
-static struct value code_invoke(struct ps_call *c)
+static struct ps_value code_invoke(struct ps_call *c)
 {
     return ps_run_value(c->r, c->object, c->node, NULL, 0, value_kind(VALUE_VOID),
                         str_is(c->type, "code"));
 }
 
-static struct value keep_object(struct ps_call *c)
+static struct ps_value keep_object(struct ps_call *c)
 {
     return c->object;
 }
 
-static struct value object_text(struct ps_call *c)
+static struct ps_value object_text(struct ps_call *c)
 {
     return value_string(value_text(&c->r->f, c->object));
 }
 
-static struct value shell_create(struct ps_call *c)
+static struct ps_value shell_create(struct ps_call *c)
 {
     return value_object(&c->r->f, STR("powershell"), STR_NONE);
 }
 
-static struct value shell_put(struct ps_call *c, const char *name)
+static struct ps_value shell_put(struct ps_call *c, const char *name)
 {
     if (c->count)
         value_put(&c->r->f, &c->object.object->properties, str_of(name), c->args[0]);
     return c->object;
 }
 
-static struct value shell_script(struct ps_call *c)
+static struct ps_value shell_script(struct ps_call *c)
 {
     return shell_put(c, "script");
 }
 
-static struct value shell_command(struct ps_call *c)
+static struct ps_value shell_command(struct ps_call *c)
 {
     return shell_put(c, "command");
 }
 
-static struct value shell_argument(struct ps_call *c)
+static struct ps_value shell_argument(struct ps_call *c)
 {
-    struct fold *f = &c->r->f;
-    struct value one = value_list(f, 1);
+    struct ps_fold *f = &c->r->f;
+    struct ps_value one = value_list(f, 1);
     if (!c->count || one.kind != VALUE_LIST)
         return c->object;
     one.items[0] = c->args[c->count - 1];
     struct value_hash *properties = &c->object.object->properties;
-    const struct value *old = value_get(properties, STR("arguments"));
+    const struct ps_value *old = value_get(properties, STR("arguments"));
     value_put(f, properties, STR("arguments"), old ? fold_binary(f, OP_ADD, *old, one) : one);
     return c->object;
 }
 
-static struct value shell_invoke(struct ps_call *c)
+static struct ps_value shell_invoke(struct ps_call *c)
 {
     const struct value_hash *properties = &c->object.object->properties;
-    const struct value *script = value_get(properties, STR("script"));
-    const struct value *command = value_get(properties, STR("command"));
-    const struct value *arguments = value_get(properties, STR("arguments"));
+    const struct ps_value *script = value_get(properties, STR("script"));
+    const struct ps_value *command = value_get(properties, STR("command"));
+    const struct ps_value *arguments = value_get(properties, STR("arguments"));
     struct ps_arg few[8];
     size_t count = 0;
     for (size_t i = 0; arguments && arguments->kind == VALUE_LIST && i < arguments->count; i++)
@@ -358,7 +359,7 @@ static struct value shell_invoke(struct ps_call *c)
 }
 
 /* InvokeScript(text, …) or InvokeScript(flag, block, …) */
-static struct value context_script(struct ps_call *c)
+static struct ps_value context_script(struct ps_call *c)
 {
     for (size_t i = 0; i < c->count; i++)
         if (i == 0 ? c->args[i].kind != VALUE_BOOL
@@ -367,7 +368,7 @@ static struct value context_script(struct ps_call *c)
     return value_unknown();
 }
 
-static struct value context_command(struct ps_call *c)
+static struct ps_value context_command(struct ps_call *c)
 {
     if (!c->count || !value_known(c->args[0]))
         return value_unknown();
@@ -378,7 +379,7 @@ static struct value context_command(struct ps_call *c)
 }
 
 /* ExpandString runs the code in $(…). */
-static struct value context_expand(struct ps_call *c)
+static struct ps_value context_expand(struct ps_call *c)
 {
     if (!c->count)
         return value_unknown();
@@ -386,7 +387,7 @@ static struct value context_expand(struct ps_call *c)
     if (!str_has_char(text, '$') && !str_has_char(text, '`'))
         return c->args[0];
     if (str_find(text, STR("$("), 0) < text.n) {
-        struct fold *f = &c->r->f;
+        struct ps_fold *f = &c->r->f;
         ps_run_code(c->r, call_place(c->node, 0),
                     value_string(fold_concat(f, fold_concat(f, STR("\""), text), STR("\""))),
                     STR("ExpandString"));
@@ -396,9 +397,9 @@ static struct value context_expand(struct ps_call *c)
 
 /* ---- text ---- */
 
-static struct value builder_call(struct ps_call *c)
+static struct ps_value builder_call(struct ps_call *c)
 {
-    struct fold *f = &c->r->f;
+    struct ps_fold *f = &c->r->f;
     struct str *text = &c->object.object->text;
     struct fold_buffer **grows = &c->object.object->grows;
     if (str_is(c->member, "tostring"))
@@ -422,22 +423,22 @@ static struct value builder_call(struct ps_call *c)
     return c->object;
 }
 
-static struct value encoding_call(struct ps_call *c)
+static struct ps_value encoding_call(struct ps_call *c)
 {
-    struct value out;
+    struct ps_value out;
     return fold_static(&c->r->f, c->type, c->member, c->args, c->count, &out) ? out
                                                                               : value_unknown();
 }
 
-static struct value read_stream(struct ps_call *c)
+static struct ps_value read_stream(struct ps_call *c)
 {
-    struct fold *f = &c->r->f;
-    struct value bytes = value_object(f, STR("bytes"), c->object.object->text), out;
+    struct ps_fold *f = &c->r->f;
+    struct ps_value bytes = value_object(f, STR("bytes"), c->object.object->text), out;
     if (!c->object.object->text.p || bytes.kind != VALUE_OBJECT)
         return value_unknown();
     if (str_is(c->member, "toarray"))
         return bytes;
-    struct value encoding = property_of(c->object, "encoding");
+    struct ps_value encoding = property_of(c->object, "encoding");
     struct str name = encoding.kind == VALUE_STRING ? encoding.text : STR("encoding/utf8");
     return fold_static(f, name, STR("getstring"), &bytes, 1, &out) ? out : value_unknown();
 }
@@ -450,7 +451,7 @@ static void copy_to(struct ps_call *c)
 }
 
 /* stream.CopyTo(other), or that of a file */
-static struct value copy_stream(struct ps_call *c)
+static struct ps_value copy_stream(struct ps_call *c)
 {
     if (c->count && c->args[0].kind == VALUE_OBJECT)
         c->args[0].object->text = c->object.object->text;
@@ -458,7 +459,7 @@ static struct value copy_stream(struct ps_call *c)
     return value_kind(VALUE_VOID);
 }
 
-static struct value environment_set(struct ps_call *c)
+static struct ps_value environment_set(struct ps_call *c)
 {
     if (c->count > 1) {
         struct str name = value_text(&c->r->f, c->args[0]);
@@ -469,7 +470,7 @@ static struct value environment_set(struct ps_call *c)
     return value_kind(VALUE_VOID);
 }
 
-static struct value environment_get(struct ps_call *c)
+static struct ps_value environment_get(struct ps_call *c)
 {
     bool set;
     if (!c->count)
@@ -485,7 +486,7 @@ struct member {
     uint8_t run;
 };
 
-static struct value (*const runs[])(struct ps_call *c) = {
+static struct ps_value (*const runs[])(struct ps_call *c) = {
     process_start,    interaction_shell,
     com_create,       interaction_call,
     help_show,        launcher,
@@ -613,7 +614,7 @@ static bool fits(struct str name, struct str text)
 }
 
 static bool dispatch(const void *pool, const struct member *rows, size_t count, struct ps_call *c,
-                     struct value *out)
+                     struct ps_value *out)
 {
     for (size_t i = 0; i < count; i++) {
         if (fits(name_at(pool, rows[i].type), c->type) &&
@@ -633,12 +634,12 @@ bool dotnet_is_known(struct str type)
     return false;
 }
 
-bool members_static(struct ps_call *c, struct value *out)
+bool members_static(struct ps_call *c, struct ps_value *out)
 {
     return dispatch(&static_pool, statics, NAME_ROWS(statics), c, out);
 }
 
-bool members_instance(struct ps_call *c, struct value *out)
+bool members_instance(struct ps_call *c, struct ps_value *out)
 {
     return dispatch(&instance_pool, instances, NAME_ROWS(instances), c, out);
 }
@@ -651,7 +652,7 @@ static bool invokes(struct str member)
            str_is(member, "begininvoke");
 }
 
-struct value members_unknown(struct ps_call *c, bool is_static)
+struct ps_value members_unknown(struct ps_call *c, bool is_static)
 {
     struct ps_run *r = c->r;
     struct str member = c->member;

@@ -8,7 +8,7 @@
 #include "guard/powershell/fold.h"
 #include "guard/powershell/powershell.h"
 
-enum option {
+enum ps_option {
     OPTION_NONE = 0,
     OPTION_SWITCH, /* takes nothing */
     OPTION_VALUE,  /* takes the next argument */
@@ -24,7 +24,7 @@ enum option {
 static const struct {
     const char *name;
     uint8_t shortest;
-    enum option option;
+    enum ps_option option;
 } options[] = {
     {"version", 1, OPTION_VERSION},
     {"help", 1, OPTION_HELP},
@@ -82,7 +82,7 @@ static struct str option_name(struct str arg)
     return str_from(arg, pos);
 }
 
-static enum option find_option(struct str name)
+static enum ps_option find_option(struct str name)
 {
     if (name.n && name.p[name.n - 1] == ':') /* -Command: text */
         name.n--;
@@ -95,7 +95,7 @@ static enum option find_option(struct str name)
 /* The words from an index on, joined by blanks, as one piece of code. */
 static struct word join_words(struct guard *g, const struct guard_call *call, size_t from)
 {
-    struct fold f = {.g = g, .arena = guard_arena(g), .steps = SIZE_MAX};
+    struct ps_fold f = {.g = g, .arena = guard_arena(g), .steps = SIZE_MAX};
     struct word code = {
         .start = call->words[from].start, .end = call->words[call->count - 1].end, .quoted = true};
     if (from + 1 == call->count) {
@@ -146,7 +146,7 @@ static void read_command_with_args(struct guard *g, const struct guard_call *cal
 {
     if (at >= call->count)
         return;
-    struct fold f = {.g = g, .arena = guard_arena(g), .steps = SIZE_MAX};
+    struct ps_fold f = {.g = g, .arena = guard_arena(g), .steps = SIZE_MAX};
     struct fold_buffer t = {0};
     fold_add(&f, &t, STR("& {"));
     fold_add(&f, &t, call->words[at].text);
@@ -170,8 +170,8 @@ static void read_encoded(struct guard *g, const struct guard_call *call, size_t 
     if (at >= call->count)
         return;
     struct word code = call->words[at];
-    struct fold f = {.g = g, .arena = guard_arena(g), .steps = 4 * code.text.n + 16};
-    struct value bytes, text, argument = value_string(str_trim(code.text));
+    struct ps_fold f = {.g = g, .arena = guard_arena(g), .steps = 4 * code.text.n + 16};
+    struct ps_value bytes, text, argument = value_string(str_trim(code.text));
     if (!word_known(code)) {
         guard_opaque_text(g, code, name_leaf(call->words[0].text));
         return;
@@ -216,7 +216,7 @@ void powershell_program(struct guard *g, const struct guard_call *call)
             return;
         }
         struct str name = option_name(arg);
-        enum option option = name.n ? find_option(name) : OPTION_NONE;
+        enum ps_option option = name.n ? find_option(name) : OPTION_NONE;
         /* An unknown option is taken as the command itself. */
         switch (option) {
         case OPTION_SWITCH: continue;

@@ -15,7 +15,7 @@ static bool enter(struct ps_run *r, const struct ps_node *node)
 }
 
 /* Room at the end of a list of which nothing else holds a longer part. */
-static bool make_room(struct ps_run *r, struct value *list, size_t more)
+static bool make_room(struct ps_run *r, struct ps_value *list, size_t more)
 {
     size_t capacity = list->room ? (size_t)1 << list->room : 0;
     if (list->count + more <= capacity)
@@ -23,7 +23,7 @@ static bool make_room(struct ps_run *r, struct value *list, size_t more)
     uint8_t room = 4;
     while ((size_t)1 << room < list->count + more)
         room++;
-    struct value larger = value_list(&r->f, (size_t)1 << room);
+    struct ps_value larger = value_list(&r->f, (size_t)1 << room);
     if (larger.kind != VALUE_LIST)
         return false;
     memcpy(larger.items, list->items, list->count * sizeof *list->items);
@@ -33,7 +33,7 @@ static bool make_room(struct ps_run *r, struct value *list, size_t more)
     return true;
 }
 
-struct value ps_run_collect(struct ps_run *r, struct value all, struct value v)
+struct ps_value ps_run_collect(struct ps_run *r, struct ps_value all, struct ps_value v)
 {
     if (v.kind == VALUE_VOID)
         return all;
@@ -41,9 +41,9 @@ struct value ps_run_collect(struct ps_run *r, struct value all, struct value v)
         v.room = 0; /* it may be another's list */
         return v;
     }
-    struct value only = all;
+    struct ps_value only = all;
     if (all.kind != VALUE_LIST)
-        all = (struct value){.kind = VALUE_LIST, .items = &only, .count = 1};
+        all = (struct ps_value){.kind = VALUE_LIST, .items = &only, .count = 1};
     size_t more = v.kind == VALUE_LIST ? v.count : 1;
     if (!fold_step(&r->f, more) || !make_room(r, &all, more))
         return value_unknown();
@@ -52,19 +52,19 @@ struct value ps_run_collect(struct ps_run *r, struct value all, struct value v)
     return all;
 }
 
-struct value ps_run_list(struct ps_run *r, struct ps_node *list)
+struct ps_value ps_run_list(struct ps_run *r, struct ps_node *list)
 {
-    struct value all = value_kind(VALUE_VOID);
+    struct ps_value all = value_kind(VALUE_VOID);
     unsigned left = r->breaks + r->returns;
     for (; list && !guard_stopped(r->g); list = list->next) {
         bool may_have_ended = r->breaks + r->returns != left;
-        struct value v = ps_run_statement(r, list);
+        struct ps_value v = ps_run_statement(r, list);
         all = may_have_ended && v.kind != VALUE_VOID ? value_unknown() : ps_run_collect(r, all, v);
     }
     return all;
 }
 
-static struct value run_body(struct ps_run *r, struct ps_node *body)
+static struct ps_value run_body(struct ps_run *r, struct ps_node *body)
 {
     if (!body)
         return value_kind(VALUE_VOID);
@@ -95,19 +95,19 @@ static bool param_matches(struct str name, struct str given)
 }
 
 static void bind_params(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
-                        size_t count, struct value input)
+                        size_t count, struct ps_value input)
 {
     bool few[16] = {0}, *taken = few;
     if (count > 16 && !(taken = ARENA_ARRAY(r->f.arena, count, bool)))
         return;
-    struct value rest = value_list(&r->f, count);
+    struct ps_value rest = value_list(&r->f, count);
     size_t rest_count = 0;
     bool fed = input.kind == VALUE_VOID;
     /* By name first. */
     for (struct ps_node *p = block->a; p; p = p->next) {
         if (!p->text.n)
             continue;
-        struct value v = value_unknown();
+        struct ps_value v = value_unknown();
         bool set = false;
         for (size_t i = 0; i < count && !set; i++) {
             if (taken[i] || !args[i].name.p || !param_matches(p->text, args[i].name))
@@ -156,8 +156,8 @@ static void bind_params(struct ps_run *r, struct ps_node *block, const struct ps
     scope_set(r, SPACE_VARIABLE, STR("args"), rest);
 }
 
-struct value ps_run_block(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
-                          size_t count, struct value input, bool own_scope)
+struct ps_value ps_run_block(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
+                             size_t count, struct ps_value input, bool own_scope)
 {
     if (!block)
         return value_unknown();
@@ -170,10 +170,10 @@ struct value ps_run_block(struct ps_run *r, struct ps_node *block, const struct 
     r->active[r->calls++] = block;
     size_t mark = r->log_count;
     unsigned returns = r->returns;
-    struct value out = value_kind(VALUE_VOID);
+    struct ps_value out = value_kind(VALUE_VOID);
     bool each = input.kind == VALUE_LIST && input.count > 1 && input.count <= 16;
     for (size_t i = 0; i < (each ? input.count : 1) && !guard_stopped(r->g); i++) {
-        struct value item = each ? input.items[i] : input;
+        struct ps_value item = each ? input.items[i] : input;
         bind_params(r, block, args, count, item);
         if (input.kind != VALUE_VOID) {
             scope_set(r, SPACE_VARIABLE, STR("_"), item);
@@ -190,7 +190,7 @@ struct value ps_run_block(struct ps_run *r, struct ps_node *block, const struct 
     return out;
 }
 
-struct value ps_run_block_on(struct ps_run *r, struct ps_node *block, struct value item)
+struct ps_value ps_run_block_on(struct ps_run *r, struct ps_node *block, struct ps_value item)
 {
     if (!block || guard_stopped(r->g))
         return value_unknown();
@@ -200,7 +200,7 @@ struct value ps_run_block_on(struct ps_run *r, struct ps_node *block, struct val
     scope_set(r, SPACE_VARIABLE, STR("_"), item);
     scope_set(r, SPACE_VARIABLE, STR("PSItem"), item);
     unsigned returns = r->returns;
-    struct value out = ps_run_list(r, block->b);
+    struct ps_value out = ps_run_list(r, block->b);
     r->returns = returns;
     r->depth--;
     return out;
@@ -208,17 +208,17 @@ struct value ps_run_block_on(struct ps_run *r, struct ps_node *block, struct val
 
 /* ---- branches and loops ---- */
 
-static struct value run_if(struct ps_run *r, struct ps_node *node)
+static struct ps_value run_if(struct ps_run *r, struct ps_node *node)
 {
     struct ps_branches branches = {0};
     bool must = false;
-    struct value all = value_kind(VALUE_VOID);
+    struct ps_value all = value_kind(VALUE_VOID);
     for (; node && !guard_stopped(r->g); node = node->c) {
         bool last = node->kind != PS_IF;
         if (!last)
             ps_run_statement(r, node->a);
         size_t mark = r->log_count;
-        struct value v = last ? run_body(r, node) : run_body(r, node->b);
+        struct ps_value v = last ? run_body(r, node) : run_body(r, node->b);
         all = ps_run_collect(r, all, v);
         scope_branch(r, mark, &branches);
         must |= last;
@@ -239,11 +239,11 @@ static void run_maybe(struct ps_run *r, struct ps_node *body, bool must)
     scope_merge(r, &branches, must);
 }
 
-static struct value run_switch(struct ps_run *r, struct ps_node *node)
+static struct ps_value run_switch(struct ps_run *r, struct ps_node *node)
 {
-    struct value subject = node->a ? ps_run_statement(r, node->a) : value_unknown();
+    struct ps_value subject = node->a ? ps_run_statement(r, node->a) : value_unknown();
     struct ps_branches branches = {0};
-    struct value all = value_kind(VALUE_VOID);
+    struct ps_value all = value_kind(VALUE_VOID);
     for (struct ps_node *clause = node->b; clause && !guard_stopped(r->g); clause = clause->next) {
         if (clause->a && clause->a->kind == PS_SCRIPTBLOCK)
             ps_run_block_on(r, clause->a, subject);
@@ -271,11 +271,11 @@ static void run_unknown_loop(struct ps_run *r, struct ps_node *body)
     r->loops--;
 }
 
-static struct value run_foreach(struct ps_run *r, struct ps_node *node)
+static struct ps_value run_foreach(struct ps_run *r, struct ps_node *node)
 {
-    struct value items = node->b ? ps_run_statement(r, node->b) : value_unknown();
+    struct ps_value items = node->b ? ps_run_statement(r, node->b) : value_unknown();
     struct str name = node->a ? node->a->text : STR("");
-    struct value all = value_kind(VALUE_VOID);
+    struct ps_value all = value_kind(VALUE_VOID);
     if (items.kind == VALUE_STRING || items.kind == VALUE_NUMBER || items.kind == VALUE_OBJECT)
         items = value_items(&r->f, items);
     if (items.kind == VALUE_LIST && r->iterations + items.count <= RUN_MAX_ITERATIONS) {
@@ -290,7 +290,7 @@ static struct value run_foreach(struct ps_run *r, struct ps_node *node)
     }
     if (items.kind == VALUE_LIST && items.count) {
         size_t count = items.count < RUN_MAX_VALUES ? items.count : RUN_MAX_VALUES;
-        struct value some[RUN_MAX_VALUES];
+        struct ps_value some[RUN_MAX_VALUES];
         memcpy(some, items.items, count * sizeof *some);
         if (items.count > count)
             some[count - 1] = value_unknown();
@@ -303,9 +303,9 @@ static struct value run_foreach(struct ps_run *r, struct ps_node *node)
     return value_unknown();
 }
 
-static struct value run_for(struct ps_run *r, struct ps_node *node)
+static struct ps_value run_for(struct ps_run *r, struct ps_node *node)
 {
-    struct value all = value_kind(VALUE_VOID);
+    struct ps_value all = value_kind(VALUE_VOID);
     if (node->kind == PS_FOR && node->a)
         ps_run_statement(r, node->a);
     bool ran = false;
@@ -339,11 +339,11 @@ static struct value run_for(struct ps_run *r, struct ps_node *node)
 }
 
 /* A loop that may end early may not have assigned everything. */
-static struct value run_loop(struct ps_run *r, struct ps_node *node)
+static struct ps_value run_loop(struct ps_run *r, struct ps_node *node)
 {
     size_t mark = r->log_count;
     unsigned left = r->breaks + r->returns, breaks = r->breaks;
-    struct value v = node->kind == PS_FOREACH ? run_foreach(r, node) : run_for(r, node);
+    struct ps_value v = node->kind == PS_FOREACH ? run_foreach(r, node) : run_for(r, node);
     if (r->breaks + r->returns != left) {
         scope_doubt(r, mark);
         v = v.kind == VALUE_VOID ? v : value_unknown();
@@ -352,9 +352,9 @@ static struct value run_loop(struct ps_run *r, struct ps_node *node)
     return v;
 }
 
-static struct value run_try(struct ps_run *r, struct ps_node *node)
+static struct ps_value run_try(struct ps_run *r, struct ps_node *node)
 {
-    struct value all = run_body(r, node->a);
+    struct ps_value all = run_body(r, node->a);
     for (struct ps_node *body = node->b; body; body = body->next)
         run_maybe(r, body, false);
     if (node->c)
@@ -364,9 +364,9 @@ static struct value run_try(struct ps_run *r, struct ps_node *node)
 
 /* ---- pipelines ---- */
 
-static struct value run_pipeline(struct ps_run *r, struct ps_node *node)
+static struct ps_value run_pipeline(struct ps_run *r, struct ps_node *node)
 {
-    struct value v = value_kind(VALUE_VOID);
+    struct ps_value v = value_kind(VALUE_VOID);
     bool first = true;
     for (struct ps_node *element = node->a; element && !guard_stopped(r->g);
          element = element->next) {
@@ -386,11 +386,11 @@ static void run_assignment(struct ps_run *r, struct ps_node *node)
 {
     /* ++$i puts nothing out as a statement, but has a value here */
     bool counts = node->b && node->b->kind == PS_UNARY;
-    struct value v = counts ? eval(r, node->b) : ps_run_statement(r, node->b);
+    struct ps_value v = counts ? eval(r, node->b) : ps_run_statement(r, node->b);
     if (v.kind == VALUE_VOID)
         v = value_kind(VALUE_NULL);
     if (node->op != OP_NONE) {
-        struct value old = eval(r, node->a);
+        struct ps_value old = eval(r, node->a);
         v = node->op == OP_COALESCE && old.kind != VALUE_NULL && old.kind != VALUE_UNKNOWN
                 ? old
                 : fold_binary(&r->f, node->op, old, v);
@@ -398,7 +398,7 @@ static void run_assignment(struct ps_run *r, struct ps_node *node)
     eval_assign(r, node->a, v);
 }
 
-static struct value run_once(struct ps_run *r, struct ps_node *node)
+static struct ps_value run_once(struct ps_run *r, struct ps_node *node)
 {
     switch (node->kind) {
     case PS_COMMAND: return ps_run_command(r, node, value_kind(VALUE_VOID));
@@ -412,7 +412,7 @@ static struct value run_once(struct ps_run *r, struct ps_node *node)
             r->returns++;
         return node->a ? ps_run_statement(r, node->a) : value_kind(VALUE_VOID);
     default: {
-        struct value v = eval(r, node);
+        struct ps_value v = eval(r, node);
         if (node->kind == PS_UNARY && (node->op == OP_INCREMENT || node->op == OP_DECREMENT))
             return value_kind(VALUE_VOID);
         return v;
@@ -421,7 +421,7 @@ static struct value run_once(struct ps_run *r, struct ps_node *node)
 }
 
 /* In every world: the first one counts for what follows, the others are only judged. */
-static struct value run_in_worlds(struct ps_run *r, struct ps_node *node)
+static struct ps_value run_in_worlds(struct ps_run *r, struct ps_node *node)
 {
     if (r->in_world)
         return run_once(r, node);
@@ -429,7 +429,7 @@ static struct value run_in_worlds(struct ps_run *r, struct ps_node *node)
     r->world = 0;
     r->worlds = 1;
     r->mixed_count = 0;
-    struct value values[RUN_MAX_WORLDS];
+    struct ps_value values[RUN_MAX_WORLDS];
     values[0] = run_once(r, node);
     size_t count = 1;
     bool assign = node->kind == PS_ASSIGN && node->a->kind == PS_VARIABLE;
@@ -457,11 +457,11 @@ static struct value run_in_worlds(struct ps_run *r, struct ps_node *node)
     return assign ? value_kind(VALUE_VOID) : values[0];
 }
 
-struct value ps_run_statement(struct ps_run *r, struct ps_node *node)
+struct ps_value ps_run_statement(struct ps_run *r, struct ps_node *node)
 {
     if (!node || !enter(r, node))
         return value_unknown();
-    struct value v = value_kind(VALUE_VOID);
+    struct ps_value v = value_kind(VALUE_VOID);
     switch (node->kind) {
     case PS_IF: v = run_if(r, node); break;
     case PS_SWITCH: v = run_switch(r, node); break;
@@ -473,7 +473,7 @@ struct value ps_run_statement(struct ps_run *r, struct ps_node *node)
     case PS_BODY: v = ps_run_list(r, node->a); break;
     case PS_FUNCTION: {
         struct str name = node->text;
-        struct value block = value_kind(VALUE_BLOCK);
+        struct ps_value block = value_kind(VALUE_BLOCK);
         block.node = node->a;
         variable_space(&name);
         if (node->a) {
@@ -485,7 +485,7 @@ struct value ps_run_statement(struct ps_run *r, struct ps_node *node)
     case PS_CLASS:
         for (struct ps_node *member = node->a; member; member = member->next) {
             if (member->kind == PS_FUNCTION && member->a) {
-                struct value block = value_kind(VALUE_BLOCK);
+                struct ps_value block = value_kind(VALUE_BLOCK);
                 block.node = member->a;
                 struct str name = fold_concat(&r->f, node->text, STR("::"));
                 scope_set(r, SPACE_FUNCTION, fold_concat(&r->f, name, member->text), block);
@@ -511,7 +511,7 @@ void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool br
     r->deepest = RUN_MAX_DEPTH / (guard_depth(g) + 1);
     if (r->deepest < 32)
         r->deepest = 32;
-    r->f = (struct fold){
+    r->f = (struct ps_fold){
         .g = g, .arena = guard_arena(g), .ofs = STR(" "), .steps = 400000 + 16 * nodes};
     for (struct ps_node *p = tree->a; p; p = p->next) {
         for (struct ps_node *attribute = p->b; attribute; attribute = attribute->next)

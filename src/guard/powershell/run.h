@@ -4,8 +4,8 @@
  * statements in order, both sides of every branch, functions where they are called.
  *
  * A variable that may have several values is tried with each: a statement is judged once for every
- * "world", in which each such variable has one of its values. Where there are too many combinations,
- * they are not known in the last world.
+ * "world", in which each such variable has one of its values. Where there are too many
+ * combinations, they are not known in the last world.
  */
 #ifndef CORDON_GUARD_POWERSHELL_RUN_H
 #define CORDON_GUARD_POWERSHELL_RUN_H
@@ -31,17 +31,17 @@ struct ps_var {
     uint8_t space;
     uint8_t count; /* of values; 0: not set */
     uint32_t stamp, hits;
-    struct value *values;
+    struct ps_value *values;
 };
 
 struct ps_change {
     struct ps_var *var;
-    struct value *values;
+    struct ps_value *values;
     uint8_t count;
 };
 
 struct ps_run {
-    struct fold f;
+    struct ps_fold f;
     struct guard *g;
     struct ps_var **buckets;
     size_t bucket_count, var_count;
@@ -71,13 +71,13 @@ void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool br
 
 /* ---- powershell_scope.c ---- */
 
-struct value scope_get(struct ps_run *r, enum ps_space space, struct str name, bool *set);
-void scope_set(struct ps_run *r, enum ps_space space, struct str name, struct value v);
+struct ps_value scope_get(struct ps_run *r, enum ps_space space, struct str name, bool *set);
+void scope_set(struct ps_run *r, enum ps_space space, struct str name, struct ps_value v);
 void scope_set_any(struct ps_run *r, enum ps_space space, struct str name,
-                   const struct value *values, size_t count);
+                   const struct ps_value *values, size_t count);
 /* The variable behind a name as written: global:x, env:x, function:x. */
-struct value variable_get(struct ps_run *r, struct str name, bool *set);
-void variable_set(struct ps_run *r, struct str name, struct value v);
+struct ps_value variable_get(struct ps_run *r, struct str name, bool *set);
+void variable_set(struct ps_run *r, struct str name, struct ps_value v);
 /* $env:PAGER = …: some variables of the environment hold commands, which are judged. */
 void variable_judge(struct ps_run *r, struct str name, struct word value);
 enum ps_space variable_space(struct str *name);
@@ -97,45 +97,46 @@ void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must);
 
 /* ---- powershell_run.c ---- */
 
-struct value ps_run_statement(struct ps_run *r, struct ps_node *node);
-struct value ps_run_list(struct ps_run *r, struct ps_node *list);
+struct ps_value ps_run_statement(struct ps_run *r, struct ps_node *node);
+struct ps_value ps_run_list(struct ps_run *r, struct ps_node *list);
 /* Appends the output of a statement to that of the ones before it. */
-struct value ps_run_collect(struct ps_run *r, struct value all, struct value v);
+struct ps_value ps_run_collect(struct ps_run *r, struct ps_value all, struct ps_value v);
 
 struct ps_arg {
-    struct ps_node *node; /* for its place */
-    struct str name;      /* of a parameter, or p NULL */
-    struct value value;   /* VALUE_VOID: a parameter without a value */
-    bool glued;           /* -x:y */
+    struct ps_node *node;  /* for its place */
+    struct str name;       /* of a parameter, or p NULL */
+    struct ps_value value; /* VALUE_VOID: a parameter without a value */
+    bool glued;            /* -x:y */
     bool quoted;
 };
 
-struct value ps_run_block(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
-                          size_t count, struct value input, bool own_scope);
+struct ps_value ps_run_block(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
+                             size_t count, struct ps_value input, bool own_scope);
 void ps_run_remember(struct ps_run *r, struct ps_node *block);
 /* Runs a block with $_ set. */
-struct value ps_run_block_on(struct ps_run *r, struct ps_node *block, struct value item);
+struct ps_value ps_run_block_on(struct ps_run *r, struct ps_node *block, struct ps_value item);
 
 /* ---- powershell_eval.c ---- */
 
-struct value eval(struct ps_run *r, struct ps_node *node);
-void eval_assign(struct ps_run *r, struct ps_node *target, struct value v);
-struct word eval_word(struct ps_run *r, const struct ps_node *node, struct value v);
+struct ps_value eval(struct ps_run *r, struct ps_node *node);
+void eval_assign(struct ps_run *r, struct ps_node *target, struct ps_value v);
+struct word eval_word(struct ps_run *r, const struct ps_node *node, struct ps_value v);
 
 /* ---- powershell_invoke.c ---- */
 
-struct value ps_run_command(struct ps_run *r, struct ps_node *node, struct value input);
-struct value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
-                          struct ps_arg *args, size_t count, struct value input);
+struct ps_value ps_run_command(struct ps_run *r, struct ps_node *node, struct ps_value input);
+struct ps_value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
+                             struct ps_arg *args, size_t count, struct ps_value input);
 /* A value that is called: a block, code, a command, a name. */
-struct value ps_run_value(struct ps_run *r, struct value v, struct ps_node *at, struct ps_arg *args,
-                          size_t count, struct value input, bool dot);
+struct ps_value ps_run_value(struct ps_run *r, struct ps_value v, struct ps_node *at,
+                             struct ps_arg *args, size_t count, struct ps_value input, bool dot);
 /* Blocks among the arguments, which the command may run, with the piped input. */
-void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count, struct value input);
+void ps_run_blocks(struct ps_run *r, const struct ps_arg *args, size_t count,
+                   struct ps_value input);
 /* Remembers text that is written to a file; the same by > or >>. */
-void ps_run_write(struct ps_run *r, struct word path, struct value content, bool append);
-void ps_run_redirect(struct ps_run *r, struct ps_node *target, struct value content);
-void ps_run_code(struct ps_run *r, struct ps_node *at, struct value text, struct str who);
+void ps_run_write(struct ps_run *r, struct word path, struct ps_value content, bool append);
+void ps_run_redirect(struct ps_run *r, struct ps_node *target, struct ps_value content);
+void ps_run_code(struct ps_run *r, struct ps_node *at, struct ps_value text, struct str who);
 
 /* ---- powershell.c ---- */
 
@@ -156,12 +157,12 @@ struct ps_words {
     size_t count, capacity;
 };
 /* Appends a value as the words that a native program would get; lists are several. */
-void words_add(struct ps_words *w, const struct ps_node *at, struct value v);
+void words_add(struct ps_words *w, const struct ps_node *at, struct ps_value v);
 void words_split(struct ps_words *w, const struct ps_node *at, struct str line);
 
 /* Judgements that do not count for code that is only defined. */
 void ps_run_opaque_command(struct ps_run *r, struct word at);
-void ps_run_program(struct ps_run *r, struct word *words, size_t count, struct value input);
+void ps_run_program(struct ps_run *r, struct word *words, size_t count, struct ps_value input);
 void ps_run_open(struct ps_run *r, struct str who, struct word target, struct word *args,
                  size_t count);
 void ps_run_delete(struct ps_run *r, struct str who, struct word target, unsigned flags);
@@ -174,12 +175,12 @@ struct ps_bound {
     struct ps_run *r;
     struct str who;
     struct ps_node *at;
-    struct value values[BIND_MAX];
+    struct ps_value values[BIND_MAX];
     struct ps_node *nodes[BIND_MAX];
     bool present[BIND_MAX];
     struct ps_arg *args;
     size_t count;
-    struct value input; /* VALUE_VOID: nothing is piped in */
+    struct ps_value input; /* VALUE_VOID: nothing is piped in */
     const char *spec;
 };
 
@@ -195,8 +196,8 @@ struct str bound_class(struct ps_bound *b, size_t text, size_t object);
 /* ---- powershell_cmdlets.c, _starting.c, _deleting.c ---- */
 
 bool cmdlet_find(struct str name, size_t *index);
-struct value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
-                        size_t count, struct value input);
+struct ps_value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
+                           size_t count, struct ps_value input);
 /* The cmdlet's name for an alias; p is NULL if there is none. old: only Windows PowerShell has
    it. */
 struct str cmdlet_alias(struct str alias, bool *old);
@@ -208,13 +209,13 @@ struct str cmdlet_match(struct str pattern);
 struct str dotnet_type(struct ps_run *r, struct str name);
 /* True if a table of members has a row for exactly this type. */
 bool dotnet_is_known(struct str type);
-struct value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
-                        const struct value *args, size_t count);
-struct value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid);
-struct value dotnet_call(struct ps_run *r, struct ps_node *node, struct value object,
-                         struct str member, struct value *args, size_t count, bool is_static);
-struct value dotnet_property(struct ps_run *r, struct ps_node *node, struct value object,
-                             struct str member, bool is_static);
+struct ps_value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,
+                           const struct ps_value *args, size_t count);
+struct ps_value dotnet_com(struct ps_run *r, struct ps_node *at, struct str progid);
+struct ps_value dotnet_call(struct ps_run *r, struct ps_node *node, struct ps_value object,
+                            struct str member, struct ps_value *args, size_t count, bool is_static);
+struct ps_value dotnet_property(struct ps_run *r, struct ps_node *node, struct ps_value object,
+                                struct str member, bool is_static);
 void dotnet_wmi(struct ps_run *r, struct ps_node *at, struct str class, struct str method,
                 struct str who);
 

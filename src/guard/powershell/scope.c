@@ -54,7 +54,7 @@ static struct ps_var *make(struct ps_run *r, enum ps_space space, struct str nam
 }
 
 /* $OFS stands between the items of every list that becomes text. */
-static void change(struct ps_run *r, struct ps_var *var, struct value *values, size_t count)
+static void change(struct ps_run *r, struct ps_var *var, struct ps_value *values, size_t count)
 {
     var->values = values;
     var->count = (uint8_t)count;
@@ -63,7 +63,7 @@ static void change(struct ps_run *r, struct ps_var *var, struct value *values, s
     r->f.ofs = count == 0 ? STR(" ") : count == 1 ? value_text(&r->f, values[0]) : STR("\xFF");
 }
 
-static void put(struct ps_run *r, struct ps_var *var, struct value *values, size_t count)
+static void put(struct ps_run *r, struct ps_var *var, struct ps_value *values, size_t count)
 {
     if (r->log_count == r->log_capacity) {
         struct ps_change *log = arena_grow(r->f.arena, r->log, &r->log_capacity, sizeof *log);
@@ -94,7 +94,7 @@ static unsigned chosen(struct ps_run *r, struct ps_var *var)
     return r->world % var->count;
 }
 
-struct value scope_get(struct ps_run *r, enum ps_space space, struct str name, bool *set)
+struct ps_value scope_get(struct ps_run *r, enum ps_space space, struct str name, bool *set)
 {
     struct ps_var *var = find(r, space, name, hash_name(space, name));
     *set = var && var->count;
@@ -107,12 +107,12 @@ struct value scope_get(struct ps_run *r, enum ps_space space, struct str name, b
 }
 
 void scope_set_any(struct ps_run *r, enum ps_space space, struct str name,
-                   const struct value *values, size_t count)
+                   const struct ps_value *values, size_t count)
 {
     struct ps_var *var = make(r, space, name);
     if (count > RUN_MAX_VALUES)
         count = RUN_MAX_VALUES;
-    struct value *copy = ARENA_ARRAY(r->f.arena, count, struct value);
+    struct ps_value *copy = ARENA_ARRAY(r->f.arena, count, struct ps_value);
     if (!var || !copy) {
         guard_limit(r->g, (struct word){0});
         return;
@@ -121,7 +121,7 @@ void scope_set_any(struct ps_run *r, enum ps_space space, struct str name,
     put(r, var, copy, count);
 }
 
-void scope_set(struct ps_run *r, enum ps_space space, struct str name, struct value v)
+void scope_set(struct ps_run *r, enum ps_space space, struct str name, struct ps_value v)
 {
     scope_set_any(r, space, name, &v, 1);
 }
@@ -159,7 +159,7 @@ enum ps_space variable_space(struct str *name)
 }
 
 /* The variables that PowerShell sets before the script begins. */
-static bool automatic(struct ps_run *r, struct str name, struct value *out)
+static bool automatic(struct ps_run *r, struct str name, struct ps_value *out)
 {
     static const struct variable_pool {
 #define AUTOMATIC(name, value) char ROW(n)[sizeof name], ROW(v)[sizeof value];
@@ -203,10 +203,10 @@ static bool automatic(struct ps_run *r, struct str name, struct value *out)
     return false;
 }
 
-struct value variable_get(struct ps_run *r, struct str name, bool *set)
+struct ps_value variable_get(struct ps_run *r, struct str name, bool *set)
 {
     enum ps_space space = variable_space(&name);
-    struct value v = scope_get(r, space, name, set);
+    struct ps_value v = scope_get(r, space, name, set);
     if (*set)
         return v;
     struct str text;
@@ -221,7 +221,7 @@ struct value variable_get(struct ps_run *r, struct str name, bool *set)
     return value_unknown();
 }
 
-void variable_set(struct ps_run *r, struct str name, struct value v)
+void variable_set(struct ps_run *r, struct str name, struct ps_value v)
 {
     enum ps_space space = variable_space(&name);
     scope_set(r, space, name, v);
@@ -264,7 +264,7 @@ void scope_branch(struct ps_run *r, size_t mark, struct ps_branches *b)
     scope_undo(r, mark);
 }
 
-static bool same(struct value a, struct value b)
+static bool same(struct ps_value a, struct ps_value b)
 {
     if (a.kind != b.kind)
         return false;
@@ -282,9 +282,9 @@ static bool same(struct value a, struct value b)
     }
 }
 
-static void unite(struct ps_run *r, struct ps_var *var, const struct value *values, size_t count)
+static void unite(struct ps_run *r, struct ps_var *var, const struct ps_value *values, size_t count)
 {
-    struct value all[RUN_MAX_VALUES];
+    struct ps_value all[RUN_MAX_VALUES];
     size_t n = var->count;
     bool changed = false;
     memcpy(all, var->values, n * sizeof *all);
@@ -306,7 +306,7 @@ static void unite(struct ps_run *r, struct ps_var *var, const struct value *valu
 
 void scope_doubt(struct ps_run *r, size_t mark)
 {
-    struct value unknown = value_unknown();
+    struct ps_value unknown = value_unknown();
     uint32_t stamp = ++r->stamp;
     for (size_t i = mark, end = r->log_count; i < end && !guard_stopped(r->g); i++) {
         struct ps_var *var = r->log[i].var;

@@ -5,7 +5,7 @@
 
 /* ---- starting things ---- */
 
-struct value cmdlet_outside(struct ps_bound *b)
+struct ps_value cmdlet_outside(struct ps_bound *b)
 {
     if (bound_what_if(b))
         return value_unknown();
@@ -17,7 +17,7 @@ struct value cmdlet_outside(struct ps_bound *b)
 }
 
 /* Protection, accounts and packages of the machine. */
-struct value cmdlet_settings(struct ps_bound *b)
+struct ps_value cmdlet_settings(struct ps_bound *b)
 {
     if (!bound_what_if(b) && !b->r->quiet)
         guard_find(b->r->g, GUARD_PLANT_STARTUP, bound_command(b), b->who,
@@ -27,7 +27,7 @@ struct value cmdlet_settings(struct ps_bound *b)
 }
 
 /* A folder that the virus scanner leaves out: a whole drive is asked about, and so is a program. */
-struct value cmdlet_exclusion(struct ps_bound *b)
+struct ps_value cmdlet_exclusion(struct ps_bound *b)
 {
     enum { PATH, PROGRAM, EXTENSION, LONGEST_DRIVE = 3 };
     bool broad = b->present[PATH] && bound_word(b, PATH).text.n <= LONGEST_DRIVE &&
@@ -36,7 +36,7 @@ struct value cmdlet_exclusion(struct ps_bound *b)
                                                                  : value_unknown();
 }
 
-struct value cmdlet_clear_log(struct ps_bound *b)
+struct ps_value cmdlet_clear_log(struct ps_bound *b)
 {
     if (!bound_what_if(b) && !b->r->quiet)
         guard_find(b->r->g, GUARD_DESTROY_OUTSIDE, bound_command(b), b->who,
@@ -49,14 +49,14 @@ static void add_argument_list(struct ps_words *w, struct ps_bound *b, size_t ind
 {
     if (!b->present[index])
         return;
-    struct value v = b->values[index];
+    struct ps_value v = b->values[index];
     struct str line = value_text(
         &b->r->f,
         v.kind == VALUE_LIST ? fold_binary(&b->r->f, OP_JOIN, v, value_string(STR(" "))) : v);
     words_split(w, b->nodes[index], line);
 }
 
-struct value cmdlet_start_process(struct ps_bound *b)
+struct ps_value cmdlet_start_process(struct ps_bound *b)
 {
     enum { FILE_PATH, ARGUMENTS, VERB, CREDENTIAL };
     struct ps_run *r = b->r;
@@ -73,7 +73,7 @@ struct value cmdlet_start_process(struct ps_bound *b)
         return value_unknown();
     struct ps_words w = {.r = r};
     add_argument_list(&w, b, ARGUMENTS);
-    struct value target = b->values[FILE_PATH];
+    struct ps_value target = b->values[FILE_PATH];
     if (target.kind == VALUE_OBJECT && str_eq(target.object->type, STR("command")))
         target = value_string(target.object->text);
     if (target.kind == VALUE_LIST) {
@@ -100,12 +100,12 @@ static void open_item(struct ps_bound *b, struct word target)
                    "call the program by its name, or open the document yourself");
 }
 
-struct value cmdlet_invoke_item(struct ps_bound *b)
+struct ps_value cmdlet_invoke_item(struct ps_bound *b)
 {
     size_t index = b->present[1] ? 1 : 0;
     if (!b->present[index])
         return value_unknown();
-    struct value v = b->values[index];
+    struct ps_value v = b->values[index];
     if (v.kind != VALUE_LIST)
         open_item(b, bound_word(b, index));
     for (size_t i = 0; v.kind == VALUE_LIST && i < v.count && i < 64; i++)
@@ -113,7 +113,7 @@ struct value cmdlet_invoke_item(struct ps_bound *b)
     return value_kind(VALUE_VOID);
 }
 
-struct value cmdlet_set_service(struct ps_bound *b)
+struct ps_value cmdlet_set_service(struct ps_bound *b)
 {
     enum { STATUS = 4, BINARY = 11 };
     if (bound_text_is(b, STATUS, "running") || b->present[BINARY])
@@ -121,7 +121,7 @@ struct value cmdlet_set_service(struct ps_bound *b)
     return value_unknown();
 }
 
-struct value cmdlet_get_help(struct ps_bound *b)
+struct ps_value cmdlet_get_help(struct ps_bound *b)
 {
     enum { ONLINE = 10 };
     if (bound_switch(b, ONLINE))
@@ -129,7 +129,7 @@ struct value cmdlet_get_help(struct ps_bound *b)
     return value_unknown();
 }
 
-struct value cmdlet_show_markdown(struct ps_bound *b)
+struct ps_value cmdlet_show_markdown(struct ps_bound *b)
 {
     enum { BROWSER = 3 };
     if (bound_switch(b, BROWSER))
@@ -139,7 +139,7 @@ struct value cmdlet_show_markdown(struct ps_bound *b)
 
 /* ---- running code ---- */
 
-struct value cmdlet_invoke_expression(struct ps_bound *b)
+struct ps_value cmdlet_invoke_expression(struct ps_bound *b)
 {
     if (b->present[0])
         ps_run_code(b->r, b->nodes[0], b->values[0], b->who);
@@ -147,18 +147,18 @@ struct value cmdlet_invoke_expression(struct ps_bound *b)
 }
 
 /* Invoke-History and Import-Alias: commands that something else than this text names. */
-struct value cmdlet_unread_code(struct ps_bound *b)
+struct ps_value cmdlet_unread_code(struct ps_bound *b)
 {
     if (!b->r->quiet)
         guard_opaque_text(b->r->g, bound_command(b), b->who);
     return value_unknown();
 }
 
-static void run_script_value(struct ps_bound *b, size_t index, struct value arguments)
+static void run_script_value(struct ps_bound *b, size_t index, struct ps_value arguments)
 {
     if (!b->present[index])
         return;
-    struct value v = b->values[index];
+    struct ps_value v = b->values[index];
     struct ps_arg few[16];
     size_t count = 0;
     if (arguments.kind == VALUE_LIST)
@@ -183,7 +183,7 @@ static void run_script_file(struct ps_bound *b, size_t index)
         ps_run_program(b->r, words, 1, value_kind(VALUE_VOID));
 }
 
-struct value cmdlet_invoke_command(struct ps_bound *b)
+struct ps_value cmdlet_invoke_command(struct ps_bound *b)
 {
     enum { BLOCK, COMPUTER, SESSION, VM, VM_ID, CONTAINER, HOST, URI, FILE_PATH, ARGUMENTS };
     bool remote = b->input.kind == VALUE_OBJECT && str_is(b->input.object->type, "session");
@@ -208,12 +208,12 @@ struct value cmdlet_invoke_command(struct ps_bound *b)
     return value_unknown();
 }
 
-struct value cmdlet_get_session(struct ps_bound *b)
+struct ps_value cmdlet_get_session(struct ps_bound *b)
 {
     return value_object(&b->r->f, STR("session"), STR_NONE);
 }
 
-struct value cmdlet_new_session(struct ps_bound *b)
+struct ps_value cmdlet_new_session(struct ps_bound *b)
 {
     enum { COMPUTER, URI, HOST, CONNECTION };
     for (size_t i = COMPUTER; i <= CONNECTION; i++)
@@ -224,17 +224,18 @@ struct value cmdlet_new_session(struct ps_bound *b)
     return cmdlet_get_session(b);
 }
 
-struct value cmdlet_start_job(struct ps_bound *b)
+struct ps_value cmdlet_start_job(struct ps_bound *b)
 {
     enum { BLOCK, NAME, INITIALIZATION, ARGUMENTS, INPUT, FILE_PATH };
-    struct value arguments = b->present[ARGUMENTS] ? b->values[ARGUMENTS] : value_kind(VALUE_VOID);
+    struct ps_value arguments =
+        b->present[ARGUMENTS] ? b->values[ARGUMENTS] : value_kind(VALUE_VOID);
     run_script_value(b, INITIALIZATION, value_kind(VALUE_VOID));
     run_script_value(b, BLOCK, arguments);
     run_script_file(b, FILE_PATH);
     return value_unknown();
 }
 
-struct value cmdlet_new_module(struct ps_bound *b)
+struct ps_value cmdlet_new_module(struct ps_bound *b)
 {
     for (size_t i = 0; i < b->count; i++)
         if (b->args[i].value.kind == VALUE_BLOCK)
@@ -246,7 +247,7 @@ struct value cmdlet_new_module(struct ps_bound *b)
     return value_object(&b->r->f, STR("module"), STR_NONE);
 }
 
-struct value cmdlet_import_module(struct ps_bound *b)
+struct ps_value cmdlet_import_module(struct ps_bound *b)
 {
     if (b->present[0] && word_known(bound_word(b, 0)))
         guard_script(b->r->g, bound_word(b, 0));
@@ -254,7 +255,7 @@ struct value cmdlet_import_module(struct ps_bound *b)
 }
 
 /* Code in C# or VB is judged by the names in it. */
-struct value cmdlet_add_type(struct ps_bound *b)
+struct ps_value cmdlet_add_type(struct ps_bound *b)
 {
     enum { DEFINITION, MEMBERS };
     static const struct str signs[] = {STR("ShellExecute"), STR("Process.Start"), STR("LaunchUri"),
@@ -280,7 +281,7 @@ struct value cmdlet_add_type(struct ps_bound *b)
 
 /* ---- objects ---- */
 
-struct value cmdlet_new_object(struct ps_bound *b)
+struct ps_value cmdlet_new_object(struct ps_bound *b)
 {
     enum { TYPE, ARGUMENTS, COM, PROPERTY };
     struct ps_run *r = b->r;
@@ -289,15 +290,15 @@ struct value cmdlet_new_object(struct ps_bound *b)
     if (!b->present[TYPE])
         return value_unknown();
     struct str type = dotnet_type(r, bound_word(b, TYPE).text);
-    struct value arguments = b->values[ARGUMENTS];
-    struct value object;
+    struct ps_value arguments = b->values[ARGUMENTS];
+    struct ps_value object;
     if (!b->present[ARGUMENTS])
         object = dotnet_new(r, b->at, type, NULL, 0);
     else if (arguments.kind == VALUE_LIST)
         object = dotnet_new(r, b->at, type, arguments.items, arguments.count);
     else
         object = dotnet_new(r, b->at, type, &arguments, 1);
-    struct value properties = b->values[PROPERTY];
+    struct ps_value properties = b->values[PROPERTY];
     if (object.kind == VALUE_OBJECT && b->present[PROPERTY] && properties.kind == VALUE_HASH)
         for (size_t i = 0; i < properties.hash->count; i++)
             value_put(&r->f, &object.object->properties,

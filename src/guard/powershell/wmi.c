@@ -84,7 +84,7 @@ void dotnet_wmi(struct ps_run *r, struct ps_node *at, struct str class, struct s
                    "lets a service act, outside the sandboxed process tree", NULL);
 }
 
-struct value wmi_call(struct ps_call *c)
+struct ps_value wmi_call(struct ps_call *c)
 {
     struct str class = str_from(c->type, 4), method = c->member;
     if (str_is(method, "invoke") && c->object.object->text.p)
@@ -104,13 +104,13 @@ struct value wmi_call(struct ps_call *c)
 
 /* ---- cmdlets ---- */
 
-static struct value wmi_object(struct ps_bound *b, struct str class)
+static struct ps_value wmi_object(struct ps_bound *b, struct str class)
 {
-    struct fold *f = &b->r->f;
+    struct ps_fold *f = &b->r->f;
     return value_object(f, fold_concat(f, STR("wmi/"), fold_lower(f, class)), STR_NONE);
 }
 
-struct value cmdlet_get_wmi(struct ps_bound *b)
+struct ps_value cmdlet_get_wmi(struct ps_bound *b)
 {
     enum { CLASS, QUERY };
     struct str class = STR("");
@@ -121,8 +121,8 @@ struct value cmdlet_get_wmi(struct ps_bound *b)
     return wmi_object(b, class);
 }
 
-static struct value judge_method(struct ps_bound *b, struct str class, struct str method,
-                                 bool remote)
+static struct ps_value judge_method(struct ps_bound *b, struct str class, struct str method,
+                                    bool remote)
 {
     if (remote)
         return cmdlet_outside(b);
@@ -130,7 +130,7 @@ static struct value judge_method(struct ps_bound *b, struct str class, struct st
     return value_unknown();
 }
 
-struct value cmdlet_cim_method(struct ps_bound *b)
+struct ps_value cmdlet_cim_method(struct ps_bound *b)
 {
     enum { CLASS, METHOD, ARGUMENTS, CIM_CLASS, INPUT, QUERY, COMPUTER = 9, SESSION };
     size_t text = !b->present[CLASS] && b->present[QUERY] ? QUERY : CLASS;
@@ -140,7 +140,7 @@ struct value cmdlet_cim_method(struct ps_bound *b)
                         b->present[COMPUTER] || b->present[SESSION]);
 }
 
-struct value cmdlet_wmi_method(struct ps_bound *b)
+struct ps_value cmdlet_wmi_method(struct ps_bound *b)
 {
     enum { CLASS, METHOD, ARGUMENTS, PATH, INPUT, SPACE, COMPUTER };
     struct str class = bound_class(b, b->present[CLASS] ? CLASS : PATH, INPUT);
@@ -148,7 +148,7 @@ struct value cmdlet_wmi_method(struct ps_bound *b)
                         b->present[COMPUTER]);
 }
 
-struct value cmdlet_wmi_instance(struct ps_bound *b)
+struct ps_value cmdlet_wmi_instance(struct ps_bound *b)
 {
     enum { CLASS, OBJECT, PATH, CLIENT_ONLY };
     struct str class = bound_class(b, b->present[CLASS] ? CLASS : PATH, OBJECT);

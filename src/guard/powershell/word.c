@@ -4,7 +4,7 @@
 #include "guard/powershell/powershell.h"
 
 /* A word under construction. Decoded text is never longer than its source. */
-struct build {
+struct word_build {
     struct ps_parser *p;
     char *out;
     size_t n, from; /* from: where the current piece of plain text begins */
@@ -13,7 +13,8 @@ struct build {
     bool expand; /* variables are looked at */
 };
 
-static void add_char(struct build *b, uint32_t c, struct str source, uint32_t start, uint32_t end)
+static void add_char(struct word_build *b, uint32_t c, struct str source, uint32_t start,
+                     uint32_t end)
 {
     if (c == 0xFFFD) { /* a hole, a stray byte, or really U+FFFD: keep the bytes */
         str_copy(b->out + b->n, str_slice(source, start, end));
@@ -23,7 +24,7 @@ static void add_char(struct build *b, uint32_t c, struct str source, uint32_t st
     }
 }
 
-static void end_piece(struct build *b, uint32_t end)
+static void end_piece(struct word_build *b, uint32_t end)
 {
     if (b->n == b->from)
         return;
@@ -83,7 +84,7 @@ static struct ps_node *braced_variable(struct ps_parser *p, uint32_t start, uint
     if (!node || !out)
         return node;
     size_t n = 0;
-    struct build b = {.p = p, .out = out};
+    struct word_build b = {.p = p, .out = out};
     while (pos < stop) {
         uint32_t from = pos;
         uint32_t c = ps_char(p->text, &pos);
@@ -187,7 +188,7 @@ static struct ps_node *subexpression(struct ps_parser *p, uint32_t start, uint32
 }
 
 /* $x, ${x} or $( … ) at pos (after the dollar); false if the dollar is only a dollar. */
-static bool add_dollar(struct build *b, uint32_t *pos, bool here)
+static bool add_dollar(struct word_build *b, uint32_t *pos, bool here)
 {
     struct ps_parser *p = b->p;
     bool closed;
@@ -214,7 +215,7 @@ static bool add_dollar(struct build *b, uint32_t *pos, bool here)
 }
 
 /* The inside of "…": pos after the quote; returns after the closing one. */
-static uint32_t add_double(struct build *b, uint32_t pos, uint32_t end)
+static uint32_t add_double(struct word_build *b, uint32_t pos, uint32_t end)
 {
     struct str text = b->p->text;
     while (pos < end) {
@@ -239,7 +240,7 @@ static uint32_t add_double(struct build *b, uint32_t pos, uint32_t end)
     return pos;
 }
 
-static uint32_t add_single(struct build *b, uint32_t pos, uint32_t end)
+static uint32_t add_single(struct word_build *b, uint32_t pos, uint32_t end)
 {
     struct str text = b->p->text;
     while (pos < end) {
@@ -259,7 +260,7 @@ static uint32_t add_single(struct build *b, uint32_t pos, uint32_t end)
     return pos;
 }
 
-static void add_here(struct build *b, uint32_t pos, uint32_t end)
+static void add_here(struct word_build *b, uint32_t pos, uint32_t end)
 {
     struct str text = b->p->text;
     while (pos < end) {
@@ -274,7 +275,7 @@ static void add_here(struct build *b, uint32_t pos, uint32_t end)
 }
 
 /* A word that begins like a parameter is one up to its first quote: no escapes in it. */
-static uint32_t add_parameter(struct build *b, uint32_t pos, uint32_t end)
+static uint32_t add_parameter(struct word_build *b, uint32_t pos, uint32_t end)
 {
     struct str text = b->p->text;
     uint32_t name = pos;
@@ -295,7 +296,7 @@ static uint32_t add_parameter(struct build *b, uint32_t pos, uint32_t end)
     return pos;
 }
 
-static void add_generic(struct build *b, uint32_t pos, uint32_t end)
+static void add_generic(struct word_build *b, uint32_t pos, uint32_t end)
 {
     struct str text = b->p->text;
     pos = add_parameter(b, pos, end);
@@ -365,7 +366,7 @@ struct ps_node *ps_word(struct ps_parser *p, struct ps_token t, bool bare)
         node->text = str_slice(p->text, body, body_end);
         return node;
     }
-    struct build b = {.p = p, .piece_start = body, .expand = !bare || quoted};
+    struct word_build b = {.p = p, .piece_start = body, .expand = !bare || quoted};
     b.out = arena_alloc(p->arena, t.end - t.start + 4);
     if (!b.out)
         return node;

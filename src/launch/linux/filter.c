@@ -57,20 +57,20 @@ static const struct call calls[] = {
 static const int last_known[] = {450, 450};
 static const uint32_t audit_arch[] = {AUDIT_ARCH_X86_64, AUDIT_ARCH_AARCH64};
 
-struct program {
+struct filter_program {
     struct sock_filter *out;
     size_t n, capacity;
     const struct filter_plan *plan;
 };
 
-static size_t emit(struct program *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
+static size_t emit(struct filter_program *p, uint16_t code, uint32_t k, uint8_t jt, uint8_t jf)
 {
     if (p->n < p->capacity)
         p->out[p->n] = (struct sock_filter){code, jt, jf, k};
     return p->n++;
 }
 
-static void answer(struct program *p, uint32_t value)
+static void answer(struct filter_program *p, uint32_t value)
 {
     emit(p, BPF_RET | BPF_K, value, 0, 0);
 }
@@ -82,7 +82,7 @@ static uint32_t errors(uint32_t error)
 }
 
 /* The lower half of an argument; these calls only look at ints. */
-static void load_argument(struct program *p, int index)
+static void load_argument(struct filter_program *p, int index)
 {
     emit(p, BPF_LD | BPF_W | BPF_ABS,
          (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)index), 0, 0);
@@ -92,38 +92,39 @@ static void load_argument(struct program *p, int index)
  * Tests of the accumulator that end the program or fall through: the only places with jump offsets.
  * A verdict is what the filter returns, such as SECCOMP_RET_ALLOW or errors(EPERM).
  */
-static void if_equal(struct program *p, uint32_t value, uint32_t verdict)
+static void if_equal(struct filter_program *p, uint32_t value, uint32_t verdict)
 {
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
     answer(p, verdict);
 }
 
-static void unless_equal(struct program *p, uint32_t value, uint32_t verdict)
+static void unless_equal(struct filter_program *p, uint32_t value, uint32_t verdict)
 {
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
     answer(p, verdict);
 }
 
-static void if_any_bit(struct program *p, uint32_t bits, uint32_t verdict)
+static void if_any_bit(struct filter_program *p, uint32_t bits, uint32_t verdict)
 {
     emit(p, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
     answer(p, verdict);
 }
 
-static void unless_any_bit(struct program *p, uint32_t bits, uint32_t verdict)
+static void unless_any_bit(struct filter_program *p, uint32_t bits, uint32_t verdict)
 {
     emit(p, BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
     answer(p, verdict);
 }
 
-static void if_one_of(struct program *p, const uint32_t *values, size_t count, uint32_t verdict)
+static void if_one_of(struct filter_program *p, const uint32_t *values, size_t count,
+                      uint32_t verdict)
 {
     for (size_t i = 0; i < count; i++)
         if_equal(p, values[i], verdict);
 }
 
 /* If an argument and the one after it have these values. */
-static void if_both(struct program *p, int argument, uint32_t value, uint32_t next,
+static void if_both(struct filter_program *p, int argument, uint32_t value, uint32_t next,
                     uint32_t verdict)
 {
     load_argument(p, argument);
@@ -132,12 +133,12 @@ static void if_both(struct program *p, int argument, uint32_t value, uint32_t ne
     if_equal(p, next, verdict);
 }
 
-static void keep_bits(struct program *p, uint32_t bits)
+static void keep_bits(struct filter_program *p, uint32_t bits)
 {
     emit(p, BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
 }
 
-static void act_ioctl(struct program *p, int argument)
+static void act_ioctl(struct filter_program *p, int argument)
 {
     static const uint32_t ioctls[] = {0x5412 /* TIOCSTI */,
                                       0x541C /* TIOCLINUX */,
@@ -182,7 +183,7 @@ static void act_ioctl(struct program *p, int argument)
     answer(p, SECCOMP_RET_ALLOW);
 }
 
-static void act(struct program *p, const struct call *call)
+static void act(struct filter_program *p, const struct call *call)
 {
     /* glibc's O_TMPFILE includes O_DIRECTORY: only its own bit counts. */
     static const uint32_t may_write = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | 020000000;
@@ -306,7 +307,7 @@ static size_t cut(const struct call *const *list, size_t count, enum filter_arch
     return n;
 }
 
-static void search(struct program *p, const struct stretch *list, size_t count)
+static void search(struct filter_program *p, const struct stretch *list, size_t count)
 {
     if (count == 1) {
         if (list->call)
@@ -447,7 +448,7 @@ size_t filter_make(enum filter_arch arch, const struct filter_plan *plan, struct
             list[count++] = &calls[i];
     sort_by_number(list, count, arch);
 
-    struct program p = {out, 0, capacity, plan};
+    struct filter_program p = {out, 0, capacity, plan};
     emit(&p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
     emit(&p, BPF_JMP | BPF_JEQ | BPF_K, audit_arch[arch], 1, 0);
     answer(&p, errors(ENOSYS));

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* As getdents64 fills it. */
-struct entry {
+struct folder_entry {
     uint64_t inode;
     int64_t next;
     uint16_t length;
@@ -25,7 +25,7 @@ const char *folder_next(struct folder *f)
             if (f->filled <= 0)
                 return NULL;
         }
-        const struct entry *entry = (const void *)(f->entries + f->at);
+        const struct folder_entry *entry = (const void *)(f->entries + f->at);
         f->at += entry->length;
         f->is_link = entry->type == DT_LNK;
         if (strcmp(entry->name, ".") != 0 && strcmp(entry->name, "..") != 0)

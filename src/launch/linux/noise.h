@@ -5,8 +5,8 @@
 
 #include "audit/event.h"
 
-/* Sets quiet or minor of a refusal that is known (noise.def), or that the caller could not have done
-   outside the sandbox either. */
+/* Sets quiet or minor of a refusal that is known (noise.def), or that the caller could not have
+   done outside the sandbox either. */
 void noise_mark(struct audit_event *event);
 
 #endif

@@ -29,13 +29,13 @@
 #include "launch/linux/stubs.h"
 
 /* The report of the command's process before its exec. */
-struct report {
+struct spawn_report {
     int error; /* errno; 0: confined, the listener is attached */
     pid_t pid;
     char step[64];
 };
 
-static int send_report(int socket, const struct report *report, int fd)
+static int send_report(int socket, const struct spawn_report *report, int fd)
 {
     union {
         struct cmsghdr header;
@@ -55,7 +55,7 @@ static int send_report(int socket, const struct report *report, int fd)
     return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *report ? 0 : -1;
 }
 
-static int receive_report(int socket, struct report *report, int *fd)
+static int receive_report(int socket, struct spawn_report *report, int *fd)
 {
     union {
         struct cmsghdr header;
@@ -75,7 +75,8 @@ static int receive_report(int socket, struct report *report, int *fd)
     return 0;
 }
 
-/* A session of its own around that terminal, in place of the caller's on its standard descriptors. */
+/* A session of its own around that terminal, in place of the caller's on its standard
+   descriptors. */
 static int take_terminal(int slave)
 {
     if (setsid() < 0 || ioctl(slave, TIOCSCTTY, 0))
@@ -89,7 +90,7 @@ static int take_terminal(int slave)
 /* The command's own process: confined, then exec. Does not return. */
 __attribute__((noreturn)) static void become_command(const struct spawn_plan *plan, int socket)
 {
-    struct report report = {.pid = getpid()};
+    struct spawn_report report = {.pid = getpid()};
     const char *step = "working directory";
     int listener = -1;
     if (plan->stdio && (dup2((int)plan->stdio[0], 1) < 0 || dup2((int)plan->stdio[1], 2) < 0))
@@ -381,7 +382,7 @@ int spawn_start(const struct spawn_plan *plan, struct spawn *out, char *message,
         stubs_make(plan->stubs, plan->policy);
     if (plan->meanwhile && reaper > 0)
         plan->meanwhile(plan->context);
-    struct report report = {.error = ECHILD, .step = "the command's process died early"};
+    struct spawn_report report = {.error = ECHILD, .step = "the command's process died early"};
     struct spawn s = {.reaper = reaper, .listener = -1, .control = control[0]};
     if (reaper < 0) {
         report.error = error;

@@ -12,7 +12,7 @@ enum { LONGEST_PATH = 32768 };
 #define IO_REPARSE_TAG_APPEXECLINK 0x8000001BL
 #endif
 
-struct search {
+struct lookup_search {
     struct arena *arena;
     struct str cwd, pathext;
     struct str alias; /* an app execution alias found on the way; empty: none */
@@ -29,7 +29,7 @@ static struct str glue(struct arena *arena, struct str a, struct str b, struct s
 
 /* True for a file; *path then spells its last component as the disk does. Aliases are remembered
    and skipped: a real program may follow on PATH. */
-static bool is_usable(struct search *s, struct str *path)
+static bool is_usable(struct lookup_search *s, struct str *path)
 {
     WIN32_FIND_DATAW data;
     wchar_t *text = wide_of(s->arena, *path);
@@ -80,7 +80,7 @@ static bool listed(struct str pathext, struct str extension)
 /* As it is if its extension says that it can run, then with each extension of PATHEXT. */
 /* Which of pathext's extensions (by index, the first 64) exist for this path: one folder lookup
    instead of one for each. */
-static uint64_t extensions_there(struct search *s, struct str path)
+static uint64_t extensions_there(struct lookup_search *s, struct str path)
 {
     WIN32_FIND_DATAW data;
     uint64_t there = 0;
@@ -102,7 +102,7 @@ static uint64_t extensions_there(struct search *s, struct str path)
     return there;
 }
 
-static struct str with_extensions(struct search *s, struct str path)
+static struct str with_extensions(struct lookup_search *s, struct str path)
 {
     struct str one, extension = cmdline_extension(path);
     bool known =
@@ -122,7 +122,7 @@ static struct str with_extensions(struct search *s, struct str path)
 }
 
 /* \x is on cwd's drive; x and .\x are below cwd; C:x is taken as below it if it exists there. */
-static struct str absolute(struct search *s, struct str name)
+static struct str absolute(struct lookup_search *s, struct str name)
 {
     if (is_absolute(name))
         return name;
@@ -136,7 +136,7 @@ static struct str absolute(struct search *s, struct str name)
     return glue(s->arena, s->cwd, ends ? STR("") : STR("\\"), name);
 }
 
-static struct str find_path(struct search *s, struct str name)
+static struct str find_path(struct lookup_search *s, struct str name)
 {
     struct str path = absolute(s, name);
     if (!path.p)
@@ -145,7 +145,7 @@ static struct str find_path(struct search *s, struct str name)
     return found.p || !is_usable(s, &path) ? found : path;
 }
 
-static struct str find_name(struct search *s, struct str name, struct str list)
+static struct str find_name(struct lookup_search *s, struct str name, struct str list)
 {
     for (size_t at = 0; at < list.n;) {
         /* An entry may be quoted and may then contain a semicolon. */
@@ -184,7 +184,7 @@ static const struct {
     {STR("bash"), STR("install Git for Windows and use its bash.exe by full path")},
 };
 
-static int explain_alias(struct search *s, struct str name, struct buf *error)
+static int explain_alias(struct lookup_search *s, struct str name, struct buf *error)
 {
     struct str base = cmdline_name(name);
     base = str_slice(base, 0, base.n - cmdline_extension(base).n);
@@ -200,7 +200,7 @@ static int explain_alias(struct search *s, struct str name, struct buf *error)
     return CORDON_E_NOTFOUND;
 }
 
-static int not_found(struct search *s, struct str name, bool bare, struct buf *error)
+static int not_found(struct lookup_search *s, struct str name, bool bare, struct buf *error)
 {
     if (s->alias.n)
         return explain_alias(s, name, error);
@@ -214,7 +214,7 @@ static int not_found(struct search *s, struct str name, bool bare, struct buf *e
 }
 
 /* Programs may have any name; their first two bytes say what they are. */
-static bool is_image(struct search *s, struct str path)
+static bool is_image(struct lookup_search *s, struct str path)
 {
     char head[2] = "";
     DWORD n = 0;
@@ -280,7 +280,7 @@ static int prepare_batch(struct arena *arena, const char *const *argv, size_t ar
     return cmdline_join_batch(line, cmd, full, argv + 1, argc - 1, error);
 }
 
-static int choose(struct search *s, struct str found, const char *const *argv, size_t argc,
+static int choose(struct lookup_search *s, struct str found, const char *const *argv, size_t argc,
                   struct str raw_tail, struct lookup *out, struct buf *line, struct buf *error)
 {
     enum cmdline_kind kind = cmdline_kind_of(found);
@@ -308,7 +308,7 @@ int lookup_program(struct arena *arena, const char *const *argv, size_t argc, st
                    struct str cwd, const char *path, const char *pathext, struct lookup *out,
                    struct buf *error)
 {
-    struct search s = {.arena = arena, .cwd = cwd, .pathext = str_of(pathext)};
+    struct lookup_search s = {.arena = arena, .cwd = cwd, .pathext = str_of(pathext)};
     struct lookup made = {0};
     auto_buf struct buf line = {0};
     if (argc == 0 || argv[0][0] == '\0') {

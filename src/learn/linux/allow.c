@@ -15,8 +15,8 @@ static const char *const closed[] = {
 #undef POLICY_CREDENTIAL
 };
 
-/* Compares a path below the home folder with a name of the lists, whose separator may be Windows'. The
-   length that both have in common. */
+/* Compares a path below the home folder with a name of the lists, whose separator may be Windows'.
+   The length that both have in common. */
 static size_t common(struct str path, const char *name)
 {
     size_t n = 0;

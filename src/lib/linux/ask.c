@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/linux/terminal.h"
+#include "prompt/linux/terminal.h"
 
 enum { PIECE = 4096 /* what fits into a pipe that has room */ };
 

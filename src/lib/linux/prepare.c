@@ -89,7 +89,8 @@ int system_prepare(struct cordon_policy *p, const struct run_options *o)
     char store[PATH_MAX], why[512];
     if (o->undo && !store_path(true, store, sizeof store, why, sizeof why))
         return api_fail(p, CORDON_E_OPEN, why);
-    /* Other runs' journals too, before there are any: whatever stands there is what undo restores. */
+    /* Other runs' journals too, before there are any: whatever stands there is what undo
+       restores. */
     if ((o->undo || store_name(store, sizeof store)) &&
         (rc = settings_protect(&p->settings, str_of(store))))
         return api_fail(p, rc, cordon_strerror(rc));

@@ -416,8 +416,8 @@ static int start(struct run *run, struct spawn_plan *plan, const struct way_out 
     return rc;
 }
 
-/* npm and pip can work from their caches. With these settings they try a missing package once,
-   and do not look for new versions of themselves, which would look like the reason of every failure;
+/* npm and pip can work from their caches. With these settings they try a missing package once, and
+   do not look for new versions of themselves, which would look like the reason of every failure;
    the refused lookup is recorded, so both their message and Cordon's are right. */
 static const char *const once[] = {"npm_config_prefer_offline=true",
                                    "npm_config_update_notifier=false",
@@ -455,8 +455,8 @@ static int find_command(struct run *run, const char *name, char *program, size_t
     return 0;
 }
 
-/* Whatever the run needs besides its program: whoever answers, a journal, a proxy, the record of its
-   temp folder. */
+/* Whatever the run needs besides its program: whoever answers, a journal, a proxy, the record of
+   its temp folder. */
 static int open_ways(struct run *run, struct arena *arena, bool confined, bool inside,
                      struct secrets *secrets, struct way_out *way)
 {

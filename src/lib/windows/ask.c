@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that serves whoever answers. It never waits for a slow reader or writer, and the broker
-   never waits for it. */
+/* The thread that serves whoever answers. It never waits for a slow reader or writer, and the
+   broker never waits for it. */
 #include "lib/windows/ask.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "launch/windows/wide.h"
-#include "lib/windows/terminal.h"
+#include "prompt/windows/terminal.h"
 
 enum { PIECE = 4096 };
 
@@ -136,8 +136,8 @@ static void event(void *context, const struct audit_event *e)
     LeaveCriticalSection(&a->broker->lock);
 }
 
-/* True if the pipe is served by a program that a run did not start: another run could guess the name
-   and be quicker than the host. */
+/* True if the pipe is served by a program that a run did not start: another run could guess the
+   name and be quicker than the host. */
 static bool is_served_outside(HANDLE pipe)
 {
     ULONG pid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks the questions of a run, from a thread of its own: through a named pipe of the caller's, on its
-   console, or by calling a function of the host. */
+/* Asks the questions of a run, from a thread of its own: through a named pipe of the caller's, on
+   its console, or by calling a function of the host. */
 #ifndef CORDON_LIB_WINDOWS_ASK_H
 #define CORDON_LIB_WINDOWS_ASK_H
 

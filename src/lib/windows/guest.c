@@ -5,7 +5,7 @@
 
 #include "lib/system.h"
 
-struct reader {
+struct guest_reader {
     struct system_guest *guest;
     int stream; /* 1 or 2 */
     HANDLE pipe, thread;
@@ -15,13 +15,13 @@ struct system_guest {
     cordon_output *output;
     void *context;
     SRWLOCK one_at_a_time;
-    struct reader readers[2];
+    struct guest_reader readers[2];
     intptr_t write[2];
 };
 
 static DWORD WINAPI read_output(void *context)
 {
-    struct reader *r = context;
+    struct guest_reader *r = context;
     struct system_guest *g = r->guest;
     char piece[16384];
     for (DWORD n; ReadFile(r->pipe, piece, sizeof piece, &n, NULL);) {
@@ -36,7 +36,7 @@ static DWORD WINAPI read_output(void *context)
 static bool open_reader(struct system_guest *g, int i)
 {
     HANDLE write;
-    struct reader *r = &g->readers[i];
+    struct guest_reader *r = &g->readers[i];
     r->guest = g;
     r->stream = i + 1;
     if (!CreatePipe(&r->pipe, &write, NULL, 65536))

@@ -58,14 +58,12 @@ bool launch_close(struct launch *l);
 void launch_end(struct launch **l);
 #define auto_launch __attribute__((cleanup(launch_end)))
 
-/* ---- ladder.c ---- */
+/* ---- trial.c ---- */
 
-/* The strongest working way to start a program here, found by trying unless it is known. Kept in
-   the run. Returns a code with a sentence if none works. */
-int ladder_choose(struct run *run, struct launch_failure *f);
-struct ladder_rung ladder_of(const struct run *run);
+/* The rung that system_choose found. */
+struct ladder_rung launch_rung(const struct run *run);
 
-/* One trial, for doctor: the exit code of the probe, or -1 with a sentence. */
-enum ladder_result ladder_try(struct run *run, const struct ladder_rung *rung, struct buf *said);
+/* Starts a probe on this rung; said: its last words, or why it could not be started. */
+enum ladder_result launch_try(struct run *run, const struct ladder_rung *rung, struct buf *said);
 
 #endif

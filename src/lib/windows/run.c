@@ -51,7 +51,7 @@ const char *system_boundary(struct run *run, char *detail, size_t capacity)
     struct launch_failure failure;
     struct boundary tried = {0};
     HANDLE token;
-    struct ladder_rung rung = run ? ladder_of(run) : (struct ladder_rung){{0}};
+    struct ladder_rung rung = run ? launch_rung(run) : (struct ladder_rung){{0}};
     struct token_options how = {.medium = run && run->options->medium_integrity,
                                 .everyone = rung.level[LADDER_EVERYONE],
                                 .interactive = rung.level[LADDER_INTERACTIVE]};
@@ -196,11 +196,11 @@ static bool first_refused(struct run *run, struct asker *asker, struct arena *ar
                       stays, NULL))
             return run_refuse_tool(run, &program);
     }
-    command->policy = policy;
-    command->confined = true;
     buf_reset(&fix);
-    if (guard_check(run->policy->guard, command, &guard) || guard.verdict != CORDON_ASK)
-        return false; /* run_guard has told */
+    if (!run_judge(run, command, &guard))
+        return true;
+    if (guard.verdict != CORDON_ASK)
+        return false; /* what is denied, run_guard has refused */
     const struct guard_finding *f = guard_refusal(&guard, policy, &target, &fix);
     if (!f || f->rule == GUARD_DESTROY_OUTSIDE ||
         desk_ask(asker_desk(asker),
@@ -214,16 +214,7 @@ static bool first_refused(struct run *run, struct asker *asker, struct arena *ar
                                        .fix = buf_str(&fix)},
                  stays, NULL))
         return false;
-    run_event(run, &(struct audit_event){.type = AUDIT_DENY,
-                                         .op = AUDIT_GUARD,
-                                         .time = machine_now_ms(),
-                                         .target = buf_str(&target),
-                                         .verdict = CORDON_DENY,
-                                         .rule = f->id,
-                                         .why = f->why,
-                                         .fix = buf_str(&fix)});
-    run->result->reason = "refused";
-    run->result->exit = 126;
+    run_refuse(run, f->id, f->why, buf_str(&fix), buf_str(&target));
     return true;
 }
 
@@ -262,20 +253,20 @@ static int refuse_place(struct run *run)
 }
 
 /* A command that was judged by its words, and the program that it names. */
-struct command {
+struct first_command {
     struct arena *arena;
     struct str *argv;
     struct lookup found;
 };
 
-static struct guard_question question_of(const struct run *run, const struct command *c)
+static struct guard_question question_of(const struct run *run, const struct first_command *c)
 {
     return (struct guard_question){.argv = c->argv, .argc = run->options->argc};
 }
 
 /* Starts it with the launch that is prepared, and waits for its end. */
 static int start_command(struct run *run, struct launch_plan *plan, struct launch *launch,
-                         const struct command *c, struct launch_failure *failure)
+                         const struct first_command *c, struct launch_failure *failure)
 {
     const struct run_options *o = run->options;
     const struct policy_settings *s = policy_settings_of(run->policy->policy);
@@ -308,12 +299,12 @@ static int start_command(struct run *run, struct launch_plan *plan, struct launc
     return 0;
 }
 
-static int run_command(struct run *run, const struct command *c)
+static int run_command(struct run *run, const struct first_command *c)
 {
     struct cordon_policy *p = run->policy;
     struct launch_failure failure = {{0}};
     struct launch_plan plan = {
-        .run = run, .event = run_event, .rung = ladder_of(run), .asks = true};
+        .run = run, .event = run_event, .rung = launch_rung(run), .asks = true};
     bool confined = policy_settings_of(p->policy)->mode != POLICY_FULL_ACCESS;
     auto_launch struct launch *launch = calloc(1, sizeof *launch);
     if (!launch)
@@ -352,7 +343,7 @@ int system_run(struct run *run)
     struct cordon_policy *p = run->policy;
     const struct run_options *o = run->options;
     struct str path = STR_NONE, extensions = STR_NONE;
-    struct command c = {.arena = &arena, .argv = ARENA_ARRAY(&arena, o->argc, struct str)};
+    struct first_command c = {.arena = &arena, .argv = ARENA_ARRAY(&arena, o->argc, struct str)};
     if (!c.argv)
         return api_fail(p, CORDON_E_NOMEM, "out of memory");
     for (size_t i = 0; i < o->argc; i++)

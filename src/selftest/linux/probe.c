@@ -28,7 +28,7 @@
 
 enum { MOST_WORDS = 8 };
 
-struct command {
+struct probe_command {
     const char *words[MOST_WORDS]; /* "" where there is none */
     const char *rest;              /* the script after this command */
 };
@@ -41,18 +41,18 @@ static bool put(int fd, const char *text)
     return done;
 }
 
-static bool do_write(const struct command *c)
+static bool do_write(const struct probe_command *c)
 {
     return put(open(c->words[1], O_WRONLY | O_CREAT | O_TRUNC, 0644),
                c->words[2][0] ? c->words[2] : "new");
 }
 
-static bool do_append(const struct command *c)
+static bool do_append(const struct probe_command *c)
 {
     return put(open(c->words[1], O_WRONLY | O_APPEND), c->words[2]);
 }
 
-static bool do_bytes(const struct command *c)
+static bool do_bytes(const struct probe_command *c)
 {
     unsigned char all[256];
     for (int i = 0; i < 256; i++)
@@ -64,7 +64,7 @@ static bool do_bytes(const struct command *c)
     return done;
 }
 
-static bool do_mkdirs(const struct command *c)
+static bool do_mkdirs(const struct probe_command *c)
 {
     char path[512];
     snprintf(path, sizeof path, "%s", c->words[1]);
@@ -76,7 +76,7 @@ static bool do_mkdirs(const struct command *c)
     return mkdir(path, 0755) == 0;
 }
 
-static bool do_raw_write(const struct command *c)
+static bool do_raw_write(const struct probe_command *c)
 {
     struct open_how how = {.flags = O_WRONLY | O_CREAT, .mode = 0644};
     int fd = (int)syscall(SYS_openat2, AT_FDCWD, c->words[1], &how, sizeof how);
@@ -86,26 +86,26 @@ static bool do_raw_write(const struct command *c)
 }
 
 /* A descriptor for reading, opened again for writing. */
-static bool do_reopen(const struct command *c)
+static bool do_reopen(const struct probe_command *c)
 {
     char own[64];
     snprintf(own, sizeof own, "/proc/self/fd/%d", open(c->words[1], O_RDONLY));
     return put(open(own, O_WRONLY), "new");
 }
 
-static bool do_fd_mode(const struct command *c)
+static bool do_fd_mode(const struct probe_command *c)
 {
     return fchmod(open(c->words[1], O_RDONLY), 0600) == 0;
 }
 
-static bool do_times(const struct command *c)
+static bool do_times(const struct probe_command *c)
 {
     const struct timespec times[2] = {{1, 0}, {1, 0}};
     return utimensat(AT_FDCWD, c->words[1], times, 0) == 0;
 }
 
 /* Content of the first to the second file: by read, by a mapping, through a path descriptor. */
-static bool do_copy(const struct command *c)
+static bool do_copy(const struct probe_command *c)
 {
     char piece[4096], own[64];
     int from = open(c->words[1], strcmp(c->words[3], "path") == 0 ? O_PATH : O_RDONLY);
@@ -124,7 +124,7 @@ static bool do_copy(const struct command *c)
     return put(open(c->words[2], O_WRONLY | O_CREAT, 0644), piece);
 }
 
-static bool do_connect(const struct command *c)
+static bool do_connect(const struct probe_command *c)
 {
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)atoi(c->words[1])),
@@ -133,7 +133,7 @@ static bool do_connect(const struct command *c)
     return connect(fd, (void *)&to, sizeof to) == 0 && put(fd, "GET / HTTP/1.0\r\n\r\n");
 }
 
-static bool do_udp(const struct command *c)
+static bool do_udp(const struct probe_command *c)
 {
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)atoi(c->words[1])),
@@ -146,7 +146,7 @@ static bool do_udp(const struct command *c)
     return sendto(fd, "x", 1, 0, v6 ? (void *)&six : (void *)&to, v6 ? sizeof six : sizeof to) == 1;
 }
 
-static bool do_raw_socket(const struct command *c)
+static bool do_raw_socket(const struct probe_command *c)
 {
     (void)c;
     return socket(AF_INET, SOCK_RAW, IPPROTO_ICMP) >= 0 || socket(AF_PACKET, SOCK_RAW, 0) >= 0;
@@ -161,14 +161,14 @@ static struct sockaddr_un unix_address(const char *path, socklen_t *length)
     return address;
 }
 
-static bool do_unix(const struct command *c)
+static bool do_unix(const struct probe_command *c)
 {
     socklen_t length;
     struct sockaddr_un address = unix_address(c->words[1], &length);
     return connect(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&address, length) == 0;
 }
 
-static bool do_unix_own(const struct command *c)
+static bool do_unix_own(const struct probe_command *c)
 {
     socklen_t length;
     struct sockaddr_un address = unix_address(c->words[1], &length);
@@ -190,7 +190,7 @@ static bool start(const char *script, bool wait)
 }
 
 /* Runs the rest of the script in a child of a child of … */
-static bool do_child(const struct command *c)
+static bool do_child(const struct probe_command *c)
 {
     char script[2048];
     int depth = atoi(c->words[1]);
@@ -201,12 +201,12 @@ static bool do_child(const struct command *c)
     _exit(!start(script, true));
 }
 
-static bool do_daemon(const struct command *c)
+static bool do_daemon(const struct probe_command *c)
 {
     return start(c->rest, false);
 }
 
-static bool do_run(const struct command *c)
+static bool do_run(const struct probe_command *c)
 {
     int status;
     pid_t pid = fork();
@@ -217,13 +217,13 @@ static bool do_run(const struct command *c)
     return waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-static bool do_wait(const struct command *c)
+static bool do_wait(const struct probe_command *c)
 {
     return usleep((useconds_t)atoi(c->words[1]) * 1000) == 0;
 }
 
 /* Writes through a path that another process keeps changing. */
-static bool do_many(const struct command *c)
+static bool do_many(const struct probe_command *c)
 {
     char path[512];
     for (int i = 0; i < atoi(c->words[2]); i++) {
@@ -235,7 +235,7 @@ static bool do_many(const struct command *c)
 }
 
 /* A path in memory that alternates between two, one of them allowed. */
-static bool do_flip(const struct command *c)
+static bool do_flip(const struct probe_command *c)
 {
     char *path = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct open_how how = {.flags = O_WRONLY | O_CREAT, .mode = 0644};
@@ -256,7 +256,7 @@ static bool do_flip(const struct command *c)
     return true;
 }
 
-static bool do_memory_program(const struct command *c)
+static bool do_memory_program(const struct probe_command *c)
 {
     char piece[65536];
     int from = open("/proc/self/exe", O_RDONLY), to = (int)syscall(SYS_memfd_create, "m", 0),
@@ -275,20 +275,20 @@ static bool do_memory_program(const struct command *c)
     _exit(status != 0);
 }
 
-static bool do_namespace(const struct command *c)
+static bool do_namespace(const struct probe_command *c)
 {
     (void)c;
     return syscall(SYS_unshare, 0x10000000 /* user */) == 0;
 }
 
-static bool do_io_uring(const struct command *c)
+static bool do_io_uring(const struct probe_command *c)
 {
     char parameters[256] = {0};
     (void)c;
     return syscall(425, 1, parameters) >= 0;
 }
 
-static bool do_trace(const struct command *c)
+static bool do_trace(const struct probe_command *c)
 {
     char path[64];
     pid_t pid = (pid_t)atoi(c->words[1]);
@@ -297,12 +297,12 @@ static bool do_trace(const struct command *c)
            kill(pid, 0) == 0;
 }
 
-static bool do_signal(const struct command *c)
+static bool do_signal(const struct probe_command *c)
 {
     return kill((pid_t)atoi(c->words[1]), SIGTERM) == 0;
 }
 
-static bool do_shared_memory(const struct command *c)
+static bool do_shared_memory(const struct probe_command *c)
 {
     (void)c;
     int id = (int)syscall(SYS_shmget, 0 /* private */, 4096, 01600);
@@ -311,14 +311,14 @@ static bool do_shared_memory(const struct command *c)
     return id >= 0;
 }
 
-static bool do_type(const struct command *c)
+static bool do_type(const struct probe_command *c)
 {
     (void)c;
     return ioctl(0, TIOCSTI, "x") == 0;
 }
 
 /* Calls whose arguments point nowhere; then a good one. */
-static bool do_garbage(const struct command *c)
+static bool do_garbage(const struct probe_command *c)
 {
     static const int calls[] = {SYS_openat,    SYS_mkdirat,  SYS_renameat2, SYS_linkat,
                                 SYS_symlinkat, SYS_connect,  SYS_bind,      SYS_setxattr,
@@ -345,7 +345,7 @@ static void *write_one(void *name)
 }
 
 /* 200 processes with 5 threads each, and a file for every thread. */
-static bool do_crowd(const struct command *c)
+static bool do_crowd(const struct probe_command *c)
 {
     int failed = 0, status;
     for (int i = 0; i < 200; i++)
@@ -371,7 +371,7 @@ static bool do_crowd(const struct command *c)
     return failed == 0;
 }
 
-static bool do_cat(const struct command *c)
+static bool do_cat(const struct probe_command *c)
 {
     static char piece[1 << 16];
     (void)c;
@@ -382,28 +382,28 @@ static bool do_cat(const struct command *c)
     return true;
 }
 
-static bool do_device(const struct command *c)
+static bool do_device(const struct probe_command *c)
 {
     return open(c->words[1], (c->words[2][0] ? O_RDONLY : O_RDWR) | O_NONBLOCK) >= 0;
 }
 
 /* Tries what must never work; every attempt begins with it. */
-static bool do_canary(const struct command *c)
+static bool do_canary(const struct probe_command *c)
 {
     (void)c;
     put(open("../out/canary", O_WRONLY | O_CREAT, 0644), "new");
     return true;
 }
 
-static bool do_code(const struct command *c)
+static bool do_code(const struct probe_command *c)
 {
     _exit(atoi(c->words[1]));
 }
 
-#define SIMPLE(name, call)                         \
-    static bool do_##name(const struct command *c) \
-    {                                              \
-        return (call) == 0;                        \
+#define SIMPLE(name, call)                               \
+    static bool do_##name(const struct probe_command *c) \
+    {                                                    \
+        return (call) == 0;                              \
     }
 SIMPLE(mkdir, mkdir(c->words[1], 0755))
 SIMPLE(rename, rename(c->words[1], c->words[2]))
@@ -418,7 +418,7 @@ SIMPLE(cd, chdir(c->words[1]))
 
 static const struct {
     const char *name;
-    bool (*run)(const struct command *c);
+    bool (*run)(const struct probe_command *c);
 } commands[] = {{"write", do_write},
                 {"append", do_append},
                 {"bytes", do_bytes},
@@ -463,7 +463,7 @@ static const struct {
                 {"truncate", do_truncate},
                 {"cd", do_cd}};
 
-static bool run_one(const struct command *c)
+static bool run_one(const struct probe_command *c)
 {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(c->words[0], commands[i].name) == 0)
@@ -476,7 +476,7 @@ int selftest_probe(const char *script)
     bool good = false;
     while (*script) {
         char text[2048];
-        struct command c;
+        struct probe_command c;
         size_t n = strcspn(script, ";");
         snprintf(text, sizeof text, "%.*s", (int)n, script);
         script += n + (script[n] == ';');

@@ -22,7 +22,7 @@
 
 enum { MOST_WORDS = 6, LONGEST = 1024, SHARE_ALL = 7 };
 
-struct command {
+struct probe_command {
     char words[MOST_WORDS][LONGEST]; /* "" where there is none */
     const char *rest;                /* the script after this command */
 };
@@ -39,24 +39,24 @@ static bool put(const char *path, DWORD access, DWORD disposition, const char *t
     return CloseHandle(file) && done;
 }
 
-static bool do_write(const struct command *c)
+static bool do_write(const struct probe_command *c)
 {
     return put(c->words[1], GENERIC_WRITE, CREATE_ALWAYS, c->words[2][0] ? c->words[2] : "new");
 }
 
-static bool do_canary(const struct command *c)
+static bool do_canary(const struct probe_command *c)
 {
     (void)c;
     put("..\\out\\canary", GENERIC_WRITE, CREATE_ALWAYS, "new");
     return true;
 }
 
-static bool do_append(const struct command *c)
+static bool do_append(const struct probe_command *c)
 {
     return put(c->words[1], FILE_APPEND_DATA, OPEN_EXISTING, c->words[2]);
 }
 
-static bool do_mkdirs(const struct command *c)
+static bool do_mkdirs(const struct probe_command *c)
 {
     char path[LONGEST];
     snprintf(path, sizeof path, "%s", c->words[1]);
@@ -68,32 +68,32 @@ static bool do_mkdirs(const struct command *c)
     return CreateDirectoryA(path, NULL);
 }
 
-static bool do_rename(const struct command *c)
+static bool do_rename(const struct probe_command *c)
 {
     return MoveFileExA(c->words[1], c->words[2], MOVEFILE_REPLACE_EXISTING);
 }
 
-static bool do_unlink(const struct command *c)
+static bool do_unlink(const struct probe_command *c)
 {
     return DeleteFileA(c->words[1]);
 }
 
-static bool do_link(const struct command *c)
+static bool do_link(const struct probe_command *c)
 {
     return CreateHardLinkA(c->words[2], c->words[1], NULL);
 }
 
-static bool do_cd(const struct command *c)
+static bool do_cd(const struct probe_command *c)
 {
     return SetCurrentDirectoryA(c->words[1]);
 }
 
-static bool do_read_only(const struct command *c)
+static bool do_read_only(const struct probe_command *c)
 {
     return SetFileAttributesA(c->words[1], FILE_ATTRIBUTE_READONLY);
 }
 
-static bool do_times(const struct command *c)
+static bool do_times(const struct probe_command *c)
 {
     FILETIME old = {0, 0x01A00000};
     HANDLE file =
@@ -102,7 +102,7 @@ static bool do_times(const struct command *c)
 }
 
 /* Content of the first to the second file: by reading or by a mapping. */
-static bool do_copy(const struct command *c)
+static bool do_copy(const struct probe_command *c)
 {
     char piece[4096] = "";
     DWORD n = 0;
@@ -121,7 +121,7 @@ static bool do_copy(const struct command *c)
 }
 
 /* many FOLDER COUNT [MILLISECONDS at most] */
-static bool do_many(const struct command *c)
+static bool do_many(const struct probe_command *c)
 {
     char path[LONGEST + 40];
     uint64_t begin = GetTickCount64(), most = c->words[3][0] ? (uint64_t)atoi(c->words[3]) : ~0ull;
@@ -132,7 +132,7 @@ static bool do_many(const struct command *c)
     return true;
 }
 
-static bool do_files(const struct command *c)
+static bool do_files(const struct probe_command *c)
 {
     char path[LONGEST + 40];
     CreateDirectoryA(c->words[1], NULL);
@@ -167,7 +167,7 @@ static bool run_line(const char *line, DWORD flags, bool wait)
 }
 
 /* The rest of the script in a child of a child …, made in the way that is asked for. */
-static bool do_child(const struct command *c)
+static bool do_child(const struct probe_command *c)
 {
     char self[LONGEST], line[4 * LONGEST];
     int depth = atoi(c->words[1]);
@@ -186,7 +186,7 @@ static bool do_child(const struct command *c)
 }
 
 /* leave FILE: the rest of the script in a child that is not waited for; FILE shows that it runs. */
-static bool do_leave(const struct command *c)
+static bool do_leave(const struct probe_command *c)
 {
     char self[LONGEST], line[4 * LONGEST];
     GetModuleFileNameA(NULL, self, sizeof self);
@@ -197,26 +197,26 @@ static bool do_leave(const struct command *c)
     return good;
 }
 
-static bool do_watch(const struct command *c)
+static bool do_watch(const struct probe_command *c)
 {
     world_watch((DWORD)atoi(c->words[1]));
     return true;
 }
 
 /* By its name, or by a copy: run ssh.exe … The words after it are a script for it. */
-static bool do_run(const struct command *c)
+static bool do_run(const struct probe_command *c)
 {
     char line[4 * LONGEST];
     snprintf(line, sizeof line, "%s --probe \"write %s\"", c->words[1], c->words[2]);
     return run_line(line, 0, true);
 }
 
-static bool do_copy_file(const struct command *c)
+static bool do_copy_file(const struct probe_command *c)
 {
     return CopyFileA(c->words[1], c->words[2], FALSE);
 }
 
-static bool do_shell(const struct command *c)
+static bool do_shell(const struct probe_command *c)
 {
     char words[2 * LONGEST] = "";
     if (c->words[2][0])
@@ -233,21 +233,21 @@ static bool do_shell(const struct command *c)
     return true;
 }
 
-static bool do_kill(const struct command *c)
+static bool do_kill(const struct probe_command *c)
 {
     HANDLE process = OpenProcess(PROCESS_TERMINATE, FALSE, (DWORD)atoi(c->words[1]));
     return process && TerminateProcess(process, 9);
 }
 
 /* Only opened, never ended: for processes that must live. */
-static bool do_reach(const struct command *c)
+static bool do_reach(const struct probe_command *c)
 {
     return OpenProcess(PROCESS_VM_WRITE | PROCESS_VM_OPERATION | PROCESS_CREATE_THREAD, FALSE,
                        (DWORD)atoi(c->words[1])) != NULL;
 }
 
 /* Writes its own number and the path of its temp folder to a file. */
-static bool do_own(const struct command *c)
+static bool do_own(const struct probe_command *c)
 {
     char text[LONGEST];
     const char *temp = getenv("TEMP");
@@ -255,19 +255,19 @@ static bool do_own(const struct command *c)
     return put(c->words[1], GENERIC_WRITE, CREATE_ALWAYS, text);
 }
 
-static bool do_wait(const struct command *c)
+static bool do_wait(const struct probe_command *c)
 {
     Sleep((DWORD)atoi(c->words[1]));
     return true;
 }
 
-static bool do_code(const struct command *c)
+static bool do_code(const struct probe_command *c)
 {
     exit(atoi(c->words[1]));
 }
 
 /* Copies standard input to standard output. */
-static bool do_cat(const struct command *c)
+static bool do_cat(const struct probe_command *c)
 {
     static char block[65536];
     HANDLE in = GetStdHandle(STD_INPUT_HANDLE), out = GetStdHandle(STD_OUTPUT_HANDLE);
@@ -280,7 +280,7 @@ static bool do_cat(const struct command *c)
 }
 
 struct crowd {
-    const struct command *c;
+    const struct probe_command *c;
     int number;
     bool good;
 };
@@ -302,7 +302,7 @@ static DWORD WINAPI one_of_many(void *context)
 }
 
 /* crowd FOLDER NAME THREADS [PROCESSES]: threads that ask at once, in so many processes. */
-static bool do_crowd(const struct command *c)
+static bool do_crowd(const struct probe_command *c)
 {
     enum { MOST = 200 };
     HANDLE all[MOST];
@@ -337,7 +337,7 @@ static bool do_crowd(const struct command *c)
 
 /* ---- other doors ---- */
 
-static bool speak(const struct command *c, int type)
+static bool speak(const struct probe_command *c, int type)
 {
     WSADATA data;
     bool six = strcmp(c->words[2], "6") == 0;
@@ -358,17 +358,17 @@ static bool speak(const struct command *c, int type)
     return WS(connect)(s, to, size) == 0;
 }
 
-static bool do_connect(const struct command *c)
+static bool do_connect(const struct probe_command *c)
 {
     return speak(c, SOCK_STREAM);
 }
 
-static bool do_udp(const struct command *c)
+static bool do_udp(const struct probe_command *c)
 {
     return speak(c, SOCK_DGRAM);
 }
 
-static bool do_raw(const struct command *c)
+static bool do_raw(const struct probe_command *c)
 {
     WSADATA data;
     (void)c;
@@ -376,14 +376,14 @@ static bool do_raw(const struct command *c)
            WS(socket)(AF_INET, SOCK_RAW, IPPROTO_ICMP) != INVALID_SOCKET;
 }
 
-static bool do_pipe(const struct command *c)
+static bool do_pipe(const struct probe_command *c)
 {
     return CreateFileA(c->words[1], GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0,
                        NULL) != INVALID_HANDLE_VALUE;
 }
 
 /* Pipes, events, mutexes and sections of its own, by name. */
-static bool do_objects(const struct command *c)
+static bool do_objects(const struct probe_command *c)
 {
     char name[LONGEST];
     DWORD n;
@@ -409,7 +409,7 @@ static bool do_objects(const struct command *c)
     return good && map && view && (view[0] = 'x') == 'x';
 }
 
-static bool do_device(const struct command *c)
+static bool do_device(const struct probe_command *c)
 {
     DWORD access =
         strcmp(c->words[2], "reading") == 0 ? GENERIC_READ : GENERIC_READ | GENERIC_WRITE;
@@ -417,25 +417,25 @@ static bool do_device(const struct command *c)
            INVALID_HANDLE_VALUE;
 }
 
-static bool do_registry(const struct command *c)
+static bool do_registry(const struct probe_command *c)
 {
     HKEY key;
     return RegCreateKeyExA(HKEY_CURRENT_USER, c->words[1], 0, NULL, 0, KEY_ALL_ACCESS, NULL, &key,
                            NULL) == 0;
 }
 
-static bool do_subst(const struct command *c)
+static bool do_subst(const struct probe_command *c)
 {
     return DefineDosDeviceA(0, c->words[1], c->words[2]);
 }
 
-static bool do_task(const struct command *c)
+static bool do_task(const struct probe_command *c)
 {
     return scheduler_do(c->words[1], c->words[2]);
 }
 
 /* One message to the broker that no agent would write; this process does not outlive it. */
-static bool do_garbage(const struct command *c)
+static bool do_garbage(const struct probe_command *c)
 {
     MEMORY_BASIC_INFORMATION m;
     (void)c;
@@ -479,7 +479,7 @@ static void *own_stub(const char *call)
 }
 
 /* raw write P, raw delete P: by system calls of its own. */
-static bool do_raw_call(const struct command *c)
+static bool do_raw_call(const struct probe_command *c)
 {
     NTSTATUS(NTAPI * create)
     (HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, IO_STATUS_BLOCK *, LARGE_INTEGER *, ULONG, ULONG,
@@ -505,7 +505,7 @@ static bool do_raw_call(const struct command *c)
 
 /* turn rename P NEW, turn link P NEW, turn junction P TARGET: a handle that was granted, then
    system calls of its own on it. */
-static bool do_turn(const struct command *c)
+static bool do_turn(const struct probe_command *c)
 {
     NTSTATUS(NTAPI * set)
     (HANDLE, IO_STATUS_BLOCK *, void *, ULONG, int) = own_stub("NtSetInformationFile");
@@ -546,7 +546,7 @@ static bool do_turn(const struct command *c)
 }
 
 /* One key into the console that this process has, or that its parent has. */
-static bool do_type(const struct command *c)
+static bool do_type(const struct probe_command *c)
 {
     DWORD n = 0;
     INPUT_RECORD key = {
@@ -561,7 +561,7 @@ static bool do_type(const struct command *c)
 
 /* typed FILE [run]: types in this process's console, or lets a run try; makes FILE if a key
    came. */
-static bool do_typed(const struct command *c)
+static bool do_typed(const struct probe_command *c)
 {
     INPUT_RECORD keys[16];
     DWORD n = 0;
@@ -589,7 +589,7 @@ static bool do_typed(const struct command *c)
 
 static const struct {
     const char *name;
-    bool (*run)(const struct command *c);
+    bool (*run)(const struct probe_command *c);
 } commands[] = {
     {"write", do_write},         {"canary", do_canary},   {"append", do_append},
     {"bytes", do_write},         {"mkdir", do_mkdirs},    {"rename", do_rename},
@@ -611,7 +611,7 @@ int selftest_probe(const char *script)
 {
     bool good = true;
     while (*script) {
-        static struct command c;
+        static struct probe_command c;
         char text[2 * LONGEST], expanded[2 * LONGEST];
         size_t n = strcspn(script, ";"), count = 0;
         memset(&c, 0, sizeof c);

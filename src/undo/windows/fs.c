@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files on Windows, for journals and undos: opening them and looking at them. Every name is one
- * component, opened relative to its folder's handle with FILE_OPEN_REPARSE_POINT. The upper half of a
- * mode holds the attributes.
+ * component, opened relative to its folder's handle with FILE_OPEN_REPARSE_POINT. The upper half of
+ * a mode holds the attributes.
  */
 #include "base/utf.h"
 #include "undo/windows/fs_inside.h"
@@ -76,7 +76,8 @@ fs_file fs_duplicate(fs_file file)
                : -EMFILE;
 }
 
-/* The file's number. On ReFS it has 128 bits, and its lower half alone does not tell files apart. */
+/* The file's number. On ReFS it has 128 bits, and its lower half alone does not tell files
+   apart. */
 static uint64_t number_of(HANDLE object, const BY_HANDLE_FILE_INFORMATION *info)
 {
     FILE_ID_INFO id;

@@ -9,7 +9,8 @@
 /* The facts of an open object. */
 int fs_stat_of(HANDLE object, struct fs_stat *out);
 
-/* A whole path with '/' or '\' as Windows' functions take it, of any length; NULL: out of memory. */
+/* A whole path with '/' or '\' as Windows' functions take it, of any length; NULL: out of
+   memory. */
 wchar_t *fs_wide_path(struct arena *arena, struct str path);
 
 #endif

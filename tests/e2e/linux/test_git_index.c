@@ -292,7 +292,8 @@ static void test_reasons(void)
     ok(sh(".", "grep -q 'more than 256 MiB' audit2") == 0, "one that is too large is not read");
 }
 
-/* A sparse index names a folder by its tree: another tree could hold any name. Outside, git takes it. */
+/* A sparse index names a folder by its tree: another tree could hold any name. Outside, git takes
+   it. */
 static void test_sparse(void)
 {
     bool got[2];

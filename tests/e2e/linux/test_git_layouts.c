@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Repositories whose folder is not called .git, or that obey files elsewhere in the root: a run plants
- * nothing there that git would run later, and git's ordinary work goes on. Each attempt has its
- * control outside, where it succeeds.
+ * Repositories whose folder is not called .git, or that obey files elsewhere in the root: a run
+ * plants nothing there that git would run later, and git's ordinary work goes on. Each attempt has
+ * its control outside, where it succeeds.
  */
 #include "harness.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of protected names by way of git: a run that may commit stages none that a person did not put
- * into the working tree. Each attempt has its control outside, where `git checkout .` writes the file.
+ * Files of protected names by way of git: a run that may commit stages none that a person did not
+ * put into the working tree. Each attempt has its control outside, where `git checkout .` writes
+ * the file.
  */
 #include "harness.h"
 

@@ -122,8 +122,8 @@ static void test_unreached(void)
        "in JSON, too");
 }
 
-/* Targets that are spelled to look like another host, and addresses in odd spellings, listed as they
-   are so that only the check of the address is left. */
+/* Targets that are spelled to look like another host, and addresses in odd spellings, listed as
+   they are so that only the check of the address is left. */
 static void test_tricks(void)
 {
     static const struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of ordinary programs that are easily got wrong, and those that could break the supervisor. */
+/* Calls of ordinary programs that are easily got wrong, and those that could break the
+   supervisor. */
 #include "harness.h"
 
 static char calls[1200];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cordon run --undo, changes, undo and runs, end to end. The model: a folder is changed at random by
- * several processes, taken back, and must be the same folder in every byte, mode and time.
+ * cordon run --undo, changes, undo and runs, end to end. The model: a folder is changed at random
+ * by several processes, taken back, and must be the same folder in every byte, mode and time.
  * CORDON_SOAK has 10,000 such sequences; CORDON_UNDO_SEED=N or N-M runs those alone.
  */
 #include <fcntl.h>
@@ -512,6 +512,24 @@ static void test_already(void)
     sh(".", "'%s' runs --drop all", cordon);
 }
 
+/* The run is taken back and the mark that says so cannot be written: that is said. */
+static void test_unmarked(void)
+{
+    fresh("ws");
+    sh("ws", "echo old > a; '%s' run --undo --quiet -- sh -c 'echo new > a'", cordon);
+    sh("ws", "mkdir -p ../state/cordon/runs/$('%s' runs | head -1 | cut -d' ' -f1)/undone/x",
+       cordon);
+    int code = sh("ws", "'%s' undo 2> ../err", cordon);
+    ok(code == 125 && sh("ws", "grep -qx old a") == 0 &&
+           sh(".", "grep -q 'everything is restored, but the journal cannot be written' err") == 0,
+       "an undo that cannot be marked: restored, and said (%d)", code);
+    sh("ws", "rm -r ../state/cordon/runs/*/undone; echo new > a");
+    code = sh("ws", "'%s' undo --force 2> ../err", cordon);
+    ok(code == 0 && sh("ws", "grep -qx old a && ! grep -q 'cannot be' ../err") == 0,
+       "control: it can be marked, and nothing is said (%d)", code);
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
 static void test_full_folder(void)
 {
     fresh("ws");
@@ -805,8 +823,9 @@ static bool is_nothing(int code)
     return code == 125 && sh(".", "grep -q 'is left to take back' said") == 0;
 }
 
-/* The supervisor, which is the broker, is killed at any moment: everything is taken back. Without the
-   reaper, which ends the tree, nobody knows when the last change was: undo names what it leaves. */
+/* The supervisor, which is the broker, is killed at any moment: everything is taken back. Without
+   the reaper, which ends the tree, nobody knows when the last change was: undo names what it
+   leaves. */
 static void test_kill(void)
 {
     static const struct {
@@ -1171,6 +1190,7 @@ int main(void)
     test_closed();
     test_full_folder();
     test_already();
+    test_unmarked();
     test_attacks();
     test_bad();
     test_sessions();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions while a command runs, through --ask-pipe. Each kind is asked about and answered each way,
- * with the file system or the peer as the witness. The tree never answers a question of its own, and
- * nobody waits for a call that waits.
+ * Questions while a command runs, through --ask-pipe. Each kind is asked about and answered each
+ * way, with the file system or the peer as the witness. The tree never answers a question of its
+ * own, and nobody waits for a call that waits.
  */
 #include <winsock2.h>
 
@@ -274,6 +274,32 @@ static void test_others(const char *port)
     }
 }
 
+/* A script of the folder as the first command: it is read, so that its lines are asked about before
+   it starts. */
+static void test_script(void)
+{
+    auto_buf struct buf out = {0}, said = {0};
+    struct person yes = {.first = ONCE, .others = ONCE}, no = {.first = NO, .others = NO};
+    fresh();
+    CopyFileA(probe, path_of("out\\perl.exe"), FALSE);
+    put("ws\\job.cmd", "@echo x> began\r\n@..\\out\\perl.exe -e \"$c='x'; system($c)\"\r\n");
+    int code = asked(&no, NULL, "cmd /c job.cmd", &said);
+    ok(code == 126 && no.asked == 1 && has(&said, "opaque.text") && !exists("ws\\began"),
+       "a script about which the guard asks: no, and it does not begin (%d)", code);
+    asked(&yes, NULL, "cmd /c job.cmd", &out);
+    ok(yes.asked == 2 && exists("ws\\began") && has(&out, "there is no action"),
+       "once: it begins, and the program in it is asked about, too");
+    put("ws\\job.cmd", "@echo x> began\r\n");
+    struct person control = {.first = NO, .others = NO};
+    DeleteFileA(path_of("ws\\began"));
+    code = asked(&control, NULL, "cmd /c job.cmd", NULL);
+    ok(code == 0 && control.asked == 0 && exists("ws\\began"),
+       "control: a script without such a line is not asked about");
+    buf_free(&yes.lines);
+    buf_free(&no.lines);
+    buf_free(&control.lines);
+}
+
 /* A question and the events about a name at the proxy say which program connects. */
 static void test_caller(void)
 {
@@ -504,6 +530,7 @@ int main(void)
     test_kinds();
     test_scopes();
     test_others(port);
+    test_script();
     test_caller();
     test_never();
     test_itself();

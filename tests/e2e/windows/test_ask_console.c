@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions on a console: this program makes one, reads its screen and presses its keys. The command's
- * own standard handles are elsewhere, or the console itself.
+ * Questions on a console: this program makes one, reads its screen and presses its keys. The
+ * command's own standard handles are elsewhere, or the console itself.
  */
 #include "harness.h"
 

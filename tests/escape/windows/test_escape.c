@@ -277,7 +277,8 @@ static void try_network(void)
                                     : ear.udp_port);
         heard(&ear);
         confined("--timeout 10", buf_cstr(&line), &out);
-        bool inside = heard(&ear), said = has(&out, "net.off");
+        /* An IPv4 address is spelled as one, so that --net=allow:… can name it. */
+        bool inside = heard(&ear), said = has(&out, "net.off") && !has(&out, "[127.");
         struct command c = command_start(buf_cstr(&line));
         command_end(&c, 3000, NULL); /* nobody answers it */
         bool control = heard(&ear);

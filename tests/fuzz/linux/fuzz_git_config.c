@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Configs of git: one that names a folder of hooks is never harmless; one that only lacks branches, or
-   names them differently, has no line that begins no branch and was not there before. */
+/* Configs of git: one that names a folder of hooks is never harmless; one that only lacks branches,
+   or names them differently, has no line that begins no branch and was not there before. */
 #include <stdlib.h>
 
 #include "policy/git_config.h"

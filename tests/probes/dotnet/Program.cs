@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attempts by managed code, one action a call: dotnet_probe ACTION WORD… Prints what happened;
 // exits with 0 if it worked.
 using System.Diagnostics;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* While somebody is asked: many calls that wait at once, threads that are ended while they wait, and
-   attempts to answer a question of its own. */
+/* While somebody is asked: many calls that wait at once, threads that are ended while they wait,
+   and attempts to answer a question of its own. */
 #include "probe.h"
 
 #include <stdio.h>
@@ -57,8 +57,8 @@ int do_ask_ended(void)
     return 0;
 }
 
-/* PIPE FILE: makes a call that is asked about, and meanwhile tries to answer it. Prints how many ways
-   there were. */
+/* PIPE FILE: makes a call that is asked about, and meanwhile tries to answer it. Prints how many
+   ways there were. */
 int do_ask_itself(void)
 {
     static const char line[] = "{\"id\":1,\"answer\":\"run\"}\n";

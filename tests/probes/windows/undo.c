@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random changes of the current folder, for the test of --undo: change-random SEED COUNT. Every step
-   may fail, as when a name is not there. */
+/* Random changes of the current folder, for the test of --undo: change-random SEED COUNT. Every
+   step may fail, as when a name is not there. */
 #include "probe.h"
 
 #include <stdio.h>

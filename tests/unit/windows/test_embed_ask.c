@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A host that is asked, on Windows: now, later, from another thread, wrongly, too late and never. */
+/* A host that is asked, on Windows: now, later, from another thread, wrongly, too late and
+   never. */
 #include <stdlib.h>
 #include <windows.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program's own printf: what it writes, what it refuses, and that it agrees with the system's. */
+/* The program's own printf: what it writes, what it refuses, and that it agrees with the
+   system's. */
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Children in every form of stdio; run again with a word, this file is the child.
 'use strict';
 const cp = require('child_process');

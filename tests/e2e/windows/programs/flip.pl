@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Turns a link from one folder to the other and back until a stop file appears, at least COUNT times and
 # at most for a minute; each turn is one rename, so the link is always there. Prints the number.
 use strict;

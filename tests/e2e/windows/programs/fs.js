@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typical uses of files, each printed as a line; no output depends on time or place.
 'use strict';
 const fs = require('fs');

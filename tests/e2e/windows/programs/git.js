@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Git without git: node git.js LIBRARY ACTION; prints what happened.
 'use strict';
 const fs = require('fs');

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs a small package and installs it as npm does: unpacked beside node_modules, renamed into
 // place, commands linked, a lock file written; then used.
 'use strict';

@@ -3,8 +3,8 @@
  * --ask on a terminal. The command gets a pseudo-terminal and a session of its own; this relays
  * between it and the caller's terminal, and stops while a question stands there.
  */
-#ifndef CORDON_LIB_LINUX_TERMINAL_H
-#define CORDON_LIB_LINUX_TERMINAL_H
+#ifndef CORDON_PROMPT_LINUX_TERMINAL_H
+#define CORDON_PROMPT_LINUX_TERMINAL_H
 
 #include <sys/types.h>
 

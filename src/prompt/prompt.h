@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A question on a terminal and the keys that answer it, on both systems. It neither reads nor writes
- * anything itself.
+ * A question on a terminal and the keys that answer it, on both systems. It neither reads nor
+ * writes anything itself.
  *
- * The command can make a terminal type: it answers queries, with text of the command's choice. And a
- * person may be typing to the command when a question appears. So keys are for the command until none
- * has come for a while, a sequence is the command's from its first byte on, and an answer is a letter
- * and Enter, which no terminal sends by itself; in a text that is pasted they are none.
+ * The command can make a terminal type: it answers queries, with text of the command's choice. And
+ * a person may be typing to the command when a question appears. So keys are for the command until
+ * none has come for a while, a sequence is the command's from its first byte on, and an answer is a
+ * letter and Enter, which no terminal sends by itself; in a text that is pasted they are none.
  */
-#ifndef CORDON_LIB_PROMPT_H
-#define CORDON_LIB_PROMPT_H
+#ifndef CORDON_PROMPT_PROMPT_H
+#define CORDON_PROMPT_PROMPT_H
 
 #include "broker/desk.h"
 
@@ -26,8 +26,9 @@ struct prompt {
     bool offered[128];
 };
 
-/* Shows the next question if there is one, and takes away one that is over; the milliseconds until
-   that is to be done again, at most so many. gone: the terminal is, and every question is denied. */
+/* Shows the next question if there is one, and takes away one that is over; the milliseconds
+   until that is to be done again, at most so many. gone: the terminal is, and every question
+   is denied. */
 int prompt_look(struct prompt *p, struct desk *desk, bool gone, int most_ms);
 
 /* A key while a question is shown. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/prompt.h"
+#include "prompt/prompt.h"
 
 #include "report/collect.h"
 
@@ -78,7 +78,8 @@ static void add_choice(struct prompt *p, const struct ask_question *q, const str
 }
 
 /* Ends whatever sequence was begun, takes back what could hide or move text (margins, no wrapping,
-   insertion, colours, other characters, a status line, a held screen), and begins a line at the bottom. */
+   insertion, colours, other characters, a status line, a held screen), and begins a line at the
+   bottom. */
 #define CLEAR                                                                                     \
     "\x18\x1b\\\x1b[!p\x1b[?2026l\x1b[0$}\x1b[?69l\x1b[?6l\x1b[r\x1b[?7h\x1b[4l\x1b(B\x0f\x1b[0m" \
     "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b[999;1H\r\n\x1b[J"

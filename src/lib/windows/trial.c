@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tries the ladder on this Windows: this very program is started on each rung and does what real
- * programs do at their start (cli/windows/probe.c). Only the success of the top rung is remembered,
- * for this boot, user and version; a weaker rung is determined again for every run.
+ * A rung of the ladder is tried by starting this very program on it, which does what real programs
+ * do at their start (cli/windows/probe.c).
  */
 #include "wire/windows/nt.h"
 
@@ -13,12 +12,12 @@
 #include "base/utf.h"
 #include "launch/environment.h"
 #include "launch/windows/block.h"
-#include "launch/windows/boundary.h"
+#include "launch/windows/ladder.h"
 #include "launch/windows/wide.h"
 
 enum { PATIENCE_MS = 20000, LONGEST_LINE = 400 };
 
-struct ladder_rung ladder_of(const struct run *run)
+struct ladder_rung launch_rung(const struct run *run)
 {
     return ladder_unpack(run->rung);
 }
@@ -59,7 +58,7 @@ static bool command_of(struct run *run, struct arena *arena, struct lookup *foun
     return !self.failed && !line.failed && found->image && found->cmdline;
 }
 
-enum ladder_result ladder_try(struct run *run, const struct ladder_rung *rung, struct buf *said)
+enum ladder_result launch_try(struct run *run, const struct ladder_rung *rung, struct buf *said)
 {
     auto_arena struct arena arena = {0};
     auto_launch struct launch *l = calloc(1, sizeof *l);
@@ -103,57 +102,6 @@ enum ladder_result ladder_try(struct run *run, const struct ladder_rung *rung, s
     return result;
 }
 
-/* ---- what is remembered ---- */
-
-static bool memory_path(wchar_t *out, size_t room)
-{
-    wchar_t local[MAX_PATH + 1];
-    DWORD n = GetEnvironmentVariableW(L"LOCALAPPDATA", local, MAX_PATH);
-    return n > 0 && n < MAX_PATH && swprintf(out, room, L"%ls\\cordon-ladder.txt", local) > 0;
-}
-
-/* This boot, this program, this Windows. */
-static void memory_text(char *out, size_t room)
-{
-    enum { BOOT_ID = 0x7FFE02C4 }; /* KUSER_SHARED_DATA.BootId */
-    snprintf(out, room, "top %s %lu %s\n", cordon_version(),
-             (unsigned long)*(volatile ULONG *)BOOT_ID, "1");
-}
-
-static bool is_remembered(void)
-{
-    wchar_t path[MAX_PATH + 40];
-    char wanted[80], found[80] = "";
-    DWORD n = 0;
-    memory_text(wanted, sizeof wanted);
-    HANDLE file = memory_path(path, MAX_PATH + 40)
-                      ? CreateFileW(path, GENERIC_READ, SHARE_ALL, NULL, OPEN_EXISTING, 0, NULL)
-                      : INVALID_HANDLE_VALUE;
-    if (file == INVALID_HANDLE_VALUE)
-        return false;
-    bool read = ReadFile(file, found, sizeof found - 1, &n, NULL);
-    CloseHandle(file);
-    found[n] = 0;
-    return read && strcmp(found, wanted) == 0;
-}
-
-static void remember(void)
-{
-    wchar_t path[MAX_PATH + 40];
-    char text[80];
-    DWORD n;
-    memory_text(text, sizeof text);
-    HANDLE file = memory_path(path, MAX_PATH + 40)
-                      ? CreateFileW(path, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL)
-                      : INVALID_HANDLE_VALUE;
-    if (file == INVALID_HANDLE_VALUE)
-        return;
-    WriteFile(file, text, (DWORD)strlen(text), &n, NULL);
-    CloseHandle(file);
-}
-
-/* ---- choosing ---- */
-
 struct trial {
     struct run *run;
     struct buf said; /* by the top, the last time */
@@ -163,7 +111,7 @@ static enum ladder_result trial(void *context, const struct ladder_rung *rung)
 {
     struct trial *t = context;
     auto_buf struct buf said = {0};
-    enum ladder_result result = ladder_try(t->run, rung, &said);
+    enum ladder_result result = launch_try(t->run, rung, &said);
     if (ladder_is_top(rung)) {
         t->said.n = 0;
         buf_add(&t->said, buf_str(&said));
@@ -171,49 +119,19 @@ static enum ladder_result trial(void *context, const struct ladder_rung *rung)
     return result;
 }
 
-/* Where the token enforces nothing, nothing can fail because of it. */
-static bool token_matters(void)
-{
-    struct token_run who;
-    struct launch_failure failure;
-    struct boundary tried = {0};
-    HANDLE token;
-    if (token_run_sid(&who, &failure) ||
-        token_make(&who, &(struct token_options){0}, &token, &failure))
-        return true;
-    boundary_try(token, &tried);
-    CloseHandle(token);
-    return tried.files || tried.deletes || tried.processes;
-}
-
-int ladder_choose(struct run *run, struct launch_failure *f)
+int system_choose(struct run *run)
 {
     struct trial t = {.run = run};
     struct ladder_rung rung;
-    if (is_remembered())
-        return 0;
-    if (!token_matters()) {
-        remember();
-        return 0;
-    }
-    bool found = ladder_find(trial, &t, &rung);
-    if (found) {
+    char why[512];
+    bool found = ladder_settle(trial, &t, &rung);
+    if (found)
         run->rung = ladder_pack(&rung);
-        if (ladder_is_top(&rung))
-            remember();
-    } else {
-        snprintf(f->text, sizeof f->text,
+    else
+        snprintf(why, sizeof why,
                  "no program can be started in the sandbox of this Windows: %.200s; cordon doctor "
                  "--ladder shows every way that was tried",
                  buf_cstr(&t.said));
-    }
     buf_free(&t.said);
-    return found ? 0 : CORDON_E_CONFINE;
-}
-
-int system_choose(struct run *run)
-{
-    struct launch_failure failure = {{0}};
-    int rc = ladder_choose(run, &failure);
-    return rc ? api_fail(run->policy, rc, failure.text) : 0;
+    return found ? 0 : api_fail(run->policy, CORDON_E_CONFINE, why);
 }

@@ -4,8 +4,8 @@
  * keys pass through here; otherwise they are read only while a question stands there. The tree's
  * output waits meanwhile.
  */
-#ifndef CORDON_LIB_WINDOWS_TERMINAL_H
-#define CORDON_LIB_WINDOWS_TERMINAL_H
+#ifndef CORDON_PROMPT_WINDOWS_TERMINAL_H
+#define CORDON_PROMPT_WINDOWS_TERMINAL_H
 
 #include "broker/desk.h"
 #include "launch/windows/console.h"

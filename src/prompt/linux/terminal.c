@@ -4,7 +4,7 @@
  * goes to the command, too. Output waits meanwhile, so nothing can paint over a question, and a
  * sequence that was left unfinished before it is cut off.
  */
-#include "lib/linux/terminal.h"
+#include "prompt/linux/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "lib/prompt.h"
+#include "prompt/prompt.h"
 
 enum { PIECE = 4096, MOST_TYPED = 65536, LOOK_MS = 250 };
 

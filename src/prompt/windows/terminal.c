@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/windows/terminal.h"
+#include "prompt/windows/terminal.h"
 
 #include <stdlib.h>
 
 #include "base/utf.h"
-#include "lib/prompt.h"
+#include "prompt/prompt.h"
 
 enum { LOOK_MS = 250, PIECE = 1024, CTRL_C = 3 };
 
