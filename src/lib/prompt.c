@@ -111,6 +111,10 @@ static void show(struct prompt *p, const struct ask_question *q, uint64_t second
         buf_add(&out, STR(" to "));
         add_text(&out, s->arrives ? s->target : s->other);
     }
+    if (s->link.n) {
+        buf_add(&out, STR(" as a link to "));
+        add_text(&out, s->link);
+    }
     buf_add(&out, STR("   rule "));
     buf_add(&out, s->rule);
     if (s->command.n) {
