@@ -357,6 +357,13 @@ uint64_t ask_deadline(const struct ask *a)
     return first;
 }
 
+void ask_delay(struct ask *a, uint64_t ms)
+{
+    for (struct ask_question *q = a->first; q; q = q->next)
+        if (q->shown && !q->decided)
+            q->deadline += ms;
+}
+
 void ask_expire(struct ask *a, uint64_t now)
 {
     bool all = false;

@@ -181,6 +181,9 @@ int ask_answer(struct ask *a, uint64_t id, enum ask_answer answer, enum ask_scop
 /* The first deadline; UINT64_MAX: none. */
 uint64_t ask_deadline(const struct ask *a);
 
+/* Whoever answers was not there for so long: the shown questions stay open longer. */
+void ask_delay(struct ask *a, uint64_t ms);
+
 /* Decides with no whatever nobody answered in time. */
 void ask_expire(struct ask *a, uint64_t now);
 
