@@ -845,6 +845,26 @@ static void test_kill(void)
     }
 }
 
+/* The same, after a change that left the content as it was. */
+static void test_kill_empty(void)
+{
+    fresh("ws");
+    sh("ws", ": > f; echo x > g; touch -d @1500000000.123456789 f g .");
+    char *before = snapshot_of("ws");
+    sh("ws",
+       "'%s' run --undo --quiet -- sh -c ': > f; echo > ../started; sleep 2' & pid=$!; sleep 1; "
+       "reaper=$(cat /proc/$pid/task/$pid/children); kill -9 $pid $reaper; wait; sleep 2",
+       cordon);
+    bool changed = !is_same(before, "ws");
+    /* On a busy machine the change comes later than its record. */
+    sh("state/cordon/runs", "touch -d '1 minute ago' */log");
+    int code = sh("ws", "'%s' undo", cordon);
+    ok(changed && code == 0 && is_same(before, "ws"),
+       "killed after an empty file was emptied: its time is restored");
+    free(before);
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
 /* Holds the lock of the newest run, as a cordon that still works on it does. */
 static int hold_newest(void)
 {
@@ -1253,6 +1273,7 @@ int main(void)
         return box_done();
     }
     if (getenv("CORDON_UNDO_KILLS")) {
+        test_kill_empty();
         test_kill();
         return box_done();
     }
@@ -1283,6 +1304,7 @@ int main(void)
     test_terminal();
     test_holes();
     test_in_order();
+    test_kill_empty();
     test_kill();
     test_model();
     return box_done();
