@@ -99,6 +99,14 @@ export interface Change {
   folder: boolean;
   size_before?: number;
   size?: number;
+  /** If it changed: 644, or the attributes R, H and S. */
+  mode_before?: string;
+  mode?: string;
+  /** Where a symbolic link led, and leads. */
+  link_before?: string;
+  link?: string;
+  /** What happened to it after the run. */
+  since?: 'changed' | 'gone' | 'there again';
   added?: number;
   removed?: number;
   diff?: string;
@@ -174,6 +182,13 @@ export interface Question {
   id: number;
   op: string;
   target: string;
+  /** The other end of a rename or link. */
+  to?: string;
+  from?: string;
+  /** The text of a symbolic link that would be made. */
+  link?: string;
+  /** The words of a tool or command that would be started. */
+  command?: string;
   rule: string;
   why?: string;
   fix?: string;

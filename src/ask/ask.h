@@ -62,9 +62,11 @@ const char *ask_by_name(enum ask_by by);
 struct ask_subject {
     enum ask_kind kind;
     enum audit_op op;
-    struct str target;  /* a final path, HOST:PORT, the tool's path, or the command */
-    struct str other;   /* of a rename or link: its other end */
-    bool arrives;       /* the target is where it goes, other where it comes from */
+    struct str target; /* a final path, HOST:PORT, the tool's path, or the command */
+    struct str other;  /* of a rename or link: its other end */
+    bool arrives;      /* the target is where it goes, other where it comes from */
+    struct str link;   /* of a symbolic link that would be made: its text */
+    struct str exact;  /* what tells it from others of the same names: the objects, all the words */
     struct str command; /* of ASK_TOOL and ASK_COMMAND: the words that would be started */
     struct str folder;  /* of ASK_CHANGE: can be allowed as a whole; empty: cannot */
     struct str host;    /* of ASK_CONNECT */
@@ -178,6 +180,9 @@ int ask_answer(struct ask *a, uint64_t id, enum ask_answer answer, enum ask_scop
 
 /* The first deadline; UINT64_MAX: none. */
 uint64_t ask_deadline(const struct ask *a);
+
+/* Whoever answers was not there for so long: the shown questions stay open longer. */
+void ask_delay(struct ask *a, uint64_t ms);
 
 /* Decides with no whatever nobody answered in time. */
 void ask_expire(struct ask *a, uint64_t now);

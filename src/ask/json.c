@@ -38,6 +38,7 @@ void ask_spell(const struct ask_question *q, struct buf *out)
     json_put(&w, STR("op"), str_of(audit_op_name(s->op)));
     json_put(&w, STR("target"), s->target);
     put(&w, s->arrives ? STR("from") : STR("to"), s->other);
+    put(&w, STR("link"), s->link);
     put(&w, STR("command"), s->command);
     put(&w, STR("rule"), s->rule);
     put(&w, STR("why"), s->why);

@@ -45,7 +45,7 @@ static fs_file open_store(int *code)
 
 /* Takes the run's id out of the words, if it comes first, finds the run that is meant, and makes
    the other words absolute. */
-static bool choose(fs_file store, struct arena *arena, struct words *words,
+static bool choose(fs_file store, struct arena *arena, struct words *words, bool shows,
                    struct changes_choice *choice, int *code)
 {
     char why[512];
@@ -54,7 +54,7 @@ static bool choose(fs_file store, struct arena *arena, struct words *words,
         wanted = words->items[0];
         memmove(words->items, words->items + 1, --words->count * sizeof *words->items);
     }
-    if (changes_choose(store, wanted, NULL, choice, why, sizeof why)) {
+    if (changes_choose(store, wanted, NULL, shows, choice, why, sizeof why)) {
         *code = print_failure("%s", why);
         return false;
     }
@@ -89,7 +89,9 @@ static void show_diff(const struct changes_item *item, struct buf *out)
     add_side(out, "---", "a/", "/dev/null", c->kind == UNDO_RENAMED ? c->from : c->path,
              c->kind != UNDO_CREATED);
     add_side(out, "+++", "b/", "/dev/null", c->path, c->kind != UNDO_DELETED);
-    if (item->counted && cli_is_terminal(stdout))
+    if (item->since.n)
+        buf_fmt(out, "(%.*s since the run)\n", STR_ARG(item->since));
+    else if (item->counted && cli_is_terminal(stdout))
         report_clean_lines(out, item->diff);
     else if (item->counted)
         buf_add(out, item->diff);
@@ -118,6 +120,17 @@ static void show_line(const struct changes_item *item, struct buf *out)
     else if (item->has_size && item->regular && item->altered)
         buf_fmt(out, " %llu %s", (unsigned long long)item->size,
                 item->size == 1 ? "byte" : "bytes");
+    if (item->mode[0])
+        buf_fmt(out, " mode %s -> %s", item->mode_before, item->mode);
+    if (item->link_before.n || item->link.n) {
+        buf_add(out, item->link_before.n ? STR(" link ") : STR(" link to "));
+        report_clean(out, item->link_before);
+        if (item->link_before.n && item->link.n)
+            buf_add(out, STR(" -> "));
+        report_clean(out, item->link);
+    }
+    if (item->since.n)
+        buf_fmt(out, " (%.*s since the run)", STR_ARG(item->since));
     if (item->lost.n)
         buf_fmt(out, " (cannot be taken back: %.*s)", STR_ARG(item->lost));
     buf_char(out, '\n');
@@ -179,6 +192,11 @@ static int show_changes(struct showing *s, struct store_journal *j, const fs_fil
             json_put_number(&s->w, str_of(undo_kind_word(k)), (long long)counts[k]);
         json_close(&s->w, '}');
         buf_char(&s->out, '\n');
+    } else if (!s->diff && !counts[UNDO_CREATED] && !counts[UNDO_MODIFIED] &&
+               !counts[UNDO_DELETED] && !counts[UNDO_RENAMED]) {
+        buf_fmt(&s->out, "no changes by run %s: ", id);
+        report_clean(&s->out, j->model.head.command);
+        buf_char(&s->out, '\n');
     } else if (!s->diff) {
         buf_fmt(&s->out, "%llu created, %llu modified, %llu deleted, %llu renamed by run %s: ",
                 (unsigned long long)counts[UNDO_CREATED], (unsigned long long)counts[UNDO_MODIFIED],
@@ -211,12 +229,12 @@ int command_changes(struct arguments *args)
         .folder = -1, .pack = -1, .objects = -1, .lock = -1};
     struct showing s = {.diff = diff, .json = json};
     fs_file roots[UNDO_MOST_ROOTS];
-    if (choose(store, &arena, &words, &choice, &code)) {
-        if (store_read(store, choice.id, &j, why, sizeof why) ||
+    if (choose(store, &arena, &words, true, &choice, &code)) {
+        if (store_read(store, choice.run.id, &j, why, sizeof why) ||
             restore_open_roots(&j.model.head, roots, why, sizeof why))
             code = print_failure("%s", why);
         else {
-            code = show_changes(&s, &j, roots, &words, choice.id);
+            code = show_changes(&s, &j, roots, &words, choice.run.id);
             restore_close_roots(&j.model.head, roots);
             buf_free(&s.out);
         }
@@ -343,7 +361,7 @@ static int undo_session(fs_file store, const char *session, const char *to, stru
     q->restore.assumed = q->restore.dry ? &assumed : NULL;
     bool last = false;
     for (size_t i = 0; i < count && code == 0 && !last; i++) {
-        if (!str_eq(runs[i].head.session, str_of(session)) || runs[i].undone.n ||
+        if (!str_eq(runs[i].head.session, str_of(session)) || runs[i].undone.n || runs[i].empty ||
             !store_is_forward(runs, count, &runs[i]))
             continue;
         found++;
@@ -357,6 +375,14 @@ static int undo_session(fs_file store, const char *session, const char *to, stru
     if (!found)
         return print_failure("no run of session %s is left to take back", session);
     return code == 0 && to ? print_failure("run %s is not in session %s", to, session) : code;
+}
+
+/* Nobody named the run: where it would change something. */
+static void tell_choice(const struct store_choice *run)
+{
+    auto_buf struct buf root = {0};
+    report_clean(&root, str_of(run->root));
+    print_error("run %s in %s", run->id, buf_cstr(&root));
 }
 
 int command_undo(struct arguments *args)
@@ -395,11 +421,13 @@ int command_undo(struct arguments *args)
     }
     if (session)
         code = undo_session(store, session, to, &q);
-    else if (choose(store, &arena, &words, &choice, &code)) {
+    else if (choose(store, &arena, &words, false, &choice, &code)) {
         q.restore.paths = words.paths;
         q.restore.given = words.items;
         q.restore.path_count = words.count;
-        code = undo_one(store, choice.id, &q);
+        if (choice.run.root[0] && !json)
+            tell_choice(&choice.run);
+        code = undo_one(store, choice.run.id, &q);
     }
     store_prune(store, (uint64_t)RUN_UNDO_LIMIT_GIB << 30, NULL);
     fs_close(store);
@@ -482,7 +510,7 @@ static int list_runs(fs_file store, bool json)
     auto_buf struct buf out = {0};
     struct json_writer w = {.out = &out};
     struct store_run *runs;
-    size_t count;
+    size_t count, shown = 0;
     if (store_list(store, &arena, &runs, &count))
         return print_failure("cannot read the folder of journals");
     if (json) {
@@ -490,17 +518,21 @@ static int list_runs(fs_file store, bool json)
         json_key(&w, STR("runs"));
         json_open(&w, '[');
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (runs[i].empty)
+            continue;
+        shown++;
         if (json)
             changes_run_json(&runs[i], &w);
         else
             show_run(&runs[i], &out);
+    }
     if (json) {
         json_close(&w, ']');
         json_close(&w, '}');
         buf_char(&out, '\n');
     }
-    if (!count && !json)
+    if (!shown && !json)
         print_error("no runs with --undo are kept");
     return !out.failed && print_out(buf_str(&out)) ? 0 : print_failure("cannot write the answer");
 }

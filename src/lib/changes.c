@@ -6,6 +6,7 @@
 #include "cordon.h"
 #include "lib/system.h"
 #include "undo/diff.h"
+#include "undo/ends.h"
 
 enum { LARGEST_DIFF = 8 << 20 };
 
@@ -17,7 +18,7 @@ fs_file changes_open_store(char *why, size_t capacity)
     return -1;
 }
 
-int changes_choose(fs_file store, const char *wanted, const char *folder,
+int changes_choose(fs_file store, const char *wanted, const char *folder, bool shows,
                    struct changes_choice *out, char *why, size_t capacity)
 {
     int rc = fs_final_path(folder, out->folder, sizeof out->folder);
@@ -27,7 +28,9 @@ int changes_choose(fs_file store, const char *wanted, const char *folder,
     }
     if (rc)
         out->folder[0] = '\0';
-    return store_choose(store, wanted, out->folder, out->id, why, capacity) ? 0 : CORDON_E_UNKNOWN;
+    return store_choose(store, wanted, out->folder, shows, &out->run, why, capacity)
+               ? 0
+               : CORDON_E_UNKNOWN;
 }
 
 const char **changes_paths(struct arena *arena, const char *folder, const char *const *words,
@@ -85,10 +88,54 @@ int changes_unknown(struct store_journal *j, const struct changes_query *q, size
     return rc;
 }
 
-/* Looks at one change; false: stop. */
-static bool look(const struct store_journal *j, const fs_file *roots, const struct changes_query *q,
-                 const struct undo_change *c)
+/* What happened to it after the run. */
+static struct str since_of(const struct store_journal *j, const struct ends *ends,
+                           const struct undo_change *c, const struct restore_spot *spot, bool there)
 {
+    if (!j->known_end)
+        return STR_NONE;
+    if (!c->after)
+        return there ? STR("there again") : STR_NONE;
+    if (!there)
+        return STR("gone");
+    bool same = fs_is_folder(spot->st.mode) || undo_time_compare(spot->st.changed, j->end) <= 0 ||
+                ends_match(ends, c->after, spot);
+    return same ? STR_NONE : STR("changed");
+}
+
+/* Mode and link target: as they were, and as the run left them. */
+static void compare_rest(const struct store_journal *j, const struct ends *ends,
+                         const struct undo_change *c, const struct restore_spot *spot, char *target,
+                         size_t capacity, struct changes_item *item)
+{
+    const struct undo_object *was = &j->model.objects[c->was];
+    const struct undo_record *meta = c->was ? undo_model_record(&j->model, was->meta) : NULL;
+    const struct undo_record *data = c->was ? undo_model_record(&j->model, was->data) : NULL;
+    struct ends_state left;
+    bool known = ends_of(ends, c->after, &left);
+    uint32_t mode = known ? left.mode : spot->st.mode;
+    if (data && data->how == UNDO_TARGET && fs_is_link(meta->ident.mode))
+        item->link_before = data->text;
+    if (!c->after || (!known && (item->since.n || !spot->exists)))
+        return;
+    if (fs_is_link(mode) && !item->since.n) {
+        int n = fs_read_link(spot->parent, spot->leaf, target, capacity);
+        item->link = (struct str){target, n > 0 && (size_t)n < capacity ? (size_t)n : 0};
+    }
+    if (!meta || (meta->ident.mode & FS_TYPE) != (mode & FS_TYPE) || fs_is_link(mode))
+        return;
+    fs_mode_text(meta->ident.mode, item->mode_before);
+    fs_mode_text(mode, item->mode);
+    if (strcmp(item->mode_before, item->mode) == 0)
+        item->mode_before[0] = item->mode[0] = '\0';
+}
+
+/* Looks at one change; false: stop. */
+static bool look(const struct store_journal *j, const struct ends *ends, const fs_file *roots,
+                 const struct changes_query *q, const struct undo_change *c)
+{
+    char target[UNDO_LONGEST_TEXT];
+    struct ends_state left;
     auto_buf struct buf before = {0}, after = {0}, lines = {0};
     struct restore_spot spot = {.parent = -1};
     struct diff_counts counts = {0};
@@ -99,8 +146,10 @@ static bool look(const struct store_journal *j, const fs_file *roots, const stru
     struct changes_item item = {.change = c,
                                 .root = m->head.roots[c->root].path,
                                 .folder = m->objects[c->is ? c->is : c->was].folder};
-    bool there =
-        c->after && restore_find(&m->head, roots, c->root, c->path, &spot) == 0 && spot.exists;
+    bool there = restore_find(&m->head, roots, c->root, c->path, &spot) == 0 && spot.exists;
+    item.since = since_of(j, ends, c, &spot, there);
+    compare_rest(j, ends, c, &spot, target, sizeof target, &item);
+    there = there && c->after && !item.since.n;
     bool had = c->kind == UNDO_CREATED || restore_read_before(j, c->was, LARGEST_DIFF, &before);
     bool has =
         c->kind == UNDO_DELETED || (there && restore_read_after(&spot, LARGEST_DIFF, &after));
@@ -114,9 +163,10 @@ static bool look(const struct store_journal *j, const fs_file *roots, const stru
         !counts.binary;
     item.had_size = !item.folder && meta;
     item.size_before = data ? data->size : meta ? meta->size : 0;
-    item.has_size = !item.folder && there;
-    item.size = there ? spot.st.size : 0;
-    item.regular = there && fs_is_file(spot.st.mode);
+    bool known = ends_of(ends, c->after, &left);
+    item.has_size = !item.folder && (there || known);
+    item.size = known ? left.size : there ? spot.st.size : 0;
+    item.regular = known ? fs_is_file(left.mode) : there && fs_is_file(spot.st.mode);
     item.added = counts.added;
     item.removed = counts.removed;
     item.diff = buf_str(&lines);
@@ -129,16 +179,22 @@ int changes_each(struct store_journal *j, const fs_file *roots, const struct cha
                  uint64_t counts[UNDO_KINDS])
 {
     struct undo_change *changes;
+    struct ends ends;
+    struct ends_state left;
     size_t count;
     int rc = undo_model_changes(&j->model, &changes, &count);
+    ends_read(j, &ends);
     for (size_t i = 0; rc == 0 && i < count; i++) {
         const struct undo_change *c = &changes[i];
-        if (!is_wanted(j, q, c) || !restore_differs(j, roots, c))
+        /* The disk says what is there now; the run's own end was noted. */
+        if (!is_wanted(j, q, c) ||
+            (ends_of(&ends, c->after, &left) ? left.same : !restore_differs(j, roots, c)))
             continue;
         counts[c->kind]++;
-        if (!look(j, roots, q, c))
+        if (!look(j, &ends, roots, q, c))
             break;
     }
+    ends_free(&ends);
     return rc;
 }
 
@@ -159,6 +215,16 @@ void changes_json(const struct changes_item *item, struct json_writer *w)
         json_put_number(w, STR("size_before"), (long long)item->size_before);
     if (item->has_size)
         json_put_number(w, STR("size"), (long long)item->size);
+    if (item->mode[0]) {
+        json_put(w, STR("mode_before"), str_of(item->mode_before));
+        json_put(w, STR("mode"), str_of(item->mode));
+    }
+    if (item->link_before.n)
+        json_put(w, STR("link_before"), item->link_before);
+    if (item->link.n)
+        json_put(w, STR("link"), item->link);
+    if (item->since.n)
+        json_put(w, STR("since"), item->since);
     if (item->counted) {
         json_put_number(w, STR("added"), (long long)item->added);
         json_put_number(w, STR("removed"), (long long)item->removed);

@@ -11,12 +11,13 @@ fs_file changes_open_store(char *why, size_t capacity);
 
 /* The run that is meant, and the folder that paths are relative to. */
 struct changes_choice {
-    char id[STORE_LONGEST_ID];
+    struct store_choice run;
     char folder[UNDO_LONGEST_PATH];
 };
 
-/* The run named, or the newest of a folder, NULL: the current one. A code and a sentence. */
-int changes_choose(fs_file store, const char *wanted, const char *folder,
+/* The run named, or the newest of a folder, NULL: the current one; shows: see store_choose(). A code and
+   a sentence. */
+int changes_choose(fs_file store, const char *wanted, const char *folder, bool shows,
                    struct changes_choice *out, char *why, size_t capacity);
 
 /* Makes words absolute paths, without looking at the disk: the files may be gone. NULL: out of
@@ -27,13 +28,16 @@ const char **changes_paths(struct arena *arena, const char *folder, const char *
 /* One change with what the disk says about it. Lasts for the call. */
 struct changes_item {
     const struct undo_change *change;
-    struct str root; /* the change's, whole */
+    struct str root;  /* the change's, whole */
+    struct str since; /* what happened to it after the run; empty: nothing */
     bool folder;
     bool had_size, has_size; /* of a file, before and now */
     uint64_t size_before, size;
-    bool regular; /* now */
-    bool altered; /* not only renamed */
-    bool counted; /* a text, before and now */
+    bool regular;                                       /* now */
+    char mode_before[FS_MODE_TEXT], mode[FS_MODE_TEXT]; /* if it changed */
+    struct str link_before, link; /* where a symbolic link led, and leads; empty: it is none */
+    bool altered;                 /* not only renamed */
+    bool counted;                 /* a text, before and now */
     size_t added, removed;
     struct str diff; /* if it was asked for */
     struct str lost; /* why it cannot be taken back; empty: it can */

@@ -25,9 +25,9 @@ static int begin(struct undo_call *t, cordon_event *each, void *context)
     return t->store < 0 ? CORDON_E_OPEN : 0;
 }
 
-static int choose(struct undo_call *t, const char *run, const char *folder)
+static int choose(struct undo_call *t, const char *run, const char *folder, bool shows)
 {
-    return changes_choose(t->store, run, folder, &t->choice, t->why, sizeof t->why);
+    return changes_choose(t->store, run, folder, shows, &t->choice, t->why, sizeof t->why);
 }
 
 static int end(struct undo_call *t, int rc, char *why, size_t capacity)
@@ -74,9 +74,9 @@ int cordon_changes(const char *run, const char *folder, unsigned flags, cordon_e
     struct changes_query q = {
         .diff = (flags & CORDON_DIFF) != 0, .each = each_change, .context = &t};
     if (rc == 0)
-        rc = choose(&t, run, folder);
+        rc = choose(&t, run, folder, true);
     if (rc == 0)
-        rc = store_read(t.store, t.choice.id, &j, t.why, sizeof t.why);
+        rc = store_read(t.store, t.choice.run.id, &j, t.why, sizeof t.why);
     if (rc == 0)
         rc = restore_open_roots(&j.model.head, roots, t.why, sizeof t.why);
     if (rc == 0) {
@@ -112,7 +112,7 @@ int cordon_undo(const char *run, const char *folder, size_t count, const char *c
     struct undo_call t;
     int rc = begin(&t, each, context);
     if (rc == 0)
-        rc = choose(&t, run, folder);
+        rc = choose(&t, run, folder, false);
     if (rc == 0 && !(list = changes_paths(&t.arena, t.choice.folder, paths, count)))
         rc = CORDON_E_NOMEM;
     struct restore_options o = {.paths = list,
@@ -123,7 +123,7 @@ int cordon_undo(const char *run, const char *folder, size_t count, const char *c
                                 .said = flags & CORDON_DRY_RUN ? each_planned : each_restored,
                                 .context = &t};
     if (rc == 0)
-        rc = restore_run(t.store, t.choice.id, &o, &counts, t.why, sizeof t.why);
+        rc = restore_run(t.store, t.choice.run.id, &o, &counts, t.why, sizeof t.why);
     if (rc == 0 && !o.dry)
         store_prune(t.store, (uint64_t)RUN_UNDO_LIMIT_GIB << 30, NULL);
     if (rc == 0 && counts.conflicts + counts.failed)
@@ -144,6 +144,8 @@ int cordon_runs(cordon_event *each, void *context, char *why, size_t capacity)
     for (size_t i = 0; rc == 0 && i < count && !t.failed; i++) {
         auto_buf struct buf line = {0};
         struct json_writer w = {.out = &line};
+        if (runs[i].empty)
+            continue;
         changes_run_json(&runs[i], &w);
         pass_on(&t, &line);
     }

@@ -99,12 +99,13 @@ static int count_changes(struct run *run, fs_file store, const char *id,
         const struct undo_change *c = &changes[i];
         bool found =
             c->after && restore_find_next(&j.model.head, roots, c->root, c->path, &spot) == 0;
-        if (!found || restore_differs_at(&j, c, &spot)) {
+        bool same = found && !restore_differs_at(&j, c, &spot);
+        if (!same) {
             ++*places[c->kind];
             tell_change(run, &j.model, c);
         }
         if (found)
-            ends_add(&ends, &j, c->after, &spot);
+            ends_add(&ends, &j, c->after, &spot, same);
     }
     restore_leave(&spot);
     ends_finish(&ends, &j);
@@ -119,12 +120,12 @@ static bool is_found_here(fs_file store, const struct policy_settings *s, const 
 {
     struct changes_choice choice;
     char why[256];
-    bool found = changes_choose(store, NULL, NULL, &choice, why, sizeof why) == 0 &&
-                 strcmp(choice.id, run) == 0;
+    bool found = changes_choose(store, NULL, NULL, false, &choice, why, sizeof why) == 0 &&
+                 strcmp(choice.run.id, run) == 0;
     for (size_t i = 0; i < s->roots.count && found; i++) {
         auto_buf struct buf above = {0};
         buf_fmt(&above, "%.*s/..", STR_ARG(s->roots.items[i].path));
-        found = changes_choose(store, NULL, buf_cstr(&above), &choice, why, sizeof why) != 0;
+        found = changes_choose(store, NULL, buf_cstr(&above), true, &choice, why, sizeof why) != 0;
     }
     return found;
 }
@@ -148,7 +149,9 @@ void run_undo_finish(struct run *run, struct keep *journal)
     }
     bool any = true;
     int rc = count_changes(run, store, c->run, c, &any);
-    if (rc == 0 && whole && !c->lost && !any && store_drop(store, c->run))
+    bool nothing = rc == 0 && whole && !c->lost && !any;
+    bool noted = store_note_empty(store, c->run, !nothing);
+    if (nothing && (noted || store_drop(store, c->run)))
         c->run[0] = '\0';
     store_prune(store, limit_of(run->options), c->run);
     c->here = is_found_here(store, policy_settings_of(run->policy->policy), c->run);

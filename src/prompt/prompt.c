@@ -7,6 +7,7 @@ enum {
     MOST_HINTS = 3,
     QUIET_MS = 500,
     PASTE_MS = 40, /* nobody types two keys so quickly */
+    GAP_MS = 2000, /* this process did not run */
     SHOWN_HEAD = 400,
     SHOWN_TAIL = 200,
     CTRL_C = 3,
@@ -112,6 +113,10 @@ static void show(struct prompt *p, const struct ask_question *q, uint64_t second
         buf_add(&out, STR(" to "));
         add_text(&out, s->arrives ? s->target : s->other);
     }
+    if (s->link.n) {
+        buf_add(&out, STR(" as a link to "));
+        add_text(&out, s->link);
+    }
     buf_add(&out, STR("   rule "));
     buf_add(&out, s->rule);
     if (s->command.n) {
@@ -128,7 +133,7 @@ static void show(struct prompt *p, const struct ask_question *q, uint64_t second
     p->shown = q->id;
     p->last = gate_clock();
     p->wrong = 0;
-    p->letter = 0;
+    p->length = 0;
     p->sequence = false;
     p->hints = 0;
 }
@@ -173,17 +178,69 @@ static void pass_key(struct prompt *p, char key, bool typed, uint64_t now)
 {
     p->sequence = !typed || (p->sequence && now - p->last < QUIET_MS);
     p->last = now;
-    p->letter = 0;
+    p->length = 0;
     buf_char(&p->typed, key);
     if (!p->sequence && !p->hints)
         hint(p, "that was too early and went to the command");
+}
+
+/* The key of the answer whose letter or word begins with, or (whole) is, the line; 0: none. */
+static char key_of(const struct prompt *p, struct str line, bool whole)
+{
+    static const struct {
+        struct str word;
+        char key;
+    } words[] = {{{"yes", 3}, 'o'}, {{"once", 4}, 'o'}, {{"run", 3}, 'r'}, {{"folder", 6}, 'f'},
+                 {{"all", 3}, 'f'}, {{"host", 4}, 'h'}, {{"no", 2}, 'n'},  {{"never", 5}, 'N'}};
+    if (line.n == 1) {
+        char key = line.p[0] == 'y' || line.p[0] == 'Y' ? 'o' : line.p[0]; /* the narrowest yes */
+        if (p->offered[(int)key])
+            return key;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (p->offered[(int)words[i].key] &&
+            (whole ? str_eqi(words[i].word, line) : str_startsi(words[i].word, line)))
+            return words[i].key;
+    return 0;
+}
+
+/* One more key of an answer, which Enter completes. */
+static void add_to_line(struct prompt *p, char key, uint64_t now)
+{
+    struct str line = {p->line, p->length + 1};
+    bool fits = line.n <= sizeof p->line;
+    if (fits)
+        p->line[p->length] = key;
+    if (fits && key_of(p, line, false)) {
+        p->length++;
+        buf_char(&p->screen, key);
+        return;
+    }
+    p->wrong = now;
+    if (!p->length)
+        hint(p, "that is no answer here");
+    else
+        buf_char(&p->screen, '\a');
+    for (; p->length; p->length--)
+        buf_add(&p->screen, STR("\b \b"));
+}
+
+static void end_line(struct prompt *p, struct desk *desk, uint64_t now)
+{
+    char key = key_of(p, (struct str){p->line, p->length}, true);
+    if (key) {
+        answer(p, desk, p->keys[(int)key]);
+        return;
+    }
+    p->wrong = now;
+    hint(p, p->length ? "that is no answer here" : "no letter was typed");
+    p->length = 0;
 }
 
 void prompt_key(struct prompt *p, struct desk *desk, char key)
 {
     uint64_t now = gate_clock();
     bool plain = key >= ' ' && key < ERASE, enter = key == '\r' || key == '\n';
-    char letter = key == 'y' || key == 'Y' ? 'o' : key; /* the narrowest yes */
     bool typed = plain || enter || key == ERASE || key == '\b';
     if (key == CTRL_C) {
         answer(p, desk, (struct ask_choice){ASK_NO, ASK_CALL});
@@ -192,20 +249,38 @@ void prompt_key(struct prompt *p, struct desk *desk, char key)
         pass_key(p, key, typed, now);
     } else if (now - p->wrong < PASTE_MS) {
         p->wrong = now; /* the rest of something pasted, which may hold a letter and an Enter */
-        p->letter = 0;
-    } else if (enter && p->letter) {
-        answer(p, desk, p->keys[(int)p->letter]);
-    } else if (plain && !p->letter && p->offered[(int)letter]) {
-        p->letter = letter;
-        buf_add(&p->screen, (struct str){&letter, 1});
-    } else if (p->letter) {
-        buf_add(&p->screen, STR("\b \b\a"));
-        p->letter = 0;
-        p->wrong = now;
+        p->length = 0;
+    } else if (enter) {
+        end_line(p, desk, now);
+    } else if (plain) {
+        add_to_line(p, key, now);
+    } else if (p->length) {
+        p->length--;
+        buf_add(&p->screen, STR("\b \b"));
     } else {
         p->wrong = now;
-        hint(p, enter ? "no letter was typed" : "that is no answer here");
+        hint(p, "that is no answer here");
     }
+}
+
+void prompt_went_on(struct prompt *p)
+{
+    p->stopped = true;
+}
+
+/* The time in which nobody could answer is given back. */
+static void look_at_gap(struct prompt *p, struct desk *desk, uint64_t now)
+{
+    uint64_t gap = p->looked ? now - p->looked : 0;
+    bool went_on = p->stopped || gap > GAP_MS;
+    p->looked = now;
+    p->stopped = false;
+    if (!went_on)
+        return;
+    ask_delay(desk->ask, gap);
+    const struct ask_question *q = p->shown ? ask_shown(desk->ask, p->shown) : NULL;
+    if (q && q->deadline > now)
+        show(p, q, (q->deadline - now) / 1000);
 }
 
 int prompt_look(struct prompt *p, struct desk *desk, bool gone, int most_ms)
@@ -215,6 +290,7 @@ int prompt_look(struct prompt *p, struct desk *desk, bool gone, int most_ms)
     desk_lock(desk);
     if (gone)
         ask_close(desk->ask);
+    look_at_gap(p, desk, now);
     ask_expire(desk->ask, now);
     while (ask_next_closed(desk->ask, &closed))
         if (closed.id == p->shown)

@@ -11,9 +11,11 @@ static const char name[] = "ends";
 /* As they are in the file, after the key, in the byte order of this machine: a journal does not
    travel. */
 struct ends_file {
-    uint32_t entry, mode, links, none;
+    uint32_t entry, mode, links, flags;
     uint64_t size, hash;
 };
+
+enum { AS_BEFORE = 1, NO_HASH = 2 };
 
 /* False if it cannot be read, or is too large. content is used and reused. */
 static bool describe(const uint64_t key[2], uint32_t entry, const struct restore_spot *spot,
@@ -38,16 +40,20 @@ void ends_begin(struct ends_writer *w)
 }
 
 void ends_add(struct ends_writer *w, const struct store_journal *j, uint32_t entry,
-              const struct restore_spot *spot)
+              const struct restore_spot *spot, bool same)
 {
+    const struct fs_stat *st = &spot->st;
     struct ends_file file;
     /* Somebody else may have been faster. */
-    if (!w->known || !spot->exists || undo_time_compare(spot->st.changed, j->end) > 0 ||
-        w->files == ENDS_MOST_FILES || w->bytes + spot->st.size > ENDS_MOST_BYTES ||
-        !describe(w->key, entry, spot, &w->content, &file))
+    if (!w->known || !spot->exists || undo_time_compare(st->changed, j->end) > 0 ||
+        w->files == ENDS_MOST_FILES)
         return;
+    if (w->bytes + st->size <= ENDS_MOST_BYTES && describe(w->key, entry, spot, &w->content, &file))
+        w->bytes += file.size;
+    else
+        file = (struct ends_file){entry, st->mode, st->links, NO_HASH, st->size, 0};
+    file.flags |= same ? AS_BEFORE : 0;
     buf_add(&w->out, (struct str){(const char *)&file, sizeof file});
-    w->bytes += file.size;
     w->files++;
 }
 
@@ -89,13 +95,27 @@ void ends_free(struct ends *ends)
     *ends = (struct ends){0};
 }
 
+static const struct ends_file *find(const struct ends *ends, uint32_t entry)
+{
+    struct ends_file key = {.entry = entry};
+    return entry && ends->count ? bsearch(&key, ends->items, ends->count, sizeof key, by_entry)
+                                : NULL;
+}
+
+bool ends_of(const struct ends *ends, uint32_t entry, struct ends_state *out)
+{
+    const struct ends_file *was = find(ends, entry);
+    if (was)
+        *out = (struct ends_state){was->mode, was->size, was->flags & AS_BEFORE};
+    return was != NULL;
+}
+
 bool ends_match(const struct ends *ends, uint32_t entry, const struct restore_spot *spot)
 {
     auto_buf struct buf content = {0};
-    struct ends_file now, key = {.entry = entry};
-    const struct ends_file *was =
-        ends->count ? bsearch(&key, ends->items, ends->count, sizeof key, by_entry) : NULL;
-    return was && spot->exists && spot->st.size == was->size && spot->st.mode == was->mode &&
-           spot->st.links == was->links && describe(ends->key, entry, spot, &content, &now) &&
-           now.hash == was->hash;
+    struct ends_file now;
+    const struct ends_file *was = find(ends, entry);
+    return was && !(was->flags & NO_HASH) && spot->exists && spot->st.size == was->size &&
+           spot->st.mode == was->mode && spot->st.links == was->links &&
+           describe(ends->key, entry, spot, &content, &now) && now.hash == was->hash;
 }

@@ -79,6 +79,10 @@ void *fs_map(fs_file file, size_t size);
 void fs_unmap(void *content, size_t size);
 
 int fs_make_folder(fs_file in, const char *name);
+/* What people call the mode: 644, or the attributes that they set. */
+enum { FS_MODE_TEXT = 16 };
+void fs_mode_text(uint32_t mode, char out[FS_MODE_TEXT]);
+
 /* A link, a fifo or a socket. */
 int fs_make_other(fs_file in, const char *name, uint32_t mode, const char *target);
 /* How many bytes the link's target has. */

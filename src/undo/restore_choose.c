@@ -55,6 +55,9 @@ static bool was_put_back(struct undoing *u, uint32_t object, uint32_t entry,
     if (!was || (was == object && u->m->objects[was].after && undoing_names_differ(u->m, was)) ||
         !restore_is_as_before(u->j, was, spot))
         return false;
+    /* The end of the run is a guess: it may have been the run, whose time is then on it. */
+    if (!u->j->known_end && was == object && spot->st.inode == u->m->objects[was].ident.inode)
+        return true;
     u->tasks[object].wanted = u->tasks[was].wanted = false;
     u->gone = true;
     return true;

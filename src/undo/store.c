@@ -107,6 +107,8 @@ static void look_at(fs_file folder, struct arena *arena, struct store_run *run)
     run->damaged = rc && !run->other;
     run->bytes = bytes_in(folder);
     run->undone = read_undone(folder, arena);
+    struct fs_stat st;
+    run->empty = fs_stat(folder, "empty", &st) == 0;
     if (rc) {
         *h = (struct undo_head){0};
         return;
@@ -238,9 +240,30 @@ bool store_is_forward(const struct store_run *runs, size_t count, const struct s
     return forward;
 }
 
-/* The newest run that may be taken back in or, if below is set, beneath a folder. */
+bool store_note_empty(fs_file store, const char *id, bool spare)
+{
+    auto_arena struct arena arena = {0};
+    struct store_run *runs;
+    size_t count, own = 0;
+    fs_file run = spare ? -1 : store_open_run(store, id);
+    fs_file note = run < 0 ? -1 : fs_open_file(run, "empty", FS_CREATE);
+    bool noted = spare || note >= 0;
+    fs_close(note);
+    fs_close(run);
+    if (store_list(store, &arena, &runs, &count))
+        return noted;
+    while (own < count && strcmp(runs[own].id, id) != 0)
+        own++;
+    for (size_t i = own + 1; i < count; i++)
+        if (runs[i].empty && runs[i].head.root_count && runs[own].head.root_count &&
+            str_eq(runs[i].head.roots[0].path, runs[own].head.roots[0].path))
+            store_drop(store, runs[i].id);
+    return noted;
+}
+
+/* The newest run in or, if below is set, beneath a folder; empty: also one that changed nothing. */
 static const struct store_run *newest(const struct store_run *runs, size_t count, struct str folder,
-                                      bool below)
+                                      bool below, bool empty)
 {
     for (size_t i = 0; i < count; i++) {
         const struct store_run *r = &runs[i];
@@ -248,15 +271,17 @@ static const struct store_run *newest(const struct store_run *runs, size_t count
         for (uint32_t k = 0; k < r->head.root_count; k++)
             fits = fits || (below ? store_below(folder, r->head.roots[k].path)
                                   : store_below(r->head.roots[k].path, folder));
-        if (fits && !r->undone.n && !r->damaged && !r->other && store_is_forward(runs, count, r))
+        if (fits && (empty || !r->empty) && !r->undone.n && !r->damaged && !r->other &&
+            store_is_forward(runs, count, r))
             return r;
     }
     return NULL;
 }
 
-bool store_choose(fs_file store, const char *wanted, const char *folder, char id[STORE_LONGEST_ID],
-                  char *why, size_t capacity)
+bool store_choose(fs_file store, const char *wanted, const char *folder, bool shows,
+                  struct store_choice *out, char *why, size_t capacity)
 {
+    const char *verb = shows ? "changes" : "undo";
     auto_arena struct arena arena = {0};
     struct store_run *runs;
     size_t count;
@@ -267,24 +292,31 @@ bool store_choose(fs_file store, const char *wanted, const char *folder, char id
             return false;
         }
         fs_close(run);
-        snprintf(id, STORE_LONGEST_ID, "%s", wanted);
+        snprintf(out->id, sizeof out->id, "%s", wanted);
+        out->root[0] = '\0';
         return true;
     }
     if (store_list(store, &arena, &runs, &count)) {
         snprintf(why, capacity, "cannot read the folder of journals");
         return false;
     }
-    const struct store_run *found = newest(runs, count, str_of(folder), false);
-    if (found) {
-        snprintf(id, STORE_LONGEST_ID, "%s", found->id);
+    const struct store_run *found = newest(runs, count, str_of(folder), false, shows);
+    const struct store_run *below = newest(runs, count, str_of(folder), true, shows);
+    if (found && (shows || !below || found <= below)) {
+        snprintf(out->id, sizeof out->id, "%s", found->id);
+        snprintf(out->root, sizeof out->root, "%.*s", STR_ARG(found->head.roots[0].path));
         return true;
     }
-    found = newest(runs, count, str_of(folder), true);
     if (found)
         snprintf(why, capacity,
-                 "no run with --undo had this folder as its root; the newest below it is %s in "
-                 "%.200s: name it, or go there",
-                 found->id, found->head.roots[0].path.p);
+                 "the last run changed %.160s, below this folder: cordon undo %s takes it back; "
+                 "cordon undo %s takes back the last one of %.160s",
+                 below->head.roots[0].path.p, below->id, found->id, found->head.roots[0].path.p);
+    else if (below)
+        snprintf(why, capacity,
+                 "no run with --undo had this folder as its root; of the last one below it, in "
+                 "%.200s: cordon %s %s",
+                 below->head.roots[0].path.p, verb, below->id);
     else
         snprintf(why, capacity,
                  "no run with --undo that changed this folder is left to take back; cordon runs "

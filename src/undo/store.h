@@ -3,7 +3,8 @@
  * The folder of journals, one folder per run: $XDG_STATE_HOME/cordon/runs or, on Windows,
  * %LOCALAPPDATA%\cordon\runs. A run's folder holds
  * `log` (the records), `pack` (small files), `objects` (a folder of larger ones), `lock`
- * and, once it was taken back, `undone`. The lock is held by the run until its tree is dead, and its
+ * and, once it was taken back, `undone`; that of a run that changed nothing has `empty`, so that nobody
+ * takes an older one for the last. The lock is held by the run until its tree is dead, and its
  * mtime says when that was, if nobody lived to write it. Files that hold content are closed to a confined tree of the
  * same user.
  */
@@ -35,6 +36,7 @@ struct store_run {
     bool live;         /* it has not ended */
     bool damaged;      /* its journal cannot be read */
     bool other;        /* its journal is of another version */
+    bool empty;        /* it changed nothing */
     struct str undone; /* the run that took it back; empty: none */
 };
 
@@ -64,10 +66,20 @@ int store_read(fs_file store, const char *id, struct store_journal *out, char *w
 void store_close(struct store_journal *j);
 #define auto_store_journal __attribute__((cleanup(store_close)))
 
+/* The run changed nothing: its journal stays as a note, and those of earlier such runs with the same
+   first root go. spare: it changed something, and only the others go. False if it cannot be noted. */
+bool store_note_empty(fs_file store, const char *id, bool spare);
+
+struct store_choice {
+    char id[STORE_LONGEST_ID];
+    char root[UNDO_LONGEST_PATH]; /* its first; empty if the run was named */
+};
+
 /* Which run is meant: the one named, or the newest whose roots hold this folder and that was not taken
-   back.   False with a sentence. */
-bool store_choose(fs_file store, const char *wanted, const char *folder, char id[STORE_LONGEST_ID],
-                  char *why, size_t capacity);
+   back. shows: only to show it, which may be one that changed nothing; otherwise there must be no newer
+   one below the folder, which might be meant. False with a sentence. */
+bool store_choose(fs_file store, const char *wanted, const char *folder, bool shows,
+                  struct store_choice *out, char *why, size_t capacity);
 
 /* True if the word looks like the id of a run. */
 bool store_is_id(const char *word);

@@ -118,8 +118,37 @@ static int reach(const char *where)
     return fd >= 0 && connect(fd, (struct sockaddr *)&local, sizeof local) == 0 ? 0 : 1;
 }
 
+struct relinking {
+    char text[256];
+    const char *to;
+};
+
+static void *relink_later(void *context)
+{
+    struct relinking *link = context;
+    usleep(500000);
+    snprintf(link->text, sizeof link->text, "%s", link->to);
+    return NULL;
+}
+
+/* "relink PATH FIRST OTHER": makes a symbolic link and changes its text while the call waits. */
+static int relink(const char *path, const char *first, const char *other)
+{
+    static struct relinking link;
+    pthread_t thread;
+    snprintf(link.text, sizeof link.text, "%s", first);
+    link.to = other;
+    if (pthread_create(&thread, NULL, relink_later, &link))
+        return 2;
+    int rc = symlink(link.text, path);
+    pthread_join(thread, NULL);
+    return rc ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 5 && strcmp(argv[1], "relink") == 0)
+        return relink(argv[2], argv[3], argv[4]);
     if (argc == 4 && strcmp(argv[1], "many") == 0) {
         folder = argv[3];
         return many(strtoul(argv[2], NULL, 10));

@@ -24,68 +24,61 @@ static void spell_key(const struct ask_subject *s, char out[65])
     auto_buf struct buf text = {0}, hex = {0};
     /* A command is known by its name alone: its text is cut for people. */
     struct str target = s->kind == ASK_COMMAND ? STR_NONE : s->target;
-    buf_fmt(&text, "%d %d %zu ", (int)s->kind, (int)s->op, target.n);
-    buf_add(&text, target);
-    buf_fmt(&text, "%zu %zu ", s->other.n, s->command.n);
-    buf_add(&text, s->other);
-    buf_add(&text, s->command);
-    buf_add(&text, s->name);
+    const struct str parts[] = {target, s->other, s->command, s->name, s->link, s->exact};
+    buf_fmt(&text, "%d %d ", (int)s->kind, (int)s->op);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        buf_fmt(&text, "%zu ", parts[i].n);
+        buf_add(&text, parts[i]);
+    }
     sha256_hex(&hex, buf_str(&text));
     snprintf(out, 65, "%s", text.failed ? "" : buf_cstr(&hex));
 }
 
-static struct parked_place place_of(const struct resolved *where)
+/* Which objects there are under the names; of a name that is free, its folder. */
+static void spell_objects(struct buf *out, const struct resolved *const ends[2])
 {
-    struct parked_place p = {.held = -1};
-    struct stat st;
-    if (!where)
-        return p;
-    p.exists = where->exists;
-    if (where->exists)
-        p.id = broker_id(where);
-    else if (fstat(where->parent, &st) == 0)
-        p.id = (struct file_id){st.st_dev, st.st_ino, 0};
-    return p;
+    for (int i = 0; i < 2; i++) {
+        struct file_id id = {0};
+        struct stat st;
+        if (ends[i] && ends[i]->exists)
+            id = broker_id(ends[i]);
+        else if (ends[i] && fstat(ends[i]->parent, &st) == 0)
+            id = (struct file_id){st.st_dev, st.st_ino, 0};
+        buf_fmt(out, "%d %llx %llx %llx ", ends[i] && ends[i]->exists,
+                (unsigned long long)id.volume, (unsigned long long)id.id,
+                (unsigned long long)id.birth);
+    }
 }
 
-static bool same_place(const struct parked_place *a, const struct parked_place *b)
-{
-    return a->exists == b->exists && a->id.volume == b->id.volume && a->id.id == b->id.id &&
-           a->id.birth == b->id.birth;
-}
-
-static void hold(struct parked_place *p, const struct resolved *where)
+static int hold(const struct resolved *where)
 {
     if (!where)
-        return;
+        return -1;
     const char *leaf = where->exists && where->leaf[0] ? where->leaf : NULL;
-    p->held = leaf ? openat(where->parent, leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC)
-                   : fcntl(where->parent, F_DUPFD_CLOEXEC, 3);
+    return leaf ? openat(where->parent, leaf, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+                : fcntl(where->parent, F_DUPFD_CLOEXEC, 3);
 }
 
 /* As if it had not been asked about yet. */
 static void take_back(struct broker_parked *p)
 {
-    int held = p->said[--p->answers].place.held;
-    if (held >= 0)
-        close(held);
+    parked_forget_answer(p);
     p->rounds--;
 }
 
-/* The earlier answer about this call, for the same subject. */
-static enum broker_ruling answered_before(const struct request *r, const char *key,
-                                          const struct parked_place *place)
+/* The earlier answer about this call, for the same subject and the same objects. */
+static enum broker_ruling answered_before(const struct request *r, const char *key)
 {
     const struct broker_parked *p = r->parked;
     for (size_t i = 0; p && i < p->answers; i++)
-        if (strcmp(p->said[i].key, key) == 0 && same_place(&p->said[i].place, place))
+        if (strcmp(p->said[i].key, key) == 0)
             return p->said[i].allowed ? BROKER_GRANTS : BROKER_DENIES;
     return BROKER_WAITS;
 }
 
 /* Sets the call aside until the question is answered; false if it cannot. */
 static bool wait_for(struct broker *b, struct request *r, uint64_t question, const char *key,
-                     struct parked_place place, const struct resolved *where)
+                     const struct resolved *const ends[2])
 {
     struct broker_parked *p = parked_take(b, r);
     if (!p)
@@ -94,30 +87,37 @@ static bool wait_for(struct broker *b, struct request *r, uint64_t question, con
         parked_drop(r, p);
         return false;
     }
-    if (b->parked.count < MOST_HELD)
-        hold(&place, where);
+    bool holds = b->parked.count < MOST_HELD;
     p->rounds++;
     p->question = question;
     snprintf(p->said[p->answers].key, sizeof p->said[0].key, "%s", key);
     p->said[p->answers].allowed = false;
-    p->said[p->answers++].place = place;
+    for (int i = 0; i < 2; i++)
+        p->said[p->answers].held[i] = holds ? hold(ends[i]) : -1;
+    p->answers++;
     parked_add(b, r, p);
     return true;
 }
 
-enum broker_ruling broker_ask_rule(struct broker *b, struct request *r,
-                                   const struct ask_subject *subject, const struct resolved *where)
+/* ends: the objects that the subject names, each of which may be NULL. */
+static enum broker_ruling ask_about(struct broker *b, struct request *r,
+                                    const struct ask_subject *subject,
+                                    const struct resolved *const ends[2])
 {
     struct desk *desk = b->asks.desk;
     struct ask_subject s = *subject;
-    struct parked_place place = place_of(where);
-    auto_buf struct buf cmdline = {0};
+    auto_buf struct buf cmdline = {0}, exact = {0};
     char key[65], image[PATH_MAX];
     uint64_t question;
     if (!desk || r->answered)
         return BROKER_DENIES;
+    spell_objects(&exact, ends);
+    buf_add(&exact, s.exact);
+    s.exact = buf_str(&exact);
     spell_key(&s, key);
-    enum broker_ruling before = answered_before(r, key, &place);
+    if (exact.failed || !key[0])
+        return BROKER_DENIES;
+    enum broker_ruling before = answered_before(r, key);
     if (before != BROKER_WAITS)
         return before;
     if (b->asks.silent)
@@ -132,10 +132,16 @@ enum broker_ruling broker_ask_rule(struct broker *b, struct request *r,
     case ASK_NEVER: return BROKER_DENIES;
     case ASK_NO: break;
     }
-    if (wait_for(b, r, question, key, place, where))
+    if (wait_for(b, r, question, key, ends))
         return BROKER_WAITS;
     desk_leave(desk, question);
     return BROKER_DENIES;
+}
+
+enum broker_ruling broker_ask_rule(struct broker *b, struct request *r,
+                                   const struct ask_subject *subject, const struct resolved *where)
+{
+    return ask_about(b, r, subject, (const struct resolved *const[]){where, NULL});
 }
 
 bool broker_ask_decided(struct broker *b, struct broker_parked *p)
@@ -166,11 +172,11 @@ static bool is_unmissed(struct broker *b, const struct request *r,
     return event.quiet;
 }
 
-/* other: the other end, if there is one. */
+/* far: the other end, if there is one, and other its path. */
 static enum broker_ruling ask_end(struct broker *b, struct request *r, const struct resolved *where,
                                   const struct policy_request *question,
                                   const struct policy_answer *answer, enum audit_op op,
-                                  struct str other, bool arrives)
+                                  const struct resolved *far, struct str other, bool arrives)
 {
     auto_buf struct buf why = {0}, fix = {0};
     if (where->exists && (S_ISCHR(where->st.st_mode) || S_ISBLK(where->st.st_mode)))
@@ -185,6 +191,7 @@ static enum broker_ruling ask_end(struct broker *b, struct request *r, const str
                                   .target = question->path.text,
                                   .other = other,
                                   .arrives = arrives,
+                                  .link = str_of(where->link_text ? where->link_text : ""),
                                   .folder = ask_folder_of(b->policy, question->path.text),
                                   .rule = str_of(policy_rule_id(answer->rule)),
                                   .why = buf_str(&why),
@@ -192,7 +199,7 @@ static enum broker_ruling ask_end(struct broker *b, struct request *r, const str
     /* Not worth a question; an answer that covers it still counts. */
     if (is_unmissed(b, r, &subject))
         return desk_allows(b->asks.desk, &subject) ? BROKER_GRANTS : BROKER_DENIES;
-    return broker_ask_rule(b, r, &subject, where);
+    return ask_about(b, r, &subject, (const struct resolved *const[]){where, far});
 }
 
 enum broker_ruling broker_ask_change(struct broker *b, struct request *r,
@@ -200,7 +207,7 @@ enum broker_ruling broker_ask_change(struct broker *b, struct request *r,
                                      const struct policy_request *question,
                                      const struct policy_answer *answer, enum audit_op op)
 {
-    return ask_end(b, r, where, question, answer, op, STR_NONE, false);
+    return ask_end(b, r, where, question, answer, op, NULL, STR_NONE, false);
 }
 
 enum broker_ruling broker_ask_pair(struct broker *b, struct request *r,
@@ -218,9 +225,10 @@ enum broker_ruling broker_ask_pair(struct broker *b, struct request *r,
             continue;
         /* A second name inside would open the file for good. */
         bool opens = i == 0 && op == AUDIT_FILE_LINK;
-        enum broker_ruling ruling = opens ? BROKER_DENIES
-                                          : ask_end(b, r, ends[i], &questions[i], &one, op,
-                                                    questions[1 - i].path.text, i == 1);
+        enum broker_ruling ruling = opens
+                                        ? BROKER_DENIES
+                                        : ask_end(b, r, ends[i], &questions[i], &one, op,
+                                                  ends[1 - i], questions[1 - i].path.text, i == 1);
         if (ruling != BROKER_GRANTS) {
             *answer = one;
             answer->target = i == 1;

@@ -185,9 +185,15 @@ static bool tool_refused(struct broker *b, struct request *r, struct str path, s
     policy_tool_decide(b->policy, &program, &answer);
     if (answer.verdict == CORDON_ALLOW)
         return false;
-    auto_buf struct buf why = {0}, fix = {0}, spelled = {0}, command = {0};
+    auto_buf struct buf why = {0}, fix = {0}, spelled = {0}, command = {0}, all = {0}, exact = {0};
     policy_tool_explain(b->policy, &program, &answer, &why, &fix);
     if (b->asks.desk) {
+        /* The command is cut and masked for people. */
+        for (size_t i = 0; i < count; i++) {
+            buf_fmt(&all, "%zu ", words[i].n);
+            buf_add(&all, words[i]);
+        }
+        sha256_hex(&exact, buf_str(&all));
         process_spell(&spelled, words, count);
         audit_mask(&command, buf_str(&spelled));
     }
@@ -195,12 +201,14 @@ static bool tool_refused(struct broker *b, struct request *r, struct str path, s
                                   .op = AUDIT_PROCESS_START,
                                   .target = path,
                                   .command = buf_str(&command),
+                                  .exact = buf_str(&exact),
                                   .name = str_of(policy_rule_id(answer.rule)),
                                   .rule = str_of(policy_rule_id(answer.rule)),
                                   .why = buf_str(&why),
                                   .fix = buf_str(&fix)};
-    enum broker_ruling ruling =
-        ask_can_lift(ASK_TOOL, answer.rule) ? broker_ask_rule(b, r, &subject, NULL) : BROKER_DENIES;
+    enum broker_ruling ruling = ask_can_lift(ASK_TOOL, answer.rule) && !all.failed
+                                    ? broker_ask_rule(b, r, &subject, NULL)
+                                    : BROKER_DENIES;
     if (ruling != BROKER_DENIES)
         return ruling == BROKER_WAITS;
     char image[PATH_MAX];

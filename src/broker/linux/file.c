@@ -400,6 +400,7 @@ static void do_symlink(struct broker *b, struct request *r, uint64_t target, int
     }
     /* A link may point anywhere: what is done through it is judged at its target. */
     where.st.st_mode = S_IFLNK;
+    where.link_text = text;
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE) ||
         !link_allows(b, r, &where, text))
         return;

@@ -8,10 +8,17 @@
 
 static void forget(struct broker_parked *p)
 {
-    for (size_t i = 0; i < p->answers; i++)
-        if (p->said[i].place.held >= 0)
-            close(p->said[i].place.held);
+    while (p->answers)
+        parked_forget_answer(p);
     free(p);
+}
+
+void parked_forget_answer(struct broker_parked *p)
+{
+    const int *held = p->said[--p->answers].held;
+    for (int i = 0; i < 2; i++)
+        if (held[i] >= 0)
+            close(held[i]);
 }
 
 struct broker_parked *parked_take(struct broker *b, struct request *r)

@@ -10,13 +10,6 @@
 
 enum { PARKED_MOST_ANSWERS = 4 };
 
-/* Where something is, and what: of a name that is free, the folder. */
-struct parked_place {
-    bool exists;
-    struct file_id id;
-    int held; /* so that the number does not go to another object; -1: not held */
-};
-
 struct broker_parked {
     struct request request;
     bool waits;                /* it is in the list */
@@ -26,8 +19,8 @@ struct broker_parked {
     unsigned rounds;           /* of questions */
     size_t answers;
     struct {
-        char key[65]; /* of the subject */
-        struct parked_place place;
+        char key[65]; /* of the subject and its objects */
+        int held[2];  /* the objects, so that their numbers go to no others; -1: not held */
         bool allowed;
     } said[PARKED_MOST_ANSWERS];
 };
@@ -37,6 +30,9 @@ struct broker_parked {
 struct broker_parked *parked_take(struct broker *b, struct request *r);
 void parked_add(struct broker *b, struct request *r, struct broker_parked *p);
 void parked_drop(const struct request *r, struct broker_parked *p);
+
+/* Lets go of the objects of the last answer, and of the answer. */
+void parked_forget_answer(struct broker_parked *p);
 
 /* Serves the calls again whose wait is over. */
 void parked_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r));

@@ -14,9 +14,10 @@ struct resolved {
     char leaf[NAME_MAX + 1]; /* a single component, never "." or ".."; empty: the parent itself */
     char path[PATH_MAX];     /* final path of the object */
     bool exists;
-    bool folder_wanted; /* the path ended in a slash */
-    bool descriptor;    /* /proc/PID/fd/N: one of the caller's own descriptors */
-    struct stat st;     /* of the object itself, if it exists; a final symlink is not followed */
+    bool folder_wanted;    /* the path ended in a slash */
+    bool descriptor;       /* /proc/PID/fd/N: one of the caller's own descriptors */
+    const char *link_text; /* of a symbolic link that would be made there; borrowed */
+    struct stat st;        /* of the object itself, if it exists; a final symlink is not followed */
 };
 
 void resolved_close(struct resolved *r);

@@ -32,8 +32,8 @@ struct parked {
     bool waits;
     size_t answers;
     struct {
-        key_text key; /* of the subject and its place */
-        HANDLE held;  /* so that the number does not go to another object; NULL: not held */
+        key_text key;   /* of the subject and its place */
+        HANDLE held[2]; /* the objects, so that their numbers go to no others; NULL: not held */
         bool allowed;
     } said[MOST_ANSWERS];
 };
@@ -57,23 +57,35 @@ struct desk *broker_ask_desk(const struct broker *b)
     return b->asks ? b->asks->desk : NULL;
 }
 
-static void spell_key(const struct ask_subject *s, HANDLE file, bool exists, key_text out)
+static void spell_key(const struct ask_subject *s, key_text out)
 {
     auto_buf struct buf text = {0}, hex = {0};
-    struct file_id id = {0};
     /* A command is known by its name alone: its text is cut for people. */
     struct str target = s->kind == ASK_COMMAND ? STR_NONE : s->target;
-    bool known = !file || facts_id(file, &id);
-    buf_fmt(&text, "%d %d %d %llx %llx %u %u ", (int)s->kind, (int)s->op, (int)exists,
-            (unsigned long long)id.volume, (unsigned long long)id.id, (unsigned)target.n,
-            (unsigned)s->other.n);
-    buf_add(&text, target);
-    buf_add(&text, s->other);
-    buf_fmt(&text, " %u ", (unsigned)s->command.n);
-    buf_add(&text, s->command);
-    buf_add(&text, s->name);
+    const struct str parts[] = {target, s->other, s->command, s->name, s->exact};
+    buf_fmt(&text, "%d %d ", (int)s->kind, (int)s->op);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        buf_fmt(&text, "%u ", (unsigned)parts[i].n);
+        buf_add(&text, parts[i]);
+    }
     sha256_hex(&hex, buf_str(&text));
-    snprintf(out, sizeof(key_text), "%s", text.failed || !known ? "" : buf_cstr(&hex));
+    snprintf(out, sizeof(key_text), "%s", text.failed ? "" : buf_cstr(&hex));
+}
+
+/* Which objects there are, and of what kind: a folder can become a link without changing its
+   number. False if there is no telling. */
+static bool spell_objects(struct buf *out, const struct ask_objects *o)
+{
+    for (int i = 0; i < 2; i++) {
+        struct file_id id = {0};
+        struct facts facts = {0};
+        if (o->files[i] && (!facts_id(o->files[i], &id) || facts_of(o->files[i], &facts) < 0))
+            return false;
+        buf_fmt(out, "%d%d%d %llx %llx %llx ", (int)o->exists[i], (int)facts.directory,
+                (int)facts.reparse, (unsigned long long)id.volume, (unsigned long long)id.id,
+                (unsigned long long)id.birth);
+    }
+    return !out->failed;
 }
 
 /* ---- with the lock ---- */
@@ -88,9 +100,10 @@ static struct parked *find(struct broker_asks *a, const struct request *r)
 
 static void drop_answer(struct parked *p)
 {
-    HANDLE held = p->said[--p->answers].held;
-    if (held)
-        CloseHandle(held);
+    const HANDLE *held = p->said[--p->answers].held;
+    for (int i = 0; i < 2; i++)
+        if (held[i])
+            CloseHandle(held[i]);
 }
 
 static void forget(struct broker_asks *a, struct parked *p)
@@ -139,7 +152,7 @@ static struct parked *parked_new(struct broker_asks *a, struct request *r)
 
 /* Sets the call aside; false if it cannot. */
 static bool park(struct broker_asks *a, struct request *r, struct parked *p,
-                 const struct ask_subject *s, const char *key, HANDLE file)
+                 const struct ask_subject *s, const char *key, const struct ask_objects *o)
 {
     HANDLE there;
     uint64_t question;
@@ -157,10 +170,13 @@ static bool park(struct broker_asks *a, struct request *r, struct parked *p,
     ResetEvent(p->ready);
     snprintf(p->said[p->answers].key, sizeof(key_text), "%s", key);
     p->said[p->answers].allowed = false;
-    p->said[p->answers].held = NULL;
-    if (file && a->count < MOST_HELD)
-        DuplicateHandle(GetCurrentProcess(), file, GetCurrentProcess(), &p->said[p->answers].held,
-                        0, FALSE, DUPLICATE_SAME_ACCESS);
+    for (int i = 0; i < 2; i++) {
+        HANDLE *held = &p->said[p->answers].held[i];
+        *held = NULL;
+        if (o->files[i] && a->count < MOST_HELD)
+            DuplicateHandle(GetCurrentProcess(), o->files[i], GetCurrentProcess(), held, 0, FALSE,
+                            DUPLICATE_SAME_ACCESS);
+    }
     p->answers++;
     if (!DuplicateHandle(GetCurrentProcess(), p->ready, r->client->process, &there, SYNCHRONIZE,
                          FALSE, 0)) {
@@ -173,7 +189,7 @@ static bool park(struct broker_asks *a, struct request *r, struct parked *p,
 }
 
 static enum ask_ruling rule(struct broker_asks *a, struct request *r, const struct ask_subject *s,
-                            HANDLE file, const char *key)
+                            const struct ask_objects *o, const char *key)
 {
     struct parked *p = find(a, r);
     if (p && p->waits) {
@@ -191,26 +207,30 @@ static enum ask_ruling rule(struct broker_asks *a, struct request *r, const stru
     desk_unlock(a->desk);
     if (said != ASK_NO || r->silent)
         return said == ASK_RUN ? ASK_GRANTS : ASK_DENIES;
-    return park(a, r, p, s, key, file) ? ASK_WAITS : ASK_DENIES;
+    return park(a, r, p, s, key, o) ? ASK_WAITS : ASK_DENIES;
 }
 
 /* ---- for the handlers ---- */
 
-enum ask_ruling broker_ask_rule(struct request *r, const struct ask_subject *subject, HANDLE file,
-                                bool exists)
+enum ask_ruling broker_ask_rule(struct request *r, const struct ask_subject *subject,
+                                const struct ask_objects *objects)
 {
     struct broker_asks *a = r->broker->asks;
     struct ask_subject s = *subject;
+    auto_buf struct buf exact = {0};
     key_text key;
     if (!a || r->waits)
         return r->waits ? ASK_WAITS : ASK_DENIES;
-    spell_key(&s, file, exists, key);
-    if (!key[0])
+    bool known = spell_objects(&exact, objects);
+    buf_add(&exact, s.exact);
+    s.exact = buf_str(&exact);
+    spell_key(&s, key);
+    if (!known || exact.failed || !key[0])
         return ASK_DENIES;
     s.pid = r->client->pid;
     s.image = r->client->image;
     EnterCriticalSection(&a->lock);
-    enum ask_ruling ruling = rule(a, r, &s, file, key);
+    enum ask_ruling ruling = rule(a, r, &s, objects, key);
     if (ruling == ASK_GRANTS && r->two_steps) {
         a->passes[a->next_pass % MOST_PASSES].pid = r->client->pid;
         memcpy(a->passes[a->next_pass++ % MOST_PASSES].key, key, sizeof key);
@@ -230,7 +250,7 @@ bool broker_ask_may_change(struct request *r, const struct policy_request *quest
            !ask_holds_root(r->broker->policy, question->path.text);
 }
 
-static enum ask_ruling ask_end(struct request *r, HANDLE file,
+static enum ask_ruling ask_end(struct request *r, const struct ask_objects *objects,
                                const struct policy_request *question, struct policy_answer *answer,
                                enum audit_op op, struct str other, bool arrives)
 {
@@ -248,14 +268,15 @@ static enum ask_ruling ask_end(struct request *r, HANDLE file,
                             .rule = str_of(policy_rule_id(answer->rule)),
                             .why = buf_str(&why),
                             .fix = buf_str(&fix)};
-    return broker_ask_rule(r, &s, file, question->facts.exists);
+    return broker_ask_rule(r, &s, objects);
 }
 
 enum ask_ruling broker_ask_change(struct request *r, HANDLE file,
                                   const struct policy_request *question,
                                   struct policy_answer *answer, enum audit_op op)
 {
-    enum ask_ruling ruling = ask_end(r, file, question, answer, op, STR_NONE, false);
+    const struct ask_objects one = {.files = {file}, .exists = {question->facts.exists}};
+    enum ask_ruling ruling = ask_end(r, &one, question, answer, op, STR_NONE, false);
     if (ruling == ASK_GRANTS)
         policy_decide(r->broker->asks->desk->wide, question, answer);
     return ruling;
@@ -266,6 +287,9 @@ enum ask_ruling broker_ask_pair(struct request *r, const HANDLE files[2],
                                 struct policy_answer *answer)
 {
     bool granted[2] = {false, false};
+    const struct ask_objects both = {
+        .files = {files[0], files[1]},
+        .exists = {questions[0].facts.exists, questions[1].facts.exists}};
     if (!r->broker->asks)
         return ASK_DENIES;
     for (int i = 0; i < 2; i++) {
@@ -275,9 +299,9 @@ enum ask_ruling broker_ask_pair(struct request *r, const HANDLE files[2],
             continue;
         /* A second name inside would open the file for good. */
         bool opens = i == 0 && op == AUDIT_FILE_LINK;
-        enum ask_ruling ruling = opens ? ASK_DENIES
-                                       : ask_end(r, files[i], &questions[i], &one, op,
-                                                 questions[1 - i].path.text, i == 1);
+        enum ask_ruling ruling =
+            opens ? ASK_DENIES
+                  : ask_end(r, &both, &questions[i], &one, op, questions[1 - i].path.text, i == 1);
         if (ruling != ASK_GRANTS) {
             *answer = one;
             answer->target = i == 1;
@@ -307,7 +331,7 @@ enum ask_ruling broker_ask_read(struct request *r, HANDLE file,
                             .rule = str_of(policy_rule_id(answer->rule)),
                             .why = buf_str(&why),
                             .fix = buf_str(&fix)};
-    return broker_ask_rule(r, &s, file, true);
+    return broker_ask_rule(r, &s, &(struct ask_objects){.files = {file}, .exists = {true}});
 }
 
 /* ---- the life of a call that waits ---- */

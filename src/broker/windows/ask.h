@@ -13,9 +13,14 @@ enum ask_ruling { ASK_DENIES = 0, ASK_WAITS, ASK_GRANTS };
 /* NULL: nobody is asked. */
 struct desk *broker_ask_desk(const struct broker *b);
 
-/* file: the object, or the folder of one that does not exist; NULL: it is no file. */
-enum ask_ruling broker_ask_rule(struct request *r, const struct ask_subject *subject, HANDLE file,
-                                bool exists);
+/* The files that a question is about. */
+struct ask_objects {
+    HANDLE files[2]; /* of one that does not exist its folder; NULL: none */
+    bool exists[2];
+};
+
+enum ask_ruling broker_ask_rule(struct request *r, const struct ask_subject *subject,
+                                const struct ask_objects *objects);
 
 /* True if an option could allow the denied change, so that it can be asked about. */
 bool broker_ask_may_change(struct request *r, const struct policy_request *question,

@@ -342,7 +342,7 @@ static void refuse(struct request *r, const struct peer *peer, const struct poli
                                                   .rule = str_of(policy_rule_id(answer->rule)),
                                                   .why = buf_str(&why),
                                                   .fix = buf_str(&fix)},
-                            NULL, false);
+                            &(struct ask_objects){0});
         if (ruling == ASK_GRANTS)
             request_answer(r, STATUS_SUCCESS);
         if (ruling != ASK_DENIES)

@@ -78,7 +78,7 @@ static enum ask_ruling ask_command(struct request *r, const struct child_program
         return ASK_DENIES;
     subject->command = buf_str(&command);
     subject->name = buf_str(&name);
-    return broker_ask_rule(r, subject, NULL, false);
+    return broker_ask_rule(r, subject, &(struct ask_objects){0});
 }
 
 static bool guard_refuses(struct request *r, const struct child_program *p, struct str cmdline)
@@ -144,19 +144,21 @@ static bool tool_refused(struct request *r, const struct child_program *p, bool 
     policy_tool_decide(r->broker->policy, &program, &answer);
     if (answer.verdict == CORDON_ALLOW)
         return false;
-    auto_buf struct buf why = {0}, fix = {0}, command = {0};
+    auto_buf struct buf why = {0}, fix = {0}, command = {0}, exact = {0};
     policy_tool_explain(r->broker->policy, &program, &answer, &why, &fix);
     if (r->broker->asks && ask_can_lift(ASK_TOOL, answer.rule)) {
         spell_command(p, &command);
+        sha256_hex(&exact, p->cmdline); /* the command is masked for people */
         struct ask_subject s = {.kind = ASK_TOOL,
                                 .op = AUDIT_PROCESS_START,
                                 .target = p->path,
                                 .command = buf_str(&command),
+                                .exact = buf_str(&exact),
                                 .name = str_of(policy_rule_id(answer.rule)),
                                 .rule = str_of(policy_rule_id(answer.rule)),
                                 .why = buf_str(&why),
                                 .fix = buf_str(&fix)};
-        enum ask_ruling ruling = broker_ask_rule(r, &s, NULL, false);
+        enum ask_ruling ruling = broker_ask_rule(r, &s, &(struct ask_objects){0});
         if (ruling != ASK_DENIES)
             return ruling == ASK_WAITS;
     }

@@ -21,7 +21,7 @@
 
 #include "prompt/prompt.h"
 
-enum { PIECE = 4096, MOST_TYPED = 65536, LOOK_MS = 250 };
+enum { PIECE = 4096, MOST_TYPED = 65536, LOOK_MS = 250, SHRUNK_MS = 60 };
 
 struct terminal {
     int tty, master, slave;
@@ -29,7 +29,8 @@ struct terminal {
     pid_t command;
     struct termios before;
     struct winsize size;
-    bool closed; /* the window is gone */
+    uint64_t shrunk; /* when the command's screen was made smaller for a moment; 0: it is not */
+    bool closed;     /* the window is gone */
     struct prompt prompt;
 };
 
@@ -56,10 +57,28 @@ static void set_raw(struct terminal *t, bool raw)
 static void copy_size(struct terminal *t)
 {
     struct winsize now;
-    if (ioctl(t->tty, TIOCGWINSZ, &now) || memcmp(&now, &t->size, sizeof now) == 0)
+    bool other = ioctl(t->tty, TIOCGWINSZ, &now) == 0 && memcmp(&now, &t->size, sizeof now) != 0;
+    bool back = t->shrunk && gate_clock() - t->shrunk >= SHRUNK_MS;
+    if (!other && !back)
         return;
+    if (!other)
+        now = t->size;
     t->size = now;
+    t->shrunk = 0;
     ioctl(t->master, TIOCSWINSZ, &now); /* the kernel tells the command */
+}
+
+/* After a question a program that draws on the screen draws again: its screen is one row smaller for
+   a moment. One that reads lines is left alone. */
+static void redraw(struct terminal *t)
+{
+    struct termios inner;
+    struct winsize smaller = t->size;
+    if (tcgetattr(t->master, &inner) || (inner.c_lflag & ICANON) || smaller.ws_row < 3)
+        return;
+    smaller.ws_row--;
+    if (ioctl(t->master, TIOCSWINSZ, &smaller) == 0)
+        t->shrunk = gate_clock();
 }
 
 struct terminal *terminal_open(void)
@@ -116,13 +135,21 @@ void terminal_close(struct terminal *t)
     free(t);
 }
 
-/* Ctrl-Z where no shell inside would handle it: command and supervisor stop, and go on together. */
-static bool suspend(struct terminal *t, char key)
+/* Ctrl-Z at a question, or where no shell inside would handle it. */
+static bool is_suspend(struct terminal *t, char key)
 {
     struct termios inner;
+    if (t->prompt.shown)
+        return (t->before.c_lflag & ISIG) && (cc_t)key == t->before.c_cc[VSUSP];
+    return tcgetattr(t->master, &inner) == 0 && (inner.c_lflag & ISIG) &&
+           (cc_t)key == inner.c_cc[VSUSP] && tcgetpgrp(t->master) == t->command;
+}
+
+/* Command and supervisor stop, and go on together. */
+static bool suspend(struct terminal *t, char key)
+{
     struct sigaction stop;
-    if (tcgetattr(t->master, &inner) || !(inner.c_lflag & ISIG) || (cc_t)key != inner.c_cc[VSUSP] ||
-        tcgetpgrp(t->master) != t->command)
+    if (!is_suspend(t, key))
         return false;
     /* Ignored where a time-out counts: then nothing stops. */
     if (sigaction(SIGTSTP, NULL, &stop) || stop.sa_handler == SIG_IGN)
@@ -134,6 +161,7 @@ static bool suspend(struct terminal *t, char key)
     set_raw(t, true);
     copy_size(t);
     kill(-t->command, SIGCONT);
+    prompt_went_on(&t->prompt);
     return true;
 }
 
@@ -171,8 +199,9 @@ static void take_keys(struct terminal *t, struct desk *desk)
     size_t n, at = 0;
     if (!read_keys(t, keys, sizeof keys, &n))
         return;
-    while (t->prompt.shown && at < n)
-        prompt_key(&t->prompt, desk, keys[at++]);
+    for (; t->prompt.shown && at < n; at++)
+        if (!suspend(t, keys[at]))
+            prompt_key(&t->prompt, desk, keys[at]);
     put_prompt(t);
     type(t, (struct str){keys + at, n - at});
 }
@@ -199,10 +228,16 @@ static void pass_input(struct terminal *t)
 void terminal_serve(struct terminal *t, struct desk *desk, int stop)
 {
     bool ended = false; /* nobody has the other end open, for now */
+    bool asked = false;
     for (;;) {
         int timeout = prompt_look(&t->prompt, desk, t->closed, LOOK_MS);
         put_prompt(t);
+        if (asked && !t->prompt.shown)
+            redraw(t);
+        asked = t->prompt.shown;
         copy_size(t);
+        if (t->shrunk && timeout > SHRUNK_MS)
+            timeout = SHRUNK_MS;
         bool keys = !t->closed && t->prompt.typed.n < MOST_TYPED;
         bool output = !t->prompt.shown && !ended;
         struct pollfd watch[] = {

@@ -520,3 +520,8 @@ bool fs_path_starts(struct str path, struct str start)
 {
     return str_starts(path, start);
 }
+
+void fs_mode_text(uint32_t mode, char out[FS_MODE_TEXT])
+{
+    snprintf(out, FS_MODE_TEXT, "%03o", (unsigned)(mode & 07777));
+}

@@ -92,3 +92,19 @@ void fs_set_times(fs_file object, struct undo_time accessed, struct undo_time mo
         fs_set_basic(fs_handle_of(own), basic);
     fs_close(own);
 }
+
+void fs_mode_text(uint32_t mode, char out[FS_MODE_TEXT])
+{
+    static const struct {
+        DWORD attribute;
+        char letter;
+    } known[] = {
+        {FILE_ATTRIBUTE_READONLY, 'R'}, {FILE_ATTRIBUTE_HIDDEN, 'H'}, {FILE_ATTRIBUTE_SYSTEM, 'S'}};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (mode >> 16 & known[i].attribute)
+            out[n++] = known[i].letter;
+    if (!n)
+        out[n++] = '-';
+    out[n] = '\0';
+}

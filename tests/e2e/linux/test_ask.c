@@ -523,6 +523,82 @@ static void test_swapped(void)
        "and so is another file under the same name");
 }
 
+/* Both ends of a rename are the objects that were asked about, and so is the text of a link. */
+static void test_exchanged(void)
+{
+    static const struct {
+        const char *what, *start, *call, *swap, *asked, *again, *intact;
+    } swapped[] = {
+        {"a file that is a link by then", "echo own > own", "mv -T own ../out/gone",
+         "ln -s ../out/old other; mv -T other own", "/out/gone\"", "/out/gone\"",
+         "test ! -e gone && test ! -L gone && test -L ../ws/own"},
+        {"another file under the old name", "echo own > own", "mv -T own ../out/gone",
+         "echo other > other; mv -T other own", "/out/gone\"", "/out/gone\"",
+         "test ! -e gone && grep -qx other ../ws/own"},
+        {"a folder under the old name", "mkdir own", "mv -T own ../out/gone",
+         "mkdir other; mv own first; mv other own", "/out/gone\"", NULL, "test ! -e gone"},
+        {"a second name of another file", "echo own > own", "ln own ../out/gone",
+         "echo other > other; mv -T other own", "/out/gone\"", "/out/gone\"", "test ! -e gone"},
+        {"another link in place of a link", "ln -s first own", "mv -T own ../out/gone",
+         "ln -s /etc other; mv -T other own", "/out/gone\"", "/out/gone\"", "test ! -L gone"},
+        {"a file that was replaced since", "echo own > own", "mv -T ../out/old own",
+         "echo other > other; mv -T other own", "/out/old\"", "/out/old\"",
+         "grep -qx old old && grep -qx other ../ws/own"},
+    };
+    char line[16384], script[2048];
+    struct talk t;
+    for (size_t i = 0; i < sizeof swapped / sizeof *swapped; i++)
+        for (int swaps = 1; swaps >= 0; swaps--) {
+            fresh();
+            sh("ws", "rm -rf own other first ready; rm -rf ../out/gone; %s", swapped[i].start);
+            snprintf(script, sizeof script,
+                     "(%s && echo DONE) & while ! test -e ready; do sleep 0.1; done; %s; echo > "
+                     "swapped; wait",
+                     swapped[i].call, swaps ? swapped[i].swap : "true");
+            begin(&t, "", script);
+            bool asked = next(&t, line, sizeof line, 30) && strstr(line, swapped[i].asked);
+            sh("ws", "rm -f swapped; echo > ready");
+            for (int k = 0; k < 300 && sh("ws", "test -e swapped"); k++)
+                usleep(100000);
+            reply(&t, id_of(line), "\"answer\":\"once\"");
+            bool again = false;
+            while (next(&t, line, sizeof line, 30))
+                if (id_of(line)) {
+                    again = again || (swapped[i].again && strstr(line, swapped[i].again));
+                    reply(&t, id_of(line), "\"answer\":\"no\"");
+                }
+            end(&t);
+            if (swaps)
+                ok(asked && (again || !swapped[i].again) &&
+                       sh("out", "! grep -qx DONE log && %s", swapped[i].intact) == 0,
+                   "exchanged while the question is open: %s", swapped[i].what);
+            else if (swapped[i].again)
+                ok(asked && !again && sh("out", "grep -qx DONE log") == 0,
+                   "control: left alone, it is done");
+        }
+    sh("ws", "rm -rf own other first ready swapped; rm -rf ../out/gone");
+    fresh();
+    begin(&t, "", "ln -s /etc/hostname ../out/gone");
+    bool told = next(&t, line, sizeof line, 30) && strstr(line, "\"link\":\"/etc/hostname\"");
+    reply(&t, id_of(line), "\"answer\":\"once\"");
+    next(&t, line, sizeof line, 30);
+    end(&t);
+    ok(told && sh("out", "test $(readlink gone) = /etc/hostname; rm gone") == 0,
+       "the question about a symbolic link says where it leads");
+    snprintf(script, sizeof script, "'%s' relink ../out/gone /etc/first /etc/other", client);
+    fresh();
+    begin(&t, "", script);
+    told = next(&t, line, sizeof line, 30) && strstr(line, "\"link\":\"/etc/first\"");
+    sleep(1);
+    reply(&t, id_of(line), "\"answer\":\"once\"");
+    bool again = next(&t, line, sizeof line, 30) && strstr(line, "\"link\":\"/etc/other\"");
+    reply(&t, id_of(line), "\"answer\":\"no\"");
+    next(&t, line, sizeof line, 30);
+    end(&t);
+    ok(told && again && sh("out", "test ! -L gone") == 0,
+       "and another text in the caller's memory by then is another question");
+}
+
 static void test_both_ends(void)
 {
     char line[16384];
@@ -676,6 +752,7 @@ int main(void)
     test_many();
     test_forged();
     test_swapped();
+    test_exchanged();
     test_both_ends();
     test_kept();
     test_told();

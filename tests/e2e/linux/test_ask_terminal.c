@@ -112,6 +112,19 @@ static void test_keys(void)
         {"a key that is not offered, then o", "hqo", "once", "01", true},
         {"n, taken back, then o", "n\x7Fo", "once", "01", true},
         {"two letters are none, then n", "oon", "no", "11", true},
+        {"yes", "yes", "once", "01", true},
+        {"once", "once", "once", "01", true},
+        {"no", "no", "no", "11", true},
+        {"NO", "NO", "no", "11", true},
+        {"Never", "Never", "never", "11", true},
+        {"run", "run", "run", "01", true},
+        {"folder", "folder", "run", "00", false},
+        {"a word with a typing error, then no", "yrno", "no", "11", true},
+        {"a word, corrected",
+         "noo\x7F\x7F"
+         "no",
+         "no", "11", true},
+        {"half a word is no answer, nor is one that goes on", "onc\ryess\rno", "no", "11", true},
     };
     struct person p;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -335,6 +348,78 @@ static void test_signals(void)
     ok(end(&p) == 0 && on, "and it goes on");
 }
 
+/* The person stops the job while a question is open, and comes back later than its time-out. */
+static void test_stopped(void)
+{
+    struct person p;
+    int status = 0;
+    pid_t stopped = 0;
+    struct termios now;
+    fresh();
+    begin(&p, "--ask-timeout 3", "(echo x > ../out/a) && echo MADE; echo over");
+    bool shown = sees(&p, "wants to create") && asked(&p);
+    press(&p, "\x1a");
+    for (int i = 0; i < 100 && stopped == 0; i++) {
+        stopped = waitpid(p.pid, &status, WUNTRACED | WNOHANG);
+        usleep(50000);
+    }
+    tcgetattr(p.fd, &now);
+    bool cooked = now.c_lflag & ICANON;
+    sleep(4);
+    kill(p.pid, SIGCONT);
+    bool again = sees(&p, "wants to create") && asked(&p);
+    press(&p, "o\r");
+    bool made = sees(&p, "MADE") && sees(&p, "over");
+    end(&p);
+    if (!ok(shown && stopped == p.pid && WIFSTOPPED(status) && cooked && again && made,
+            "Ctrl-Z at a question stops the job; then it is asked again, with its time left"))
+        note("%s", p.seen);
+    fresh();
+    begin(&p, "--ask-timeout 2", "(echo x > ../out/a) 2>&-; echo over");
+    shown = asked(&p);
+    kill(p.pid, SIGSTOP);
+    sleep(5);
+    kill(p.pid, SIGCONT);
+    again = sees(&p, "wants to create") && asked(&p);
+    bool closed = sees(&p, "no answer: no") && sees(&p, "over");
+    end(&p);
+    ok(shown && again && closed, "stopped by others, too; and the time-out goes on after it");
+    fresh();
+    begin(&p, "--timeout 60", "(echo x > ../out/a) 2>&-; echo over");
+    shown = asked(&p);
+    press(&p, "\x1a");
+    usleep(700000);
+    press(&p, "n\r");
+    closed = sees(&p, "over");
+    end(&p);
+    ok(shown && closed, "where a time-out of the run counts, nothing stops");
+}
+
+/* A program that draws on the screen is told to draw again; one that reads lines hears nothing. */
+static void test_redrawn(void)
+{
+    static const char *const modes[] = {"-icanon", "icanon"};
+    struct person p;
+    char script[600];
+    for (int lines = 0; lines < 2; lines++) {
+        fresh();
+        snprintf(script, sizeof script,
+                 "stty %s; trap 'echo drawn' WINCH; (echo x > ../out/a) && echo MADE; for i in 1 2 "
+                 "3 4 5 6 7 8 9 10; do sleep 0.1; done; stty size; echo over",
+                 modes[lines]);
+        begin(&p, "", script);
+        bool shown = asked(&p);
+        press(&p, "o\r");
+        bool made = sees(&p, "MADE"), size = sees(&p, "24 80"), over = sees(&p, "over");
+        end(&p);
+        bool drawn = strstr(p.seen, "drawn") != NULL;
+        if (!ok(shown && made && size && over && drawn != (lines == 1),
+                lines ? "a program that reads lines is left alone"
+                      : "after a question a program that draws on the screen draws again"))
+            note("%s", p.seen);
+    }
+}
+
 static void test_nobody(void)
 {
     struct person p;
@@ -444,6 +529,8 @@ int main(void)
     test_hints();
     test_shown();
     test_signals();
+    test_stopped();
+    test_redrawn();
     test_nobody();
     test_own_terminal();
     return box_done();

@@ -834,7 +834,8 @@ static void test_kill(void)
     } kills[] = {{"$pid", "the supervisor", true},
                  {"$reaper", "the reaper", false},
                  {"$pid $reaper", "both", false}};
-    unsigned rounds = getenv("CORDON_SOAK") ? 300 : 8;
+    const char *wanted = getenv("CORDON_UNDO_KILLS");
+    unsigned rounds = wanted ? (unsigned)atoi(wanted) : getenv("CORDON_SOAK") ? 300 : 8;
     for (size_t kind = 0; kind < sizeof kills / sizeof *kills; kind++) {
         unsigned bad = 0;
         for (unsigned i = 0; i < rounds && bad < 3; i++) {
@@ -861,6 +862,26 @@ static void test_kill(void)
         ok(bad == 0, "killed at %u moments: %s; %s", rounds, kills[kind].what,
            kills[kind].whole ? "everything is taken back" : "taken back, or named");
     }
+}
+
+/* The same, after a change that left the content as it was. */
+static void test_kill_empty(void)
+{
+    fresh("ws");
+    sh("ws", ": > f; echo x > g; touch -d @1500000000.123456789 f g .");
+    char *before = snapshot_of("ws");
+    sh("ws",
+       "'%s' run --undo --quiet -- sh -c ': > f; echo > ../started; sleep 2' & pid=$!; sleep 1; "
+       "reaper=$(cat /proc/$pid/task/$pid/children); kill -9 $pid $reaper; wait; sleep 2",
+       cordon);
+    bool changed = !is_same(before, "ws");
+    /* On a busy machine the change comes later than its record. */
+    sh("state/cordon/runs", "touch -d '1 minute ago' */log");
+    int code = sh("ws", "'%s' undo", cordon);
+    ok(changed && code == 0 && is_same(before, "ws"),
+       "killed after an empty file was emptied: its time is restored");
+    free(before);
+    sh(".", "'%s' runs --drop all", cordon);
 }
 
 /* Holds the lock of the newest run, as a cordon that still works on it does. */
@@ -952,7 +973,7 @@ static void test_next(void)
 
     start_simple();
     sh("ws", "'%s' run --undo -- sh -c 'echo more >> a'", cordon);
-    ok(sh(".", "'%s' undo 2>&1 | grep -q 'the newest below it is 2.* in .*/ws'", cordon) == 0 &&
+    ok(sh(".", "'%s' undo 2>&1 | grep -q 'below it, in .*/ws: cordon undo 2'", cordon) == 0 &&
            sh("ws", "grep -qx more a") == 0,
        "undo in the folder above takes nothing back and says where");
     ok(sh("ws/src", "'%s' undo", cordon) == 0 && sh("ws", "test \"$(cat a)\" = one") == 0,
@@ -977,6 +998,97 @@ static void test_above(void)
               "src/n",
               cordon) == 0,
        "a run above: this one is named, and that takes it back from there");
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
+/* cordon changes shows what the run did, whatever was done since. */
+static void test_since(void)
+{
+    start_simple();
+    sh("ws", "ln -s one way; echo x > mode; echo big > touched; truncate -s 2M large");
+    sh("ws",
+       "'%s' run --undo -- sh -c 'echo run >> a; rm c; echo n > new; echo g > going; ln -sfn two "
+       "way; chmod 600 mode; ln -s a fresh; : >> touched; : >> large'",
+       cordon);
+    sh("ws", "'%s' changes > ../said; '%s' changes --json > ../json", cordon, cordon);
+    ok(sh(".", "grep -qx 'modified  a +1 -0' said && grep -qx 'created   new +1 -0' said && "
+               "! grep -q since said && ! grep -q '^modified  [tl]' said") == 0,
+       "before anybody changes anything: what the run did");
+    ok(sh(".", "grep -q '^modified  way .*link one -> two' said && grep -q '^modified  mode .*mode "
+               "644 -> 600' said && grep -q '^created   fresh .*link to a' said") == 0,
+       "modes and links, old and new");
+    if (!ok(sh(".", "grep -q '\"mode_before\":\"644\",\"mode\":\"600\"' json && grep -q "
+                    "'\"link_before\":\"one\",\"link\":\"two\"' json") == 0,
+            "in --json, too"))
+        sh(".", "cat said >&2");
+    sleep(1);
+    sh("ws",
+       "echo mine >> a; echo mine >> touched; echo mine >> large; echo again > c; rm going; "
+       "chmod 755 mode; touch new; '%s' changes > ../said; '%s' changes --diff > ../diff",
+       cordon, cordon);
+    ok(sh(".", "grep -q '^modified  a .*(changed since the run)' said && grep -q '^deleted   c "
+               ".*(there again since the run)' said && grep -q '^created   going .*(gone since the "
+               "run)' said && grep -q '^modified  mode .*mode 644 -> 600 (changed since the run)' "
+               "said") == 0,
+       "what was changed, made or deleted since is said");
+    ok(sh(".",
+          "! grep -q '^modified  [tl]' said && grep -qx 'created   new +1 -0' said && ! grep "
+          "-q mine diff && grep -q '(changed since the run)' diff && grep -q '^+n$' diff") == 0,
+       "and it is not counted as the run's");
+    sh(".", "cp said said.last; '%s' runs --drop all", cordon);
+}
+
+/* A run that changed nothing is the last one all the same. */
+static void test_nothing(void)
+{
+    start_simple();
+    sh("ws", "'%1$s' run --undo --quiet -- touch n; '%1$s' run --undo -- cat a 2> ../said", cordon);
+    ok(sh(".", "! grep -q 'take back' said") == 0, "a run that changed nothing says nothing");
+    ok(sh("ws", "'%s' changes | grep -q '^no changes by run 2.*: cat a$'", cordon) == 0,
+       "cordon changes says that it changed nothing, and shows no older one");
+    ok(sh("ws", "test $('%1$s' runs | wc -l) = 1 && '%1$s' undo && test ! -e n", cordon) == 0,
+       "it is not in the list, and cordon undo goes past it");
+    for (int i = 0; i < 3; i++)
+        sh("ws", "'%s' run --undo -- true", cordon);
+    ok(sh("state/cordon/runs", "test $(ls */empty | wc -l) = 1") == 0, "one such note is kept");
+    sh("ws", "'%s' run --undo --quiet -- touch m", cordon);
+    ok(sh("ws", "! ls ../state/cordon/runs/*/empty && '%s' changes | grep -q 'created   m'",
+          cordon) == 0,
+       "and none after a run that changed something");
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
+/* From above, cordon undo takes no other run than the one that was meant. */
+static void test_chosen(void)
+{
+    start_simple();
+    sh("ws",
+       "'%s' run --undo --quiet -- touch outer; cd src && '%s' run --undo --quiet -- touch "
+       "inner",
+       cordon, cordon);
+    ok(sh("ws", "'%s' undo 2> ../said", cordon) == 125 &&
+           sh("ws",
+              "test -e outer -a -e src/inner && grep -q 'the last run changed .*/ws/src, "
+              "below this folder: cordon undo 2.* takes it back; cordon undo 2' ../said") == 0,
+       "a newer run below: nothing is touched, and both are named");
+    ok(sh("ws", "'%s' undo --dry-run", cordon) == 125 &&
+           sh("ws", "'%s' changes | grep -q outer", cordon) == 0,
+       "nor in a dry run; looking is free");
+    ok(sh("ws",
+          "'%s' $(sed -n 's/.*folder: cordon \\(undo [^ ]*\\).*/\\1/p' ../said) && test -e "
+          "outer -a ! -e src/inner",
+          cordon) == 0,
+       "what it says to type takes the run back");
+    ok(sh("ws/src", "'%s' undo 2> ../../said && test ! -e ../outer", cordon) == 0 &&
+           sh(".", "grep -q '^cordon: run 2.* in .*/ws$' said") == 0,
+       "then the one above, which says where");
+    sh("ws/src", "'%s' run --undo --quiet -- touch inner", cordon);
+    ok(sh("ws", "'%s' undo 2> ../said", cordon) == 125 &&
+           sh("ws",
+              "test -e src/inner && '%s' $(sed -n 's/.*: cordon //p' ../said) && test ! -e "
+              "src/inner",
+              cordon) == 0,
+       "one below alone: what to type");
     sh(".", "'%s' runs --drop all", cordon);
 }
 
@@ -1179,6 +1291,11 @@ int main(void)
         test_model();
         return box_done();
     }
+    if (getenv("CORDON_UNDO_KILLS")) {
+        test_kill_empty();
+        test_kill();
+        return box_done();
+    }
     test_commands();
     test_touched();
     test_long_copies();
@@ -1200,10 +1317,14 @@ int main(void)
     test_next();
     test_at_the_same_time();
     test_above();
+    test_since();
+    test_nothing();
+    test_chosen();
     test_report();
     test_terminal();
     test_holes();
     test_in_order();
+    test_kill_empty();
     test_kill();
     test_model();
     return box_done();

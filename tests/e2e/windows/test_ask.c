@@ -437,6 +437,33 @@ static void test_waiting(void)
     buf_free(&nobody.lines);
 }
 
+/* The file behind the handle is exchanged while the question is open. */
+static void test_swapped(void)
+{
+    for (int swaps = 0; swaps < 2; swaps++) {
+        auto_buf struct buf out = {0};
+        struct person p = {.others = ONCE, .until = 1, .until_here = "ws\\swapped"};
+        fresh();
+        DeleteFileA(path_of("ws\\swapped"));
+        DeleteFileA(path_of("ws\\away"));
+        DeleteFileA(path_of("ws\\own"));
+        int code = asked(
+            &p, "--quiet --ask-timeout 5",
+            swaps ? "%P% ask-swap ..\\out\\new swap" : "%P% ask-swap ..\\out\\new keep", &out);
+        if (swaps && has(&out, "did not come back"))
+            skip("another file behind the handle", "the handle has another number");
+        else if (!ok(has(&out, "ready") &&
+                         (swaps ? code != 0 && p.asked == 2 && !exists("out\\new")
+                                : code == 0 && p.asked == 1 && exists("out\\new")),
+                     swaps ? "another file behind the handle by then is another question"
+                           : "control: a file that is renamed by its handle")) {
+            note("code %d, asked %u", code, p.asked);
+            note_output(&out);
+        }
+        buf_free(&p.lines);
+    }
+}
+
 static void test_gone(void)
 {
     auto_buf struct buf out = {0}, ended = {0}, timed = {0}, killed = {0};
@@ -535,6 +562,7 @@ int main(void)
     test_never();
     test_itself();
     test_server();
+    test_swapped();
     test_gone();
     test_waiting();
     return harness_done();

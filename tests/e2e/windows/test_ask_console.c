@@ -4,6 +4,7 @@
  * command's own standard handles are elsewhere, or the console itself.
  */
 #include "harness.h"
+#include "windows/console.h"
 
 static HANDLE keys, screen;
 
@@ -183,59 +184,11 @@ static int inside(void)
     return harness_done();
 }
 
-typedef HRESULT WINAPI create_console(COORD size, HANDLE in, HANDLE out, DWORD flags,
-                                      void **pseudo);
-
-static DWORD WINAPI drain(void *pipe)
-{
-    char piece[4096];
-    DWORD n;
-    while (ReadFile(pipe, piece, sizeof piece, &n, NULL) && n > 0)
-        ;
-    return 0;
-}
-
-/* Starts this program again in a console without a window; its exit code. */
-static DWORD start_inside(void)
-{
-    enum { PSEUDOCONSOLE = 0x20016 }; /* PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE */
-    create_console *create = (create_console *)(void *)GetProcAddress(GetModuleHandleA("kernel32"),
-                                                                      "CreatePseudoConsole");
-    HANDLE in[2], out[2];
-    void *pseudo = NULL;
-    char self[MAX_PATH], line[MAX_PATH + 16];
-    unsigned char space[256];
-    SIZE_T size = sizeof space;
-    DWORD code = 999;
-    PROCESS_INFORMATION process;
-    STARTUPINFOEXA startup = {.StartupInfo = {.cb = sizeof startup,
-                                              .dwFlags = STARTF_USESTDHANDLES,
-                                              .hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE),
-                                              .hStdError = GetStdHandle(STD_ERROR_HANDLE)},
-                              .lpAttributeList = (void *)space};
-    GetModuleFileNameA(NULL, self, sizeof self);
-    snprintf(line, sizeof line, "\"%s\" inside", self);
-    SetHandleInformation(startup.StartupInfo.hStdOutput, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
-    if (!create || !CreatePipe(&in[0], &in[1], NULL, 0) || !CreatePipe(&out[0], &out[1], NULL, 0) ||
-        create((COORD){200, 300}, in[0], out[1], 0, &pseudo) < 0 ||
-        !InitializeProcThreadAttributeList(startup.lpAttributeList, 1, 0, &size) ||
-        !UpdateProcThreadAttribute(startup.lpAttributeList, 0, PSEUDOCONSOLE, pseudo, sizeof pseudo,
-                                   NULL, NULL))
-        return code;
-    CreateThread(NULL, 0, drain, out[0], 0, NULL);
-    if (CreateProcessA(NULL, line, NULL, NULL, TRUE, EXTENDED_STARTUPINFO_PRESENT, NULL, NULL,
-                       &startup.StartupInfo, &process)) {
-        WaitForSingleObject(process.hProcess, 240000);
-        GetExitCodeProcess(process.hProcess, &code);
-    }
-    return code;
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "inside") == 0) {
         harness_make("ask-console");
         return inside();
     }
-    return (int)start_inside();
+    return (int)console_start("inside");
 }

@@ -141,3 +141,67 @@ int do_kill_child(void)
     Sleep(1000);
     return 0;
 }
+
+/* ---- another file behind the handle of a call that waits ---- */
+
+static HANDLE swapped_file;
+static DWORD rename_error;
+
+static HANDLE open_to_rename(const wchar_t *path)
+{
+    return CreateFileW(path, DELETE | SYNCHRONIZE, 7, NULL, OPEN_EXISTING, 0, NULL);
+}
+
+static DWORD WINAPI rename_held(void *context)
+{
+    union {
+        FILE_RENAME_INFO info;
+        unsigned char bytes[sizeof(FILE_RENAME_INFO) + 1024];
+    } to = {0};
+    wchar_t whole[500];
+    DWORD n = GetFullPathNameW(context, 500, whole, NULL);
+    to.info.FileNameLength = n * sizeof *whole;
+    memcpy(to.info.FileName, whole, n * sizeof *whole);
+    rename_error = SetFileInformationByHandle(swapped_file, FileRenameInfo, &to, sizeof to)
+                       ? 0
+                       : GetLastError();
+    return 0;
+}
+
+static bool put_file(const wchar_t *path, const char *text)
+{
+    DWORD n;
+    HANDLE file = CreateFileW(path, GENERIC_WRITE, 0, NULL, CREATE_ALWAYS, 0, NULL);
+    bool good =
+        file != INVALID_HANDLE_VALUE && WriteFile(file, text, (DWORD)strlen(text), &n, NULL);
+    CloseHandle(file);
+    return good;
+}
+
+/* TO swap|keep: renames "own" to TO by its handle; while that waits, another file gets the name and
+   the handle, or not. Says so in the file "swapped". */
+int do_ask_swap(void)
+{
+    bool swaps = wcscmp(word(1), L"swap") == 0, same = !swaps;
+    if (!put_file(L"own", "first") ||
+        (swapped_file = open_to_rename(L"own")) == INVALID_HANDLE_VALUE)
+        return last_error();
+    HANDLE thread = CreateThread(NULL, 0, rename_held, (void *)word(0), 0, NULL);
+    Sleep(1500);
+    if (swaps) {
+        HANDLE old = swapped_file, others[64];
+        int count = 0;
+        if (!MoveFileW(L"own", L"away") || !put_file(L"own", "other"))
+            return last_error();
+        CloseHandle(old);
+        while (count < 64 && !same) {
+            others[count] = open_to_rename(L"own");
+            same = others[count++] == old;
+        }
+    }
+    printf("%s\n", same ? "ready" : "the handle did not come back");
+    fflush(stdout);
+    put_file(L"swapped", "");
+    WaitForSingleObject(thread, INFINITE);
+    return (int)rename_error;
+}

@@ -5,6 +5,7 @@
 #include "child.h"
 #include "launch/windows/stdio.h"
 #include "launch/windows/wine.h"
+#include "windows/console.h"
 
 enum { MEGABYTE = 1 << 20 };
 
@@ -209,28 +210,39 @@ static void test_speed(void)
     }
 }
 
-static void test_console(void)
+/* In a process of a console: a bit for each that failed. */
+static int press_ctrl_c(void)
 {
     HANDLE ends[] = {CreateEventW(NULL, TRUE, FALSE, NULL), CreateEventW(NULL, TRUE, FALSE, NULL)};
     struct stdio_watch watches[2];
-    ok(stdio_watch_console(&watches[0], ends[0]) == 0 &&
-           stdio_watch_console(&watches[1], ends[1]) == 0,
-       "the console is watched by two runs");
-    if (GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0))
-        ok(WaitForMultipleObjects(2, ends, TRUE, 3000) == WAIT_OBJECT_0,
-           "Ctrl-C sets the events of both");
-    else
-        skip("Ctrl-C sets the events of both", "there is no console");
+    int failed = stdio_watch_console(&watches[0], ends[0]) == 0 &&
+                         stdio_watch_console(&watches[1], ends[1]) == 0
+                     ? 0
+                     : 1;
+    if (!GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0))
+        return CONSOLE_NONE;
+    failed |= WaitForMultipleObjects(2, ends, TRUE, 3000) == WAIT_OBJECT_0 ? 0 : 2;
+    ResetEvent(ends[0]);
     ResetEvent(ends[1]);
     stdio_unwatch_console(&watches[0]);
-    if (GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0))
-        ok(WaitForSingleObject(ends[1], 3000) == WAIT_OBJECT_0,
-           "and of the second after the first has gone");
-    else
-        skip("and of the second after the first has gone", "there is no console");
+    GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0);
+    failed |= WaitForSingleObject(ends[1], 3000) == WAIT_OBJECT_0 ? 0 : 4;
+    failed |= WaitForSingleObject(ends[0], 0) == WAIT_TIMEOUT ? 0 : 8;
     stdio_unwatch_console(&watches[1]);
-    CloseHandle(ends[0]);
-    CloseHandle(ends[1]);
+    return failed;
+}
+
+static void test_console(void)
+{
+    DWORD failed = console_start("ctrl-c");
+    if (failed == CONSOLE_NONE) {
+        skip("Ctrl-C on a console", "no console can be made here");
+    } else {
+        ok(!(failed & 1), "the console is watched by two runs");
+        ok(!(failed & 2), "Ctrl-C sets the events of both");
+        ok(!(failed & 4), "and of the second after the first has gone");
+        ok(!(failed & 8), "and not of the first then");
+    }
     if (wine_is_here() && GetFileType(GetStdHandle(STD_OUTPUT_HANDLE)) == FILE_TYPE_PIPE) {
         HANDLE pipe_read, pipe_write;
         CreatePipe(&pipe_read, &pipe_write, NULL, 0);
@@ -250,6 +262,8 @@ static int child_main(char **argv)
     size_t count = argv[2] ? (size_t)atoi(argv[2]) : 0;
     DWORD n = 0;
     char c;
+    if (strcmp(argv[1], "ctrl-c") == 0)
+        return press_ctrl_c();
     if (strcmp(argv[1], "say") == 0)
         return ReadFile(in, &c, 1, &n, NULL) && n == 0 && WriteFile(out, "out", 3, &n, NULL) &&
                        WriteFile(GetStdHandle(STD_ERROR_HANDLE), "err", 3, &n, NULL)
