@@ -258,6 +258,7 @@ bool link_allows_move(struct broker *b, struct request *r, const struct resolved
 struct nested_copy {
     bool judged;
     bool harmless;            /* an index that only brings files of protected names */
+    bool compared;            /* a config was read; why says why --git=full refuses it, if it does */
     const char *obeyed;       /* such a name; NULL: none */
     char why[GIT_CONFIG_KEY]; /* with obeyed: the file */
     struct buf text;
