@@ -111,23 +111,25 @@ static struct str root_for(const struct policy *policy, const struct policy_requ
     return folder;
 }
 
-/* For a part of REPO/.git outside the roots: REPO and the rest of the path. False if REPO is no
-   root that could be offered. */
+/* For a part of REPO/.git outside the roots: REPO and the rest of the path; likewise for one of a
+   repository that is its own git folder. False if REPO is no root that could be offered. */
 static bool find_repository(const struct policy *policy, const struct policy_request *r,
                             struct str *repository, struct str *rest)
 {
     const struct policy_settings *s = &policy->settings;
     struct path_cursor cursor = {.dialect = s->paths.dialect, .path = r->path.text};
     enum protected_name name = PROTECTED_NONE;
-    struct str component = STR_NONE, below, folder;
+    struct str component = STR_NONE, below, folder = r->facts.bare;
     while (name == PROTECTED_NONE && path_next(&cursor, &component))
         name = protected_find(cursor.dialect, component);
-    if (name != PROTECTED_GIT || component.p[0] != '.' || r->access == POLICY_REPARSE ||
-        r->access == POLICY_SECURITY || r->facts.symlink)
+    if ((name != PROTECTED_GIT || component.p[0] != '.') && (name || !folder.n))
         return false;
-    below = str_from(cursor.path, cursor.pos + 1);
-    folder = path_parent(cursor.dialect, str_slice(cursor.path, 0, cursor.pos));
-    if (below.n == 0 || folder.n == 0 || policy_broad_root(cursor.dialect, &s->machine, folder))
+    if (name)
+        folder = path_parent(cursor.dialect, str_slice(cursor.path, 0, cursor.pos));
+    below = str_from(cursor.path, (name ? cursor.pos : folder.n) + 1);
+    if (below.n == 0 || folder.n == 0 || r->access == POLICY_REPARSE ||
+        r->access == POLICY_SECURITY || r->facts.symlink ||
+        policy_broad_root(cursor.dialect, &s->machine, folder))
         return false;
     *repository = folder;
     *rest = below;
@@ -280,6 +282,12 @@ static void fix_own_rule(const struct policy_list *list, uint32_t entry, const c
     buf_add(fix, str_of(no_option));
     if (text.n == 0)
         return;
+    if (str_starts(from, STR("--for "))) {
+        struct str tool = str_from(from, 6);
+        buf_fmt(fix, "; %.*s keeps it closed; if %.*s makes it when it first starts, start it once outside",
+                STR_ARG(from), STR_ARG(tool));
+        return;
+    }
     buf_fmt(fix, "; it is closed by %s ", option);
     policy_add_word(fix, PATH_WINDOWS, text);
     if (from.n && !str_eq(from, str_of(option)))

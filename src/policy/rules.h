@@ -197,6 +197,7 @@ struct policy_facts {
                            POLICY_CREATE: it is made empty, and stays so */
     bool index_judged;  /* POLICY_RENAME_TO of an index: its names stay in the working tree */
     struct str existing; /* its deepest existing parent folder, for the remedy; may be empty */
+    struct str bare;     /* the repository without a working tree around it, likewise */
 };
 
 struct policy_request {

@@ -144,7 +144,10 @@ void broker_report(struct broker *b, const struct request *r, const struct polic
 {
     auto_buf struct buf why = {0}, fix = {0};
     char image[PATH_MAX];
-    policy_explain(b->policy, question, answer, &why, &fix);
+    struct policy_request explained = *question;
+    if (answer->rule == RULE_ROOTS_OUTSIDE)
+        explained.facts.bare = nested_bare(question->path.text);
+    policy_explain(b->policy, &explained, answer, &why, &fix);
     b->event(b->context, &(struct audit_event){.type = AUDIT_DENY,
                                                .op = op,
                                                .time = b->now(),

@@ -238,6 +238,9 @@ bool nested_ended(const struct broker *b, const struct resolved *where);
    its form or about what git obeys there; 0: none, or one that this run made. */
 size_t nested_found(const struct broker *b, const char *path);
 
+/* The folder around this path that is a repository by its form and not called .git; may be empty. */
+struct str nested_bare(struct str path);
+
 /* Whether a folder can be renamed: 0 if so; -EACCES, after a report, if it contains a protected
    name; -EXDEV if it contains too much to inspect. */
 int nested_look(struct broker *b, struct request *r, const struct resolved *folder);
