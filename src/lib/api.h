@@ -13,6 +13,7 @@ struct cordon_policy {
     struct settings settings;
     struct policy *policy;            /* compiled at the first question */
     struct guard *guard;              /* created at the first question */
+    struct cordon_policy *tools;      /* the same for any folder, for programs that are refused */
     bool has_roots;                   /* a root or a policy file was set */
     struct system_prepared *prepared; /* the system's own part of a run; NULL before it */
     char error[1024];

@@ -26,6 +26,7 @@ void cordon_policy_free(struct cordon_policy *p)
     settings_free(&p->settings);
     policy_free(p->policy);
     guard_free(p->guard);
+    cordon_policy_free(p->tools);
     free(p);
 }
 
