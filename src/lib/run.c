@@ -359,6 +359,11 @@ static void tell_given(struct run *run)
         if (value.n)
             summary_give(&run->result->summary, names[i], value);
     }
+    const struct policy_settings *s = policy_settings_of(run->policy->policy);
+    if (s->machine.home.n)
+        summary_keep_out(&run->result->summary, s->machine.home);
+    for (size_t i = 0; i < s->roots.count; i++)
+        summary_keep_out(&run->result->summary, s->roots.items[i].path);
 }
 
 static int run_apart(struct run *run)

@@ -284,8 +284,10 @@ static void fix_own_rule(const struct policy_list *list, uint32_t entry, const c
         return;
     if (str_starts(from, STR("--for "))) {
         struct str tool = str_from(from, 6);
-        buf_fmt(fix, "; %.*s keeps it closed; if %.*s makes it when it first starts, start it once outside",
-                STR_ARG(from), STR_ARG(tool));
+        buf_fmt(
+            fix,
+            "; %.*s keeps it closed; if %.*s makes it when it first starts, start it once outside",
+            STR_ARG(from), STR_ARG(tool));
         return;
     }
     buf_fmt(fix, "; it is closed by %s ", option);

@@ -226,8 +226,11 @@ void summary_line(const struct audit_event *e, struct buf *out)
         1, out);
 }
 
-void summary_lines(const struct summary *s, struct str audit, bool failed, struct buf *out)
+void summary_lines(const struct summary *given, struct str audit, bool failed, struct buf *out)
 {
+    auto_arena struct arena arena = {0};
+    struct summary joined = *given, *s = &joined;
+    summary_join(s, &arena);
     if (s->hint[0])
         buf_fmt(out, "cordon: %s\n", s->hint);
     if (failed && s->unreached[0]) {

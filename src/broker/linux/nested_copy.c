@@ -115,8 +115,8 @@ static void say_refused(bool adds, const char *key, char why[GIT_CONFIG_KEY])
     else if (!*key)
         snprintf(why, GIT_CONFIG_KEY, "a run can add to this file, not change it");
     else
-        snprintf(why, GIT_CONFIG_KEY, strchr(key, ' ') ? "it adds %.100s" : "a run cannot set %.100s",
-                 key);
+        snprintf(why, GIT_CONFIG_KEY,
+                 strchr(key, ' ') ? "it adds %.100s" : "a run cannot set %.100s", key);
 }
 
 bool nested_copy_keeps_config(const struct broker *b, const struct resolved *from,
