@@ -72,9 +72,12 @@ struct join {
 static void add_root(struct join *j, struct str root)
 {
     j->around = j->count ? common(j->around, root) : root;
-    for (size_t i = 0; i < j->count && i < MOST_LISTED; i++)
-        if (str_eq(j->roots[i], root))
+    for (size_t i = 0; i < j->count && i < MOST_LISTED; i++) {
+        if (is_below(root, j->roots[i]))
+            j->roots[i] = root; /* and all that is in it */
+        if (is_below(j->roots[i], root))
             return;
+    }
     if (j->count < MOST_LISTED)
         j->roots[j->count] = root;
     j->count++;

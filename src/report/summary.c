@@ -151,15 +151,16 @@ static bool same_remedy(const struct summary_denial *a, const struct summary_den
     return str_eq(a->fix, b->fix) && (is_option(a->fix) || str_eq(a->rule, b->rule));
 }
 
-/* How many different denials share this one's remedy and rank; 0 if an earlier one stands for
+/* How many different denials share this one's remedy; 0 if an earlier one stands for
    them. */
 static size_t group_of(const struct summary *s, size_t at, enum rank rank)
 {
     size_t count = 0;
     for (size_t i = 0; i < s->kept; i++) {
-        if (rank_of(s, &s->denials[i]) > rank || !same_remedy(&s->denials[i], &s->denials[at]))
+        enum rank other = rank_of(s, &s->denials[i]);
+        if (other == RANK_NEVER || !same_remedy(&s->denials[i], &s->denials[at]))
             continue;
-        if (rank_of(s, &s->denials[i]) < rank || i < at)
+        if (other < rank || (other == rank && i < at))
             return 0;
         count++;
     }
