@@ -214,7 +214,8 @@ struct policy_answer {
     uint32_t entry;     /* which entry of the rule's list, from 1; 0: none */
     const char *name;   /* the protected name, tool or thing that decided; may be NULL */
     const char *brings; /* the file with that name that an index would bring; NULL: not about one */
-    const char *config; /* why this config of a repository is refused even with --git=full; empty: it
+    const char
+        *config; /* why this config of a repository is refused even with --git=full; empty: it
                            is not; NULL: not known */
 };
 
