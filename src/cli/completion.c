@@ -3,7 +3,27 @@
 #include "cli/commands.h"
 #include "launch/settings.h"
 
-#define AGENTS "claude codex gemini opencode qwen"
+/* Lists of words, each after a blank. */
+#define AGENT(id, name, event, folder, file, variable, tools) " " name
+static const char agents[] =
+#include "hook/agents.def"
+    ;
+#undef AGENT
+#define PRESET(name, programs, told_posix, told_windows, hosts, posix, windows, closed) " " name
+static const char presets[] =
+#include "policy/presets.def"
+    ;
+#undef PRESET
+#define TOPIC(name, summary, text) " " #name
+static const char topics[] =
+#include "cli/topics.def"
+    ;
+#undef TOPIC
+#define POLICY_RULE(name, id, effect, text, allow, denied, allowed) " " id
+static const char policy_rules[] =
+#include "policy/rules.def"
+    ;
+#undef POLICY_RULE
 
 /* Options whose value is one of a few words. */
 static const struct {
@@ -12,18 +32,20 @@ static const struct {
                {"git", "protect commit full"},
                {"net", "off loopback on proxy= allow="},
                {"temp", "own private shared session="},
+               {"for", presets + 1},
                {"paths", "windows posix"},
                {"shell", "powershell cmd bash"},
                {"integrity", "low medium"},
-               {"install", AGENTS},
-               {"remove", AGENTS},
-               {"print", AGENTS}};
+               {"install", agents + 1},
+               {"remove", agents + 1},
+               {"print", agents + 1}};
 
 /* Words that may follow a command. */
 static const struct {
     const char *command, *words;
 } words[] = {{"why", "read write create delete rename link run connect"},
-             {"hook", AGENTS},
+             {"explain", policy_rules + 1},
+             {"hook", agents + 1},
              {"sandbox", "windows linux"},
              {"completion", "bash zsh fish powershell"}};
 
@@ -103,6 +125,7 @@ static void write_bash(struct buf *out)
                 words[i].words);
     buf_add(out, STR("    help) COMPREPLY=($(compgen -W '"));
     add_commands(out, " ");
+    buf_add(out, str_of(topics));
     buf_add(out, STR("' -- \"$cur\")) ;;\n"
                      "    esac\n"
                      "    ((${#COMPREPLY[@]})) || COMPREPLY=($(compgen -f -- \"$cur\"))\n"

@@ -79,9 +79,10 @@ struct guard_question {
     bool script_file;            /* text is a file's content: batch rules for cmd */
     const struct policy *policy; /* roots and protected names; NULL: no roots are known */
     struct str cwd;              /* "" if unknown */
-    /* The policy of a run that names no other: it refuses programs by name, and scripts inside its
-       roots are read. NULL: neither, but for scripts inside policy's roots. */
+    /* The policy of a run that names no other: scripts inside its roots are read. NULL: none, but for
+       scripts inside policy's roots. */
     const struct policy *defaults;
+    const struct policy *tools; /* refuses programs by name; NULL: none are refused */
     /* Content of a script inside the roots: 0, or a code if it is absent or too large. */
     int (*read_file)(void *context, struct str path, struct buf *out);
     void *context;

@@ -50,6 +50,9 @@ bool disk_is_file(const char *path);
 /* True if something has this name, be it a link that leads nowhere. */
 bool disk_there(const char *path);
 
+/* True for a folder, not a link, that belongs to the caller or to root. */
+bool disk_is_trusted_folder(const char *path);
+
 /* Calls each with the folders and links in a folder; looks at so many names at most. False if there are
    more. */
 bool disk_children(struct arena *arena, struct str path, size_t most,

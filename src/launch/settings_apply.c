@@ -63,11 +63,15 @@ static int add_preset(struct settings *s, const struct settings_option *o)
     for (size_t at = 0; rc == 0 && preset_word(preset->folders[p->paths.dialect], &at, &word);) {
         struct path path = {0};
         struct disk_facts facts = {0};
+        bool shared = str_starts(word, STR("/"));
         buf_reset(&text);
-        buf_fmt(&text, "%.*s/%.*s", STR_ARG(home), STR_ARG(word));
+        buf_fmt(&text, "%.*s%s%.*s", STR_ARG(shared ? STR_NONE : home), shared ? "" : "/",
+                STR_ARG(word));
+        if (shared && !disk_is_trusted_folder(buf_cstr(&text)))
+            continue;
         rc = settings_path(s, buf_str(&text), &path);
         /* Only a run creates them; a link that was there before is followed. */
-        if (rc == 0 && s->make_temp)
+        if (rc == 0 && s->make_temp && !shared)
             rc = make_cache(s, path.text, preset->name);
         if (rc)
             return rc;

@@ -15,7 +15,14 @@ void temp_make_own(struct settings *s);
 
 /* Linux: caches that programs keep in the temp folder under one name for each user. The first ones
    hold code that the program runs later. */
-enum temp_cache { TEMP_JEST = 0, TEMP_TSX, TEMP_PYTEST, TEMP_CACHES, TEMP_CODE_END = TEMP_PYTEST };
+enum temp_cache {
+    TEMP_JEST = 0,
+    TEMP_TSX,
+    TEMP_PYTEST,
+    TEMP_NUGET,
+    TEMP_CACHES,
+    TEMP_CODE_END = TEMP_PYTEST
+};
 
 /* Where it lies; false if that is not known. */
 bool temp_cache(enum temp_cache which, struct str temp, char *out, size_t capacity);

@@ -13,6 +13,7 @@ struct cordon_policy {
     struct settings settings;
     struct policy *policy;            /* compiled at the first question */
     struct guard *guard;              /* created at the first question */
+    struct cordon_policy *tools;      /* the same for any folder, for programs that are refused */
     bool has_roots;                   /* a root or a policy file was set */
     bool no_here;                     /* the current directory cannot be a root */
     struct cordon_policy *here;       /* the same with the current directory as a root; or NULL */

@@ -86,9 +86,36 @@ void check_write(struct json_writer *w, const struct guard_answer *a, bool is_ar
         write_reads(w, a);
 }
 
+/* Programs are refused wherever the command stands, be it a folder that is no root for a run. */
+static int find_tools(struct cordon_policy *p, const struct policy **out)
+{
+    int rc = 0;
+    if (!p->policy && !p->tools) {
+        struct cordon_policy *own = NULL;
+        rc = cordon_policy_new(&own);
+        if (rc == 0)
+            rc = settings_copy(&p->settings, &own->settings, NULL, 0);
+        if (rc == 0)
+            rc = cordon_policy_set(own, "allow-broad-root", "");
+        if (rc == 0)
+            rc = api_prepare(own, STR_NONE);
+        if (rc == 0) {
+            p->tools = own;
+        } else {
+            api_fail(p, rc, own ? own->error : cordon_strerror(rc));
+            cordon_policy_free(own);
+        }
+    }
+    if (rc == 0)
+        *out = p->policy ? p->policy : p->tools->policy;
+    return rc;
+}
+
 int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer)
 {
     int rc = p->has_roots ? api_prepare(p, STR_NONE) : api_guard(p);
+    if (rc == 0)
+        rc = find_tools(p, &q->tools);
     if (rc)
         return rc;
     if (p->has_roots) {

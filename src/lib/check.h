@@ -14,7 +14,8 @@ int check_read_script(void *context, struct str path, struct buf *out);
 /* Asks the guard with the policy's roots, if there are any, and as a run in this folder would: tools
    are refused, scripts are read. */
 int check_ask(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer);
-/* The same without roots of its own: the command alone, as if nothing were known of a folder. */
+/* The same without roots of its own: the command alone, as if nothing were known of a folder. Tools
+   are refused as ever. */
 int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer);
 
 /* The members of the answer's object, after what the caller has written. */

@@ -27,6 +27,7 @@ void cordon_policy_free(struct cordon_policy *p)
     policy_free(p->policy);
     guard_free(p->guard);
     cordon_policy_free(p->here);
+    cordon_policy_free(p->tools);
     free(p);
 }
 

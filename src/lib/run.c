@@ -63,7 +63,9 @@ static bool is_cache_of(const struct preset *tool, const struct policy_settings 
     auto_buf struct buf cache = {0};
     for (size_t at = 0; home.n && preset_word(tool->folders[s->paths.dialect], &at, &folder);) {
         buf_reset(&cache);
-        buf_fmt(&cache, "%.*s/%.*s", STR_ARG(home), STR_ARG(folder));
+        bool shared = str_starts(folder, STR("/"));
+        buf_fmt(&cache, "%.*s%s%.*s", STR_ARG(shared ? STR_NONE : home), shared ? "" : "/",
+                STR_ARG(folder));
         for (size_t i = home.n; s->paths.dialect == PATH_WINDOWS && i < cache.n; i++)
             if (cache.p[i] == '/')
                 cache.p[i] = '\\';
@@ -82,7 +84,8 @@ static bool is_of_tool(const struct run *run, const struct audit_event *event)
         return false;
     if (str_eq(event->rule, str_of(policy_rule_id(RULE_NET_OFF))))
         return event->op == AUDIT_NET_RESOLVE && preset_has_host(run->tool, event->target);
-    return str_eq(event->rule, str_of(policy_rule_id(RULE_ROOTS_OUTSIDE))) &&
+    return (str_eq(event->rule, str_of(policy_rule_id(RULE_ROOTS_OUTSIDE))) ||
+            str_eq(event->rule, str_of(policy_rule_id(RULE_TEMP_FOREIGN)))) &&
            is_cache_of(run->tool, s, event->target);
 }
 
@@ -362,6 +365,11 @@ static void tell_given(struct run *run)
         if (value.n)
             summary_give(&run->result->summary, names[i], value);
     }
+    const struct policy_settings *s = policy_settings_of(run->policy->policy);
+    if (s->machine.home.n)
+        summary_keep_out(&run->result->summary, s->machine.home);
+    for (size_t i = 0; i < s->roots.count; i++)
+        summary_keep_out(&run->result->summary, s->roots.items[i].path);
 }
 
 static int run_apart(struct run *run)

@@ -269,17 +269,36 @@ static int add_paths(struct compiler *c, const char *what, enum image_kind kind,
     return 0;
 }
 
+/* why: what is too much about it; NULL: it is only a link. */
+static void refuse_root(struct compiler *c, const struct policy_entry *root, const char *why)
+{
+    enum path_dialect dialect = c->policy->settings.paths.dialect;
+    if (root->link) {
+        buf_add(c->error, STR("it is a link to "));
+        policy_add_word(c->error, dialect, root->path);
+        if (why)
+            buf_fmt(c->error, ": %s", why);
+        buf_add(c->error, STR("; a planted link would widen the sandbox"));
+    } else {
+        buf_fmt(c->error, "%s (too much for one run)", why);
+    }
+    if (why) {
+        buf_add(c->error, STR("; --allow-broad-root accepts it"));
+        return;
+    }
+    buf_add(c->error, STR(", so name the folder itself: --root "));
+    policy_add_word(c->error, dialect, root->path);
+}
+
 static int check_roots(struct compiler *c)
 {
     const struct policy_settings *s = &c->policy->settings;
     for (size_t i = 0; i < s->roots.count; i++) {
         const struct policy_entry *root = &s->roots.items[i];
-        const char *why = root->link ? "it is a link; name the folder that it leads to"
-                                     : policy_broad_root(s->paths.dialect, &s->machine, root->path);
-        if (why && !s->allow_broad_root) {
+        const char *why = policy_broad_root(s->paths.dialect, &s->machine, root->path);
+        if ((why || root->link) && !s->allow_broad_root) {
             name_entry(c, "root", root);
-            buf_fmt(c->error, "%s (%s); --allow-broad-root accepts it", why,
-                    root->link ? "a planted link would widen the sandbox" : "too much for one run");
+            refuse_root(c, root, why);
             return CORDON_E_REFUSED;
         }
         struct image_match match;

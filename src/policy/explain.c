@@ -111,35 +111,56 @@ static struct str root_for(const struct policy *policy, const struct policy_requ
     return folder;
 }
 
-/* For a part of REPO/.git outside the roots: how much of git lets it through, and REPO. */
-static enum policy_git git_for(const struct policy *policy, const struct policy_request *r,
-                               struct str *repository)
+/* For a part of REPO/.git outside the roots: REPO and the rest of the path; likewise for one of a
+   repository that is its own git folder. False if REPO is no root that could be offered. */
+static bool find_repository(const struct policy *policy, const struct policy_request *r,
+                            struct str *repository, struct str *rest)
 {
     const struct policy_settings *s = &policy->settings;
     struct path_cursor cursor = {.dialect = s->paths.dialect, .path = r->path.text};
     enum protected_name name = PROTECTED_NONE;
-    struct str component = STR_NONE, below, folder;
+    struct str component = STR_NONE, below, folder = r->facts.bare;
     while (name == PROTECTED_NONE && path_next(&cursor, &component))
         name = protected_find(cursor.dialect, component);
-    if (name != PROTECTED_GIT || component.p[0] != '.' || r->access == POLICY_REPARSE ||
-        r->access == POLICY_SECURITY || r->facts.symlink)
-        return POLICY_GIT_PROTECT;
-    below = str_from(cursor.path, cursor.pos + 1);
-    folder = path_parent(cursor.dialect, str_slice(cursor.path, 0, cursor.pos));
-    if (below.n == 0 || folder.n == 0 || policy_broad_root(cursor.dialect, &s->machine, folder))
-        return POLICY_GIT_PROTECT;
-    if (git_is_index(cursor.dialect, below) && r->access != POLICY_RENAME_TO)
-        return POLICY_GIT_PROTECT; /* no option opens it */
+    if ((name != PROTECTED_GIT || component.p[0] != '.') && (name || !folder.n))
+        return false;
+    if (name)
+        folder = path_parent(cursor.dialect, str_slice(cursor.path, 0, cursor.pos));
+    below = str_from(cursor.path, (name ? cursor.pos : folder.n) + 1);
+    if (below.n == 0 || folder.n == 0 || r->access == POLICY_REPARSE ||
+        r->access == POLICY_SECURITY || r->facts.symlink ||
+        policy_broad_root(cursor.dialect, &s->machine, folder))
+        return false;
     *repository = folder;
-    if (s->git != POLICY_GIT_FULL && git_commit_writes(cursor.dialect, below))
+    *rest = below;
+    return true;
+}
+
+/* How much of git lets this part of a git folder through. */
+static enum policy_git git_for(const struct policy_settings *s, const struct policy_request *r,
+                               struct str below)
+{
+    enum path_dialect dialect = s->paths.dialect;
+    if (git_is_index(dialect, below) && r->access != POLICY_RENAME_TO)
+        return POLICY_GIT_PROTECT; /* no option opens it */
+    if (s->git != POLICY_GIT_FULL && git_commit_writes(dialect, below))
         return POLICY_GIT_COMMIT;
-    return git_full_writes(cursor.dialect, below, r->facts.exists) ? POLICY_GIT_FULL
-                                                                   : POLICY_GIT_PROTECT;
+    return git_full_writes(dialect, below, r->facts.exists) ? POLICY_GIT_FULL : POLICY_GIT_PROTECT;
 }
 
 static void add_git(enum policy_git git, struct buf *fix)
 {
     add_option(fix, PATH_POSIX, git == POLICY_GIT_FULL ? "--git=full" : "--git=commit", STR_NONE);
+}
+
+/* A config is judged when git puts the finished one in its place; before that nobody knows whether
+   the options are enough. */
+static void say_config(struct str options, struct buf *fix)
+{
+    buf_fmt(fix,
+            "with %.*s git can add remotes, branches and plain settings; the rest of the config "
+            "cannot be overridden",
+            STR_ARG(options));
 }
 
 /* Where every root that would help is refused as too broad, the line says so; the folders of the
@@ -176,6 +197,29 @@ static bool can_be_created(const struct policy *policy, const struct policy_requ
     return wide;
 }
 
+/* A part of a repository outside the roots; false if no option opens it. */
+static bool fix_repository(const struct policy *policy, const struct policy_request *r,
+                           struct buf *fix)
+{
+    const struct policy_settings *s = &policy->settings;
+    struct str repository, below;
+    if (!find_repository(policy, r, &repository, &below))
+        return false;
+    bool config = r->facts.guards_new && str_eq(below, STR("config.lock"));
+    enum policy_git git = config ? POLICY_GIT_FULL : git_for(s, r, below);
+    if (git == POLICY_GIT_PROTECT)
+        return false;
+    auto_buf struct buf options = {0};
+    add_git(git, &options);
+    add_roots(s, &options);
+    add_option(&options, s->paths.dialect, "--root", repository);
+    if (config)
+        say_config(buf_str(&options), fix);
+    else
+        buf_add(fix, buf_str(&options));
+    return true;
+}
+
 static void fix_outside(const struct policy *policy, const struct policy_request *request,
                         struct buf *fix)
 {
@@ -184,14 +228,8 @@ static void fix_outside(const struct policy *policy, const struct policy_request
     bool in_home = s->machine.home.n &&
                    str_eq(path_parent(s->paths.dialect, path), s->machine.home) &&
                    !is_hopeless(s, path);
-    struct str repository;
-    enum policy_git git = git_for(policy, request, &repository);
-    if (git != POLICY_GIT_PROTECT) {
-        add_git(git, fix);
-        add_roots(s, fix);
-        add_option(fix, s->paths.dialect, "--root", repository);
+    if (fix_repository(policy, request, fix))
         return;
-    }
     if (can_be_created(policy, request)) {
         add_roots(s, fix);
         add_option(fix, s->paths.dialect, "--create-root", path);
@@ -244,6 +282,14 @@ static void fix_own_rule(const struct policy_list *list, uint32_t entry, const c
     buf_add(fix, str_of(no_option));
     if (text.n == 0)
         return;
+    if (str_starts(from, STR("--for "))) {
+        struct str tool = str_from(from, 6);
+        buf_fmt(
+            fix,
+            "; %.*s keeps it closed; if %.*s makes it when it first starts, start it once outside",
+            STR_ARG(from), STR_ARG(tool));
+        return;
+    }
     buf_fmt(fix, "; it is closed by %s ", option);
     policy_add_word(fix, PATH_WINDOWS, text);
     if (from.n && !str_eq(from, str_of(option)))
@@ -316,12 +362,37 @@ static void explain_denied(const struct policy_request *r, const struct policy_a
         buf_fmt(why, "%s%s", answer->name, reason->rest);
 }
 
-static void fix_git(const struct policy *policy, const struct policy_request *r, struct buf *fix)
+static void fix_config(const struct policy *policy, const struct policy_request *r,
+                       const struct policy_answer *answer, struct buf *fix)
+{
+    const struct policy_settings *s = &policy->settings;
+    bool lock = str_ends(r->path.text, STR(".lock"));
+    if (answer->config && !*answer->config) {
+        add_git(POLICY_GIT_FULL, fix);
+        return;
+    }
+    if (!answer->config && lock && r->facts.guards_new && s->git != POLICY_GIT_FULL) {
+        say_config(STR("--git=full"), fix);
+        return;
+    }
+    buf_add(fix, str_of(no_option));
+    if (answer->config)
+        buf_fmt(fix, "; %s", answer->config);
+}
+
+static void fix_git(const struct policy *policy, const struct policy_request *r,
+                    const struct policy_answer *answer, struct buf *fix)
 {
     const struct policy_settings *s = &policy->settings;
     /* A lock file that may be written does not mean that the config may. */
-    bool config = str_ends(r->path.text, STR("config.lock"));
-    for (int git = (int)s->git + 1; !config && git <= POLICY_GIT_FULL; git++)
+    struct str leaf = path_leaf(s->paths.dialect, r->path.text);
+    bool config = (str_eq(leaf, STR("config.lock")) || str_eq(leaf, STR("config"))) &&
+                  str_find(r->path.text, STR("/refs/"), 0) == r->path.text.n;
+    if (config) {
+        fix_config(policy, r, answer, fix);
+        return;
+    }
+    for (int git = (int)s->git + 1; git <= POLICY_GIT_FULL; git++)
         if (git_helps(policy, r, (enum policy_git)git)) {
             add_mode(s, fix);
             add_git((enum policy_git)git, fix);
@@ -360,7 +431,7 @@ static void fix_denied(const struct policy *policy, const struct policy_request 
     case RULE_TEMP_FOREIGN:
     case RULE_TEMP_TRUSTED: add_option(fix, PATH_POSIX, "--temp=shared", STR_NONE); return;
     case RULE_MODE_READ_ONLY: add_roots(s, fix); return;
-    case RULE_PROTECTED_GIT: fix_git(policy, r, fix); return;
+    case RULE_PROTECTED_GIT: fix_git(policy, r, answer, fix); return;
     case RULE_GIT_COMMANDS: fix_commands(policy, r, fix); return;
     case RULE_GIT_INDEX:
         buf_fmt(fix, "%s; let git write the index, or do this outside", no_option);

@@ -280,6 +280,16 @@ bool git_config_only_adds(struct str old, struct str new, struct str *tree,
     return old.n == 0;
 }
 
+bool git_config_keeps_lines(struct str old, struct str new)
+{
+    while (old.n && new.n) {
+        struct str after = old, line = take_line(&new);
+        if (str_eq(take_line(&after), line))
+            old = after;
+    }
+    return old.n == 0;
+}
+
 /* ---- files that a config names ---- */
 
 enum { LONGEST_VALUE = 4096 };

@@ -20,6 +20,9 @@ bool git_config_keeps_all_but_branches(struct str old, struct str new);
 bool git_config_only_adds(struct str old, struct str new, struct str *tree,
                           char key[GIT_CONFIG_KEY]);
 
+/* True if every line of old is in new, in the same order. */
+bool git_config_keeps_lines(struct str old, struct str new);
+
 /* A file or folder that a config names and that git runs or obeys. */
 enum git_config_named {
     GIT_CONFIG_HOOKS,   /* core.hooksPath: below the working tree */

@@ -10,7 +10,7 @@ struct preset {
     const char *name, *programs;
     const char *words[2]; /* by path_dialect */
     const char *hosts;
-    const char *folders[2]; /* below the home folder, by path_dialect */
+    const char *folders[2]; /* below the home folder or with a /, by path_dialect */
     const char *closed;     /* names in those folders */
 };
 

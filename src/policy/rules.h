@@ -198,6 +198,7 @@ struct policy_facts {
                            POLICY_CREATE: it is made empty, and stays so */
     bool index_judged;  /* POLICY_RENAME_TO of an index: its names stay in the working tree */
     struct str existing; /* its deepest existing parent folder, for the remedy; may be empty */
+    struct str bare;     /* the repository without a working tree around it, likewise */
 };
 
 struct policy_request {
@@ -214,6 +215,9 @@ struct policy_answer {
     uint32_t entry;     /* which entry of the rule's list, from 1; 0: none */
     const char *name;   /* the protected name, tool or thing that decided; may be NULL */
     const char *brings; /* the file with that name that an index would bring; NULL: not about one */
+    const char
+        *config; /* why this config of a repository is refused even with --git=full; empty: it
+                           is not; NULL: not known */
 };
 
 /* The protected name in the name of a file below a working tree, with slashes; NULL if it has none

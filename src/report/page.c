@@ -190,7 +190,9 @@ static void put_totals(const struct report *r, struct buf *out)
     if (r->quiet) {
         html_add(out, "<p class=\"dim\">");
         report_number(out, r->quiet);
-        html_add(out, " more denials are known harmless writes that programs make at start.</p>\n");
+        html_add(out, r->quiet == 1 ? " more denial is a known harmless write"
+                                    : " more denials are known harmless writes");
+        html_add(out, " that programs make at start.</p>\n");
     }
     if (r->malformed) {
         html_add(out, "<p class=\"deny\">");

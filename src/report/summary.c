@@ -117,7 +117,7 @@ static void repository_lines(const struct summary *s, struct str audit, struct b
                 s->gone == 1 ? "repository" : "repositories");
 }
 
-enum rank { RANK_NAMED = 0, RANK_PLAIN, RANK_MINOR, RANK_NEVER };
+enum rank { RANK_NAMED = 0, RANK_PLAIN, RANK_TOOL, RANK_MINOR, RANK_NEVER };
 
 /* A socket that a resolver tries is of no interest beside the name that it asked for. */
 static bool is_resolver(const struct summary *s, const struct summary_denial *d)
@@ -137,7 +137,13 @@ static enum rank rank_of(const struct summary *s, const struct summary_denial *d
     if (d->said || is_resolver(s, d) || is_rest_of_git(s, d) ||
         (s->hint[0] && str_starts(d->fix, STR("--for "))))
         return RANK_NEVER;
-    return d->named ? RANK_NAMED : d->minor ? RANK_MINOR : RANK_PLAIN;
+    if (d->named || !d->minor)
+        return d->named ? RANK_NAMED : RANK_PLAIN;
+    /* A cache of the tool that ran, or a part of it that --for keeps closed. */
+    return str_starts(d->fix, STR("--for ")) ||
+                   str_eq(d->rule, str_of(policy_rule_id(RULE_WRITE_DENIED)))
+               ? RANK_TOOL
+               : RANK_MINOR;
 }
 
 static bool same_remedy(const struct summary_denial *a, const struct summary_denial *b)
@@ -145,15 +151,16 @@ static bool same_remedy(const struct summary_denial *a, const struct summary_den
     return str_eq(a->fix, b->fix) && (is_option(a->fix) || str_eq(a->rule, b->rule));
 }
 
-/* How many different denials share this one's remedy and rank; 0 if an earlier one stands for
+/* How many different denials share this one's remedy; 0 if an earlier one stands for
    them. */
 static size_t group_of(const struct summary *s, size_t at, enum rank rank)
 {
     size_t count = 0;
     for (size_t i = 0; i < s->kept; i++) {
-        if (rank_of(s, &s->denials[i]) > rank || !same_remedy(&s->denials[i], &s->denials[at]))
+        enum rank other = rank_of(s, &s->denials[i]);
+        if (other == RANK_NEVER || !same_remedy(&s->denials[i], &s->denials[at]))
             continue;
-        if (rank_of(s, &s->denials[i]) < rank || i < at)
+        if (other < rank || (other == rank && i < at))
             return 0;
         count++;
     }
@@ -167,6 +174,11 @@ void summary_give(struct summary *s, struct str name, struct str value)
         s->given[s->given_count++] = given;
 }
 
+static bool is_first_word(struct str text, struct str word)
+{
+    return str_starts(text, word) && (text.n == word.n || text.p[word.n] == ' ');
+}
+
 /* "--git=full instead of --git=commit": both together would be refused. */
 static void add_replaced(const struct summary *s, struct str fix, struct buf *out)
 {
@@ -176,7 +188,8 @@ static void add_replaced(const struct summary *s, struct str fix, struct buf *ou
         buf_fmt(&option, "--%.*s", STR_ARG(s->given[i].name));
         size_t at = str_find(fix, buf_str(&option), 0), end = at + option.n;
         if ((at > 0 && at < fix.n && fix.p[at - 1] != ' ') || end >= fix.n ||
-            (fix.p[end] != '=' && fix.p[end] != ' '))
+            (fix.p[end] != '=' && fix.p[end] != ' ') ||
+            is_first_word(str_from(fix, end + 1), s->given[i].value))
             continue;
         buf_fmt(out, "%s%s=", between, buf_cstr(&option));
         report_clean(out, s->given[i].value);
@@ -214,8 +227,11 @@ void summary_line(const struct audit_event *e, struct buf *out)
         1, out);
 }
 
-void summary_lines(const struct summary *s, struct str audit, bool failed, struct buf *out)
+void summary_lines(const struct summary *given, struct str audit, bool failed, struct buf *out)
 {
+    auto_arena struct arena arena = {0};
+    struct summary joined = *given, *s = &joined;
+    summary_join(s, &arena);
     if (s->hint[0])
         buf_fmt(out, "cordon: %s\n", s->hint);
     if (failed && s->unreached[0]) {
@@ -228,7 +244,7 @@ void summary_lines(const struct summary *s, struct str audit, bool failed, struc
     enum rank last = failed ? RANK_MINOR : RANK_PLAIN;
     for (int rank = RANK_NAMED; rank <= (int)last; rank++) {
         /* Caches and logs are of interest where nothing else explains the failure. */
-        if (rank == RANK_MINOR && shown)
+        if (rank >= RANK_TOOL && shown)
             break;
         for (size_t i = 0; i < s->kept; i++) {
             if (rank_of(s, &s->denials[i]) != (enum rank)rank)

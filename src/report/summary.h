@@ -38,6 +38,8 @@ struct summary {
     size_t answered_count;
     struct summary_given given[SUMMARY_GIVEN]; /* options that a remedy would take the place of */
     size_t given_count;
+    struct str inner[SUMMARY_GIVEN]; /* the home folder and the roots: no remedy contains one */
+    size_t inner_count;
     char hint[160];      /* what explains a failure first; may be empty */
     char unreached[200]; /* the first host that is allowed and could not be reached, and why */
     size_t gone;         /* of those, at the end of the list: not where they were made any more */
@@ -54,6 +56,13 @@ void summary_hush(struct summary *s);
 
 /* An option that was given; it is copied. */
 void summary_give(struct summary *s, struct str name, struct str value);
+
+/* A folder that must not lie in one that several remedies are joined to; it is copied. */
+void summary_keep_out(struct summary *s, struct str folder);
+
+/* Remedies that differ in their last root become one: it lists up to three roots, or names the
+   folder around all of them. New texts are in the arena. */
+void summary_join(struct summary *s, struct arena *arena);
 
 /* The line of one denial. */
 void summary_line(const struct audit_event *event, struct buf *out);

@@ -95,6 +95,48 @@ static void test_help(void)
     expect("another shell", "completion tcsh", NULL, 125, "completion bash");
 }
 
+/* True if the line of the script that is about this command, or the script, names the option. */
+static bool is_completed(struct buf *script, const char *start, const char *entry)
+{
+    const char *line = strstr(buf_cstr(script), start);
+    const char *found = line ? strstr(line, entry) : NULL;
+    return found && found < line + strcspn(line, "\n");
+}
+
+static void test_completion_of(const char *shell, const char *start, const char *entry)
+{
+    auto_buf struct buf out = {0};
+    char line[64], from[96], option[64];
+    snprintf(line, sizeof line, "completion %s", shell);
+    ok(program_run(line, NULL, &out) == 0, "completion %s", shell);
+    size_t own = sizeof options / sizeof *options, missing = 0;
+    for (size_t c = 0; c < sizeof commands / sizeof *commands; c++)
+        for (size_t i = 0; i < own + sizeof policy_options / sizeof *policy_options; i++) {
+            if (i < own ? strcmp(options[i].command, commands[c].name) != 0 : !commands[c].policy)
+                continue;
+            const char *name = i < own ? options[i].name : policy_options[i - own].name;
+            /* fish has a line for each */
+            snprintf(from, sizeof from, start, commands[c].name, name);
+            snprintf(option, sizeof option, entry, name);
+            if (!is_completed(&out, from, option)) {
+                note("%s: %s --%s", shell, commands[c].name, name);
+                missing++;
+            }
+        }
+    ok(missing == 0, "%s completes every option of every command", shell);
+    snprintf(from, sizeof from, start, "run", "no-such");
+    snprintf(option, sizeof option, entry, "no-such");
+    ok(!is_completed(&out, from, option), "control: and no other");
+}
+
+static void test_completion(void)
+{
+    test_completion_of("bash", "        %s) COMPREPLY=($(compgen -W '--help", " --%s");
+    test_completion_of("zsh", "        %s) COMPREPLY=($(compgen -W '--help", " --%s");
+    test_completion_of("fish", "'__cordon_in %s' -l %s", "-l %s");
+    test_completion_of("powershell", "        '%s' = @('--help'", "'--%s'");
+}
+
 #ifndef _WIN32
 /* bash itself completes. */
 static void test_bash(void)
@@ -112,6 +154,11 @@ static void test_bash(void)
                 {"cordon hook --install co", "codex", "claude"},
                 {"cordon sandbox --full", "--full-auto", "--root"},
                 {"cordon sandbox --lea", "--learn", "--root"},
+                {"cordon run --for do", "dotnet", "npm"},
+                {"cordon run --undo-l", "--undo-limit", "--root"},
+                {"cordon undo --dr", "--dry-run", "--root"},
+                {"cordon explain roots.o", "roots.outside", "net.off"},
+                {"cordon help net", "network", "policies"},
                 {"cordon run -- --ro", "", "--root"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         auto_buf struct buf out = {0};
@@ -149,6 +196,7 @@ int main(void)
     test_options();
     test_rules();
     test_help();
+    test_completion();
 #ifndef _WIN32
     test_bash();
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "broker/desk.h"
+#include "broker/linux/park.h"
 #include "launch/linux/kernel.h"
 
 void broker_free(struct broker *b)
@@ -144,7 +145,10 @@ void broker_report(struct broker *b, const struct request *r, const struct polic
 {
     auto_buf struct buf why = {0}, fix = {0};
     char image[PATH_MAX];
-    policy_explain(b->policy, question, answer, &why, &fix);
+    struct policy_request explained = *question;
+    if (answer->rule == RULE_ROOTS_OUTSIDE)
+        explained.facts.bare = nested_bare(question->path.text);
+    policy_explain(b->policy, &explained, answer, &why, &fix);
     b->event(b->context, &(struct audit_event){.type = AUDIT_DENY,
                                                .op = op,
                                                .time = b->now(),
@@ -172,6 +176,10 @@ static void report_grant(struct broker *b, const struct request *r, enum audit_o
     bool notable = rule == RULE_GIT_NEW;
     if (!b->report_grants && !notable)
         return;
+    /* Judged again after a copy was made for --undo. */
+    if (r->parked && target.n && str_eq(target, str_of(r->parked->granted)))
+        return;
+    snprintf(b->told, sizeof b->told, "%.*s", STR_ARG(target));
     b->event(b->context, &(struct audit_event){.type = AUDIT_ALLOW,
                                                .op = op,
                                                .time = b->now(),

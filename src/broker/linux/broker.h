@@ -174,6 +174,7 @@ struct broker {
     struct proxy_server *own_proxy; /* NULL: none */
     struct broker_asks asks;
     struct broker_park parked;
+    char told[PATH_MAX]; /* the path that was reported as allowed last */
     struct broker_copies copies;
     dev_t terminal;     /* the only one that the command was given; 0: those of this process */
     struct keep *undo;  /* the journal of --undo; NULL: none */
@@ -238,6 +239,9 @@ bool nested_ended(const struct broker *b, const struct resolved *where);
    its form or about what git obeys there; 0: none, or one that this run made. */
 size_t nested_found(const struct broker *b, const char *path);
 
+/* The folder around this path that is a repository by its form and not called .git; may be empty. */
+struct str nested_bare(struct str path);
+
 /* Whether a folder can be renamed: 0 if so; -EACCES, after a report, if it contains a protected
    name; -EXDEV if it contains too much to inspect. */
 int nested_look(struct broker *b, struct request *r, const struct resolved *folder);
@@ -257,8 +261,9 @@ bool link_allows_move(struct broker *b, struct request *r, const struct resolved
    is harmless; if not, why. */
 struct nested_copy {
     bool judged;
-    bool harmless;            /* an index that only brings files of protected names */
-    const char *obeyed;       /* such a name; NULL: none */
+    bool harmless;      /* an index that only brings files of protected names */
+    bool compared;      /* a config was read; why says why --git=full refuses it, if it does */
+    const char *obeyed; /* such a name; NULL: none */
     char why[GIT_CONFIG_KEY]; /* with obeyed: the file */
     struct buf text;
     struct timespec times[2];

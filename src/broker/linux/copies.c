@@ -3,6 +3,7 @@
  * Long copies for the journal of --undo. Each has a thread, and only the calls on that file wait
  * for it: they are set aside, and served again when the copy is there.
  */
+#include <stdio.h>
 #include <unistd.h>
 
 #include "broker/gate.h"
@@ -57,6 +58,7 @@ bool copies_wait(struct broker *b, struct request *r)
     }
     p->copying = true;
     p->object = object;
+    snprintf(p->granted, sizeof p->granted, "%s", b->told);
     parked_add(b, r, p);
     return true;
 }

@@ -156,6 +156,8 @@ static void decide_content(struct broker *b, const struct resolved *from, const 
         return;
     if (copy->judged) {
         policy_decide_pair(b->policy, &questions[0], &questions[1], answer);
+    } else if (copy->compared) {
+        answer->config = copy->why;
     } else if (copy->obeyed) {
         answer->rule = RULE_PROTECTED_NAME;
         answer->name = copy->obeyed;

@@ -144,6 +144,22 @@ size_t nested_found(const struct broker *b, const char *text)
     return 0;
 }
 
+struct str nested_bare(struct str path)
+{
+    char folder[PATH_MAX];
+    struct str above = lies_in_git(path) ? STR_NONE : path_parent(PATH_POSIX, path);
+    for (; above.n > 1; above = path_parent(PATH_POSIX, above)) {
+        snprintf(folder, sizeof folder, "%.*s", STR_ARG(above));
+        int fd = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        bool found = fd >= 0 && is_repository(fd, NULL);
+        if (fd >= 0)
+            close(fd);
+        if (found)
+            return above;
+    }
+    return STR_NONE;
+}
+
 bool nested_end(struct broker *b, struct request *r, const char *text)
 {
     struct str path = str_of(text);

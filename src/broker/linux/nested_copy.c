@@ -107,6 +107,18 @@ static bool tree_is_inside(const struct broker *b, const struct resolved *config
     return answer.verdict == CORDON_ALLOW && answer.rule == RULE_ROOTS_INSIDE;
 }
 
+/* What stands between this config and --git=full. */
+static void say_refused(bool adds, const char *key, char why[GIT_CONFIG_KEY])
+{
+    if (adds)
+        why[0] = 0;
+    else if (!*key)
+        snprintf(why, GIT_CONFIG_KEY, "a run can add to this file, not change it");
+    else
+        snprintf(why, GIT_CONFIG_KEY,
+                 strchr(key, ' ') ? "it adds %.100s" : "a run cannot set %.100s", key);
+}
+
 bool nested_copy_keeps_config(const struct broker *b, const struct resolved *from,
                               const struct resolved *to, struct nested_copy *out)
 {
@@ -123,10 +135,18 @@ bool nested_copy_keeps_config(const struct broker *b, const struct resolved *fro
     }
     struct str before = buf_str(&old.text), after = buf_str(&out->text);
     out->judged = to->exists && git_config_keeps_all_but_branches(before, after);
-    if (!out->judged && full)
-        out->judged = git_config_only_adds(before, after, module ? &tree : NULL, key) &&
-                      git_index_hash(before) == git_index_hash(after) &&
-                      (!tree.n || tree_is_inside(b, to, tree));
+    if (!out->judged) {
+        bool adds = git_config_only_adds(before, after, module ? &tree : NULL, key);
+        if (adds && git_index_hash(before) != git_index_hash(after))
+            adds = false, strcpy(key, "extensions.objectformat");
+        if (adds && tree.n && !tree_is_inside(b, to, tree))
+            adds = false, strcpy(key, "core.worktree");
+        if (!adds && !git_config_keeps_lines(before, after))
+            key[0] = 0;
+        out->judged = adds && full;
+        out->compared = true;
+        say_refused(adds, key, out->why);
+    }
     nested_copy_free(&old);
     return out->judged;
 }

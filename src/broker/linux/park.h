@@ -15,6 +15,7 @@ struct broker_parked {
     bool waits;                /* it is in the list */
     bool copying;              /* for a copy of object; otherwise for an answer to question */
     struct keep_object object; /* of the journal */
+    char granted[PATH_MAX];    /* the last path that was reported as allowed before that copy */
     uint64_t question;         /* at the desk */
     unsigned rounds;           /* of questions */
     size_t answers;

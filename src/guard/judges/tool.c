@@ -5,7 +5,7 @@
 
 void guard_tool(struct guard *g, struct word program)
 {
-    const struct policy *policy = g->question.defaults;
+    const struct policy *policy = g->question.tools;
     if (g->stopped || !policy)
         return;
     struct policy_program named = {.name = program.text};

@@ -206,11 +206,11 @@ static void judge_variable(struct guard *g, struct str name, struct word value)
 void guard_variable(struct guard *g, struct str name, struct word value)
 {
     /* nothing says that the value is run: GIT_SSH_COMMAND=ssh alone connects to no host */
-    const struct policy *tools = g->question.defaults;
-    g->question.defaults = NULL;
+    const struct policy *tools = g->question.tools;
+    g->question.tools = NULL;
     g->path_changed |= str_eq(name, STR("PATH"));
     judge_variable(g, name, value);
     if (value.text.n && known_kind_of(g, name)->loads)
         judge_loaded(g, name, value);
-    g->question.defaults = tools;
+    g->question.tools = tools;
 }

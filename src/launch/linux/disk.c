@@ -172,6 +172,13 @@ bool disk_there(const char *path)
     return lstat(path, &st) == 0;
 }
 
+bool disk_is_trusted_folder(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+           (st.st_uid == 0 || st.st_uid == geteuid());
+}
+
 bool disk_children(struct arena *arena, struct str path, size_t most,
                    void (*each)(void *context, struct str name), void *context)
 {

@@ -204,6 +204,12 @@ bool temp_cache(enum temp_cache which, struct str temp, char *out, size_t capaci
                 ? snprintf(out, capacity, "%.*s/pytest-of-%s", STR_ARG(temp), name)
                 : -1;
         break;
+    case TEMP_NUGET:
+        name = user == 0 ? "root" : name;
+        n = name && *name && !strchr(name, '/')
+                ? snprintf(out, capacity, "%.*s/NuGetScratch%s", STR_ARG(temp), name)
+                : -1;
+        break;
     case TEMP_CACHES: break;
     }
     return n > 0 && n < (int)capacity;

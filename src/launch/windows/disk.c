@@ -187,6 +187,12 @@ bool disk_is_file(const char *path)
     return attributes != INVALID_FILE_ATTRIBUTES && !(attributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
+bool disk_is_trusted_folder(const char *path)
+{
+    (void)path;
+    return false;
+}
+
 bool disk_there(const char *path)
 {
     auto_arena struct arena arena = {0};
