@@ -345,8 +345,8 @@ static const char *choose_policy(struct row_policies *all, const struct json_val
         return NULL;
     }
     auto_buf struct buf key = {0};
-    if (cwd && cwd->type != JSON_STRING)
-        return "cwd must be a string";
+    if (cwd && (cwd->type != JSON_STRING || str_has_char(cwd->text, '\0')))
+        return "cwd must be a string without NUL";
     if (roots && roots->type != JSON_ARRAY)
         return "roots must be an array of strings";
     /* only a folder of another system need not be here */

@@ -210,7 +210,7 @@ static void look_at_named(void *context, enum git_config_named kind, struct str 
     struct search *f = context;
     struct named named = {kind, path};
     if (kind == GIT_CONFIG_INCLUDE) {
-        if (!f->folder.n || f->depth >= GIT_DEPTH)
+        if (!f->folder.n || f->depth > GIT_DEPTH)
             return;
         if (f->included++ < MOST_INCLUDED)
             look_at_config(f, f->folder, path);

@@ -36,6 +36,9 @@ struct cordon_answer {
 /* True if the option was set on the policy. */
 bool api_has(const struct cordon_policy *p, const char *option);
 
+/* True if something was judged by it, so that it can no longer change. */
+bool api_has_answered(const struct cordon_policy *p);
+
 /* Creates the guard if that has not been done yet. */
 int api_guard(struct cordon_policy *p);
 

@@ -114,7 +114,7 @@ static void compare_rest(const struct store_journal *j, const struct ends *ends,
     struct ends_state left;
     bool known = ends_of(ends, c->after, &left);
     uint32_t mode = known ? left.mode : spot->st.mode;
-    if (data && data->how == UNDO_TARGET && fs_is_link(meta->ident.mode))
+    if (meta && data && data->how == UNDO_TARGET && fs_is_link(meta->ident.mode))
         item->link_before = data->text;
     if (!c->after || (!known && (item->since.n || !spot->exists)))
         return;

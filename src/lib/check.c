@@ -95,8 +95,8 @@ static int find_tools(struct cordon_policy *p, const struct policy **out)
         rc = cordon_policy_new(&own);
         if (rc == 0)
             rc = settings_copy(&p->settings, &own->settings, NULL, 0);
-        if (rc == 0)
-            rc = cordon_policy_set(own, "allow-broad-root", "");
+        if (rc == 0 && !api_has(own, "allow-broad-root"))
+            rc = cordon_policy_set(own, "allow-broad-root", NULL);
         if (rc == 0)
             rc = api_prepare(own, STR_NONE);
         if (rc == 0) {

@@ -37,9 +37,14 @@ int api_fail(struct cordon_policy *p, int code, const char *text)
     return code;
 }
 
+bool api_has_answered(const struct cordon_policy *p)
+{
+    return p->policy || p->here || p->tools;
+}
+
 int cordon_policy_set(struct cordon_policy *p, const char *option, const char *value)
 {
-    if (p->policy)
+    if (api_has_answered(p))
         return api_fail(p, CORDON_E_CONFLICT, "the policy is in use and can no longer change");
     char from[64];
     snprintf(from, sizeof from, "--%s", option);

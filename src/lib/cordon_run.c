@@ -191,7 +191,7 @@ int cordon_run(struct cordon_policy *p, const struct cordon_run_options *options
     struct run_options o = options ? options->run : (struct run_options){0};
     struct system_guest *guest = NULL;
     const char *why = "out of memory";
-    if (p->policy)
+    if (api_has_answered(p))
         return api_fail(p, CORDON_E_CONFLICT,
                         "this policy was used already; make a new one for each run");
     if (argc == 0)

@@ -395,7 +395,7 @@ void git_config_names(struct str text, const struct git_config_use *use)
         text = str_from(text, 3);
     while (text.n) {
         text = skip_spaces(text);
-        if (text.n && text.p[0] == '[') {
+        while (text.n && text.p[0] == '[') { /* a line may hold several */
             struct str name = str_from(text, 1);
             section = cut_word(&name);
             text = skip_spaces(str_from(text, header_end(text)));

@@ -36,7 +36,9 @@ static bool is_separator(char c)
 
 static bool is_below(struct str folder, struct str path)
 {
-    return str_startsi(path, folder) && (path.n == folder.n || is_separator(path.p[folder.n]));
+    bool windows = str_has_char(path, '\\');
+    return (windows ? str_startsi(path, folder) : str_starts(path, folder)) &&
+           (path.n == folder.n || is_separator(path.p[folder.n]));
 }
 
 /* The folder that contains both. */

@@ -97,8 +97,11 @@ int undoing_make_object(struct undoing *u, uint32_t object, struct restore_spot 
     fs_close(file);
     if (rc == 0)
         rc = set_meta(meta, spot, true, meta->how != UNDO_LINKED);
-    if (rc && made && fs_stat(spot->parent, spot->leaf, &spot->st) == 0)
-        undoing_remove(u, spot); /* the journal has it still */
+    if (rc && made) {
+        spot->exists = fs_stat(spot->parent, spot->leaf, &spot->st) == 0;
+        if (spot->exists)
+            undoing_remove(u, spot); /* the journal has it still */
+    }
     return rc;
 }
 

@@ -80,6 +80,25 @@ static void test_flags(void)
            ask_with(script, 2, CORDON_HERE | CORDON_ANYWHERE) == CORDON_ASK,
        "CORDON_ANYWHERE: scripts of the current directory are not read, unless it is a root");
     remove("check-flags.sh");
+    static const unsigned kinds[] = {0, CORDON_HERE, CORDON_ANYWHERE};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct cordon_policy *p = NULL;
+        struct cordon_answer *a = NULL;
+        bool asked = cordon_policy_new(&p) == 0 && cordon_policy_set(p, "strict", NULL) == 0 &&
+                     cordon_check(p, 3, removes, kinds[i], &a) == 0;
+        ok(asked && cordon_policy_set(p, "deny-tool", "curl") == CORDON_E_CONFLICT &&
+               cordon_run(p, NULL, 3, removes, NULL) == CORDON_E_CONFLICT,
+           "a policy that has answered (flags %u) is not changed and not run", kinds[i]);
+        cordon_answer_free(a);
+        cordon_policy_free(p);
+    }
+    struct cordon_policy *broad = NULL;
+    struct cordon_answer *answer = NULL;
+    ok(cordon_policy_new(&broad) == 0 && cordon_policy_set(broad, "allow-broad-root", NULL) == 0 &&
+           cordon_check(broad, 3, removes, CORDON_ANYWHERE, &answer) == 0,
+       "--allow-broad-root and CORDON_ANYWHERE go together");
+    cordon_answer_free(answer);
+    cordon_policy_free(broad);
     ok(ask_text("%1 x", CORDON_SCRIPT) == CORDON_ASK && ask_text("%1 x", 0) == CORDON_ALLOW,
        "CORDON_SCRIPT: %%1 is an argument in a batch file, and a plain word in a line");
 }

@@ -104,13 +104,14 @@ static const char *const telling[] = {
 };
 
 /* The component that ends at end. Objects and refs themselves are about the form, what lies in them
-   is data, but for objects/info. */
+   is data, but for objects/info and refs/replace. */
 static bool is_telling(struct str path, struct str name, size_t end)
 {
     bool data = str_eq(name, STR("objects")) || str_eq(name, STR("refs"));
     for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
         if (str_eq(name, str_of(telling[i])))
-            return !data || end == path.n || str_starts(str_from(path, end), STR("/info/"));
+            return !data || end == path.n || str_starts(str_from(path, end), STR("/info/")) ||
+                   path_is_below(PATH_POSIX, STR("/replace"), str_from(path, end));
     return str_starts(name, STR("sharedindex."));
 }
 

@@ -187,7 +187,7 @@ static bool read_keys(struct terminal *t, char *out, size_t capacity, size_t *n)
     if (poll(&watch, 1, 0) != 1)
         return false;
     ssize_t got = read(t->tty, out, capacity);
-    if (got <= 0 && errno != EINTR && errno != EAGAIN)
+    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
         t->closed = true;
     *n = got > 0 ? (size_t)got : 0;
     return got > 0;

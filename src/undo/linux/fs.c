@@ -427,17 +427,22 @@ int fs_restore_meta(fs_file in, const char *name, const struct undo_record *meta
         return -ESTALE;
     }
     int rc = 0;
+    mode_t mode = meta->ident.mode & 07777;
     snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
     if ((st.st_uid != meta->user || st.st_gid != meta->group) &&
-        fchownat(fd, "", meta->user, meta->group, AT_EMPTY_PATH))
-        rc = -errno;
+        fchownat(fd, "", meta->user, meta->group, AT_EMPTY_PATH)) {
+        /* Only root gives files away. The content matters more than its owner, but nothing runs
+           with the rights of somebody else. */
+        rc = errno == EPERM ? 0 : -errno;
+        mode &= 0777;
+    }
     if (!S_ISLNK(st.st_mode)) {
         /* Attributes can be changed by those alone who may write to the object. */
         if (attributes && !(st.st_mode & S_IWUSR))
             chmod(own, S_ISDIR(st.st_mode) ? 0700 : 0600);
         int set = attributes ? set_attributes(own, meta->attributes) : 0;
         rc = rc ? rc : set;
-        if (chmod(own, meta->ident.mode & 07777) && rc == 0)
+        if (chmod(own, mode) && rc == 0)
             rc = -errno;
     }
     int set = times ? set_times(file, meta->accessed, meta->modified) : 0;

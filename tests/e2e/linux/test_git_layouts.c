@@ -218,6 +218,10 @@ static void test_sources(void)
          "echo \"$K\" > $HOME/o; git config --global includeIf.gitdir:/.path '~/o'", "."},
         {"a path from the home folder", "git config core.hooksPath '~/../ws/sub/hk'", "."},
         {"a repository above the root", "git config core.hooksPath sub/hk", "sub"},
+        {"the last of ten included files",
+         "git config include.path i1; for i in 1 2 3 4 5 6 7 8 9; do printf "
+         "'[include]\\npath=i%d\\n' $((i+1)) > .git/i$i; done; echo \"$K\" > .git/i10",
+         "."},
         {"a value over two lines", "printf '[core]\\nhooksPath = sub\\\\\\n/hk\\n' >> .git/config",
          "."},
     };

@@ -591,6 +591,26 @@ static void test_closed(void)
     sh(".", "'%s' runs --drop all", cordon);
 }
 
+/* An ordinary user cannot give a file back to its owner; its content comes back all the same. */
+static void test_owner(void)
+{
+    if (geteuid() != 0 || sh(".", "command -v setpriv && id nobody") != 0) {
+        skip("a file of somebody else", "root, setpriv and a user nobody are needed");
+        return;
+    }
+    fresh("ws");
+    int code = sh("ws",
+                  "export HOME=%s/ws/h XDG_STATE_HOME=%s/ws/h TMPDIR=%s/ws/t; mkdir -p w h t; echo "
+                  "old > w/f; chmod 4644 w/f; chown nobody w h t; cp '%s' cordon; chmod -R o+rX "
+                  ". ..; cd w; for c in 'run --quiet --undo -- rm -f f' undo; do setpriv "
+                  "--reuid=65534 --regid=65534 --clear-groups ../cordon $c || exit; done",
+                  top, top, top, cordon);
+    ok(code == 0 && sh("ws", "test \"$(cat w/f)\" = old && test ! -u w/f && ! ls -A w | grep -q "
+                             "'cordon-undo'") == 0,
+       "a file of somebody else: its content is taken back, without rights of its owner (%d)",
+       code);
+}
+
 static void test_attacks(void)
 {
     start_simple();
@@ -1305,6 +1325,7 @@ int main(void)
     test_conflicts();
     test_links();
     test_closed();
+    test_owner();
     test_full_folder();
     test_already();
     test_unmarked();

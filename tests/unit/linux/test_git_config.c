@@ -177,6 +177,8 @@ static void test_names(void)
         {"[core]\n\teditor = x # y\\\n\thooksPath = a\n", "0 a"},
         {"[core]\n# y\\\n\thooksPath = a\n", "0 a"},
         {"[core] # ]\nhooksPath = a\n", "0 a"},
+        {"[core] [include]\npath = a\n", "2 a"},
+        {"[a][b \"c\"] [core]hooksPath = a\n", "0 a"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         named_count = 0;
