@@ -11,8 +11,8 @@
  * handles by different threads, runs included. Nothing is kept between calls except what a process
  * has only once: while a command runs, the library owns the process's dispositions of SIGTERM,
  * SIGHUP, SIGINT and SIGQUIT (Linux) or a console handler (Windows); the last run to end puts them
- * back. On
- * Windows the first run closes the process and its threads to other programs of the user, for good.
+ * back. On Windows the first run closes the process and its threads to other programs of the user,
+ * for good.
  */
 #ifndef CORDON_H
 #define CORDON_H
@@ -114,18 +114,17 @@ CORDON_API const char *cordon_answer_json(const struct cordon_answer *answer);
 
 /*
  * Judges a command without running anything. Deletions and scripts are judged against the policy's
- * roots only if a root was set. The answer is the caller's to free. Errors are those of the policy's values (a root that is missing, a policy file that does
- * not parse, …) and CORDON_E_VALUE for no words, with a sentence in cordon_policy_error().
+ * roots only if a root was set. The answer is the caller's to free. Errors are those of the policy's
+ * values (a root that is missing, a policy file that does not parse, …) and CORDON_E_VALUE for no
+ * words, with a sentence in cordon_policy_error(). Flags:
+ *
+ *   CORDON_SHOW      adds every command that was found to the JSON
+ *   CORDON_HERE      as a run would: if no root was set, the current directory (option "cwd") is one,
+ *                    provided that it can be
+ *   CORDON_ANYWHERE  ignores the current directory; only roots that were set count
+ *   CORDON_SCRIPT    of cordon_check_text(): the text is that of a script file
  */
-enum {
-    CORDON_SHOW = 1,  /* adds every command that was found to the JSON */
-    CORDON_HERE = 16, /* as a run would: the current directory (option "cwd") is a root if none
-                             was set and if it can be one */
-    CORDON_ANYWHERE =
-        32,            /* nothing is known of the folder that the command comes from: where no root
-                             is set, the current directory tells nothing about it */
-    CORDON_SCRIPT = 64 /* of cordon_check_text(): the text is that of a script file */
-};
+enum { CORDON_SHOW = 1, CORDON_HERE = 16, CORDON_ANYWHERE = 32, CORDON_SCRIPT = 64 };
 CORDON_API int cordon_check(struct cordon_policy *policy, size_t argc, const char *const *argv,
                             unsigned flags, struct cordon_answer **out);
 

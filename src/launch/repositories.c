@@ -19,9 +19,10 @@
    --verbose says when there are more. */
 enum { MOST_CHILDREN = 4096, MOST_FOLDERS = 512 };
 
-/* More than this is refused, because the rest would be open: names in a folder of hooks, bytes of a config,
-   files that the configs of a repository include, keys of the environment, relative names that hold in
-   every working tree. git itself goes no deeper and follows no more links. */
+/* Beyond these limits the run is refused, because files past them would stay unprotected: names in a
+   folder of hooks, bytes of a config, files that the configs of a repository include, keys of the
+   environment, relative names that hold in every working tree. git itself goes no deeper and follows
+   no more links. */
 enum {
     MOST_HOOKS = 4096,
     MOST_CONFIG = 1 << 20,

@@ -9,7 +9,7 @@
 
 #include "undo/restore.h"
 
-/* Larger files have no hash, and nothing has once so much was read. */
+/* Files over ENDS_LARGEST are not hashed, nor is any file once ENDS_MOST_BYTES were read. */
 enum { ENDS_LARGEST = 1 << 20, ENDS_MOST_BYTES = 64 << 20, ENDS_MOST_FILES = 20000 };
 
 struct ends {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The folder of journals, one folder per run: $XDG_STATE_HOME/cordon/runs or, on Windows,
- * %LOCALAPPDATA%\cordon\runs. A run's folder holds
- * `log` (the records), `pack` (small files), `objects` (a folder of larger ones), `lock`
- * and, once it was taken back, `undone`; that of a run that changed nothing has `empty`, so that nobody
- * takes an older one for the last. The lock is held by the run until its tree is dead, and its
- * mtime says when that was, if nobody lived to write it. Files that hold content are closed to a confined tree of the
- * same user.
+ * %LOCALAPPDATA%\cordon\runs. A run's folder holds `log` (the records), `pack` (small files),
+ * `objects` (a folder of larger ones), `lock` and, once it was taken back, `undone`; that of a run
+ * that changed nothing has `empty`, so that `changes` does not show an older run. The lock is held by
+ * the run until its tree is dead, and its mtime says when that was, if nobody lived to write it.
+ * Files that hold content are closed to a confined tree of the same user.
  */
 #ifndef CORDON_UNDO_STORE_H
 #define CORDON_UNDO_STORE_H

@@ -150,7 +150,7 @@ struct bash_parser {
     struct bash_functions *functions; /* where definitions are noted */
 };
 
-/* ---- bash_parse.c, bash_lex.c ---- */
+/* ---- parse.c, lex.c ---- */
 struct bash_node *bash_parse(struct bash_parser *p);
 struct bash_node *bash_parse_list(struct bash_parser *p);
 void bash_fail(struct bash_parser *p);
@@ -235,12 +235,12 @@ struct bash_fields {
 };
 void bash_field_add(struct bash_reader *b, struct bash_fields *f, struct word w);
 
-/* ---- bash_expand.c ---- */
+/* ---- expand.c ---- */
 /* The fields of a word: split, braces expanded. */
 void bash_expand(struct bash_reader *b, const struct bash_word *w, struct bash_fields *out);
 /* The same as one text, as in an assignment. */
 struct str bash_expand_text(struct bash_reader *b, const struct bash_word *w);
-/* ---- bash_param.c ---- */
+/* ---- param.c ---- */
 /* Values of $x, ${x…}; several only for [@] and $@. */
 struct bash_values {
     struct str one;
@@ -258,7 +258,7 @@ void bash_run_index(struct bash_reader *b, struct word text);
 struct str bash_join(struct bash_reader *b, const struct str *values, size_t count, char separator);
 struct str bash_concat(struct bash_reader *b, struct str x, struct str y);
 
-/* ---- bash_output.c ---- */
+/* ---- output.c ---- */
 /* The output of a list of commands, with holes where it is not known. */
 struct str bash_output(struct bash_reader *b, const struct bash_node *list);
 /* The same for one command with this on its standard input (p NULL: nothing known). */
@@ -267,7 +267,7 @@ struct str bash_printf(struct bash_reader *b, const struct word *args, size_t co
 /* The standard input by the command's own redirections; p NULL: none. */
 struct word bash_redirected_input(struct bash_reader *b, const struct bash_node *node);
 
-/* ---- bash_run.c ---- */
+/* ---- run.c ---- */
 struct bash_function *bash_function_find(const struct bash_functions *all, struct str name);
 /* Notes a function; false when memory is used up. */
 bool bash_function_add(struct arena *arena, struct bash_functions *all, struct str name,
@@ -289,7 +289,7 @@ void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word)
 /* After branches that may or may not have run, a folder that they changed is not known. */
 void bash_settle_folder(struct bash_reader *b, struct str before);
 
-/* ---- bash_builtins.c ---- */
+/* ---- builtins.c ---- */
 /* True if the command is one of bash's own and was dealt with. */
 bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count, struct word input);
 

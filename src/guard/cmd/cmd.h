@@ -72,7 +72,7 @@ struct cmd_reader {
     size_t pos;
 };
 
-/* ---- cmd_text ---- */
+/* ---- text ---- */
 /* Makes room for more characters; false, after guard_limit, if there is none. */
 bool cmd_reserve(struct cmd_reader *r, struct cmd_text *t, size_t more, uint32_t at);
 static inline bool cmd_put(struct cmd_reader *r, struct cmd_text *t, char c, uint32_t at)
@@ -103,7 +103,7 @@ static inline bool cmd_is_blank(char c)
 size_t cmd_token_end(const struct cmd_text *t, size_t from);
 size_t cmd_skip_blanks(const struct cmd_text *t, size_t from);
 
-/* ---- cmd_expand.c ---- */
+/* ---- expand.c ---- */
 struct var *cmd_variable(struct cmd_reader *r, struct str name);
 /* Appends the line [from, to) of the source to out with its %variables% replaced. */
 void cmd_expand_line(struct cmd_reader *r, struct cmd_text *out, size_t from, size_t to);
@@ -115,7 +115,7 @@ struct cmd_text cmd_expand_late(struct cmd_reader *r, const struct cmd_text *t);
    keep: those among the arguments stay, because another cmd will read them. */
 struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, bool keep);
 
-/* ---- cmd_parse.c ---- */
+/* ---- parse.c ---- */
 /* Reads the next unit of the source: a list, NULL if it holds no command. */
 struct cmd_node *cmd_parse_unit(struct cmd_reader *r);
 
@@ -123,17 +123,17 @@ struct cmd_node *cmd_parse_unit(struct cmd_reader *r);
 /* The text after cmd /c without the quotes that cmd takes away; always: /s was given. */
 struct str cmd_strip_quotes(struct guard *g, struct str text, bool always);
 
-/* ---- cmd_run.c ---- */
+/* ---- run.c ---- */
 void cmd_run_list(struct cmd_reader *r, struct cmd_node *list);
 /* One command without operators; input as in struct guard_call. */
 void cmd_run_simple(struct cmd_reader *r, struct cmd_text text, struct word input);
 /* The output of a command, with holes where it is not known; ends in LF. */
 struct str cmd_output(struct cmd_reader *r, struct cmd_node *node);
 
-/* ---- cmd_for.c ---- */
+/* ---- for.c ---- */
 void cmd_run_for(struct cmd_reader *r, struct cmd_node *node);
 
-/* ---- cmd_builtins.c ---- */
+/* ---- builtins.c ---- */
 enum cmd_builtin {
     CMD_NOT_BUILTIN = 0,
     CMD_HARMLESS,

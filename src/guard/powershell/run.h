@@ -69,7 +69,7 @@ struct ps_run {
 
 void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool broken);
 
-/* ---- powershell_scope.c ---- */
+/* ---- scope.c ---- */
 
 struct ps_value scope_get(struct ps_run *r, enum ps_space space, struct str name, bool *set);
 void scope_set(struct ps_run *r, enum ps_space space, struct str name, struct ps_value v);
@@ -95,7 +95,7 @@ void scope_doubt(struct ps_run *r, size_t mark);
 /* Every branch may have been taken; none, too, unless one must. */
 void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must);
 
-/* ---- powershell_run.c ---- */
+/* ---- run.c ---- */
 
 struct ps_value ps_run_statement(struct ps_run *r, struct ps_node *node);
 struct ps_value ps_run_list(struct ps_run *r, struct ps_node *list);
@@ -116,13 +116,13 @@ void ps_run_remember(struct ps_run *r, struct ps_node *block);
 /* Runs a block with $_ set. */
 struct ps_value ps_run_block_on(struct ps_run *r, struct ps_node *block, struct ps_value item);
 
-/* ---- powershell_eval.c ---- */
+/* ---- eval.c ---- */
 
 struct ps_value eval(struct ps_run *r, struct ps_node *node);
 void eval_assign(struct ps_run *r, struct ps_node *target, struct ps_value v);
 struct word eval_word(struct ps_run *r, const struct ps_node *node, struct ps_value v);
 
-/* ---- powershell_invoke.c ---- */
+/* ---- invoke.c ---- */
 
 struct ps_value ps_run_command(struct ps_run *r, struct ps_node *node, struct ps_value input);
 struct ps_value ps_run_named(struct ps_run *r, struct str name, struct ps_node *at,
@@ -167,7 +167,7 @@ void ps_run_open(struct ps_run *r, struct str who, struct word target, struct wo
                  size_t count);
 void ps_run_delete(struct ps_run *r, struct str who, struct word target, unsigned flags);
 
-/* ---- powershell_bind.c ---- */
+/* ---- bind.c ---- */
 
 enum { BIND_MAX = 24 };
 
@@ -193,7 +193,7 @@ struct word bound_command(struct ps_bound *b); /* the whole command */
 bool bound_what_if(struct ps_bound *b);
 struct str bound_class(struct ps_bound *b, size_t text, size_t object);
 
-/* ---- powershell_cmdlets.c, _starting.c, _deleting.c ---- */
+/* ---- cmdlets.c, starting.c, deleting.c ---- */
 
 bool cmdlet_find(struct str name, size_t *index);
 struct ps_value cmdlet_run(struct ps_run *r, size_t index, struct ps_node *at, struct ps_arg *args,
@@ -204,7 +204,7 @@ struct str cmdlet_alias(struct str alias, bool *old);
 /* The first command that a pattern with wildcards finds, the dangerous ones first. */
 struct str cmdlet_match(struct str pattern);
 
-/* ---- powershell_dotnet.c ---- */
+/* ---- dotnet.c ---- */
 
 struct str dotnet_type(struct ps_run *r, struct str name);
 /* True if a table of members has a row for exactly this type. */

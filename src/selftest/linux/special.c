@@ -424,7 +424,7 @@ static void try_typing(struct selftest_world *w, struct selftest_line *line)
         char name[64];
         if (master < 0 || grantpt(master) || unlockpt(master) ||
             ptsname_r(master, name, sizeof name)) {
-            attempt_not_tried(line, "there are no terminals to be had");
+            attempt_not_tried(line, "no terminal is available");
             return;
         }
         pid_t pid = fork();
