@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "bench.h"
@@ -126,6 +127,49 @@ static void fill(char *text, size_t n, const char *piece, unsigned seed)
     }
 }
 
+/* Processor seconds for one question: one of many milliseconds does not fit between the other work
+   of a busy machine. */
+static double processor_time(struct guard *g, struct guard_question q, struct str text)
+{
+    struct guard_answer answer;
+    q.text = q.cmdline = text;
+    clock_t start = clock();
+    if (guard_check(g, &q, &answer))
+        exit(1);
+    return (double)(clock() - start) / CLOCKS_PER_SEC;
+}
+
+static double new_guard_time(struct guard_question q, struct str text)
+{
+    struct guard *g;
+    if (guard_new(&g))
+        exit(1);
+    double spent = processor_time(g, q, text);
+    guard_free(g);
+    return spent;
+}
+
+struct worst_times {
+    double used;       /* of a guard that is in use */
+    double full, half; /* of new ones: a used one keeps memory that is enough for the half only */
+};
+
+static struct worst_times time_worst(struct guard *g, struct guard_question q, struct str text)
+{
+    struct worst_times best = {1e9, 1e9, 1e9};
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        double used = processor_time(g, q, text);
+        best.used = used < best.used ? used : best.used;
+    }
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        double full = new_guard_time(q, text),
+               half = new_guard_time(q, str_slice(text, 0, text.n / 2));
+        best.full = full < best.full ? full : best.full;
+        best.half = half < best.half ? half : best.half;
+    }
+    return best;
+}
+
 static void bench_worst(struct bench *bench, struct guard *g)
 {
     static char text[MEBIBYTE], how[160];
@@ -135,20 +179,19 @@ static void bench_worst(struct bench *bench, struct guard *g)
         const char *piece = i < sizeof pieces / sizeof *pieces ? pieces[i] : "";
         fill(text, sizeof text, piece, 7);
         for (int shell = GUARD_NO_SHELL; shell <= GUARD_BASH; shell++) {
-            struct str whole = {text, sizeof text}, half = {text, sizeof text / 2};
-            struct guard_question q = {
-                .shell = (enum guard_shell)shell, .text = whole, .cmdline = whole};
-            double full_time = time_of(g, &q, ROUNDS);
-            q.text = q.cmdline = half;
-            double half_time = time_of(g, &q, ROUNDS);
-            if (full_time > 0.002 && full_time / half_time > worst_ratio)
-                worst_ratio = full_time / half_time;
+            struct worst_times times =
+                time_worst(g, (struct guard_question){.shell = (enum guard_shell)shell},
+                           (struct str){text, sizeof text});
+            if (times.full > 0.002 && times.full / times.half > worst_ratio)
+                worst_ratio = times.full / times.half;
             if (getenv("CORDON_BENCH_VERBOSE"))
-                fprintf(stderr, "%-10s %-12.12s %8.2f ms, half %8.2f ms\n", shells[shell],
-                        piece[0] ? piece : "random", full_time * 1e3, half_time * 1e3);
-            if (full_time > worst) {
-                worst = full_time;
-                snprintf(how, sizeof how, "the worst of %u inputs of 1 MiB in 4 readers: %s in %s",
+                fprintf(stderr, "%-10s %-12.12s %8.2f ms, new %8.2f ms, half %8.2f ms\n",
+                        shells[shell], piece[0] ? piece : "random", times.used * 1e3,
+                        times.full * 1e3, times.half * 1e3);
+            if (times.used > worst) {
+                worst = times.used;
+                snprintf(how, sizeof how,
+                         "processor time, the worst of %u inputs of 1 MiB in 4 readers: %s in %s",
                          (unsigned)(sizeof pieces / sizeof *pieces) + 1,
                          piece[0] ? piece : "random bytes", shells[shell]);
                 for (char *p = how; *p; p++)
@@ -158,7 +201,7 @@ static void bench_worst(struct bench *bench, struct guard *g)
     }
     bench_add(bench, "guard.1mib_ms", worst * 1e3, worst * 1e3, "ms", how);
     bench_add(bench, "guard.doubling_ratio", worst_ratio, worst_ratio, "x",
-              "time for 1 MiB against half of it, the worst of the same inputs above 2 ms");
+              "the same for 1 MiB against half of it, each by a new guard, the worst above 2 ms");
 }
 
 void bench_guard(struct bench *bench)

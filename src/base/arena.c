@@ -29,7 +29,7 @@ static inline void mark(void *p, size_t n, bool permitted)
 }
 #endif
 
-enum { FIRST_BLOCK = 8 * 1024, LARGEST_BLOCK = 1024 * 1024, ALIGNMENT = 16 };
+enum { FIRST_BLOCK = 1008, LARGEST_BLOCK = 1024 * 1024, ALIGNMENT = 16, SMALL = 96 };
 
 struct arena_block {
     struct arena_block *older;
@@ -58,13 +58,11 @@ static bool add_block(struct arena *a, size_t at_least)
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-    if (size > SIZE_MAX / 4)
+    size_t given = size + !size; /* NULL means failure only */
+    if (given > SIZE_MAX / 4)
         return NULL;
-    if (size == 0) /* NULL means failure only */
-        size = 1;
-    size_t given = size;
-    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    if (a->limit && (size > a->limit || a->used > a->limit - size))
+    size = (given + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (a->limit && size > a->limit - a->used)
         return NULL;
     if (size + GAP > (size_t)(a->end - a->next) && !add_block(a, size + GAP))
         return NULL;
@@ -72,7 +70,12 @@ void *arena_alloc(struct arena *a, size_t size)
     a->next += size + GAP;
     a->used += size;
     mark(p, given, true);
-    memset(p, 0, given);
+    if (GAP || size > SMALL) {
+        memset(p, 0, given);
+        return p;
+    }
+    for (size_t i = 0; i < size; i += ALIGNMENT) /* most pieces are small: no call for them */
+        memset((char *)p + i, 0, ALIGNMENT);
     return p;
 }
 

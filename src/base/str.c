@@ -72,8 +72,17 @@ static inline size_t find_byte(struct str s, unsigned char c, unsigned char loos
     for (uint64_t piece; from + sizeof piece <= s.n; from += sizeof piece) {
         memcpy(&piece, s.p + from, sizeof piece);
         piece = (piece | mask) ^ wanted;
-        if ((piece - ones) & ~piece & ones << 7)
-            break;
+        uint64_t hits = (piece - ones) & ~piece & ones << 7; /* the lowest one is exact */
+        if (hits)
+            return from + (size_t)__builtin_ctzll(hits) / 8;
+    }
+    if (from < s.n && s.n >= sizeof(uint64_t)) { /* the last eight, without those before from */
+        const uint64_t low = ~(ones << 7);
+        uint64_t piece;
+        memcpy(&piece, s.p + s.n - sizeof piece, sizeof piece);
+        piece = (piece | mask) ^ wanted;
+        uint64_t hits = ~(((piece & low) + low) | piece | low) >> 8 * (from + sizeof piece - s.n);
+        return hits ? from + (size_t)__builtin_ctzll(hits) / 8 : s.n;
     }
     for (; from < s.n; from++)
         if (((unsigned char)s.p[from] | loose) == (c | loose))

@@ -399,7 +399,6 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
     g->unread_count = 0;
     g->temporaries = 0;
     g->path_changed = false;
-    g->variable.name = STR_NONE;
     g->stopped = false;
     struct str text = STR_NONE;
     int rc = check_question(g, &text);

@@ -103,6 +103,9 @@ struct guard_answer {
     size_t unread_count;
 };
 
+/* The shell that runs a script file of this name; GUARD_NO_SHELL: none that the guard reads. */
+enum guard_shell guard_script_shell(struct str name);
+
 struct guard;
 int guard_new(struct guard **out);
 void guard_free(struct guard *g);

@@ -12,10 +12,11 @@ struct str name_leaf(struct str path)
 
 struct str name_extension(struct str path)
 {
-    struct str leaf = name_leaf(path);
-    for (size_t i = leaf.n; i > 0; i--)
-        if (leaf.p[i - 1] == '.')
-            return str_from(leaf, i);
+    enum { LONGEST_LEAF = 260 }; /* no file has a longer name */
+    size_t first = path.n > LONGEST_LEAF ? path.n - LONGEST_LEAF : 0;
+    for (size_t i = path.n; i > first && path.p[i - 1] != '/' && path.p[i - 1] != '\\'; i--)
+        if (path.p[i - 1] == '.')
+            return str_from(path, i);
     return STR_NONE;
 }
 
@@ -77,18 +78,43 @@ size_t name_row(const void *pool, const void *rows, size_t count, size_t size, s
     return found ? low : count;
 }
 
+/* The next bar at or after at, or end; eight characters at a time. */
+static inline const char *next_bar(const char *at, const char *end)
+{
+    const uint64_t ones = 0x0101010101010101u, bars = ones * '|';
+    for (uint64_t piece; end - at >= (ptrdiff_t)sizeof piece; at += sizeof piece) {
+        memcpy(&piece, at, sizeof piece);
+        piece ^= bars;
+        uint64_t hits = (piece - ones) & ~piece & ones << 7;
+        if (hits)
+            return at + __builtin_ctzll(hits) / 8;
+    }
+    while (at < end && *at != '|')
+        at++;
+    return at;
+}
+
 bool name_is_one_of_parts(const char *p, size_t n, const char *alternatives_p,
                           size_t alternatives_n)
 {
     const char *at = alternatives_p, *end = alternatives_p + alternatives_n;
-    for (; at < end; at++) {
+    for (; at < end; at = next_bar(at, end) + 1) {
         size_t same = 0;
         for (; at < end && *at != '|' && same < n && ascii_lower(*at) == ascii_lower(p[same]); at++)
             same++;
         if ((at == end || *at == '|') && (same == n || p[same] == '=' || p[same] == ':'))
             return true;
-        while (at < end && *at != '|')
-            at++;
+    }
+    return false;
+}
+
+bool name_ends_in_one_of(struct str name, struct str ends)
+{
+    const char *at = ends.p, *end = ends.p + ends.n;
+    for (const char *bar; at < end; at = bar + 1) {
+        bar = next_bar(at, end);
+        if (str_endsi(name, (struct str){at, (size_t)(bar - at)}))
+            return true;
     }
     return false;
 }

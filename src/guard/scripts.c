@@ -77,10 +77,11 @@ bool guard_script_opens(struct guard *g, struct word *path)
     const struct guard_file *file = files_find(&g->files, path->text);
     if (file && file->original.p)
         path->text = file->original;
-    return (!file || file->original.p) && guard_is_launcher(path->text);
+    return (!file || file->original.p) && guard_is_launcher(g, path->text);
 }
 
-bool guard_script(struct guard *g, struct word path)
+/* False if no script has this extension. */
+static bool find_shell(struct str extension, enum guard_shell *shell)
 {
     static const struct script_pool {
 #define SCRIPT(extension, shell) char ROW(n)[sizeof extension];
@@ -99,15 +100,31 @@ bool guard_script(struct guard *g, struct word path)
 #include "guard/tables/scripts.def"
 #undef SCRIPT
     };
-    size_t row = NAME_ROW(pool, scripts, name_extension(path.text));
-    if (row == NAME_ROWS(scripts) && g->files.newest && !name_extension(path.text).n) {
-        path.text = files_with_extension(&g->files, path.text);
-        row = NAME_ROW(pool, scripts, name_extension(path.text));
-    }
+    size_t row = NAME_ROW(pool, scripts, extension);
     if (row == NAME_ROWS(scripts))
         return false;
+    *shell = (enum guard_shell)scripts[row].shell;
+    return true;
+}
+
+enum guard_shell guard_script_shell(struct str name)
+{
+    enum guard_shell shell;
+    return find_shell(name_extension(name), &shell) ? shell : GUARD_NO_SHELL;
+}
+
+bool guard_script(struct guard *g, struct word path)
+{
+    enum guard_shell shell;
+    bool found = find_shell(name_extension(path.text), &shell);
+    if (!found && g->files.newest && !name_extension(path.text).n) {
+        path.text = files_with_extension(&g->files, path.text);
+        found = find_shell(name_extension(path.text), &shell);
+    }
+    if (!found)
+        return false;
     struct str text = guard_written(g, path.text);
-    if (scripts[row].shell == GUARD_NO_SHELL) {
+    if (shell == GUARD_NO_SHELL) {
         struct word code = path;
         code.text = text;
         if (text.p)
@@ -124,6 +141,6 @@ bool guard_script(struct guard *g, struct word path)
         return false;
     }
     if (text.p)
-        guard_read_deeper(g, (enum guard_shell)scripts[row].shell, path, text, READ_BATCH_FILE);
+        guard_read_deeper(g, shell, path, text, READ_BATCH_FILE);
     return true;
 }

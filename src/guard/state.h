@@ -23,10 +23,12 @@ enum variable_kind {
     VARIABLE_PYTHON_FILE,
     VARIABLE_FUNCTION
 };
-struct guard_variable_kind {
-    struct str name;
-    enum variable_kind kind;
-    bool loads; /* the value names code that another program loads */
+enum { KNOWN_VARIABLES = 32, KNOWN_VARIABLE_LENGTH = 21 };
+struct known_variable {
+    char name[KNOWN_VARIABLE_LENGTH];
+    uint8_t length; /* 0: the place is free */
+    uint8_t kind;   /* enum variable_kind */
+    bool loads;     /* the value names code that another program loads */
 };
 
 /* A program's name and its rows in the tables; scripts call the same few programs all the time. */
@@ -34,8 +36,15 @@ enum { KNOWN_NAMES = 64, KNOWN_LENGTH = 15 };
 struct known_name {
     char name[KNOWN_LENGTH];
     uint8_t length; /* 0: the place is free */
-    uint16_t program, handler;
+    uint16_t program, handler, lolbas;
     bool wraps, browser, texts;
+};
+
+/* The names that launchers may have, by a hash of their ends; see judges/program.c. */
+enum { LAUNCHER_BITS = 1 << 12 };
+struct launcher_filter {
+    bool filled;
+    uint64_t bits[LAUNCHER_BITS / 64];
 };
 
 struct guard {
@@ -62,8 +71,9 @@ struct guard {
     size_t unread_count;
     struct buf scratch; /* one sentence at a time */
     struct code_index code_index;
-    struct guard_variable_kind variable; /* the one that was set last */
     struct known_name names[KNOWN_NAMES];
+    struct known_variable variables[KNOWN_VARIABLES];
+    struct launcher_filter launchers;
     bool stopped;
     bool path_changed; /* see guard_path_changed */
 };
@@ -109,16 +119,19 @@ bool guard_is_share(struct str path);
 
 /* A browser by its program's name. */
 bool guard_is_browser(struct str name);
+/* The rows of that table. */
+size_t guard_browser_count(void);
+struct str guard_browser_at(size_t row);
 
 /* The name of a program that opens things or runs others, where such a name begins a command. */
 bool guard_is_opener(struct str word);
 
 /* The same for a name that is no everyday word, wherever it stands; also as the name of a desktop
    file (firefox.desktop, org.mozilla.firefox). */
-bool guard_is_launcher(struct str word);
+bool guard_is_launcher(struct guard *g, struct str word);
 
 /* The first word of a text is such a name. */
-bool guard_starts_launcher(struct str text);
+bool guard_starts_launcher(struct guard *g, struct str text);
 
 /* An interpreter's one-line program (node -e, python -c): judged by what its strings say. */
 void guard_code(struct guard *g, struct str who, struct word code);
@@ -134,6 +147,6 @@ void guard_carried(struct guard *g, struct word text);
 /* The same where any word of the text that is such a name is started, with arguments or without. */
 void guard_commands(struct guard *g, struct word text);
 /* Two words of a command that are an opener and its address. */
-bool guard_is_opening(struct str word, struct str next);
+bool guard_is_opening(struct guard *g, struct str word, struct str next);
 
 #endif

@@ -2,7 +2,7 @@
 /* The variables of a script: a hash table with a log of changes, so that branches can be undone. */
 #include "guard/vars.h"
 
-enum { FIRST_BUCKETS = 32 };
+enum { FIRST_BUCKETS = 32 }; /* always a power of two */
 
 static unsigned hash_name(const struct vars *v, struct str name)
 {
@@ -19,7 +19,7 @@ struct var *vars_find(const struct vars *v, struct str name)
     if (!v->bucket_count)
         return NULL;
     unsigned hash = hash_name(v, name);
-    for (struct var *var = v->buckets[hash % v->bucket_count]; var; var = var->next)
+    for (struct var *var = v->buckets[hash & (v->bucket_count - 1)]; var; var = var->next)
         if (var->hash == hash &&
             (v->fold_case ? str_eqi(var->name, name) : str_eq(var->name, name)))
             return var;
@@ -35,8 +35,8 @@ static bool grow(struct vars *v)
     for (size_t i = 0; i < v->bucket_count; i++) {
         for (struct var *var = v->buckets[i], *next; var; var = next) {
             next = var->next;
-            var->next = buckets[var->hash % count];
-            buckets[var->hash % count] = var;
+            var->next = buckets[var->hash & (count - 1)];
+            buckets[var->hash & (count - 1)] = var;
         }
     }
     v->buckets = buckets;
@@ -62,8 +62,8 @@ struct var *vars_make(struct vars *v, struct str name, struct var_state initial)
     var->name = copy;
     var->hash = hash_name(v, name);
     var->state = initial;
-    var->next = v->buckets[var->hash % v->bucket_count];
-    v->buckets[var->hash % v->bucket_count] = var;
+    var->next = v->buckets[var->hash & (v->bucket_count - 1)];
+    v->buckets[var->hash & (v->bucket_count - 1)] = var;
     v->count++;
     return var;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bash reader's entries: text in bash's language, and the arguments of bash and its kin. */
 #include "guard/bash/bash.h"
+#include "guard/names.h"
 
 void bash_read(struct guard *g, struct str text)
 {
@@ -115,6 +116,8 @@ void bash_program(struct guard *g, const struct guard_call *call)
             break;
         if (takes_value(w)) {
             i++;
+            if (i < call->count && name_is_one_of(w, STR("--rcfile|--init-file")))
+                guard_script_as(g, words[i], GUARD_BASH);
         } else if (w.p[1] != '-') {
             command |= w.p[0] == '-' && str_has_char(w, 'c');
             from_input |= str_has_char(w, 's');

@@ -221,6 +221,7 @@ struct bash_reader {
     struct word input; /* of what is run; see struct guard_call */
     unsigned calls, rounds, retries, defining, loops, nesting;
     bool silent; /* the commands were shown before, or do not stand in the text */
+    bool arrays; /* some variable is an array */
 };
 
 struct bash_alias {

@@ -4,7 +4,13 @@
 
 static void put(struct bash_reader *b, struct arena_text *t, struct str s)
 {
-    if (s.n && !arena_append(b->arena, t, s))
+    if (s.n == 0)
+        return;
+    if (!t->p) { /* the first part is not copied before another one follows */
+        *t = (struct arena_text){.p = (char *)(uintptr_t)s.p, .n = s.n, .capacity = s.n};
+        return;
+    }
+    if (!arena_append(b->arena, t, s))
         guard_limit(b->g, word_unknown(0, 0));
 }
 
@@ -42,11 +48,19 @@ static void close_field(struct splitter *s)
     s->open = s->quoted = false;
 }
 
-/* The characters that separate fields: IFS, if the script sets it to something known. */
-static struct str separators(const struct bash_reader *b)
+/* Whether a character separates fields: by IFS, if the script sets it to something known; room for
+   that case. */
+static const bool *separators(const struct bash_reader *b, bool room[256])
 {
+    static const bool blanks[256] = {[' '] = true, ['\t'] = true, ['\n'] = true};
     const struct var *ifs = vars_find(&b->vars, STR("IFS"));
-    return ifs && vars_constant(ifs->state) ? ifs->state.values[0] : STR(" \t\n");
+    if (!ifs || !vars_constant(ifs->state))
+        return blanks;
+    memset(room, 0, 256 * sizeof *room);
+    struct str own = ifs->state.values[0];
+    for (size_t i = 0; i < own.n; i++)
+        room[(unsigned char)own.p[i]] = true;
+    return room;
 }
 
 /* A value that is not quoted falls apart at blanks. */
@@ -56,16 +70,17 @@ static void put_split(struct splitter *s, struct str value)
         put(s->b, &s->text, value);
         return;
     }
-    struct str ifs = separators(s->b);
+    bool room[256];
+    const bool *separates = value.n ? separators(s->b, room) : NULL;
     size_t i = 0;
     while (i < value.n) {
-        if (str_has_char(ifs, value.p[i])) {
+        if (separates[(unsigned char)value.p[i]]) {
             close_field(s);
             i++;
             continue;
         }
         size_t start = i;
-        while (i < value.n && !str_has_char(ifs, value.p[i]))
+        while (i < value.n && !separates[(unsigned char)value.p[i]])
             i++;
         put(s->b, &s->text, str_slice(value, start, i));
     }

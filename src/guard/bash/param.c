@@ -87,22 +87,28 @@ static void set_state(struct bash_reader *b, struct str name, struct var_state s
     vars_assign(&b->vars, bash_variable(b, name), state);
 }
 
+static void set_array(struct bash_reader *b, struct str name, struct var_state state)
+{
+    b->arrays = true;
+    set_state(b, array_name(b, name), state);
+}
+
+/* The variable, and the array of this name if there is one. */
+static void set_both(struct bash_reader *b, struct str name, struct var_state state)
+{
+    set_state(b, name, state);
+    if (b->arrays && vars_find(&b->vars, array_name(b, name)))
+        set_array(b, name, state);
+}
+
 void bash_set(struct bash_reader *b, struct str name, struct str value)
 {
-    struct var_state state = vars_one(&b->vars, value);
-    set_state(b, name, state);
-    struct str array = array_name(b, name);
-    if (vars_find(&b->vars, array))
-        set_state(b, array, state);
+    set_both(b, name, vars_one(&b->vars, value));
 }
 
 void bash_set_unknown(struct bash_reader *b, struct str name)
 {
-    struct var_state state = {.unknown = true};
-    set_state(b, name, state);
-    struct str array = array_name(b, name);
-    if (vars_find(&b->vars, array))
-        set_state(b, array, state);
+    set_both(b, name, (struct var_state){.unknown = true});
 }
 
 /* One value, or a hole; notes a variable that may hold several. */
@@ -141,7 +147,7 @@ static void assign_array(struct bash_reader *b, const struct bash_assign *a)
     struct str *values = ARENA_ARRAY(b->arena, fields.count + 1, struct str);
     if (!values || keyed) {
         bash_set_unknown(b, a->name);
-        set_state(b, array_name(b, a->name), (struct var_state){.unknown = true});
+        set_array(b, a->name, (struct var_state){.unknown = true});
         return;
     }
     for (size_t i = 0; i < fields.count; i++) {
@@ -151,9 +157,8 @@ static void assign_array(struct bash_reader *b, const struct bash_assign *a)
             values[i] = HOLE;
     }
     struct str all = bash_join(b, values, fields.count, BASH_ELEMENT);
-    struct str name = array_name(b, a->name);
     if (a->append) {
-        struct var *var = bash_variable(b, name);
+        struct var *var = bash_variable(b, array_name(b, a->name));
         if (var && vars_constant(var->state) && var->state.values[0].n) {
             struct str old[2] = {var->state.values[0], all};
             all = bash_join(b, old, 2, BASH_ELEMENT);
@@ -162,7 +167,7 @@ static void assign_array(struct bash_reader *b, const struct bash_assign *a)
             all = bash_join(b, old, 2, BASH_ELEMENT);
         }
     }
-    set_state(b, name, vars_one(&b->vars, all));
+    set_array(b, a->name, vars_one(&b->vars, all));
     struct str first = str_slice(all, 0, str_find_char(all, BASH_ELEMENT, 0));
     set_state(b, a->name, vars_one(&b->vars, first));
 }
@@ -193,7 +198,7 @@ void bash_assign(struct bash_reader *b, const struct bash_assign *a)
     }
     if (a->index.n) { /* one element: the array as a whole is not followed any more */
         bash_set_unknown(b, a->name);
-        set_state(b, array_name(b, a->name), (struct var_state){.unknown = true});
+        set_array(b, a->name, (struct var_state){.unknown = true});
         return;
     }
     if (!a->append && assign_either(b, a))

@@ -177,6 +177,8 @@ void cmd_program(struct guard *g, const struct guard_call *call)
             return;
         }
         o = read_switches(switches);
+        if (!o.runs && str_has_char(switches, GUARD_HOLE)) /* /c may stand there */
+            guard_opaque_text(g, code, STR("cmd"));
         if (o.runs) {
             struct str sticking = str_from(switches, o.code);
             if (at >= count) { /* the switch hides inside another word */

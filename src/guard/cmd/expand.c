@@ -68,10 +68,16 @@ size_t cmd_skip_blanks(const struct cmd_text *t, size_t from)
 
 size_t cmd_token_end(const struct cmd_text *t, size_t from)
 {
-    bool quoted = false;
-    for (; from < t->n && (quoted || !cmd_is_blank(t->p[from])); from++)
-        quoted ^= t->p[from] == '"';
-    return from;
+    static const bool ends[256] = {[' '] = true, ['\t'] = true, [','] = true,  [';'] = true,
+                                   ['='] = true, ['\v'] = true, ['\f'] = true, ['"'] = true};
+    for (; from < t->n; from++) {
+        if (!ends[(unsigned char)t->p[from]])
+            continue;
+        if (t->p[from] != '"')
+            break;
+        from = str_find_char(cmd_str(t), '"', from + 1);
+    }
+    return from < t->n ? from : t->n;
 }
 
 struct word cmd_word(struct cmd_reader *r, const struct cmd_text *t, size_t from, size_t to)
@@ -244,11 +250,15 @@ static struct str value_of(struct cmd_reader *r, struct str inside)
 
 static bool is_name(struct str s)
 {
-    if (s.n == 0 || s.n > 256)
+    static const bool never[256] = {
+        ['&'] = true, ['|'] = true,  ['<'] = true, ['>'] = true,  ['^'] = true,
+        ['"'] = true, ['@'] = true,  [';'] = true, [','] = true,  ['='] = true,
+        [' '] = true, ['\t'] = true, ['/'] = true, ['\\'] = true, ['\''] = true,
+        ['`'] = true, ['*'] = true,  ['?'] = true, ['!'] = true};
+    if (s.n == 0 || s.n > 256 || s.p[0] == '(' || s.p[0] == ')')
         return false;
     for (size_t i = 0; i < s.n; i++)
-        if (ascii_is_in(s.p[i], "&|<>^\"()@;,= \t/\\'`*?!") && !(s.p[i] == '(' && i) &&
-            !(s.p[i] == ')' && i))
+        if (never[(unsigned char)s.p[i]])
             return false;
     return true;
 }
@@ -297,8 +307,8 @@ static size_t expand_percent(struct cmd_reader *r, struct str s, size_t i, struc
             return end - i;
         }
     }
-    size_t close = str_find_char(s, '%', i + 1);
-    if (close >= s.n || close == i + 1)
+    size_t close = i + 1 < s.n && s.p[i + 1] == '%' ? s.n : str_find_char(s, '%', i + 1);
+    if (close >= s.n)
         return 0;
     struct str inside = str_slice(s, i + 1, close);
     struct str name = str_slice(inside, 0, str_find_char(inside, ':', 1));
@@ -317,35 +327,30 @@ static size_t expand_percent(struct cmd_reader *r, struct str s, size_t i, struc
     return close + 1 - i;
 }
 
-static void expand(struct cmd_reader *r, struct cmd_text *out, struct str s, const uint32_t *at,
-                   uint32_t base)
+/* Copies t, with its variables replaced; a run of plain text is copied at once. */
+static void expand(struct cmd_reader *r, struct cmd_text *out, const struct cmd_text *t)
 {
-    for (size_t i = 0; i < s.n; i++) {
-        uint32_t place = at ? at[i] : base + (uint32_t)i;
+    struct str s = cmd_str(t);
+    size_t plain = 0;
+    for (size_t i = str_find_char(s, '%', 0); i < s.n;) {
         struct str value;
-        size_t length = s.p[i] == '%' ? expand_percent(r, s, i, &value) : 0;
-        if (length == 0) {
-            if (!cmd_put(r, out, s.p[i], place))
+        size_t length = expand_percent(r, s, i, &value);
+        if (length) {
+            if ((value.n > length && !guard_spend(r->g, value.n)) ||
+                !cmd_put_part(r, out, t, plain, i) || !cmd_put_str(r, out, value, t->at[i]))
                 return;
-            continue;
+            plain = i + length;
         }
-        if (value.n > length && !guard_spend(r->g, value.n))
-            return;
-        if (!cmd_put_str(r, out, value, place))
-            return;
-        i += length - 1;
+        i = length ? plain : i + 1;
+        if (i < s.n && s.p[i] != '%')
+            i = str_find_char(s, '%', i);
     }
+    cmd_put_part(r, out, t, plain, s.n);
 }
 
-void cmd_expand_line(struct cmd_reader *r, struct cmd_text *out, size_t from, size_t to)
+/* A line of the source with its places. */
+static void put_line(struct cmd_text *out, struct str line, size_t from)
 {
-    struct str line = str_slice(r->source, from, to);
-    if (!cmd_reserve(r, out, line.n + 1, (uint32_t)from))
-        return;
-    if (str_has_char(line, '%')) {
-        expand(r, out, line, NULL, (uint32_t)from);
-        return;
-    }
     for (size_t i = 0; i < line.n; i++) {
         bool no_break = line.p[i] == '\xC2' && i + 1 < line.n && line.p[i + 1] == '\xA0';
         i += no_break; /* for cmd a no-break space is a blank */
@@ -354,12 +359,25 @@ void cmd_expand_line(struct cmd_reader *r, struct cmd_text *out, size_t from, si
     }
 }
 
+void cmd_expand_line(struct cmd_reader *r, struct cmd_text *out, size_t from, size_t to)
+{
+    struct str line = str_slice(r->source, from, to);
+    struct cmd_text written = {0};
+    bool varies = str_has_char(line, '%');
+    struct cmd_text *room = varies ? &written : out;
+    if (!cmd_reserve(r, room, line.n + 1, (uint32_t)from))
+        return;
+    put_line(room, line, from);
+    if (varies && cmd_reserve(r, out, line.n + 1, (uint32_t)from))
+        expand(r, out, &written);
+}
+
 struct cmd_text cmd_expand_again(struct cmd_reader *r, const struct cmd_text *t)
 {
     struct cmd_text out = {0};
     if (!str_has_char(cmd_str(t), '%'))
         return *t;
-    expand(r, &out, cmd_str(t), t->at, 0);
+    expand(r, &out, t);
     return out;
 }
 
@@ -482,26 +500,31 @@ struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, 
     struct cmd_text out = {0};
     if (!start_copy(r, &out, s))
         return out;
-    size_t command_end = cmd_token_end(t, cmd_skip_blanks(t, 0));
-    for (size_t i = 0; i < s.n;) {
-        size_t next = str_find_char(s, '%', i + 1), close = s.p[i] == '%' ? next : s.n;
-        struct str inside = str_slice(s, i + 1, close);
-        if (close < s.n && is_name(str_slice(inside, 0, str_find_char(inside, ':', 1)))) {
-            /* after the command word a cmd /c may stand that inherits what was set here */
-            struct str value = i >= command_end ? value_of(r, inside) : STR_NONE;
-            if (!value.p && keep && i >= command_end)
-                value = str_slice(s, i, close + 1);
-            else if (!value.p)
-                value = STR("\xFF");
-            if (!guard_spend(r->g, value.n) || !cmd_put_str(r, &out, value, t->at[i]))
-                break;
-            i = close + 1;
-        } else {
-            if (!cmd_put_part(r, &out, t, i, next))
-                break;
-            i = next;
+    size_t command_end = cmd_token_end(t, cmd_skip_blanks(t, 0)), plain = 0;
+    for (size_t i = str_find_char(s, '%', 0); i < s.n;) {
+        if (i + 1 < s.n && s.p[i + 1] == '%') {
+            i++;
+            continue;
         }
+        size_t close = str_find_char(s, '%', i + 1);
+        struct str inside = str_slice(s, i + 1, close);
+        if (close == s.n || !is_name(str_slice(inside, 0, str_find_char(inside, ':', 1)))) {
+            i = close;
+            continue;
+        }
+        /* after the command word a cmd /c may stand that inherits what was set here */
+        struct str value = i >= command_end ? value_of(r, inside) : STR_NONE;
+        if (!value.p && keep && i >= command_end)
+            value = str_slice(s, i, close + 1);
+        else if (!value.p)
+            value = STR("\xFF");
+        if (!guard_spend(r->g, value.n) || !cmd_put_part(r, &out, t, plain, i) ||
+            !cmd_put_str(r, &out, value, t->at[i]))
+            return out;
+        plain = close + 1;
+        i = str_find_char(s, '%', plain);
     }
+    cmd_put_part(r, &out, t, plain, s.n);
     return out;
 }
 

@@ -145,10 +145,17 @@ static void skip_redirection(struct cmd_reader *r, struct cmd_node *node, bool i
  */
 static void take_words(struct cmd_reader *r, struct cmd_node *node, bool in_parens)
 {
+    static const bool special[256] = {['\n'] = true, ['&'] = true, ['|'] = true, [')'] = true,
+                                      ['<'] = true,  ['>'] = true, ['^'] = true, ['"'] = true};
     size_t first = r->pos, n = first;
     bool quoted = false;
     while (!at_end(r) && !guard_stopped(r->g)) {
         char c = peek(r);
+        if (!special[(unsigned char)c]) {
+            r->unit.p[n] = c;
+            r->unit.at[n++] = r->unit.at[r->pos++];
+            continue;
+        }
         if (c == '\n' || (!quoted && ends_command(c, in_parens)))
             break;
         if (!quoted && (c == '<' || c == '>')) {

@@ -95,8 +95,9 @@ static size_t name_length(const struct cmd_text *t, size_t from, size_t to)
 {
     bool path = false;
     for (size_t i = from; i < to; i++) {
-        path |= ascii_is_in(t->p[i], "\\.:\"");
-        if (t->p[i] != '/' || i == from)
+        char c = t->p[i];
+        path |= c == '\\' || c == '.' || c == ':' || c == '"';
+        if (c != '/' || i == from)
             continue;
         if (!path)
             return i - from;

@@ -25,6 +25,16 @@ bool guard_is_browser(struct str name)
     return NAME_KNOWN(browser_pool, browsers, name);
 }
 
+size_t guard_browser_count(void)
+{
+    return NAME_ROWS(browsers);
+}
+
+struct str guard_browser_at(size_t row)
+{
+    return name_at(&browser_pool, browsers[row]);
+}
+
 static bool is_local_page(struct str url)
 {
     static const struct str local[] = {

@@ -146,6 +146,9 @@ void judge_find(struct guard *g, const struct guard_call *call)
             guard_delete(g, STR("find -delete"), found, GUARD_RECURSE);
         } else if (name_is_one_of(arg, STR("-exec|-execdir|-ok|-okdir"))) {
             judge_find_exec(g, call, i + 1, start);
+        } else if (str_eq(arg, STR("-fprintf")) && i + 2 < call->count) {
+            guard_write(g, STR("find"), call->words[i + 1], true);
+            guard_wrote(g, call->words[i + 1].text, call->words[i + 2].text, true);
         }
     }
 }

@@ -157,9 +157,9 @@ static bool starts_programs(struct str who, const struct searched *code)
 }
 
 /* The word names an opener, and is no everyday word. */
-static bool is_rare_opener(struct str word)
+static bool is_rare_opener(struct guard *g, struct str word)
 {
-    return guard_is_launcher(word) ||
+    return guard_is_launcher(g, word) ||
            (guard_is_opener(word) &&
             !name_is_one_of(
                 name_program(word),
@@ -173,7 +173,7 @@ void guard_commands(struct guard *g, struct word text)
         for (end = i; end < code.n && !ends_word(code.p[end]) && !ascii_is_in(code.p[end], ":%");
              end++)
             ;
-        if (end == i || !guard_is_launcher(str_slice(code, i, end)))
+        if (end == i || !guard_is_launcher(g, str_slice(code, i, end)))
             continue;
         size_t stop = end;
         while (stop < code.n && code.p[end] == ' ' && !str_has_char(STR("'\"`)\n"), code.p[stop]))
@@ -196,7 +196,7 @@ void guard_carried(struct guard *g, struct word text)
             ;
         struct str rest = str_slice(code, end + 1, end + 1 + LONGEST_SCHEME);
         if (end == i || end >= code.n || !ascii_is_in(code.p[end], " ,") || !guard_is_url(rest) ||
-            !is_rare_opener(str_slice(code, i, end)))
+            !is_rare_opener(g, str_slice(code, i, end)))
             continue;
         struct word command = text;
         size_t stop = end + 1;
@@ -208,9 +208,9 @@ void guard_carried(struct guard *g, struct word text)
     }
 }
 
-bool guard_is_opening(struct str word, struct str next)
+bool guard_is_opening(struct guard *g, struct str word, struct str next)
 {
-    return guard_is_url(next) && is_rare_opener(word);
+    return guard_is_url(next) && is_rare_opener(g, word);
 }
 
 /* !command, \\! command, .shell command, .sy command, %(command), :! where a line or a string

@@ -11,7 +11,9 @@ static bool takes_code(struct str who, struct str arg)
         return str_eqi(who, STR("php")); /* elsewhere the name of a module */
     if (name_is_one_of(arg, STR("-e|--eval|-p|--print|-c|-E|eval|-B|-R")))
         return true;
-    if (arg.n < 3 || arg.p[0] != '-' || str_has_char(STR("-MmIrWXCD"), arg.p[1]))
+    /* letters whose value sticks to them; python has others */
+    struct str valued = str_startsi(who, STR("py")) ? STR("-mWX") : STR("-MmIrWXCD");
+    if (arg.n < 3 || arg.p[0] != '-' || str_has_char(valued, arg.p[1]))
         return false;
     for (size_t i = 1; i < arg.n; i++)
         if (!ascii_is_alnum(arg.p[i]))
@@ -33,6 +35,10 @@ static void judge_script(struct guard *g, const struct guard_call *call, size_t 
             return;
         }
         script = call->words[next];
+        if (str_eq(call->words[i].text, STR("exec")) && str_has_char(script.text, ' ')) {
+            guard_nested(g, GUARD_BASH, script); /* bun exec 'a && b' */
+            return;
+        }
         struct guard_call inner = {
             .from = call->from, .words = call->words + next, .count = call->count - next};
         struct word *words = NULL;

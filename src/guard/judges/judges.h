@@ -6,7 +6,9 @@
 #include "guard/effects.h"
 
 /* lolbas.c: programs that run what they are given. */
-void judge_lolbas(struct guard *g, const struct guard_call *call, struct str name);
+/* row: the first one of this name, by lolbas_row. */
+void judge_lolbas(struct guard *g, const struct guard_call *call, struct str name, size_t row);
+size_t lolbas_row(struct str name);
 
 /* wrapper.c: programs that start the program named in their arguments. */
 bool is_wrapper(struct str name);

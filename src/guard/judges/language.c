@@ -75,7 +75,7 @@ void judge_awk(struct guard *g, const struct guard_call *call)
     for (size_t k = 1; k < call->count && pipes; k++) { /* the command may be a variable */
         struct word value = call->words[k];
         value.text = str_from(value.text, str_find_char(value.text, '=', 0) + 1);
-        if (guard_starts_launcher(value.text))
+        if (guard_starts_launcher(g, value.text))
             guard_callback(g, value);
     }
 }

@@ -116,7 +116,7 @@ static void judge_arguments(struct guard *g, const struct guard_call *call)
 static void judge_carrier(struct guard *g, const struct guard_call *call)
 {
     for (size_t i = 1; i < call->count && !guard_stopped(g); i++)
-        if (guard_is_launcher(call->words[i].text))
+        if (guard_is_launcher(g, call->words[i].text))
             judge_rest(g, call, i);
         else
             guard_commands(g, call->words[i]);
@@ -165,17 +165,22 @@ static bool names_launcher(const struct guard_call *call)
 {
     for (size_t i = 1; i < call->count; i++) {
         struct str arg = call->words[i].text;
-        if (str_starts(arg, STR("--")) && (str_findi(arg, STR("-launcher="), 0) < arg.n ||
-                                           str_findi(arg, STR("cmd-prefix="), 0) < arg.n))
+        if (arg.n > 2 && arg.p[0] == '-' && arg.p[1] == '-' &&
+            (str_findi(arg, STR("-launcher="), 0) < arg.n ||
+             str_findi(arg, STR("cmd-prefix="), 0) < arg.n))
             return true;
     }
     return false;
 }
 
-void judge_lolbas(struct guard *g, const struct guard_call *call, struct str name)
+size_t lolbas_row(struct str name)
 {
-    for (size_t i = NAME_ROW(pool, rows, name);
-         i < NAME_ROWS(rows) && str_eqi(name_at(&pool, rows[i].name), name); i++)
+    return NAME_ROW(pool, rows, name);
+}
+
+void judge_lolbas(struct guard *g, const struct guard_call *call, struct str name, size_t row)
+{
+    for (size_t i = row; i < NAME_ROWS(rows) && str_eqi(name_at(&pool, rows[i].name), name); i++)
         if (condition_holds(name_at(&pool, rows[i].condition), call->words + 1, call->count - 1)) {
             decide(g, call, (enum decision)rows[i].decision);
             return;

@@ -57,7 +57,7 @@ static void judge_npm_setting(struct guard *g, const struct guard_call *call)
             word.text = str_from(word.text, equals + 1);
         if (script || (i == 3 && str_eqi(call->words[1].text, STR("set-script"))))
             guard_nested(g, GUARD_BASH, word);
-        else if (guard_starts_launcher(word.text))
+        else if (guard_starts_launcher(g, word.text))
             guard_callback(g, word);
     }
 }

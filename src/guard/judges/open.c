@@ -21,9 +21,12 @@ static bool is_powershell_drive(struct str name)
 
 bool guard_is_url(struct str text)
 {
-    text = str_trim(text);
-    while (text.n && (text.p[0] == '"' || text.p[0] == '\''))
-        text = str_trim(str_from(text, 1));
+    static const bool around[256] = {
+        [' '] = true, ['\t'] = true, ['\r'] = true, ['\n'] = true, ['"'] = true, ['\''] = true};
+    size_t from = 0;
+    while (from < text.n && around[(unsigned char)text.p[from]])
+        from++;
+    text = str_trim(str_from(text, from));
     if (str_startsi(text, STR("www.")) || str_starts(text, STR("::{")) ||
         str_startsi(text, STR("shell:")))
         return true;

@@ -56,14 +56,16 @@ void judge_options(struct guard *g, const struct guard_call *call)
             next = word;
             next.text = str_from(word.text, equals + 1);
             size_t inner = str_find_char(next.text, '=', 0); /* --action=exec=firefox */
-            if (inner + 1 < next.text.n && !guard_starts_launcher(next.text)) {
+            if (inner + 1 < next.text.n && !guard_starts_launcher(g, next.text)) {
                 option = str_slice(word.text, 0, equals + 1 + inner);
                 next.text = str_from(next.text, inner + 1);
             }
         } else if (word.text.n > 2 && word.text.p[0] == '-' && i + 1 < call->count) {
             next = call->words[i + 1];
+        } else {
+            continue;
         }
-        if (next.text.n > 1 && guard_starts_launcher(next.text))
+        if (next.text.n > 1 && guard_starts_launcher(g, next.text))
             judge_option(g, call, option, next);
         else if (str_has_char(next.text, ' ') && word.text.p[0] == '-' && names_command(option))
             guard_commands(g, next);

@@ -114,6 +114,20 @@ static struct str without_bundle(struct str name)
     return name;
 }
 
+static bool handler_opens(size_t row)
+{
+    return handlers[row].judge == INDEX_OF_judge_opener ||
+           handlers[row].judge == INDEX_OF_judge_explorer;
+}
+
+static bool program_opens(size_t row)
+{
+    enum guard_rule rule = (enum guard_rule)reasons[programs[row].reason].rule;
+    bool always = name_at(&program_pool, programs[row].condition).n == 0;
+    return always && (rule == GUARD_LAUNCH_URL || rule == GUARD_LAUNCH_BROWSER ||
+                      rule == GUARD_LAUNCH_OUTSIDE);
+}
+
 /* A browser, or a program that opens or starts things whatever its arguments are. */
 static bool opens_things(struct str name)
 {
@@ -121,24 +135,52 @@ static bool opens_things(struct str name)
         return true;
     size_t handler = NAME_ROW(handler_pool, handlers, name);
     if (handler < NAME_ROWS(handlers))
-        return handlers[handler].judge == INDEX_OF_judge_opener ||
-               handlers[handler].judge == INDEX_OF_judge_explorer;
+        return handler_opens(handler);
     size_t row = NAME_ROW(program_pool, programs, name);
-    if (row == NAME_ROWS(programs))
-        return false;
-    enum guard_rule rule = (enum guard_rule)reasons[programs[row].reason].rule;
-    bool always = name_at(&program_pool, programs[row].condition).n == 0;
-    return always && (rule == GUARD_LAUNCH_URL || rule == GUARD_LAUNCH_BROWSER ||
-                      rule == GUARD_LAUNCH_OUTSIDE);
+    return row < NAME_ROWS(programs) && program_opens(row);
 }
 
-bool guard_is_launcher(struct str word)
+/* A place in the filter: of names with these two first letters, this last one and this length. */
+static unsigned filter_place(struct str name)
+{
+    uint32_t ends = (uint32_t)(unsigned char)ascii_lower(name.p[0]) |
+                    (uint32_t)(unsigned char)ascii_lower(name.p[1]) << 8 |
+                    (uint32_t)(unsigned char)ascii_lower(name.p[name.n - 1]) << 16 |
+                    (uint32_t)name.n << 24;
+    return ends * 2654435769u >> 20;
+}
+
+static void filter_add(struct launcher_filter *filter, struct str name)
+{
+    if (name.n >= 2)
+        filter->bits[filter_place(name) / 64] |= (uint64_t)1 << filter_place(name) % 64;
+}
+
+/* Most words are no launchers: the tables are searched for those that the filter lets through. */
+static bool may_launch(struct launcher_filter *filter, struct str name)
+{
+    if (!filter->filled) {
+        filter->filled = true;
+        for (size_t i = 0; i < guard_browser_count(); i++)
+            filter_add(filter, guard_browser_at(i));
+        for (size_t i = 0; i < NAME_ROWS(handlers); i++)
+            if (handler_opens(i))
+                filter_add(filter, name_at(&handler_pool, handlers[i].name));
+        for (size_t i = 0; i < NAME_ROWS(programs); i++)
+            if (program_opens(i))
+                filter_add(filter, name_at(&program_pool, programs[i].name));
+    }
+    return filter->bits[filter_place(name) / 64] >> filter_place(name) % 64 & 1;
+}
+
+bool guard_is_launcher(struct guard *g, struct str word)
 {
     enum { LONGEST = 40 };
     if (word.n < 2 || word.p[0] == '-' || word.p[word.n - 1] == GUARD_HOLE)
         return false;
     struct str name = without_bundle(name_program(word));
-    return name.n >= 2 && name.n <= LONGEST && opens_things(name) && !is_everyday(name);
+    return name.n >= 2 && name.n <= LONGEST && may_launch(&g->launchers, name) &&
+           opens_things(name) && !is_everyday(name);
 }
 
 void judge_rest(struct guard *g, const struct guard_call *call, size_t from)
@@ -159,21 +201,21 @@ void judge_carried(struct guard *g, const struct guard_call *call, size_t from)
         if (call->words[i].text.n < SHORTEST)
             continue;
         if (i + 1 < call->count && call->words[i + 1].text.n > SHORTEST &&
-            guard_is_opening(call->words[i].text, call->words[i + 1].text))
+            guard_is_opening(g, call->words[i].text, call->words[i + 1].text))
             judge_rest(g, call, i);
         else
             guard_carried(g, call->words[i]);
     }
 }
 
-bool guard_starts_launcher(struct str value)
+bool guard_starts_launcher(struct guard *g, struct str value)
 {
     while (value.n && (value.p[0] == '"' || value.p[0] == '\''))
         value = str_from(value, 1);
     size_t end = 0;
     while (end < value.n && !ascii_is_in(value.p[end], " \"',"))
         end++;
-    return end > 1 && guard_is_launcher(str_slice(value, 0, end));
+    return end > 1 && guard_is_launcher(g, str_slice(value, 0, end));
 }
 
 /* python3.12, gcc-13, lua5.4: the name without its version; the name itself if it has none. */
@@ -197,6 +239,7 @@ static void look_up(struct known_name *known, struct str name)
 {
     known->program = (uint16_t)NAME_ROW(program_pool, programs, name);
     known->handler = (uint16_t)NAME_ROW(handler_pool, handlers, name);
+    known->lolbas = (uint16_t)lolbas_row(name);
     known->wraps = is_wrapper(name);
     known->browser = guard_is_browser(name);
     known->texts = NAME_KNOWN(texts_pool, texts, name);
@@ -264,7 +307,7 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
     if (known.browser)
         judge_browser(g, call);
     else
-        judge_lolbas(g, call, name);
+        judge_lolbas(g, call, name, known.lolbas);
     /* Many programs start what their arguments name. For one that is in no table, an opener with
        its address is enough. */
     if (known.texts)

@@ -35,23 +35,6 @@ void guard_callback(struct guard *g, struct word code)
     guard_nested(g, GUARD_BASH, code);
 }
 
-/* As name_is_one_of, where the name ends in one of them. */
-static bool ends_in_one_of(struct str name, struct str ends)
-{
-    for (size_t at = ends.n; at > 0; at -= at > 0) {
-        size_t same = 0;
-        for (; at > 0 && ends.p[at - 1] != '|' && same < name.n &&
-               ascii_lower(ends.p[at - 1]) == ascii_lower(name.p[name.n - 1 - same]);
-             at--)
-            same++;
-        if (at == 0 || ends.p[at - 1] == '|')
-            return true;
-        while (at > 0 && ends.p[at - 1] != '|')
-            at--;
-    }
-    return false;
-}
-
 /* Variables whose value is a command that some program runs. */
 static bool holds_command(struct str name)
 {
@@ -68,10 +51,10 @@ static bool holds_command(struct str name)
    variable of such a name, only an opener matters. */
 static bool may_hold_command(struct str name)
 {
-    return ends_in_one_of(name,
-                          STR("PAGER|EDITOR|BROWSER|ASKPASS|_RSH|_SSH|_COMMAND|_CMD|_WRAPPER|"
-                              "_RUNNER|_LAUNCHER|_VIEWER|_OPENER|SHELL|_DIFF|_MERGE|_LINKER|"
-                              "HGMERGE|P4DIFF|RUSTC|RUSTDOC|TEXEDIT|TERMINAL|TERMCMD|_HELPER")) ||
+    return name_ends_in_one_of(
+               name, STR("PAGER|EDITOR|BROWSER|ASKPASS|_RSH|_SSH|_COMMAND|_CMD|_WRAPPER|"
+                         "_RUNNER|_LAUNCHER|_VIEWER|_OPENER|SHELL|_DIFF|_MERGE|_LINKER|"
+                         "HGMERGE|P4DIFF|RUSTC|RUSTDOC|TEXEDIT|TERMINAL|TERMCMD|_HELPER")) ||
            name_is_one_of(name, STR("CC|CXX|LD|CPP|FC"));
 }
 
@@ -81,7 +64,7 @@ static bool holds_options(struct str name)
     return str_startsi(name, STR("GIT_CONFIG_")) || str_startsi(name, STR("LUA_INIT")) ||
            name_is_one_of(name, STR("PERL5DB|LESS|VIMINIT|EXINIT|GVIMINIT|PYTHONWARNINGS|"
                                     "PYTHONBREAKPOINT")) ||
-           ends_in_one_of(name, STR("OPTIONS|OPTS|OPT|FLAGS|_ARGS|PARAMETERS"));
+           name_ends_in_one_of(name, STR("OPTIONS|OPTS|OPT|FLAGS|_ARGS|PARAMETERS"));
 }
 
 static const struct loading_pool {
@@ -153,26 +136,41 @@ static enum variable_kind kind_of(struct str name)
     return str_starts(name, STR("BASH_FUNC_")) ? VARIABLE_FUNCTION : VARIABLE_OTHER;
 }
 
-/* Loops set the same variable over and over. */
-static const struct guard_variable_kind *known_kind_of(struct guard *g, struct str name)
+static void look_up(struct known_variable *known, struct str name)
 {
-    struct guard_variable_kind *last = &g->variable;
-    if (!last->name.p || !str_eq(last->name, name)) {
-        last->kind = kind_of(name);
-        last->loads = NAME_KNOWN(loading_pool, loading, name);
-        last->name = arena_copy(&g->arena, name);
-    }
-    return last;
+    known->kind = (uint8_t)kind_of(name);
+    known->loads = NAME_KNOWN(loading_pool, loading, name);
 }
 
-static void judge_variable(struct guard *g, struct str name, struct word value)
+/* Scripts set the same few variables over and over. */
+static struct known_variable known_variable_of(struct guard *g, struct str name)
+{
+    struct known_variable own;
+    if (name.n == 0 || name.n > KNOWN_VARIABLE_LENGTH) {
+        look_up(&own, name);
+        return own;
+    }
+    unsigned hash = (unsigned)name.n;
+    for (size_t i = 0; i < name.n; i++)
+        hash = hash * 31 + (unsigned char)name.p[i];
+    struct known_variable *known = &g->variables[hash % KNOWN_VARIABLES];
+    if (known->length != name.n || memcmp(known->name, name.p, name.n) != 0) {
+        look_up(known, name);
+        memcpy(known->name, name.p, name.n);
+        known->length = (uint8_t)name.n;
+    }
+    return *known;
+}
+
+static void judge_variable(struct guard *g, struct str name, enum variable_kind kind,
+                           struct word value)
 {
     if (value.text.n == 0 || value.text.p[0] == GUARD_HOLE) {
         if (value.text.n && str_eq(name, STR("BASH_ENV")))
             guard_opaque_text(g, value, name);
         return;
     }
-    switch (known_kind_of(g, name)->kind) {
+    switch (kind) {
     case VARIABLE_COMMAND:
         while (value.text.n && ascii_is_in(value.text.p[0], "|-")) /* LESSOPEN */
             value.text = str_from(value.text, 1);
@@ -180,7 +178,7 @@ static void judge_variable(struct guard *g, struct str name, struct word value)
         break;
     case VARIABLE_MAYBE_COMMAND:
         guard_carried(g, value);
-        if (guard_starts_launcher(value.text))
+        if (guard_starts_launcher(g, value.text))
             guard_callback(g, value);
         break;
     case VARIABLE_OPTIONS:
@@ -209,8 +207,9 @@ void guard_variable(struct guard *g, struct str name, struct word value)
     const struct policy *tools = g->question.tools;
     g->question.tools = NULL;
     g->path_changed |= str_eq(name, STR("PATH"));
-    judge_variable(g, name, value);
-    if (value.text.n && known_kind_of(g, name)->loads)
+    struct known_variable known = known_variable_of(g, name);
+    judge_variable(g, name, (enum variable_kind)known.kind, value);
+    if (value.text.n && known.loads)
         judge_loaded(g, name, value);
     g->question.tools = tools;
 }

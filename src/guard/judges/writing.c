@@ -39,15 +39,16 @@ void judge_copy(struct guard *g, const struct guard_call *call)
     guard_write(g, who, names[1], true);
 }
 
-/* tee FILE: the file gets the input. */
+/* tee FILE, sponge FILE: the file gets the input. */
 void judge_tee(struct guard *g, const struct guard_call *call)
 {
+    struct str who = name_program(call->words[0].text);
     bool append = call->count > 1 && name_is_one_of(call->words[1].text, STR("-a|--append"));
     for (size_t i = 1; i < call->count; i++) {
         struct word file = call->words[i];
         if (file.text.n == 0 || file.text.p[0] == '-')
             continue;
-        guard_write(g, STR("tee"), file, !guard_is_confined(g));
+        guard_write(g, who, file, !guard_is_confined(g));
         if (call->input.text.p)
             guard_wrote(g, file.text, call->input.text, append);
     }

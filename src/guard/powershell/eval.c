@@ -267,6 +267,9 @@ void eval_assign(struct ps_run *r, struct ps_node *target, struct ps_value v)
         variable_set(r, target->text, v);
         return;
     case PS_CAST:
+        /* [ValidateScript({…})]$x = 1 runs the block */
+        for (struct ps_node *arg = target->b ? target->b->a : NULL; arg; arg = arg->next)
+            eval(r, arg);
         if (target->a)
             eval_assign(r, target->a, target->b ? v : cast(r, target, target->text, v));
         return;

@@ -272,6 +272,14 @@ static struct ps_value load_assembly(struct ps_call *c)
     return value_unknown();
 }
 
+/* A library of another machine. */
+static struct ps_value load_from(struct ps_call *c)
+{
+    if (c->count && guard_is_url(value_text(&c->r->f, c->args[0])))
+        ps_run_opaque_command(c->r, word_unknown(c->node->start, c->node->end));
+    return value_unknown();
+}
+
 /* Marshal's conversions between strings and their memory keep the text. */
 static struct ps_value marshal_keep(struct ps_call *c)
 {
@@ -351,6 +359,8 @@ static struct ps_value shell_invoke(struct ps_call *c)
     for (size_t i = 0; arguments && arguments->kind == VALUE_LIST && i < arguments->count; i++)
         if (count < 8)
             few[count++] = (struct ps_arg){.node = c->node, .value = arguments->items[i]};
+    if (value_get(properties, STR("commands")))
+        ps_run_opaque_command(c->r, word_unknown(c->node->start, c->node->end));
     if (script)
         ps_run_code(c->r, c->node, *script, STR("PowerShell.AddScript"));
     if (command)
@@ -487,33 +497,24 @@ struct member {
 };
 
 static struct ps_value (*const runs[])(struct ps_call *c) = {
-    process_start,    interaction_shell,
-    com_create,       interaction_call,
-    help_show,        launcher,
-    send_keys,        delete_folder,
-    delete_file,      write_file,
-    delete_anything,  create_instance,
-    com_type,         type_by_name,
-    load_assembly,    marshal_keep,
-    block_create,     shell_create,
-    registry_set,     environment_set,
-    environment_get,  service_objects,
-    shell_execute,    com_call,
-    wmi_call,         encoding_call,
-    shell_script,     shell_command,
-    shell_argument,   shell_invoke,
-    keep_object,      builder_call,
-    code_invoke,      object_text,
-    context_script,   context_expand,
-    context_command,  process_start_object,
-    download_file,    delete_object,
-    read_stream,      copy_stream,
-    browser_navigate, service_start,
-    open_writer,      writer_write,
-    key_base,         key_open,
-    key_create,       key_set,
-    key_delete,       create_process,
-    copy_file,
+    process_start,    interaction_shell, com_create,
+    interaction_call, help_show,         launcher,
+    send_keys,        delete_folder,     delete_file,
+    write_file,       delete_anything,   create_instance,
+    com_type,         type_by_name,      load_assembly,
+    load_from,        marshal_keep,      block_create,
+    shell_create,     registry_set,      environment_set,
+    environment_get,  service_objects,   shell_execute,
+    com_call,         wmi_call,          encoding_call,
+    shell_script,     shell_command,     shell_argument,
+    shell_invoke,     keep_object,       builder_call,
+    code_invoke,      object_text,       context_script,
+    context_expand,   context_command,   process_start_object,
+    download_file,    delete_object,     read_stream,
+    copy_stream,      browser_navigate,  service_start,
+    open_writer,      writer_write,      key_base,
+    key_open,         key_create,        key_set,
+    key_delete,       create_process,    copy_file,
 };
 
 enum {
@@ -532,6 +533,7 @@ enum {
     AT_com_type,
     AT_type_by_name,
     AT_load_assembly,
+    AT_load_from,
     AT_marshal_keep,
     AT_block_create,
     AT_shell_create,

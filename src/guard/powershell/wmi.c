@@ -33,16 +33,14 @@ static bool acts_outside(struct str class, struct str method)
     return false;
 }
 
-/* The class in "select … from CLASS where …"; of other queries, and where it is one of all classes,
-   it is not known. */
+/* The class in "select … from CLASS where …"; of other queries it is not known. */
 static struct str class_of_query(struct str query)
 {
     size_t from = str_findi(query, STR(" from "), 0);
     if (from == query.n)
         return STR("\xFF");
     struct str class = str_trim(str_from(query, from + 6));
-    class = str_slice(class, 0, str_find_char(class, ' ', 0));
-    return str_eqi(class, STR("meta_class")) ? STR("\xFF") : class;
+    return str_slice(class, 0, str_find_char(class, ' ', 0));
 }
 
 /* \\host\space:CLASS.key='value' */
@@ -70,6 +68,8 @@ void dotnet_wmi(struct ps_run *r, struct ps_node *at, struct str class, struct s
                 struct str who)
 {
     class = is_query(class) ? class_of_query(class) : class_of_path(class);
+    if (str_eqi(class, STR("meta_class"))) /* any of all classes */
+        class = STR("\xFF");
     bool unknown = str_has_char(class, GUARD_HOLE), nameless = str_has_char(method, GUARD_HOLE);
     if (unknown && nameless)
         ps_run_opaque_command(r, word_unknown(at->start, at->end));
@@ -143,7 +143,9 @@ struct ps_value cmdlet_cim_method(struct ps_bound *b)
 struct ps_value cmdlet_wmi_method(struct ps_bound *b)
 {
     enum { CLASS, METHOD, ARGUMENTS, PATH, INPUT, SPACE, COMPUTER };
-    struct str class = bound_class(b, b->present[CLASS] ? CLASS : PATH, INPUT);
+    struct str class = bound_class(b, b->present[PATH] ? PATH : CLASS, INPUT);
+    if (b->present[PATH] && b->present[CLASS]) /* then the first word is the method's name */
+        dotnet_wmi(b->r, b->at, class, bound_word(b, CLASS).text, b->who);
     return judge_method(b, class, b->present[METHOD] ? bound_word(b, METHOD).text : STR("\xFF"),
                         b->present[COMPUTER]);
 }
