@@ -209,6 +209,17 @@ static int show_changes(struct showing *s, struct store_journal *j, const fs_fil
                                                          : print_failure("cannot write the answer");
 }
 
+/* Nobody named the run, and another one might be meant. */
+static void tell_other(const struct store_choice *run)
+{
+    fflush(stdout);
+    if (run->other[0] && run->below)
+        print_error("a newer run changed something below this folder: cordon changes %s",
+                    run->other);
+    else if (run->other[0])
+        print_error("of the run before it: cordon changes %s", run->other);
+}
+
 int command_changes(struct arguments *args)
 {
     bool json = false, help = false, diff = false;
@@ -231,10 +242,12 @@ int command_changes(struct arguments *args)
     fs_file roots[UNDO_MOST_ROOTS];
     if (choose(store, &arena, &words, true, &choice, &code)) {
         if (store_read(store, choice.run.id, &j, why, sizeof why) ||
-            restore_open_roots(&j.model.head, roots, why, sizeof why))
+            restore_open_roots(&j.model, roots, why, sizeof why))
             code = print_failure("%s", why);
         else {
             code = show_changes(&s, &j, roots, &words, choice.run.id);
+            if (code == 0 && !json)
+                tell_other(&choice.run);
             restore_close_roots(&j.model.head, roots);
             buf_free(&s.out);
         }
@@ -290,8 +303,9 @@ static void tell(void *context, const struct restore_item *item)
         report_clean(&from, str_of(item->from));
         printf("%s back to ", buf_cstr(&from));
     }
-    printf("%s", buf_cstr(&line));
-    putchar('\n');
+    if (item->why[0])
+        buf_fmt(&line, " (%s)", item->why);
+    printf("%s\n", buf_cstr(&line));
 }
 
 struct undo_request {
@@ -385,6 +399,34 @@ static void tell_choice(const struct store_choice *run)
     print_error("run %s in %s", run->id, buf_cstr(&root));
 }
 
+/* The last run changed nothing. An older one is not taken in its place: a script that takes back its
+   own run would lose somebody's work. */
+static int undo_nothing(const struct store_choice *run, struct telling *t)
+{
+    if (t->json) {
+        json_open(t->w, '{');
+        json_put(t->w, STR("run"), str_of(run->id));
+        if (t->dry)
+            json_put_bool(t->w, STR("dry"), true);
+        json_key(t->w, STR("items"));
+        json_open(t->w, '[');
+        json_close(t->w, ']');
+        json_put_number(t->w, STR("done"), 0);
+        json_put_number(t->w, STR("conflicts"), 0);
+        if (run->other[0])
+            json_put(t->w, STR("before"), str_of(run->other));
+        json_close(t->w, '}');
+        return 0;
+    }
+    if (run->other[0])
+        print_error("it changed nothing, so nothing is taken back; for the run before it: cordon "
+                    "undo %s",
+                    run->other);
+    else
+        print_error("it changed nothing, so nothing is taken back");
+    return 0;
+}
+
 int command_undo(struct arguments *args)
 {
     bool json = false, help = false;
@@ -427,7 +469,8 @@ int command_undo(struct arguments *args)
         q.restore.path_count = words.count;
         if (choice.run.root[0] && !json)
             tell_choice(&choice.run);
-        code = undo_one(store, choice.run.id, &q);
+        code = choice.run.empty && !words.count ? undo_nothing(&choice.run, &q.telling)
+                                                : undo_one(store, choice.run.id, &q);
     }
     store_prune(store, (uint64_t)RUN_UNDO_LIMIT_GIB << 30, NULL);
     fs_close(store);

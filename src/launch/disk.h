@@ -54,7 +54,7 @@ bool disk_there(const char *path);
 bool disk_is_trusted_folder(const char *path);
 
 /* Calls each with the folders and links in a folder; looks at so many names at most. False if there are
-   more. */
+   more, or may be: it could not be read to its end. A folder that is not there, or closed, has none. */
 bool disk_children(struct arena *arena, struct str path, size_t most,
                    void (*each)(void *context, struct str name), void *context);
 

@@ -336,7 +336,7 @@ static void look_inside(struct search *f, struct str git, struct str tree)
         keep_obeyed(f, path);
         if (i == 0 && path.n &&
             !disk_children(&f->arena, path, MOST_HOOKS, look_at_hook, &(struct hooks){f, path}))
-            exceed(f, "its folder of hooks has more names", MOST_HOOKS);
+            exceed(f, "its folder of hooks cannot be read, or has more names", MOST_HOOKS);
     }
     f->git = STR_NONE;
 }

@@ -170,7 +170,8 @@ static bool look(const struct store_journal *j, const struct ends *ends, const f
     item.added = counts.added;
     item.removed = counts.removed;
     item.diff = buf_str(&lines);
-    item.lost = data && data->how == UNDO_LOST ? data->text : STR_NONE;
+    const struct undo_record *partial = c->was ? undo_model_record(m, was->partial) : NULL;
+    item.lost = data && data->how == UNDO_LOST ? data->text : partial ? partial->text : STR_NONE;
     restore_leave(&spot);
     return q->each(q->context, &item);
 }

@@ -78,7 +78,7 @@ int cordon_changes(const char *run, const char *folder, unsigned flags, cordon_e
     if (rc == 0)
         rc = store_read(t.store, t.choice.run.id, &j, t.why, sizeof t.why);
     if (rc == 0)
-        rc = restore_open_roots(&j.model.head, roots, t.why, sizeof t.why);
+        rc = restore_open_roots(&j.model, roots, t.why, sizeof t.why);
     if (rc == 0) {
         rc = changes_each(&j, roots, &q, counts);
         restore_close_roots(&j.model.head, roots);
@@ -122,7 +122,7 @@ int cordon_undo(const char *run, const char *folder, size_t count, const char *c
                                 .dry = (flags & CORDON_DRY_RUN) != 0,
                                 .said = flags & CORDON_DRY_RUN ? each_planned : each_restored,
                                 .context = &t};
-    if (rc == 0)
+    if (rc == 0 && (!t.choice.run.empty || count))
         rc = restore_run(t.store, t.choice.run.id, &o, &counts, t.why, sizeof t.why);
     if (rc == 0 && !o.dry)
         store_prune(t.store, (uint64_t)RUN_UNDO_LIMIT_GIB << 30, NULL);

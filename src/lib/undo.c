@@ -88,7 +88,7 @@ static int count_changes(struct run *run, fs_file store, const char *id,
                                           &out->renamed};
     int rc = store_read(store, id, &j, why, sizeof why);
     if (rc == 0)
-        rc = restore_open_roots(&j.model.head, roots, why, sizeof why);
+        rc = restore_open_roots(&j.model, roots, why, sizeof why);
     if (rc)
         return rc;
     rc = undo_model_changes(&j.model, &changes, &count);

@@ -17,14 +17,28 @@ struct ends_file {
 
 enum { AS_BEFORE = 1, NO_HASH = 2 };
 
+/* What a file holds, or where a link leads. */
+static bool read_whole(const struct restore_spot *spot, struct buf *content)
+{
+    const struct fs_stat *st = &spot->st;
+    if (!fs_is_link(st->mode))
+        return fs_is_file(st->mode) && st->size <= ENDS_LARGEST &&
+               restore_read_after(spot, ENDS_LARGEST, content);
+    char target[UNDO_LONGEST_TEXT];
+    int n = fs_read_link(spot->parent, spot->leaf, target, sizeof target);
+    if (n <= 0 || (size_t)n >= sizeof target)
+        return false;
+    buf_add(content, (struct str){target, (size_t)n});
+    return !content->failed;
+}
+
 /* False if it cannot be read, or is too large. content is used and reused. */
 static bool describe(const uint64_t key[2], uint32_t entry, const struct restore_spot *spot,
                      struct buf *content, struct ends_file *out)
 {
     const struct fs_stat *st = &spot->st;
     buf_reset(content);
-    if (!spot->exists || !fs_is_file(st->mode) || st->size > ENDS_LARGEST ||
-        !restore_read_after(spot, ENDS_LARGEST, content))
+    if (!spot->exists || !read_whole(spot, content))
         return false;
     *out =
         (struct ends_file){entry, st->mode, st->links, 0, st->size, siphash(key, buf_str(content))};

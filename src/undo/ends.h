@@ -45,7 +45,7 @@ struct ends_state {
 bool ends_of(const struct ends *ends, uint32_t entry, struct ends_state *out);
 
 /* True if the file at the place of an entry holds what the run left there, with the same mode and as
-   many names. */
+   many names; of a link, if it leads where it led. */
 bool ends_match(const struct ends *ends, uint32_t entry, const struct restore_spot *spot);
 
 #endif

@@ -26,7 +26,7 @@ enum undo_type {
     UNDO_NONE = 0,
     UNDO_HEAD,     /* the first record: which run, which roots */
     UNDO_KEEP,     /* an existing object is about to change: how it was */
-    UNDO_CREATE,   /* a new name: path */
+    UNDO_CREATE,   /* a new object: path; one that has this name goes */
     UNDO_REMOVE,   /* a name goes away: path, ident */
     UNDO_RENAME,   /* path to to; replaced is what was there */
     UNDO_EXCHANGE, /* path and to change places */
@@ -39,7 +39,8 @@ enum undo_type {
 /* How an object's content is kept. */
 enum undo_how {
     UNDO_LOST = 0, /* it is not: text says why */
-    UNDO_META,     /* not needed: only mode, owner, times and attributes */
+    UNDO_META,     /* not needed: only mode, owner, times and attributes; with a text that says it,
+                      a part of the object that goes and is not kept */
     UNDO_PACK,     /* place and size in the pack, hash of the bytes */
     UNDO_COPY,     /* a file of the journal: its number is place */
     UNDO_LINKED,   /* the same, and it is the very inode, which has no other name any more */

@@ -92,6 +92,8 @@ int fs_rename(fs_file from, const char *name, fs_file to, const char *new_name, 
 int fs_link(fs_file from, const char *name, fs_file to, const char *new_name);
 /* The same from a tree into a journal and back; -EOPNOTSUPP where a copy is better. */
 int fs_link_kept(fs_file from, const char *name, fs_file to, const char *new_name);
+/* True if a file has more than one content: alternate streams, which no journal keeps. */
+bool fs_has_streams(fs_file in, const char *name);
 /* Closes a file of a journal to others. */
 void fs_shut(fs_file in, const char *name);
 

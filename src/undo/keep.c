@@ -74,6 +74,18 @@ int keep_create(struct keep *k, const struct keep_place *place, uint32_t mode)
     return rc ? rc : record_change(k, &record);
 }
 
+int keep_replace(struct keep *k, const struct keep_place *place, uint32_t mode)
+{
+    struct undo_record record = {.type = UNDO_CREATE, .ident.mode = mode};
+    int rc = begin(k, place, NULL);
+    if (rc || !keep_below_root(k, place->path, &record.path))
+        return rc;
+    rc = keep_note_folder(k, place, &record.path);
+    if (rc == 0)
+        rc = keep_away(k, place, &record.path);
+    return rc ? rc : record_change(k, &record);
+}
+
 int keep_remove(struct keep *k, const struct keep_place *place)
 {
     struct undo_record record = {.type = UNDO_REMOVE, .ident = keep_ident(place->st)};

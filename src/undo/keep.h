@@ -45,6 +45,8 @@ fs_file keep_lock(const struct keep *k);
 int keep_write(struct keep *k, const struct keep_place *place);
 int keep_attributes(struct keep *k, const struct keep_place *place);
 int keep_create(struct keep *k, const struct keep_place *place, uint32_t mode);
+/* An object becomes another one under its name, in one step. */
+int keep_replace(struct keep *k, const struct keep_place *place, uint32_t mode);
 int keep_remove(struct keep *k, const struct keep_place *place);
 int keep_rename(struct keep *k, const struct keep_place *from, const struct keep_place *to,
                 bool exchange);
@@ -71,7 +73,9 @@ bool keep_is_copying(const struct keep *k, struct keep_object object);
 void keep_stop_copy(struct keep *k, struct keep_object object);
 /* The run is over: no copy is worth waiting for. */
 void keep_stop_copies(struct keep *k);
-/* Removes the copies that are done and that nobody took. */
+/* Nobody will take this copy: it is removed if it is done. */
+void keep_drop_copy(struct keep *k, struct keep_object object);
+/* The same for all, at the end. */
 void keep_drop_copies(struct keep *k);
 
 /* The change was made (error 0) or failed. made: the new name, if it has one. */

@@ -206,6 +206,20 @@ static int keep_inode(struct keep *k, const struct keep_place *place, const stru
     return 0;
 }
 
+/* A file goes whose alternate streams are not kept: it can be restored without them. */
+static int note_streams(struct keep *k, const struct keep_place *place,
+                        const struct undo_path *path)
+{
+    static const char why[] = "its alternate streams are not kept";
+    struct undo_record record = keep_record(path, place->st);
+    snprintf(k->reason, sizeof k->reason, "%s", why);
+    if (k->strict)
+        return -ENOSPC;
+    k->lost++;
+    record.text = str_of(why);
+    return keep_add(k, &record);
+}
+
 int keep_away(struct keep *k, const struct keep_place *place, const struct undo_path *path)
 {
     const struct fs_stat *st = place->st;
@@ -220,6 +234,11 @@ int keep_away(struct keep *k, const struct keep_place *place, const struct undo_
         int rc = file < 0 ? -EAGAIN : keep_note_meta(k, file, path, st);
         fs_close(file);
         return rc;
+    }
+    if (last && fs_is_file(st->mode) && fs_has_streams(place->parent, place->leaf)) {
+        int rc = note_streams(k, place, path);
+        if (rc)
+            return rc;
     }
     if (st->links > 1 && (bits & KEEP_HANDLE))
         return 0;

@@ -9,14 +9,14 @@
 
 #include "undo/keep_inside.h"
 
-enum { MOST_TRIES = 3 };
+enum { MOST_TRIES = 3, MOST_LOOKS = 50 };
 
 struct keep_copying {
     struct keep_copying *next;
     struct fs_stat st; /* of the object, when the copy began */
     fs_file from, to;
     uint64_t object, size;
-    unsigned tries;
+    unsigned tries, looks;
     bool begun;
     int rc;
     atomic_bool stop, done;
@@ -69,12 +69,23 @@ static void let_go(struct keep *k, struct keep_copying **at, bool taken)
     free(c);
 }
 
+/* A copy that is done belongs to a call that is about to take it, unless that gave up: then it is
+   still here after many looks. */
+static void drop_abandoned(struct keep *k)
+{
+    for (struct keep_copying **at = &k->copies; *at;)
+        if (atomic_load(&(*at)->done) && ++(*at)->looks > MOST_LOOKS)
+            let_go(k, at, false);
+        else
+            at = &(*at)->next;
+}
+
 static int begin(struct keep *k, fs_file file, const struct fs_stat *st, unsigned tries)
 {
     char name[24];
     k->awaited = object_of(st);
     if (k->copy_count == KEEP_MOST_COPIES)
-        keep_drop_copies(k);
+        drop_abandoned(k);
     if (k->copy_count == KEEP_MOST_COPIES)
         return -EALREADY; /* later */
     struct keep_copying *c = calloc(1, sizeof *c);
@@ -164,6 +175,13 @@ void keep_stop_copies(struct keep *k)
     k->stopped = true;
     for (struct keep_copying *c = k->copies; c; c = c->next)
         atomic_store(&c->stop, true);
+}
+
+void keep_drop_copy(struct keep *k, struct keep_object object)
+{
+    struct keep_copying **at = find(k, object);
+    if (*at && atomic_load(&(*at)->done))
+        let_go(k, at, false);
 }
 
 void keep_drop_copies(struct keep *k)

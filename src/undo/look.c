@@ -6,8 +6,18 @@
 #include "cordon.h"
 #include "undo/restore.h"
 
-int restore_open_roots(const struct undo_head *head, fs_file *roots, char *why, size_t capacity)
+/* Nothing was changed beneath this root, nor the root itself. */
+static bool is_unused(const struct undo_model *m, uint32_t root)
 {
+    for (uint32_t i = 1; i < m->entry_count; i++)
+        if (m->entries[i].folder == root + 1)
+            return false;
+    return !m->objects[root + 1].meta;
+}
+
+int restore_open_roots(const struct undo_model *m, fs_file *roots, char *why, size_t capacity)
+{
+    const struct undo_head *head = &m->head;
     struct fs_stat st;
     for (uint32_t i = 0; i < head->root_count; i++)
         roots[i] = -1;
@@ -18,6 +28,11 @@ int restore_open_roots(const struct undo_head *head, fs_file *roots, char *why, 
         if (roots[i] >= 0 && fs_stat(roots[i], "", &st) == 0 && st.inode == head->roots[i].inode &&
             st.device == head->roots[i].device)
             continue;
+        if (is_unused(m, i)) {
+            fs_close(roots[i]);
+            roots[i] = -1;
+            continue;
+        }
         snprintf(why, capacity, "the root %.200s %s", path,
                  roots[i] < 0 ? "is gone" : "is another folder now");
         restore_close_roots(head, roots);

@@ -287,6 +287,10 @@ static int replay_keep(struct undo_model *m, uint32_t number, const struct undo_
     struct undo_object *o = &m->objects[object];
     if (r->how == UNDO_LINKED && r->place == UINT64_MAX)
         return 0;
+    if (r->how == UNDO_META && r->text.n) {
+        o->partial = number;
+        return 0;
+    }
     if (!o->meta)
         o->meta = number;
     if (r->how == UNDO_HANDLE)
@@ -315,6 +319,8 @@ static int replay_change(struct undo_model *m, const struct undo_record *r)
             m, (struct undo_object){.made = true, .folder = (r->ident.mode & 0170000) == 0040000});
         if (!object)
             return CORDON_E_NOMEM;
+        if (m->entries[from].after)
+            forget(m, m->entries[from].after, &m->objects[m->entries[from].after].ident);
         set_after(m, from, object);
         return 0;
     }

@@ -16,6 +16,7 @@ struct undo_object {
     uint32_t meta;           /* record that says how it was, counted from 1; 0: it did not change */
     uint32_t data;           /* record that says where its content is */
     uint32_t handle;         /* record of a further name kept in the journal */
+    uint32_t partial;        /* record that says what of it is not kept */
     struct undo_ident ident; /* when it was first mentioned; links 0: never by inode */
     bool made;               /* by this run */
     bool foreign;            /* by someone else, during the run */

@@ -101,9 +101,13 @@ void undoing_say_name(struct undoing *u, uint32_t object, uint32_t entry,
     case RESTORE_RESTORED:
     case RESTORE_MOVED: u->counts->done++; break;
     }
+    auto_buf struct buf part = {0};
+    const struct undo_record *partial = undo_model_record(u->m, o->partial);
+    if (result == RESTORE_RESTORED && partial && !why)
+        buf_add(&part, partial->text);
     if (u->o->said)
         u->o->said(u->o->context, &(struct restore_item){result, buf_cstr(&path), buf_cstr(&from),
-                                                         why ? why : ""});
+                                                         why ? why : buf_cstr(&part)});
 }
 
 /* By the name that it lost; else one that it has. */
@@ -299,13 +303,14 @@ static int open_own_journal(struct undoing *u, const char *id, char *why, size_t
     auto_arena struct arena arena = {0};
     char command[STORE_LONGEST_ID + 16];
     const struct undo_head *h = &u->m->head;
+    size_t count = 0;
     for (uint32_t i = 0; i < h->root_count; i++)
-        if (!(roots[i] = arena_copy(&arena, h->roots[i].path).p))
+        if (u->roots[i] >= 0 && !(roots[count++] = arena_copy(&arena, h->roots[i].path).p))
             return CORDON_E_NOMEM;
     struct str session = arena_copy(&arena, h->session);
     snprintf(command, sizeof command, "cordon undo %s", id);
     struct keep_options options = {.roots = roots,
-                                   .root_count = h->root_count,
+                                   .root_count = count,
                                    .session = session.p ? session.p : "",
                                    .command = command,
                                    .undoes = id,
@@ -324,7 +329,7 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
     if (rc)
         return rc;
     struct undoing u = {.store = store, .j = &j, .m = &j.model, .o = options, .counts = counts};
-    rc = restore_open_roots(&u.m->head, u.roots, why, capacity);
+    rc = restore_open_roots(u.m, u.roots, why, capacity);
     if (rc)
         return rc;
     struct equal *equals = undoing_read_equals(store, &u.equal_count);

@@ -10,9 +10,9 @@
 #include "undo/keep.h"
 #include "undo/store.h"
 
-/* Opens the roots of a journal, if they are the same folders still; -1 in the places of those that
-   are not. Returns 0, or a code and a sentence if a root is gone. */
-int restore_open_roots(const struct undo_head *head, fs_file *roots, char *why, size_t capacity);
+/* Opens the roots of a journal. Returns 0, or a code and a sentence if one of them is gone or is
+   another folder; if nothing was changed in that one, -1 is in its place. */
+int restore_open_roots(const struct undo_model *m, fs_file *roots, char *why, size_t capacity);
 void restore_close_roots(const struct undo_head *head, const fs_file *roots);
 
 /* An object beneath a root: the folder held open and a name. */

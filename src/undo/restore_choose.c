@@ -169,10 +169,33 @@ static void disown(struct undoing *u, uint32_t object, uint32_t entry, bool gone
         undo_model_disown(u->m, entry);
 }
 
+/* The run put a new object in the place of an old one, and an earlier undo has put the old one back. */
+static bool was_given_back(const struct undoing *u, uint32_t entry, const struct fs_stat *st)
+{
+    uint32_t was = u->m->entries[entry].before, made = u->m->entries[entry].after;
+    return was && was != made && u->m->objects[made].made && is_state_before(u, was, st);
+}
+
+/* Such names are no longer the object's. True if it has none left: then nothing is to be done. */
+static bool gave_all_back(struct undoing *u, uint32_t object)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    struct restore_spot spot;
+    for (uint32_t i = o->made ? o->after : 0, next; i; i = next) {
+        next = u->m->entries[i].next_after;
+        bool back =
+            undoing_find(u, i, false, &spot) == 0 && spot.exists && was_given_back(u, i, &spot.st);
+        restore_leave(&spot);
+        if (back)
+            undo_model_disown(u->m, i);
+    }
+    return o->made && !o->after;
+}
+
 /* Looks at the object's names on the disk. */
 static void look_for_conflicts(struct undoing *u, uint32_t object)
 {
-    if (undoing_names_differ(u->m, object) && is_back(u, object)) {
+    if ((undoing_names_differ(u->m, object) && is_back(u, object)) || gave_all_back(u, object)) {
         u->tasks[object].wanted = false;
         return;
     }
@@ -399,9 +422,11 @@ static bool find_blocked(struct undoing *u)
             const struct restore_task *now = &u->tasks[u->m->entries[e].after];
             if (!f->root && !f->after && !undoing_is_ready(u, folder))
                 undoing_leave(u, i, "its folder cannot be restored");
-            else if (u->m->entries[e].after != i && !u->tasks[i].adopted && !gives_up(u, e))
+            else if (u->m->entries[e].after != i && !u->tasks[i].adopted && !gives_up(u, e)) {
                 undoing_leave(u, i,
                               now->left && now->why ? now->why : "something else has its name");
+                u->tasks[i].forceable = now->left && now->forceable;
+            }
             found = found || u->tasks[i].left;
         }
     }

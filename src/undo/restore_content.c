@@ -112,13 +112,13 @@ static void set_folder_times(const struct restore_spot *spot, const struct fs_st
 }
 
 /* The content of a file that kept its inode: by a new file in its place, or in place if it has
-   several names. */
+   several names, or streams, which a new file would not have. */
 static int restore_content(struct undoing *u, uint32_t object, struct restore_spot *spot)
 {
     const struct undo_object *o = &u->m->objects[object];
     const struct undo_record *data = undo_model_record(u->m, o->data);
     struct keep_place place = undoing_place(spot);
-    if (spot->st.links > 1) {
+    if (spot->st.links > 1 || fs_has_streams(spot->parent, spot->leaf)) {
         int rc = keep_write(u->keep, &place);
         if (rc)
             return rc;

@@ -278,6 +278,29 @@ static const struct store_run *newest(const struct store_run *runs, size_t count
     return NULL;
 }
 
+static void take_choice(const struct store_run *found, const struct store_run *other, bool below,
+                        struct store_choice *out)
+{
+    *out = (struct store_choice){.empty = found->empty, .below = below};
+    snprintf(out->id, sizeof out->id, "%s", found->id);
+    snprintf(out->root, sizeof out->root, "%.*s", STR_ARG(found->head.roots[0].path));
+    snprintf(out->other, sizeof out->other, "%s", other ? other->id : "");
+}
+
+static bool choose_named(fs_file store, const char *wanted, struct store_choice *out, char *why,
+                         size_t capacity)
+{
+    fs_file run = store_open_run(store, wanted);
+    if (run < 0) {
+        snprintf(why, capacity, "no run %.60s; cordon runs lists them", wanted);
+        return false;
+    }
+    fs_close(run);
+    *out = (struct store_choice){.empty = false};
+    snprintf(out->id, sizeof out->id, "%s", wanted);
+    return true;
+}
+
 bool store_choose(fs_file store, const char *wanted, const char *folder, bool shows,
                   struct store_choice *out, char *why, size_t capacity)
 {
@@ -285,26 +308,19 @@ bool store_choose(fs_file store, const char *wanted, const char *folder, bool sh
     auto_arena struct arena arena = {0};
     struct store_run *runs;
     size_t count;
-    if (wanted) {
-        fs_file run = store_open_run(store, wanted);
-        if (run < 0) {
-            snprintf(why, capacity, "no run %.60s; cordon runs lists them", wanted);
-            return false;
-        }
-        fs_close(run);
-        snprintf(out->id, sizeof out->id, "%s", wanted);
-        out->root[0] = '\0';
-        return true;
-    }
+    if (wanted)
+        return choose_named(store, wanted, out, why, capacity);
     if (store_list(store, &arena, &runs, &count)) {
         snprintf(why, capacity, "cannot read the folder of journals");
         return false;
     }
-    const struct store_run *found = newest(runs, count, str_of(folder), false, shows);
-    const struct store_run *below = newest(runs, count, str_of(folder), true, shows);
-    if (found && (shows || !below || found <= below)) {
-        snprintf(out->id, sizeof out->id, "%s", found->id);
-        snprintf(out->root, sizeof out->root, "%.*s", STR_ARG(found->head.roots[0].path));
+    const struct store_run *found = newest(runs, count, str_of(folder), false, true);
+    const struct store_run *below = newest(runs, count, str_of(folder), true, false);
+    bool newer = found && below && below < found;
+    if (found && (shows || !newer)) {
+        const struct store_run *before =
+            found->empty ? newest(runs, count, str_of(folder), false, false) : NULL;
+        take_choice(found, newer ? below : before, newer, out);
         return true;
     }
     if (found)

@@ -72,11 +72,16 @@ bool store_note_empty(fs_file store, const char *id, bool spare);
 struct store_choice {
     char id[STORE_LONGEST_ID];
     char root[UNDO_LONGEST_PATH]; /* its first; empty if the run was named */
+    bool empty;                   /* it changed nothing */
+    /* The newest other run that might be meant: if this one is empty, the one before it that changed
+       something; to show it, a newer one below the folder. "": none. */
+    char other[STORE_LONGEST_ID];
+    bool below; /* other is the latter */
 };
 
 /* Which run is meant: the one named, or the newest whose roots hold this folder and that was not taken
-   back. shows: only to show it, which may be one that changed nothing; otherwise there must be no newer
-   one below the folder, which might be meant. False with a sentence. */
+   back, even if it changed nothing. A newer one below the folder might be meant as well: shows, which
+   does no harm, names it; otherwise that is a failure. False with a sentence. */
 bool store_choose(fs_file store, const char *wanted, const char *folder, bool shows,
                   struct store_choice *out, char *why, size_t capacity);
 

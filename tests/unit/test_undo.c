@@ -92,6 +92,40 @@ static void expect(const struct buf *log, const char *wanted, const char *what)
         note("wanted \"%s\", got \"%s\"", wanted, got);
 }
 
+/* An object becomes another one under its name, in one record: if that fails, nothing of it stays. */
+static void test_replaced(void)
+{
+    auto_buf struct buf log = {0};
+    head(&log);
+    keep(&log, "a", inode(9, 1, FOLDER_MODE), UNDO_META);
+    create(&log, "a", FILE_MODE);
+    expect(&log, "created a; deleted a", "replaced: both are changes");
+    failed(&log);
+    expect(&log, "modified a", "it failed: only that it was looked at, for the disk to say");
+    keep(&log, "a/b", inode(10, 1, FILE_MODE), UNDO_PACK);
+    gone(&log, "a/b", inode(10, 1, FILE_MODE));
+    expect(&log, "modified a; deleted a/b", "and it is still the folder that it was");
+}
+
+/* A part of an object that goes and is not kept. */
+static void test_partial(void)
+{
+    auto_buf struct buf log = {0};
+    auto_undo_model struct undo_model m = {0};
+    head(&log);
+    undo_put(&log, &(struct undo_record){.type = UNDO_KEEP,
+                                         .path = at("a"),
+                                         .ident = inode(9, 1, FILE_MODE),
+                                         .how = UNDO_META,
+                                         .text = STR("a part")});
+    keep(&log, "a", inode(9, 1, FILE_MODE), UNDO_PACK);
+    gone(&log, "a", inode(9, 1, FILE_MODE));
+    bool good = undo_model_read(&m, buf_str(&log)) == 0 && undo_model_replay(&m) == 0 &&
+                m.object_count == 3;
+    ok(good && m.objects[2].partial == 1 && m.objects[2].meta == 2 && m.objects[2].data == 2,
+       "it is noted, and how the object was is taken from its own record");
+}
+
 static void test_changes(void)
 {
     auto_buf struct buf log = {0};
@@ -226,5 +260,7 @@ int main(void)
     test_hash();
     test_reader();
     test_changes();
+    test_replaced();
+    test_partial();
     return tap_done();
 }

@@ -185,34 +185,39 @@ bool disk_children(struct arena *arena, struct str path, size_t most,
     struct str copy = arena_copy(arena, path);
     DIR *names = copy.p ? opendir(copy.p) : NULL;
     struct dirent *entry = NULL;
+    /* Closed to the caller, it is closed to the command. */
     if (!names)
-        return true;
-    for (size_t seen = 0; (entry = readdir(names)) && seen < most; seen++) {
+        return copy.p && (errno == ENOENT || errno == ENOTDIR || errno == EACCES);
+    for (size_t seen = 0; (errno = 0, entry = readdir(names)) && seen < most; seen++) {
         if (entry->d_type != DT_REG && strcmp(entry->d_name, ".") != 0 &&
             strcmp(entry->d_name, "..") != 0)
             each(context, str_of(entry->d_name));
     }
+    bool whole = !entry && errno == 0;
     closedir(names);
-    return !entry;
+    return whole;
 }
 
 int disk_read(struct str path, size_t limit, struct buf *out)
 {
-    auto_arena struct arena arena = {0};
-    struct str copy = arena_copy(&arena, path);
+    char name[PATH_MAX];
     struct stat st;
-    if (!copy.p)
-        return CORDON_E_NOMEM;
-    int fd = open(copy.p, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (path.n >= sizeof name)
+        return CORDON_E_OPEN;
+    str_copy(name, path);
+    name[path.n] = '\0';
+    int fd = openat(AT_FDCWD, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return CORDON_E_OPEN;
     int rc = fstat(fd, &st) != 0 || S_ISDIR(st.st_mode) ? CORDON_E_OPEN : 0;
+    /* Most are small, and memory that is touched costs more than reading. */
+    size_t most = rc == 0 && st.st_size > 0 && st.st_size < 16384 ? (size_t)st.st_size + 1 : 16384;
     while (rc == 0) {
-        if (!buf_reserve(out, 16384)) {
+        if (!buf_reserve(out, most)) {
             rc = CORDON_E_NOMEM;
             break;
         }
-        ssize_t n = read(fd, out->p + out->n, 16384);
+        ssize_t n = read(fd, out->p + out->n, most);
         if (n < 0)
             rc = CORDON_E_READ;
         if (n <= 0)

@@ -211,16 +211,22 @@ bool disk_children(struct arena *arena, struct str path, size_t most,
                                           NULL, FIND_FIRST_EX_LARGE_FETCH)
                        : INVALID_HANDLE_VALUE;
     bool more = find != INVALID_HANDLE_VALUE;
-    for (size_t seen = 0; more && seen < most; seen++, more = FindNextFileW(find, &found)) {
-        if (!(found.dwFileAttributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT)))
-            continue;
-        struct str name = wide_narrow(arena, found.cFileName, wcslen(found.cFileName));
-        if (!str_eq(name, STR(".")) && !str_eq(name, STR("..")))
-            each(context, name);
+    DWORD error = more ? 0 : text ? GetLastError() : ERROR_NOT_ENOUGH_MEMORY;
+    /* Closed to the caller, it is closed to the command. */
+    bool whole = error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND ||
+                 error == ERROR_DIRECTORY || error == ERROR_ACCESS_DENIED;
+    for (size_t seen = 0; more && seen < most; seen++) {
+        if (found.dwFileAttributes & (FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_REPARSE_POINT)) {
+            struct str name = wide_narrow(arena, found.cFileName, wcslen(found.cFileName));
+            if (!str_eq(name, STR(".")) && !str_eq(name, STR("..")))
+                each(context, name);
+        }
+        more = FindNextFileW(find, &found);
+        whole = !more && GetLastError() == ERROR_NO_MORE_FILES;
     }
     if (find != INVALID_HANDLE_VALUE)
         FindClose(find);
-    return !more;
+    return whole;
 }
 
 int disk_read(struct str path, size_t limit, struct buf *out)

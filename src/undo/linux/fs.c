@@ -316,6 +316,12 @@ void fs_shut(fs_file in, const char *name)
     fchmodat((int)in, name, 0, 0);
 }
 
+bool fs_has_streams(fs_file in, const char *name)
+{
+    (void)in, (void)name;
+    return false;
+}
+
 int fs_list(fs_file folder, struct arena *arena, const char ***out, size_t *count)
 {
     const char **names = NULL;
@@ -329,7 +335,12 @@ int fs_list(fs_file folder, struct arena *arena, const char ***out, size_t *coun
         return rc;
     }
     int rc = 0;
-    for (struct dirent *entry; rc == 0 && (entry = readdir(entries));) {
+    for (struct dirent *entry; rc == 0;) {
+        errno = 0;
+        entry = readdir(entries);
+        rc = entry ? 0 : -errno;
+        if (!entry)
+            break;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         if (*count == capacity) {

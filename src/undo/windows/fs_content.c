@@ -114,3 +114,25 @@ void fs_unmap(void *content, size_t size)
     (void)size;
     free(content);
 }
+
+bool fs_has_streams(fs_file in, const char *name)
+{
+    enum { STREAMS = 22 /* FileStreamInformation */, PLAIN = 14 /* "::$DATA", in bytes */ };
+    union {
+        struct {
+            ULONG next, length;
+            LARGE_INTEGER size, taken;
+        } first;
+        unsigned char bytes[1024];
+    } list = {{0}};
+    IO_STATUS_BLOCK io;
+    fs_file file = fs_open_existing(in, name, 0, FILE_NON_DIRECTORY_FILE);
+    if (file < 0)
+        return false;
+    NTSTATUS status = NtQueryInformationFile(fs_handle_of(file), &io, &list, sizeof list,
+                                             (FILE_INFORMATION_CLASS)STREAMS);
+    fs_close(file);
+    /* The unnamed one comes first, where streams are known at all; it has the shortest name. */
+    return status == STATUS_BUFFER_OVERFLOW ||
+           (status >= 0 && (list.first.next || list.first.length > PLAIN));
+}

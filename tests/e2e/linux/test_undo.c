@@ -2,7 +2,8 @@
 /*
  * cordon run --undo, changes, undo and runs, end to end. The model: a folder is changed at random
  * by several processes, taken back, and must be the same folder in every byte, mode and time.
- * CORDON_SOAK has 10,000 such sequences; CORDON_UNDO_SEED=N or N-M runs those alone.
+ * CORDON_SOAK has 10,000 such sequences; CORDON_UNDO_SEED=N or N-M runs those alone, and
+ * CORDON_UNDO_TEST=NAME one test of the table at the end.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -333,6 +334,60 @@ static void test_conflicts(void)
     sh(".", "'%s' runs --drop all", cordon);
 }
 
+/* What was restored once is done: another undo of the same run leaves it alone. */
+static void test_again(void)
+{
+    static const struct {
+        const char *what, *script, *then;
+        int code;
+    } rows[] = {
+        {"a part, then all", "sed -i s/o/0/ a c", "'%s' undo a && '%s' undo", 0},
+        {"a part twice, then all", "cp a t; mv t a; echo 2 > c",
+         "'%s' undo a; '%s' undo a; \"$C\" undo", 0},
+        {"all of it twice, by its name", "rm a; echo 2 > a; sed -i s/t/T/ c",
+         "ID=$(ls ../state/cordon/runs | grep ^2); '%s' undo $ID; '%s' undo $ID", 0},
+        {"a part left alone, then forced", "sed -i s/o/0/ a c",
+         "echo mine > c; '%s' undo; '%s' undo; \"$C\" undo 2>&1 | grep -e --force; \"$C\" undo "
+         "--force",
+         0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        start_simple();
+        char *before = snapshot_of("ws"), then[600];
+        sh("ws", "'%s' run --undo --quiet -- sh -c '%s'", cordon, rows[i].script);
+        char *changed = snapshot_of("ws");
+        snprintf(then, sizeof then, rows[i].then, cordon, cordon);
+        int code = sh("ws", "C='%s'; %s", cordon, then);
+        char *after = snapshot_of("ws");
+        ok(code == rows[i].code && strcmp(before, after) == 0 && strcmp(before, changed) != 0,
+           "%s: restored once (%d)", rows[i].what, code);
+        free(before);
+        free(changed);
+        free(after);
+        sh(".", "'%s' runs --drop all", cordon);
+    }
+}
+
+/* A root in which nothing was changed may be gone. */
+static void test_unused_root(void)
+{
+    start_simple();
+    sh(".", "mkdir spare");
+    sh("ws",
+       "'%s' run --undo --quiet --root . --root ../spare -- sh -c 'echo 2 > a'; rmdir ../spare",
+       cordon);
+    ok(sh("ws", "'%s' changes | grep -q a && '%s' undo && grep -qx one a", cordon, cordon) == 0,
+       "a root that is gone and was not changed is not needed");
+    sh(".", "mkdir spare");
+    sh("ws",
+       "'%s' run --undo --quiet --root . --root ../spare -- sh -c 'echo 2 > a; echo > "
+       "../spare/f'; rm -r ../spare",
+       cordon);
+    ok(sh("ws", "'%s' undo 2>&1 | grep -q 'is gone'", cordon) == 0 && sh("ws", "grep -qx 2 a") == 0,
+       "control: one that was changed is");
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
 /* The times of a file are later than the run, and it still holds what the run wrote. */
 static void test_touched(void)
 {
@@ -361,6 +416,24 @@ static void test_touched(void)
     ok(sh("ws", "'%s' undo", cordon) == 1 && sh("ws", "grep -qx more a") == 0,
        "without the hashes such a file counts as changed");
     free(before);
+    sh(".", "'%s' runs --drop all", cordon);
+    start_simple();
+    sh("ws",
+       "git init -q; git add .; git -c user.name=a -c user.email=a@b.test commit -qm one; ln -s a "
+       "l; "
+       "ln -s a m; '%s' run --undo --quiet -- sh -c 'echo more >> a; rm c; echo 2 > src/b; ln -sfn "
+       "c "
+       "l; ln -sfn c m'",
+       cordon);
+    sh("ws",
+       "sleep 0.02; touch -h l; ln -sfn src m; git -c user.name=a -c user.email=a@b.test stash "
+       "-q && grep -qx one a && git stash pop -q && grep -qx more a && echo 3 > src/b");
+    ok(sh("ws", "'%s' undo 2> ../said", cordon) == 1 &&
+           sh("ws", "grep -qx one a && grep -qx three c && test $(readlink l) = a") == 0,
+       "files that git put away and brought back are restored, and a link that was touched");
+    ok(sh("ws", "grep -qx 3 src/b && test $(readlink m) = src") == 0 &&
+           sh(".", "grep -q 'left alone: src/b: ' said && grep -q 'left alone: m: ' said") == 0,
+       "control: not those that somebody changed afterwards");
     sh(".", "'%s' runs --drop all", cordon);
 }
 
@@ -406,6 +479,38 @@ static void test_long_copies(void)
     free(before);
     fresh("ws");
     sh(".", "'%s' runs --drop all", cordon);
+}
+
+/* More large files at the same time than are copied at a time: each is copied once. The files of the
+   journal are numbered, so a copy that was made and thrown away leaves a gap. */
+static void test_many_copies(void)
+{
+    static const char *const what = "many long copies";
+    enum { FILES = 48 };
+    fresh("ws");
+    sh("ws", "for i in $(seq %d); do head -c $((1500000 + i * 1000)) /dev/urandom > f$i; done",
+       FILES);
+    if (sh("ws", "cp --reflink=always f1 ../clone && rm ../clone") == 0) {
+        skip(what, "this file system clones files");
+        return;
+    }
+    char *before = snapshot_of("ws");
+    unsigned gaps = 0;
+    bool good = true;
+    for (int i = 0; i < 3 && good; i++) {
+        int code = sh("ws",
+                      "'%s' run --undo --quiet -- sh -c 'for i in $(seq %d); do (echo x >> f$i) & "
+                      "done; wait'",
+                      cordon, FILES);
+        gaps += sh("ws", "test $(ls ../state/cordon/runs/2*/objects | sort -n | tail -n 1) = %d",
+                   FILES - 1) != 0;
+        good = code == 0 && sh("ws", "'%s' undo", cordon) == 0 && is_same(before, "ws");
+        sh(".", "'%s' runs --drop all", cordon);
+    }
+    ok(good, "%d large files changed at the same time are taken back", FILES);
+    ok(gaps == 0, "and each was copied once");
+    free(before);
+    fresh("ws");
 }
 
 /* Files with several names, and names that somebody changed after the run. The content of a small
@@ -935,7 +1040,8 @@ static void test_at_the_same_time(void)
        "no undo while a run can change the folders");
     ok(sh("ws", "'%s' run --undo -- true", cordon) == 0, "control: another run can");
     close(fd);
-    ok(sh("ws", "'%s' undo", cordon) == 0 && sh("ws", "grep -qx more c") == 1,
+    ok(sh("ws", "'%s' undo $('%s' runs | head -1 | cut -d' ' -f1)", cordon, cordon) == 0 &&
+           sh("ws", "grep -qx more c") == 1,
        "control: when the run has ended, it is taken back");
     fd = hold_newest();
     ok(fd >= 0 &&
@@ -1058,19 +1164,44 @@ static void test_since(void)
     sh(".", "cp said said.last; '%s' runs --drop all", cordon);
 }
 
-/* A run that changed nothing is the last one all the same. */
+/* A run that changed nothing is the last one all the same, for changes and for undo. */
 static void test_nothing(void)
 {
     start_simple();
     sh("ws", "'%1$s' run --undo --quiet -- touch n; '%1$s' run --undo -- cat a 2> ../said", cordon);
     ok(sh(".", "! grep -q 'take back' said") == 0, "a run that changed nothing says nothing");
-    ok(sh("ws", "'%s' changes | grep -q '^no changes by run 2.*: cat a$'", cordon) == 0,
-       "cordon changes says that it changed nothing, and shows no older one");
-    ok(sh("ws", "test $('%1$s' runs | wc -l) = 1 && '%1$s' undo && test ! -e n", cordon) == 0,
-       "it is not in the list, and cordon undo goes past it");
+    ok(sh("ws",
+          "'%1$s' changes > ../shown 2> ../said && grep -q '^no changes by run 2.*: cat a$' "
+          "../shown "
+          "&& "
+          "'%1$s' $(sed -n 's/^cordon: of the run before it: cordon //p' ../said) > ../shown2 && "
+          "grep -q '^created   n' ../shown2",
+          cordon) == 0,
+       "cordon changes says that it changed nothing, and how to see the one before it");
+    ok(sh("ws",
+          "run=$(sed -n 's/^no changes by run \\([^:]*\\):.*/\\1/p' ../shown) && '%s' undo 2> "
+          "../said "
+          "&& test -e n && grep -q \"^cordon: run $run in \" ../said",
+          cordon) == 0,
+       "cordon undo means the same run, and takes no older one back");
+    ok(sh("ws", "'%s' undo n", cordon) == 125 && sh("ws", "test -e n") == 0,
+       "nor a path of an older one");
+    ok(sh("ws",
+          "'%1$s' undo --json > ../json && test -e n && '%1$s' undo $(python3 -c 'import json; "
+          "r=json.load(open(\"../json\"))[\"runs\"][0]; assert r[\"items\"]==[]; "
+          "print(r[\"before\"])') && test ! -e n",
+          cordon) == 0,
+       "the one before it is named, and can be taken back");
+    ok(sh("ws", "'%s' undo 2> ../said", cordon) == 0 &&
+           sh(".", "! grep -q 'cordon undo' said") == 0,
+       "with nothing before it there is nothing to name");
     for (int i = 0; i < 3; i++)
         sh("ws", "'%s' run --undo -- true", cordon);
     ok(sh("state/cordon/runs", "test $(ls */empty | wc -l) = 1") == 0, "one such note is kept");
+    sh("ws/src", "'%s' run --undo -- true", cordon);
+    ok(sh("ws", "'%s' changes 2>&1 | grep -q 'newer run'", cordon) != 0,
+       "one below this folder is not worth a word");
+    sh("ws/src", "'%s' runs --drop all", cordon);
     sh("ws", "'%s' run --undo --quiet -- touch m", cordon);
     ok(sh("ws", "! ls ../state/cordon/runs/*/empty && '%s' changes | grep -q 'created   m'",
           cordon) == 0,
@@ -1092,8 +1223,12 @@ static void test_chosen(void)
               "below this folder: cordon undo 2.* takes it back; cordon undo 2' ../said") == 0,
        "a newer run below: nothing is touched, and both are named");
     ok(sh("ws", "'%s' undo --dry-run", cordon) == 125 &&
-           sh("ws", "'%s' changes | grep -q outer", cordon) == 0,
-       "nor in a dry run; looking is free");
+           sh("ws", "'%s' changes > ../shown 2> ../said3 && grep -q outer ../shown", cordon) == 0 &&
+           sh("ws",
+              "'%s' $(sed -n 's/.*below this folder: cordon //p' ../said3) > ../shown && grep -q "
+              "inner ../shown",
+              cordon) == 0,
+       "nor in a dry run; looking is free, and names the newer one");
     ok(sh("ws",
           "'%s' $(sed -n 's/.*folder: cordon \\(undo [^ ]*\\).*/\\1/p' ../said) && test -e "
           "outer -a ! -e src/inner",
@@ -1250,6 +1385,47 @@ static void test_full(void)
     sh(".", "umount small; '%s' runs --drop all", cordon);
 }
 
+/* Where the file system clones files, a large one is kept and restored without a copy. */
+static void test_clone(const char *type)
+{
+    char what[64];
+    snprintf(what, sizeof what, "a file of 1 GiB on %s", type);
+    sh(".", "mkdir -p clones");
+    if (geteuid() || sh(".",
+                        "truncate -s 2G clones.img && mkfs.%s clones.img && mount -o loop "
+                        "clones.img clones && mkdir clones/ws clones/state",
+                        type)) {
+        skip(what, "needs the right to mount, and mkfs and a kernel for it");
+        sh(".", "rm -f clones.img");
+        return;
+    }
+    /* There is room for it once only. */
+    sh("clones/ws",
+       "head -c 1073741824 /dev/zero | tr '\\0' x > big && printf y >> big && echo one > a "
+       "&& touch -d @1500000000 big a");
+    int code =
+        sh("clones/ws",
+           "export XDG_STATE_HOME='%s/clones/state'; '%s' run --undo -- sh -c 'printf z >> big; "
+           "echo two > a' 2> ../../said",
+           top, cordon);
+    ok(code == 0 && sh("clones", "! grep -q 'cannot be taken back' ../said && test $(stat -c %%s "
+                                 "state/cordon/runs/2*/objects/0) = 1073741825") == 0,
+       "%s is kept where a copy has no room (%d)", what, code);
+    code = sh("clones/ws", "XDG_STATE_HOME='%s/clones/state' '%s' undo", top, cordon);
+    ok(code == 0 && sh("clones/ws", "test $(stat -c %%s-%%Y big) = 1073741825-1500000000 && test "
+                                    "$(tail -c 2 big) = xy && grep -qx one a") == 0,
+       "and restored (%d)", code);
+    sh("clones/ws", "XDG_STATE_HOME='%s/clones/state' '%s' runs --drop all", top, cordon);
+    ok(sh("clones", "! cp --reflink=never ws/big copy") == 0, "control: a copy has none");
+    sh(".", "umount clones; rm -f clones.img");
+}
+
+static void test_clones(void)
+{
+    test_clone("btrfs");
+    test_clone("xfs");
+}
+
 static void test_programs(void)
 {
     static const struct {
@@ -1298,6 +1474,24 @@ static void test_programs(void)
     }
 }
 
+#define TEST(name)         \
+    {                      \
+#name, test_##name \
+    }
+static const struct {
+    const char *name;
+    void (*run)(void);
+} tests[] = {
+    TEST(commands),    TEST(again),   TEST(unused_root), TEST(touched),     TEST(long_copies),
+    TEST(many_copies), TEST(renamed), TEST(parts),       TEST(unknown),     TEST(conflicts),
+    TEST(links),       TEST(closed),  TEST(owner),       TEST(full_folder), TEST(already),
+    TEST(unmarked),    TEST(attacks), TEST(bad),         TEST(sessions),    TEST(full),
+    TEST(clones),      TEST(many),    TEST(programs),    TEST(next),        TEST(at_the_same_time),
+    TEST(above),       TEST(since),   TEST(nothing),     TEST(chosen),      TEST(report),
+    TEST(terminal),    TEST(holes),   TEST(in_order),    TEST(kill_empty),  TEST(kill),
+    TEST(model)};
+#undef TEST
+
 int main(void)
 {
     if (!box_make("undo"))
@@ -1307,6 +1501,7 @@ int main(void)
     snprintf(state, sizeof state, "%s/state", top);
     setenv("XDG_STATE_HOME", state, 1);
     sh(".", "mkdir home");
+    const char *only = getenv("CORDON_UNDO_TEST");
     if (getenv("CORDON_UNDO_SEED")) {
         test_model();
         return box_done();
@@ -1316,37 +1511,8 @@ int main(void)
         test_kill();
         return box_done();
     }
-    test_commands();
-    test_touched();
-    test_long_copies();
-    test_renamed();
-    test_parts();
-    test_unknown();
-    test_conflicts();
-    test_links();
-    test_closed();
-    test_owner();
-    test_full_folder();
-    test_already();
-    test_unmarked();
-    test_attacks();
-    test_bad();
-    test_sessions();
-    test_full();
-    test_many();
-    test_programs();
-    test_next();
-    test_at_the_same_time();
-    test_above();
-    test_since();
-    test_nothing();
-    test_chosen();
-    test_report();
-    test_terminal();
-    test_holes();
-    test_in_order();
-    test_kill_empty();
-    test_kill();
-    test_model();
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        if (!only || strcmp(only, tests[i].name) == 0)
+            tests[i].run();
     return box_done();
 }
