@@ -25,11 +25,7 @@ extern "C" {
 #endif
 
 #if defined(_WIN32) && defined(CORDON_SHARED)
-#ifdef CORDON_BUILDING
-#define CORDON_API __declspec(dllexport)
-#else
 #define CORDON_API __declspec(dllimport)
-#endif
 #elif defined(__GNUC__)
 #define CORDON_API __attribute__((visibility("default")))
 #else
@@ -247,8 +243,9 @@ CORDON_API int cordon_run(struct cordon_policy *policy, const struct cordon_run_
  * and `runs` do (docs/undo.md).
  *
  * run is an id, as cordon_runs() and the result's JSON ("undo": {"run"}) give it; NULL is the
- * newest run whose root holds folder and that was not taken back. folder NULL is the current
- * directory; relative paths are relative to folder. each gets one JSON object per item, in the
+ * newest run whose root holds folder and that was not taken back, even if it changed nothing: then
+ * there is nothing to show or to take back. folder NULL is the current directory; relative paths
+ * are relative to folder. each gets one JSON object per item, in the
  * calling thread, before the function returns; the string lasts for the call; NULL is fine. It must
  * not call these functions for the same run. A failure leaves a sentence in why, cut to capacity
  * bytes with its NUL; NULL is fine. Any thread, several at a time; two that change the same folder

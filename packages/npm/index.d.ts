@@ -81,8 +81,8 @@ export interface Summary {
   unreached?: string;
   denied: number;
   denials: Denial[];
-  /** What was allowed when it was asked about; fix: the options that give the same. */
-  answered?: Denial[];
+  /** What was allowed when it was asked about; fix: the options that give the same; failed: why a call failed all the same. */
+  answered?: (Denial & { failed?: string; failures?: number })[];
   /** What the run made under the name .git: git and editors run what its config says. */
   repositories: string[];
   /** With `undo`. `run` is empty if nothing was changed. */
@@ -182,11 +182,22 @@ export interface Question {
   id: number;
   op: string;
   target: string;
-  /** The other end of a rename or link. */
+  /** The other end of a rename. */
   to?: string;
   from?: string;
-  /** The text of a symbolic link that would be made. */
+  /** The text of a symbolic link that would be made or moved. */
   link?: string;
+  /** What else the call does; one of these at most. Of a value 1,024 bytes at most are given. */
+  size?: number;
+  replaces?: number;
+  mode?: string;
+  owner?: string;
+  times?: string;
+  attributes?: string;
+  attribute?: string;
+  value?: string;
+  value_bytes?: number;
+  removed_attribute?: string;
   /** The words of a tool or command that would be started. */
   command?: string;
   rule: string;

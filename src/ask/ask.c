@@ -184,7 +184,8 @@ static bool is_equal(const struct ask_subject *a, const struct ask_subject *b)
 {
     return a->kind == b->kind && a->op == b->op && str_eq(a->name, b->name) &&
            str_eq(a->command, b->command) && str_eq(a->other, b->other) &&
-           str_eq(a->link, b->link) && str_eq(a->exact, b->exact) && str_eq(a->image, b->image) &&
+           str_eq(a->link, b->link) && str_eq(a->detail.text, b->detail.text) &&
+           str_eq(a->exact, b->exact) && str_eq(a->image, b->image) &&
            str_eq(a->cmdline, b->cmdline) &&
            (a->kind == ASK_COMMAND || str_eq(a->target, b->target));
 }
@@ -199,11 +200,11 @@ static struct ask_question *find(const struct ask *a, uint64_t id)
 
 static bool copy_subject(struct ask_question *q, const struct ask_subject *s)
 {
-    struct str *parts[] = {&q->subject.target, &q->subject.folder,  &q->subject.host,
-                           &q->subject.name,   &q->subject.rule,    &q->subject.why,
-                           &q->subject.fix,    &q->subject.image,   &q->subject.cmdline,
-                           &q->subject.other,  &q->subject.command, &q->subject.link,
-                           &q->subject.exact};
+    struct str *parts[] = {&q->subject.target, &q->subject.folder,      &q->subject.host,
+                           &q->subject.name,   &q->subject.rule,        &q->subject.why,
+                           &q->subject.fix,    &q->subject.image,       &q->subject.cmdline,
+                           &q->subject.other,  &q->subject.command,     &q->subject.link,
+                           &q->subject.exact,  &q->subject.detail.text, &q->subject.detail.value};
     q->subject = *s;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i] = arena_copy(&q->arena, *parts[i]);

@@ -58,6 +58,17 @@ const char *ask_answer_name(enum ask_answer answer);
 const char *ask_scope_name(enum ask_scope scope);
 const char *ask_by_name(enum ask_by by);
 
+/* What a call does beside what its name says. At most one of these holds for a call. */
+struct ask_detail {
+    const char *key;    /* of the JSON, a constant; NULL: nothing */
+    struct str text;    /* of "size" and "replaces" a decimal number */
+    struct str value;   /* of "attribute": its beginning */
+    size_t value_bytes; /* of all of it */
+};
+
+/* As many bytes of a value are shown. */
+enum { ASK_MOST_VALUE = 1024 };
+
 /* A question. Strings are borrowed for the call. */
 struct ask_subject {
     enum ask_kind kind;
@@ -65,8 +76,9 @@ struct ask_subject {
     struct str target; /* a final path, HOST:PORT, the tool's path, or the command */
     struct str other;  /* of a rename or link: its other end */
     bool arrives;      /* the target is where it goes, other where it comes from */
-    struct str link;   /* of a symbolic link that would be made: its text */
-    struct str exact;  /* what tells it from others of the same names: the objects, all the words */
+    struct str link;   /* the text of a symbolic link that would be made or moved */
+    struct ask_detail detail;
+    struct str exact; /* what tells it from others of the same names: the objects, all the words */
     struct str command; /* of ASK_TOOL and ASK_COMMAND: the words that would be started */
     struct str folder;  /* of ASK_CHANGE: can be allowed as a whole; empty: cannot */
     struct str host;    /* of ASK_CONNECT */

@@ -2,6 +2,8 @@
 /* Questions and answers as JSON lines, for the programs that answer. */
 #include "base/json.h"
 
+#include <stdlib.h>
+
 #include "ask/ask.h"
 
 static void put(struct json_writer *w, struct str key, struct str value)
@@ -29,6 +31,21 @@ static void put_choices(struct json_writer *w, const struct ask_question *q)
     json_close(w, ']');
 }
 
+static void put_detail(struct json_writer *w, const struct ask_detail *d)
+{
+    if (!d->key)
+        return;
+    json_key(w, str_of(d->key));
+    if (strcmp(d->key, "size") == 0 || strcmp(d->key, "replaces") == 0)
+        json_number(w, strtoll(d->text.p, NULL, 10));
+    else
+        json_string(w, d->text);
+    if (strcmp(d->key, "attribute") == 0) {
+        json_put(w, STR("value"), d->value);
+        json_put_number(w, STR("value_bytes"), (long long)d->value_bytes);
+    }
+}
+
 void ask_spell(const struct ask_question *q, struct buf *out)
 {
     const struct ask_subject *s = &q->subject;
@@ -39,6 +56,7 @@ void ask_spell(const struct ask_question *q, struct buf *out)
     json_put(&w, STR("target"), s->target);
     put(&w, s->arrives ? STR("from") : STR("to"), s->other);
     put(&w, STR("link"), s->link);
+    put_detail(&w, &s->detail);
     put(&w, STR("command"), s->command);
     put(&w, STR("rule"), s->rule);
     put(&w, STR("why"), s->why);

@@ -53,6 +53,9 @@ enum audit_op {
 /* "file.write"; "" for AUDIT_NO_OP. */
 const char *audit_op_name(enum audit_op op);
 
+/* The choice of an answer's second event: the call that it allowed failed all the same. */
+#define AUDIT_FAILED "failed"
+
 /* Strings are borrowed for the call; empty ones are left out of the line. */
 struct audit_event {
     enum audit_type type;
@@ -66,6 +69,7 @@ struct audit_event {
     bool minor;    /* a cache or the like: in the summary only if the command failed */
     bool named;    /* the command itself names the target */
     bool said;     /* a line about it is on the caller's stderr already */
+    bool unasked;  /* with --ask: nobody can be asked about it, although an option allows it */
     bool notable;  /* allowed, but still for the audit and the summary */
     uint32_t code; /* of exit and end */
 

@@ -104,7 +104,7 @@ void audit_spell(struct buf *out, const struct audit_line *line)
     put_text(&w, STR("target2"), e->target2);
     put_cmdline(&w, line);
     if (e->type == AUDIT_DENY || e->type == AUDIT_ALLOW || e->type == AUDIT_ASK ||
-        e->type == AUDIT_ANSWER)
+        (e->type == AUDIT_ANSWER && !str_eq(e->choice, STR(AUDIT_FAILED))))
         json_put(&w, STR("verdict"), str_of(verdicts[e->verdict]));
     put_text(&w, STR("choice"), e->choice);
     put_text(&w, STR("scope"), e->scope);

@@ -47,6 +47,17 @@ static void tell(struct desk *d, const struct ask_question *q)
                  .by = str_of(ask_by_name(decision->by))});
 }
 
+void desk_failed(struct desk *d, uint32_t pid, enum audit_op op, struct str target, struct str why)
+{
+    d->event(d->context, &(struct audit_event){.type = AUDIT_ANSWER,
+                                               .op = op,
+                                               .time = d->now(),
+                                               .pid = pid,
+                                               .target = target,
+                                               .why = why,
+                                               .choice = STR(AUDIT_FAILED)});
+}
+
 bool desk_take(struct desk *d, uint64_t id, struct ask_decision *out)
 {
     bool first;

@@ -46,6 +46,9 @@ bool desk_keeps(struct desk *d, enum audit_op op, struct str path);
    only goes to the first that takes it. */
 bool desk_take(struct desk *d, uint64_t id, struct ask_decision *out);
 
+/* A call that answers allowed failed all the same, and why: the event that says so. */
+void desk_failed(struct desk *d, uint32_t pid, enum audit_op op, struct str target, struct str why);
+
 /* The caller is gone. */
 void desk_leave(struct desk *d, uint64_t id);
 

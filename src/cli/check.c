@@ -176,16 +176,12 @@ static int ask(struct cordon_policy *p, const struct check_options *o,
 
 static int check_file(struct cordon_policy *p, const struct check_options *o)
 {
-    static const char *const kinds[][2] = {{".ps1", "powershell"}, {".psm1", "powershell"},
-                                           {".cmd", "cmd"},        {".bat", "cmd"},
-                                           {".sh", "bash"},        {".bash", "bash"}};
     struct check_question q = {.shell = o->shell, .script = true};
-    enum guard_shell shell = GUARD_NO_SHELL;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!q.shell && str_endsi(str_of(o->file), str_of(kinds[i][0])))
-            q.shell = kinds[i][1];
+    enum guard_shell shell = guard_script_shell(str_of(o->file));
     if (q.shell && !check_shell(str_of(q.shell), &shell))
         return print_failure("--shell takes powershell, cmd or bash, not %s", o->shell);
+    if (!q.shell)
+        q.shell = check_shell_name(shell);
     if (shell == GUARD_NO_SHELL)
         return print_failure(
             "%s: the name does not end in .ps1, .cmd, .bat or .sh; say --shell too", o->file);

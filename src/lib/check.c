@@ -202,11 +202,18 @@ int cordon_check(struct cordon_policy *p, size_t argc, const char *const *argv, 
     return check(p, &q, flags, out);
 }
 
+/* By enum guard_shell. */
+static const char *const shells[] = {"cmdline", "cmd", "powershell", "bash"};
+
+const char *check_shell_name(enum guard_shell shell)
+{
+    return shells[shell];
+}
+
 bool check_shell(struct str name, enum guard_shell *shell)
 {
-    static const char *const names[] = {"cmdline", "cmd", "powershell", "bash"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_eqi(name, str_of(names[i]))) {
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (str_eqi(name, str_of(shells[i]))) {
             *shell = (enum guard_shell)i;
             return true;
         }

@@ -8,6 +8,9 @@
 /* False if there is no such shell; "cmdline" is GUARD_NO_SHELL. */
 bool check_shell(struct str name, enum guard_shell *shell);
 
+/* The name that check_shell() takes for it. */
+const char *check_shell_name(enum guard_shell shell);
+
 /* A script inside the roots, for guard_question's read_file; context: the policy's settings. */
 int check_read_script(void *context, struct str path, struct buf *out);
 

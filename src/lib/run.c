@@ -8,6 +8,7 @@
 #include "guard/refusal.h"
 #include "launch/disk.h"
 #include "launch/temp.h"
+#include "launch/worktree.h"
 #include "lib/check.h"
 #include "lib/system.h"
 #include "policy/presets.h"
@@ -268,17 +269,27 @@ int run_prepare(struct cordon_policy *p, const struct run_options *o)
     return rc ? rc : api_prepare(p, STR_NONE);
 }
 
+enum { LONGEST_COMMAND = 4096 }; /* of the command in the audit, in bytes */
+
 static void start_event(struct run *run)
 {
     static const char *const modes[] = {"read-only", "workspace-write", "full-access"};
     static const char *const nets[] = {"off", "loopback", "proxy", "allow", "on"};
     const struct policy_settings *s = policy_settings_of(run->policy->policy);
+    const struct run_options *o = run->options;
+    auto_buf struct buf typed = {0};
+    for (size_t i = 0; i < o->argc && typed.n < LONGEST_COMMAND; i++) {
+        if (i)
+            buf_char(&typed, ' ');
+        winargv_quote(&typed, str_of(o->argv[i]));
+    }
     struct str roots[64];
     size_t count = s->roots.count < 64 ? s->roots.count : 64;
     for (size_t i = 0; i < count; i++)
         roots[i] = s->roots.items[i].path;
     run_event(run, &(struct audit_event){.type = AUDIT_START,
                                          .time = machine_now_ms(),
+                                         .cmdline = str_cut(buf_str(&typed), LONGEST_COMMAND),
                                          .version = str_of(cordon_version()),
                                          .mode = str_of(modes[s->mode]),
                                          .roots = roots,
@@ -309,20 +320,27 @@ static int open_audit(struct run *run)
                                             : 0;
 }
 
-/* Tests create repositories and delete them again: those are mentioned briefly. */
-static void set_apart_gone_repositories(struct summary *s)
+static bool is_there(struct arena *arena, struct str path)
+{
+    struct disk_facts facts = {0};
+    return disk_look(arena, path, &facts) || facts.exists || facts.link;
+}
+
+/* Tests create repositories and delete them again: those are mentioned briefly. A folder without a HEAD
+   is of interest while it has none. */
+static void set_apart_gone_repositories(struct summary_repositories *list, bool headless)
 {
     auto_arena struct arena arena = {0};
-    for (size_t i = 0; i + s->gone < s->repository_count;) {
-        struct disk_facts facts = {0};
-        struct str path = s->repositories[i];
-        if (disk_look(&arena, path, &facts) || facts.exists || facts.link) {
+    for (size_t i = 0; i + list->gone < list->count;) {
+        struct str path = list->items[i];
+        struct str head = worktree_join(&arena, disk_dialect(), path, STR("HEAD"));
+        if (is_there(&arena, path) && !(headless && head.n && is_there(&arena, head))) {
             i++;
             continue;
         }
-        size_t last = s->repository_count - ++s->gone;
-        s->repositories[i] = s->repositories[last];
-        s->repositories[last] = path;
+        size_t last = list->count - ++list->gone;
+        list->items[i] = list->items[last];
+        list->items[last] = path;
     }
 }
 
@@ -398,7 +416,8 @@ static int run_apart(struct run *run)
         else
             rc = system_run(run);
         explain_offline(run);
-        set_apart_gone_repositories(&result->summary);
+        set_apart_gone_repositories(&result->summary.made, false);
+        set_apart_gone_repositories(&result->summary.headless, true);
         result->duration_ms = machine_now_ms() - begin;
         const struct summary_changes *c = &result->changes;
         audit_end(run->audit, &(struct audit_event){.type = AUDIT_END,

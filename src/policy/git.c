@@ -155,19 +155,31 @@ bool git_commit_writes(enum path_dialect dialect, struct str below)
     return is_listed(dialect, first, written, COUNT(written));
 }
 
-/* Closed even where a commit may write. */
-static const char *const known[] = {
-    "hooks",        "config",       "config.worktree", "commondir", "gitdir",      "info",
-    "rebase-merge", "rebase-apply", "sequencer",       "remotes",   "branches",    "modules",
-    "worktrees",    "fsmonitor*",   "MERGE_RR",        "rr-cache",  "description",
+/* Closed even where a commit may write. These are found in any folder that has the form of a
+   repository. */
+static const char *const obeyed[] = {
+    "hooks",        "config",     "config.worktree", "commondir", "gitdir",
+    "info",         "remotes",    "branches",        "sequencer", "rebase-merge",
+    "rebase-apply", "fsmonitor*", "MERGE_RR",        "rr-cache",
 };
+
+/* The same; but these names are common elsewhere. */
+static const char *const common[] = {"modules", "worktrees", "description"};
 
 bool git_knows(enum path_dialect dialect, struct str below)
 {
     struct str first = cut(dialect, &below);
     bool alias = dialect == PATH_WINDOWS && str_has_char(first, '~');
-    return first.n == 0 || alias || is_listed(dialect, first, known, COUNT(known)) ||
+    return first.n == 0 || alias || is_listed(dialect, first, obeyed, COUNT(obeyed)) ||
+           is_listed(dialect, first, common, COUNT(common)) ||
            is_listed(dialect, first, written, COUNT(written));
+}
+
+bool git_tells(struct str name)
+{
+    static const char *const form[] = {"HEAD", "objects", "refs", "index", "sharedindex.*"};
+    return is_listed(PATH_POSIX, name, obeyed, COUNT(obeyed)) ||
+           is_listed(PATH_POSIX, name, form, COUNT(form));
 }
 
 /* A submodule can have any name, so any folder of modules may be the one of a submodule; a branch

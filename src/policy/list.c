@@ -63,7 +63,7 @@ static void add_kinds(struct list_lines *l)
         {RULE_PATH_TRAILING, "deny", "changing \\\\?\\C:\\a."},
         {RULE_PATH_WSL, "deny", "\\\\wsl$"},
     };
-    add(l, RULE_PATH_MALFORMED, "deny", STR("what is not a path"), STR_NONE);
+    add(l, RULE_PATH_MALFORMED, "deny", STR("malformed paths"), STR_NONE);
     add(l, RULE_PATH_DEVICE, "deny", STR("disks, volumes, ports"), STR_NONE);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         add_of_windows(l, kinds[i].rule, kinds[i].effect, str_of(kinds[i].what), STR_NONE);
@@ -74,7 +74,7 @@ static void add_protected(struct list_lines *l, const struct policy *policy)
     const struct policy_settings *s = &policy->settings;
     add(l, RULE_PROTECTED_GIT, "deny",
         s->git == POLICY_GIT_PROTECT  ? STR(".git")
-        : s->git == POLICY_GIT_COMMIT ? STR(".git but what a commit writes")
+        : s->git == POLICY_GIT_COMMIT ? STR(".git, except the files that a commit writes")
                                       : STR("hooks and configuration of .git"),
         s->git_from);
     if (s->git != POLICY_GIT_PROTECT) {

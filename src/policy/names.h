@@ -45,6 +45,9 @@ bool git_full_writes(enum path_dialect dialect, struct str below, bool exists);
    the rest is not git's. */
 bool git_knows(enum path_dialect dialect, struct str below);
 
+/* True for a name that belongs to the form of a repository or that git obeys in one. */
+bool git_tells(struct str name);
+
 /* True for an index, at whatever depth: git writes to and reads from the names in it. */
 bool git_is_index(enum path_dialect dialect, struct str below);
 

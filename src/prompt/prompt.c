@@ -86,6 +86,50 @@ static void add_choice(struct prompt *p, const struct ask_question *q, const str
     "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b[999;1H\r\n\x1b[J"
 #define END_OF_LINE "\x1b[K\r\n"
 
+/* What the call does beside what its name says, on a line of its own. */
+static void add_detail(struct buf *out, const struct ask_detail *d)
+{
+    static const struct {
+        const char *key, *before, *after;
+        bool foreign; /* the text is the program's own */
+    } words[] = {{"size", "and cuts it to ", " bytes", false},
+                 {"replaces", "and replaces the file of ", " bytes that is there", false},
+                 {"mode", "with the mode ", "", false},
+                 {"owner", "to the owner and group ", "", false},
+                 {"times", "to the times: ", "", false},
+                 {"attributes", "to the attributes ", "", false},
+                 {"attribute", "sets the attribute ", "", true},
+                 {"removed_attribute", "removes the attribute ", "", true}};
+    for (size_t i = 0; d->key && i < sizeof words / sizeof *words; i++) {
+        if (strcmp(d->key, words[i].key) != 0)
+            continue;
+        buf_fmt(out, END_OF_LINE "  %s", words[i].before);
+        if (words[i].foreign)
+            add_text(out, d->text);
+        else
+            buf_add(out, d->text);
+        buf_add(out, str_of(words[i].after));
+        if (strcmp(d->key, "attribute") == 0) {
+            buf_add(out, STR(" to "));
+            add_text(out, d->value);
+            buf_fmt(out, " (%zu bytes)", d->value_bytes);
+        }
+    }
+}
+
+static void add_names(struct buf *out, const struct ask_subject *s)
+{
+    add_text(out, s->other.n && s->arrives ? s->other : s->target);
+    if (s->other.n) {
+        buf_add(out, STR(" to "));
+        add_text(out, s->arrives ? s->target : s->other);
+    }
+    if (s->link.n) {
+        buf_add(out, s->other.n ? STR(", which is a link to ") : STR(" as a link to "));
+        add_text(out, s->link);
+    }
+}
+
 static void show(struct prompt *p, const struct ask_question *q, uint64_t seconds)
 {
     static const struct str verbs[][2] = {
@@ -108,17 +152,10 @@ static void show(struct prompt *p, const struct ask_question *q, uint64_t second
     buf_add(&out, STR(" wants to "));
     buf_add(&out, verb);
     buf_char(&out, ' ');
-    add_text(&out, s->other.n && s->arrives ? s->other : s->target);
-    if (s->other.n) {
-        buf_add(&out, STR(" to "));
-        add_text(&out, s->arrives ? s->target : s->other);
-    }
-    if (s->link.n) {
-        buf_add(&out, STR(" as a link to "));
-        add_text(&out, s->link);
-    }
+    add_names(&out, s);
     buf_add(&out, STR("   rule "));
     buf_add(&out, s->rule);
+    add_detail(&out, &s->detail);
     if (s->command.n) {
         buf_add(&out, STR(END_OF_LINE "  as "));
         add_text(&out, s->command);

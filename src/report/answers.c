@@ -6,22 +6,55 @@
 
 enum { SHOWN = 20, SHOWN_JSON = 200 };
 
+static bool is_failure(struct str choice)
+{
+    return str_eq(choice, STR(AUDIT_FAILED));
+}
+
+static struct summary_denial *find(struct summary *s, const struct audit_event *e)
+{
+    for (size_t i = 0; i < s->answered_count; i++)
+        if (s->answered[i].op == e->op && str_eq(s->answered[i].target, e->target))
+            return &s->answered[i];
+    return NULL;
+}
+
 void answers_add(struct summary *s, const struct audit_event *e)
 {
+    struct summary_denial *known = find(s, e);
+    if (known && is_failure(e->choice)) {
+        known->failed = arena_copy(&s->arena, e->why);
+        known->failures++;
+    }
     if (e->verdict != CORDON_ALLOW)
         return;
-    for (size_t i = 0; i < s->answered_count; i++)
-        if (s->answered[i].op == e->op && str_eq(s->answered[i].target, e->target)) {
-            s->answered[i].count++;
-            return;
-        }
+    bool lasts = !str_eq(e->choice, STR("once"));
+    if (known) {
+        known->count++;
+        known->lasts = known->lasts || lasts;
+        return;
+    }
     struct summary_denial d = {.op = e->op,
                                .target = arena_copy(&s->arena, e->target),
                                .rule = arena_copy(&s->arena, e->rule),
                                .fix = arena_copy(&s->arena, e->fix),
-                               .count = 1};
+                               .count = 1,
+                               .lasts = lasts};
     if (s->answered_count < SUMMARY_KEPT && d.target.p && d.rule.p && d.fix.p)
         s->answered[s->answered_count++] = d;
+}
+
+/* True if nothing came of a yes. */
+static bool was_in_vain(const struct summary_denial *d)
+{
+    return !d->lasts && d->failures >= d->count;
+}
+
+/* One line stands for both. */
+static bool is_alike(const struct summary_denial *a, const struct summary_denial *b)
+{
+    return was_in_vain(a) ? was_in_vain(b) && str_eq(a->failed, b->failed)
+                          : !was_in_vain(b) && str_eq(a->fix, b->fix);
 }
 
 /* One line for each set of options that gives the same. */
@@ -32,19 +65,25 @@ void answers_lines(const struct summary *s, struct buf *out)
         const struct summary_denial *d = &s->answered[i];
         size_t before = 0, more = 0;
         for (size_t j = 0; j < s->answered_count; j++) {
-            before += j < i && str_eq(s->answered[j].fix, d->fix);
-            more += j > i && str_eq(s->answered[j].fix, d->fix);
+            before += j < i && is_alike(&s->answered[j], d);
+            more += j > i && is_alike(&s->answered[j], d);
         }
         if (before)
             continue;
         shown++;
-        buf_add(out, STR("cordon: allowed when asked: "));
+        bool vain = was_in_vain(d);
+        buf_add(out, vain ? STR("cordon: allowed when asked, but it failed: ")
+                          : STR("cordon: allowed when asked: "));
         buf_add(out, summary_verb(d->op));
         buf_char(out, ' ');
         report_clean(out, d->target);
         if (more)
             buf_fmt(out, " and %u more", (unsigned)more);
-        if (str_starts(d->fix, STR("--"))) {
+        if (vain) {
+            buf_add(out, STR(" ("));
+            report_clean(out, d->failed);
+            buf_char(out, ')');
+        } else if (str_starts(d->fix, STR("--"))) {
             buf_add(out, STR("; without asking: "));
             report_clean(out, d->fix);
         }
@@ -66,12 +105,16 @@ void answers_summary(const struct summary *s, struct json_writer *w)
         json_put(w, STR("rule"), d->rule);
         json_put(w, STR("fix"), d->fix);
         json_put_number(w, STR("count"), (long long)d->count);
+        if (d->failures) {
+            json_put(w, STR("failed"), d->failed);
+            json_put_number(w, STR("failures"), (long long)d->failures);
+        }
         json_close(w, '}');
     }
     json_close(w, ']');
 }
 
-/* Kept as "run folder, by terminal". */
+/* Kept as "run folder, by terminal", or "failed: No such file or directory". */
 void answers_take(struct report *r, const struct json_value *e)
 {
     auto_buf struct buf said = {0};
@@ -79,8 +122,9 @@ void answers_take(struct report *r, const struct json_value *e)
     buf_add(&said, report_text_of(e, STR("choice")));
     buf_add(&said, scope.n ? STR(" ") : STR_NONE);
     buf_add(&said, scope);
-    buf_add(&said, STR(", by "));
-    buf_add(&said, report_text_of(e, STR("by")));
+    bool failure = is_failure(report_text_of(e, STR("choice")));
+    buf_add(&said, failure ? STR(": ") : STR(", by "));
+    buf_add(&said, report_text_of(e, failure ? STR("why") : STR("by")));
     struct report_tally t = {.rule = buf_str(&said),
                              .op = report_text_of(e, STR("op")),
                              .target = report_text_of(e, STR("target")),

@@ -186,6 +186,7 @@ static void start_run(struct report *r, struct report_run *run, const struct jso
                 buf_char(&roots, '\n');
             buf_add(&roots, list->items[i].text);
         }
+    run->command = keep(r, report_text_of(e, STR("cmdline")));
     run->version = keep(r, report_text_of(e, STR("version")));
     run->mode = keep(r, report_text_of(e, STR("mode")));
     run->net = keep(r, report_text_of(e, STR("net")));
@@ -193,6 +194,14 @@ static void start_run(struct report *r, struct report_run *run, const struct jso
     run->boundary = keep(r, report_text_of(e, STR("boundary")));
     run->boundary_detail = keep(r, report_text_of(e, STR("boundary_detail")));
     run->roots = keep(r, roots.n ? buf_str(&roots) : STR(""));
+}
+
+struct str report_command(const struct report *r, const struct report_run *run)
+{
+    if (run->command.n || !run->first)
+        return run->command;
+    const struct report_process *p = &r->processes[run->first - 1];
+    return p->cmdline.n ? p->cmdline : p->image;
 }
 
 static size_t process_bucket(const struct report *r, size_t run, uint32_t pid)

@@ -29,9 +29,10 @@ enum report_change {
 
 struct report_run {
     struct str id, version, mode, net, git, boundary, boundary_detail;
-    struct str roots; /* joined by line breaks */
-    uint64_t start;   /* ms since 1970; 0: no start was seen */
-    uint64_t last;    /* of its events */
+    struct str command; /* as it was typed; audits of before do not tell it */
+    struct str roots;   /* joined by line breaks */
+    uint64_t start;     /* ms since 1970; 0: no start was seen */
+    uint64_t last;      /* of its events */
     bool ended;
     long long exit;
     uint64_t duration_ms, denied, asked, allowed;
@@ -129,6 +130,9 @@ void report_json(const struct report *r, struct str source, struct buf *out);
 void report_clean(struct buf *out, struct str s);
 /* The same, but line breaks and tabs stay. */
 void report_clean_lines(struct buf *out, struct str s);
+
+/* The command of a run; empty if the audit does not tell it. */
+struct str report_command(const struct report *r, const struct report_run *run);
 
 /* "1.2 s", "340 ms", "2 min 5 s" */
 void report_duration(struct buf *out, uint64_t ms);

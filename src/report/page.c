@@ -133,14 +133,6 @@ void html_more(struct buf *out, uint64_t n, const char *what)
 
 /* ---- parts ---- */
 
-static struct str command_of(const struct report *r, const struct report_run *run)
-{
-    if (!run->first)
-        return STR("");
-    const struct report_process *p = &r->processes[run->first - 1];
-    return p->cmdline.n ? p->cmdline : p->image;
-}
-
 static void put_end(struct buf *out, const struct report_run *run)
 {
     if (!run->ended) {
@@ -155,7 +147,7 @@ static void put_end(struct buf *out, const struct report_run *run)
 static void put_heading(const struct report *r, struct str source, struct buf *out)
 {
     uint64_t runs = r->run_count + r->runs_left_out;
-    struct str command = r->run_count == 1 ? command_of(r, &r->runs[0]) : STR("");
+    struct str command = r->run_count == 1 ? report_command(r, &r->runs[0]) : STR("");
     html_add(out, "<header><h1>");
     if (command.n) {
         struct str shown = str_cut(command, 200);
@@ -455,7 +447,7 @@ static void put_runs(const struct report *r, struct buf *out)
             buf_char(&boundary, ')');
         }
         buf_fmt(out, "<h3>Run %u</h3>\n<dl class=\"facts\">\n", (unsigned)i + 1);
-        fact(out, "Command", command_of(r, run));
+        fact(out, "Command", report_command(r, run));
         fact(out, "Id", run->id);
         fact(out, "Began", buf_str(&time));
         fact(out, "Ended", buf_str(&end));

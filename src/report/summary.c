@@ -14,14 +14,14 @@ void summary_free(struct summary *s)
     arena_free(&s->arena);
 }
 
-static void add_repository(struct summary *s, struct str path)
+static void add_repository(struct summary *s, struct summary_repositories *list, struct str path)
 {
-    for (size_t i = 0; i < s->repository_count; i++)
-        if (str_eq(s->repositories[i], path))
+    for (size_t i = 0; i < list->count; i++)
+        if (str_eq(list->items[i], path))
             return;
-    struct str copy = s->repository_count < SUMMARY_KEPT ? arena_copy(&s->arena, path) : STR_NONE;
+    struct str copy = list->count < SUMMARY_KEPT ? arena_copy(&s->arena, path) : STR_NONE;
     if (copy.p)
-        s->repositories[s->repository_count++] = copy;
+        list->items[list->count++] = copy;
 }
 
 bool summary_is_lost(const struct audit_event *e)
@@ -46,7 +46,7 @@ void summary_add(struct summary *s, const struct audit_event *e)
             snprintf(s->unreached, sizeof s->unreached, "%.*s: %.*s", STR_ARG(e->target),
                      STR_ARG(e->why));
     } else if (e->notable && !summary_is_lost(e))
-        add_repository(s, e->target);
+        add_repository(s, e->op == AUDIT_FILE_DELETE ? &s->headless : &s->made, e->target);
     if (e->type == AUDIT_ANSWER)
         answers_add(s, e);
     if (e->type != AUDIT_DENY || e->quiet)
@@ -64,14 +64,15 @@ void summary_add(struct summary *s, const struct audit_event *e)
     s->different++;
     if (s->kept == SUMMARY_KEPT)
         return;
-    struct summary_denial d = {e->op,
-                               arena_copy(&s->arena, e->target),
-                               arena_copy(&s->arena, e->rule),
-                               arena_copy(&s->arena, e->fix),
-                               1,
-                               e->minor,
-                               e->named,
-                               e->said};
+    struct summary_denial d = {.op = e->op,
+                               .target = arena_copy(&s->arena, e->target),
+                               .rule = arena_copy(&s->arena, e->rule),
+                               .fix = arena_copy(&s->arena, e->fix),
+                               .count = 1,
+                               .minor = e->minor,
+                               .named = e->named,
+                               .said = e->said,
+                               .unasked = e->unasked};
     if (d.target.p && d.rule.p && d.fix.p)
         s->denials[s->kept++] = d;
 }
@@ -103,18 +104,36 @@ static void add_rest(struct buf *out, uint64_t count, struct str audit)
     buf_char(out, '\n');
 }
 
+/* Only a Linux broker removes a HEAD. */
+static void headless_line(struct str folder, struct buf *out)
+{
+    auto_buf struct buf word = {0};
+    bool inside = str_ends(folder, STR("/.git"));
+    policy_add_word(&word, PATH_POSIX, inside ? path_parent(PATH_POSIX, folder) : folder);
+    buf_add(out, STR("cordon: the run deleted a part of a git repository, and its HEAD with it: "));
+    report_clean(out, folder);
+    buf_fmt(out,
+            " (rule git.removed); look at its hooks and config, then repair it with: git init %s",
+            inside ? "" : "--bare ");
+    report_clean(out, buf_str(&word));
+    buf_char(out, '\n');
+}
+
 static void repository_lines(const struct summary *s, struct str audit, struct buf *out)
 {
-    size_t there = s->repository_count - s->gone, shown = at_most(there, SUMMARY_LINES);
+    const struct summary_repositories *made = &s->made, *headless = &s->headless;
+    size_t there = made->count - made->gone, shown = at_most(there, SUMMARY_LINES);
     for (size_t i = 0; i < shown; i++) {
         buf_add(out, STR("cordon: the run made a git repository: "));
-        report_clean(out, s->repositories[i]);
+        report_clean(out, made->items[i]);
         buf_add(out, STR(" (rule git.new); git and editors run what its config says\n"));
     }
     add_rest(out, there - shown, audit);
-    if (s->gone)
-        buf_fmt(out, "cordon: the run made %u git %s, deleted or moved since\n", (unsigned)s->gone,
-                s->gone == 1 ? "repository" : "repositories");
+    if (made->gone)
+        buf_fmt(out, "cordon: the run made %u git %s, deleted or moved since\n",
+                (unsigned)made->gone, made->gone == 1 ? "repository" : "repositories");
+    for (size_t i = 0; i + headless->gone < headless->count && i < SUMMARY_LINES; i++)
+        headless_line(headless->items[i], out);
 }
 
 enum rank { RANK_NAMED = 0, RANK_PLAIN, RANK_TOOL, RANK_MINOR, RANK_NEVER };
@@ -216,15 +235,20 @@ static void denial_line(const struct summary *s, const struct summary_denial *d,
         if (s && is_option(d->fix))
             add_replaced(s, d->fix, out);
     }
+    if (d->unasked)
+        buf_add(out, STR("; nobody can be asked about this"));
     buf_char(out, '\n');
 }
 
 void summary_line(const struct audit_event *e, struct buf *out)
 {
-    denial_line(
-        NULL,
-        &(struct summary_denial){.op = e->op, .target = e->target, .rule = e->rule, .fix = e->fix},
-        1, out);
+    denial_line(NULL,
+                &(struct summary_denial){.op = e->op,
+                                         .target = e->target,
+                                         .rule = e->rule,
+                                         .fix = e->fix,
+                                         .unasked = e->unasked},
+                1, out);
 }
 
 void summary_lines(const struct summary *given, struct str audit, bool failed, struct buf *out)
@@ -345,9 +369,16 @@ void summary_json(const struct summary *s, const struct summary_end *end, struct
         json_put(&w, STR("unreached"), str_of(s->unreached));
     json_key(&w, STR("repositories"));
     json_open(&w, '[');
-    for (size_t i = 0; i < s->repository_count; i++)
-        json_string(&w, s->repositories[i]);
+    for (size_t i = 0; i < s->made.count; i++)
+        json_string(&w, s->made.items[i]);
     json_close(&w, ']');
+    if (s->headless.count > s->headless.gone) {
+        json_key(&w, STR("headless"));
+        json_open(&w, '[');
+        for (size_t i = 0; i + s->headless.gone < s->headless.count; i++)
+            json_string(&w, s->headless.items[i]);
+        json_close(&w, ']');
+    }
     if (end->changes)
         changes_json(&w, end->changes);
     json_close(&w, '}');

@@ -13,7 +13,11 @@ struct summary_denial {
     enum audit_op op;
     struct str target, rule, fix;
     uint64_t count;
-    bool minor, named, said;
+    bool minor, named, said, unasked;
+    /* of an answer */
+    struct str failed; /* why the call that it allowed failed all the same; empty: it did not */
+    uint64_t failures;
+    bool lasts; /* it holds for the rest of the run */
 };
 
 /* An option of the command line that can be given once: a remedy with the same option replaces
@@ -24,16 +28,22 @@ struct summary_given {
 
 enum { SUMMARY_GIVEN = 8 };
 
+struct summary_repositories {
+    struct str items[SUMMARY_KEPT];
+    size_t count;
+    size_t gone; /* of those, at the end of the list: not where they were any more */
+};
+
 struct summary {
     struct arena arena;
     struct summary_denial denials[SUMMARY_KEPT];
     size_t kept;
-    uint64_t different;                    /* kept or not */
-    uint64_t denied;                       /* all, quiet ones not counted */
-    bool resolved;                         /* among them a name that was looked up */
-    bool removes_git;                      /* among them a deletion in .git without a remedy */
-    struct str repositories[SUMMARY_KEPT]; /* that the run made: editors run what they say */
-    size_t repository_count;
+    uint64_t different;                   /* kept or not */
+    uint64_t denied;                      /* all, quiet ones not counted */
+    bool resolved;                        /* among them a name that was looked up */
+    bool removes_git;                     /* among them a deletion in .git without a remedy */
+    struct summary_repositories made;     /* by the run: editors run what they say */
+    struct summary_repositories headless; /* parts of them were deleted, and HEAD with these */
     struct summary_denial answered[SUMMARY_KEPT]; /* allowed when somebody was asked */
     size_t answered_count;
     struct summary_given given[SUMMARY_GIVEN]; /* options that a remedy would take the place of */
@@ -42,7 +52,6 @@ struct summary {
     size_t inner_count;
     char hint[160];      /* what explains a failure first; may be empty */
     char unreached[200]; /* the first host that is allowed and could not be reached, and why */
-    size_t gone;         /* of those, at the end of the list: not where they were made any more */
 };
 
 void summary_free(struct summary *s);

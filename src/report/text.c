@@ -121,11 +121,10 @@ void report_text(const struct report *r, struct str source, struct buf *out)
     for (size_t i = 0; i < r->run_count; i++) {
         const struct report_run *run = &r->runs[i];
         buf_fmt(out, "\nRun %u: ", (unsigned)i + 1);
-        if (run->first) {
-            const struct report_process *p = &r->processes[run->first - 1];
-            report_clean(out, p->cmdline.n ? p->cmdline : p->image);
+        struct str command = report_command(r, run);
+        report_clean(out, command);
+        if (command.n)
             buf_add(out, STR("\n  "));
-        }
         if (run->start)
             audit_spell_time(out, run->start);
         if (run->ended) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs inside the sandbox while somebody is asked: many calls that wait at once, and attempts to
- * answer a question of its own.
+ * Runs inside the sandbox while somebody is asked: many calls that wait at once, attempts to answer
+ * a question of its own, and calls that change after they were asked about.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -11,8 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static const char *folder;
@@ -145,8 +148,71 @@ static int relink(const char *path, const char *first, const char *other)
     return rc ? 1 : 0;
 }
 
+struct setting {
+    char value[64];
+    const char *to;
+};
+
+static void *set_later(void *context)
+{
+    struct setting *s = context;
+    usleep(500000);
+    snprintf(s->value, sizeof s->value, "%s", s->to);
+    return NULL;
+}
+
+/* "attribute PATH NAME VALUE OTHER": sets an attribute and changes the value while the call waits.
+   Both values are of the same length. */
+static int attribute(char **words)
+{
+    static struct setting s;
+    pthread_t thread;
+    snprintf(s.value, sizeof s.value, "%s", words[2]);
+    s.to = words[3];
+    if (pthread_create(&thread, NULL, set_later, &s))
+        return 2;
+    int rc = setxattr(words[0], words[1], s.value, strlen(words[2]), 0);
+    int error = errno;
+    pthread_join(thread, NULL);
+    if (rc)
+        printf("%s\n", strerror(error));
+    return rc && error == ENOTSUP ? 77 : rc ? 1 : 0;
+}
+
+/* "leave FROM TO": keeps FROM open for writing, mapped and under a second name, renames it to TO,
+   and writes by all of them. */
+static int leave(const char *from, const char *to)
+{
+    char second[4096];
+    snprintf(second, sizeof second, "%s-second", from);
+    int fd = open(from, O_RDWR);
+    char *map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd < 0 || map == MAP_FAILED || link(from, second) || rename(from, to))
+        return 1;
+    map[0] = 'M';
+    int other = open(second, O_RDWR);
+    return pwrite(fd, "D", 1, 1) == 1 && other >= 0 && pwrite(other, "S", 1, 2) == 1 ? 0 : 3;
+}
+
+/* "rename FROM TO" and "exchange FROM TO". */
+static int move(const char *from, const char *to, unsigned flags)
+{
+    if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags) == 0)
+        return 0;
+    printf("%s\n", strerror(errno));
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 6 && strcmp(argv[1], "attribute") == 0)
+        return attribute(argv + 2);
+    if (argc == 4 && strcmp(argv[1], "leave") == 0)
+        return leave(argv[2], argv[3]);
+    if (argc == 4 && strcmp(argv[1], "rename") == 0)
+        return move(argv[2], argv[3], 0);
+    if (argc == 4 && strcmp(argv[1], "exchange") == 0)
+        return move(argv[2], argv[3], 2);
     if (argc == 5 && strcmp(argv[1], "relink") == 0)
         return relink(argv[2], argv[3], argv[4]);
     if (argc == 4 && strcmp(argv[1], "many") == 0) {

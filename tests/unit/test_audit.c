@@ -256,12 +256,27 @@ static void test_summary(void)
     ok(str_ends(buf_str(&out),
                 STR("cordon: the run made a git repository: /w/n\\n/.git (rule git.new); "
                     "git and editors run what its config says\n")) &&
-           s.repository_count == 1,
+           s.made.count == 1,
        "a repository that was made is named, once and in one line");
     buf_reset(&out);
     summary_json(&s, &(struct summary_end){STR("exited"), STR("kernel"), 3, 12, STR_NONE, NULL},
                  &out);
     ok(str_ends(buf_str(&out), STR("\"repositories\":[\"/w/n\\n/.git\"]}\n")), "in JSON, too");
+    struct audit_event part = {.type = AUDIT_ALLOW,
+                               .op = AUDIT_FILE_DELETE,
+                               .target = STR("/w/a b/.git"),
+                               .notable = true};
+    summary_add(&s, &part);
+    buf_reset(&out);
+    summary_lines(&s, STR_NONE, false, &out);
+    ok(str_ends(buf_str(&out),
+                STR("its HEAD with it: /w/a b/.git (rule git.removed); look at its hooks and "
+                    "config, then repair it with: git init '/w/a b'\n")),
+       "a repository that lost its HEAD is named, with a remedy");
+    s.headless.gone = 1;
+    buf_reset(&out);
+    summary_lines(&s, STR_NONE, false, &out);
+    ok(str_find(buf_str(&out), STR("HEAD"), 0) == out.n, "one that was removed whole is not");
     summary_free(&s);
 }
 

@@ -105,6 +105,10 @@ static void test_counts(void)
     ok(is_own_script(&page), "one script, the one that the page allows");
     ok(has(&page, "<h1><code>sh -c x</code></h1>\n<p class=\"dim\">exit code 7 after 950 ms"),
        "the heading: what ran and how it ended");
+    feed(r, HEAD("start", "000") "\"cmdline\":\"npm <test>\"}");
+    report_page(r, STR("a.jsonl"), &page);
+    ok(has(&page, "<h1><code>npm &lt;test&gt;</code></h1>"),
+       "the command as it was typed, if known");
     ok(has(&page, "For a person to look at") && has(&text, "For a person to look at"),
        "what a person should look at stands under its own title");
     ok(has(&page, "<details open><summary class=\"row\"><span class=\"who\"><strong>sh") &&

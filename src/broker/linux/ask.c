@@ -24,7 +24,8 @@ static void spell_key(const struct ask_subject *s, char out[65])
     auto_buf struct buf text = {0}, hex = {0};
     /* A command is known by its name alone: its text is cut for people. */
     struct str target = s->kind == ASK_COMMAND ? STR_NONE : s->target;
-    const struct str parts[] = {target, s->other, s->command, s->name, s->link, s->exact};
+    const struct str parts[] = {target,  s->other,       s->command, s->name,
+                                s->link, s->detail.text, s->exact};
     buf_fmt(&text, "%d %d ", (int)s->kind, (int)s->op);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         buf_fmt(&text, "%zu ", parts[i].n);
@@ -48,6 +49,12 @@ static void spell_objects(struct buf *out, const struct resolved *const ends[2])
                 (unsigned long long)id.volume, (unsigned long long)id.id,
                 (unsigned long long)id.birth);
     }
+}
+
+/* All of an attribute's value, of which the question shows the beginning. */
+static void spell_value(const struct broker *b, const struct ask_detail *detail, struct buf *out)
+{
+    sha256_hex(out, (struct str){b->value, detail->value_bytes});
 }
 
 static int hold(const struct resolved *where)
@@ -78,7 +85,7 @@ static enum broker_ruling answered_before(const struct request *r, const char *k
 
 /* Sets the call aside until the question is answered; false if it cannot. */
 static bool wait_for(struct broker *b, struct request *r, uint64_t question, const char *key,
-                     const struct resolved *const ends[2])
+                     const struct ask_subject *s, const struct resolved *const ends[2])
 {
     struct broker_parked *p = parked_take(b, r);
     if (!p)
@@ -92,6 +99,8 @@ static bool wait_for(struct broker *b, struct request *r, uint64_t question, con
     p->question = question;
     snprintf(p->said[p->answers].key, sizeof p->said[0].key, "%s", key);
     p->said[p->answers].allowed = false;
+    p->said[p->answers].op = s->op;
+    p->said[p->answers].target = strndup(s->target.p, s->target.n);
     for (int i = 0; i < 2; i++)
         p->said[p->answers].held[i] = holds ? hold(ends[i]) : -1;
     p->answers++;
@@ -113,6 +122,8 @@ static enum broker_ruling ask_about(struct broker *b, struct request *r,
         return BROKER_DENIES;
     spell_objects(&exact, ends);
     buf_add(&exact, s.exact);
+    if (s.detail.value.n)
+        spell_value(b, &s.detail, &exact);
     s.exact = buf_str(&exact);
     spell_key(&s, key);
     if (exact.failed || !key[0])
@@ -132,7 +143,7 @@ static enum broker_ruling ask_about(struct broker *b, struct request *r,
     case ASK_NEVER: return BROKER_DENIES;
     case ASK_NO: break;
     }
-    if (wait_for(b, r, question, key, ends))
+    if (wait_for(b, r, question, key, &s, ends))
         return BROKER_WAITS;
     desk_leave(desk, question);
     return BROKER_DENIES;
@@ -172,6 +183,42 @@ static bool is_unmissed(struct broker *b, const struct request *r,
     return event.quiet;
 }
 
+void broker_tell_made(const struct broker *b, struct request *r, mode_t mode,
+                      struct broker_told *out)
+{
+    const char *kind = S_ISDIR(mode)    ? ", a folder"
+                       : S_ISFIFO(mode) ? ", a pipe"
+                       : S_ISSOCK(mode) ? ", a socket"
+                                        : "";
+    if (!b->asks.desk)
+        return;
+    int n = snprintf(out->text, sizeof out->text, "%04o%s", mode & 07777 & ~request_umask(r), kind);
+    out->detail = (struct ask_detail){.key = "mode", .text = {out->text, (size_t)n}};
+    r->detail = &out->detail;
+}
+
+void broker_tell_replaced(const struct broker *b, struct request *r, const struct resolved *file,
+                          struct broker_told *out)
+{
+    if (!b->asks.desk || S_ISDIR(file->st.st_mode))
+        return;
+    int n = snprintf(out->text, sizeof out->text, "%lld", (long long)file->st.st_size);
+    out->detail = (struct ask_detail){.key = "replaces", .text = {out->text, (size_t)n}};
+    r->detail = &out->detail;
+}
+
+/* The text of a symbolic link that would be made here, or of one that is moved. */
+static struct str link_of(const struct resolved *where, const struct resolved *moved,
+                          enum audit_op op, char text[PATH_MAX])
+{
+    if (where->link_text)
+        return str_of(where->link_text);
+    if (op != AUDIT_FILE_RENAME || !S_ISLNK(moved->st.st_mode))
+        return STR_NONE;
+    ssize_t n = readlinkat(moved->parent, moved->leaf, text, PATH_MAX);
+    return n < 0 ? STR("?") : (struct str){text, (size_t)n};
+}
+
 /* far: the other end, if there is one, and other its path. */
 static enum broker_ruling ask_end(struct broker *b, struct request *r, const struct resolved *where,
                                   const struct policy_request *question,
@@ -179,6 +226,7 @@ static enum broker_ruling ask_end(struct broker *b, struct request *r, const str
                                   const struct resolved *far, struct str other, bool arrives)
 {
     auto_buf struct buf why = {0}, fix = {0};
+    char text[PATH_MAX];
     if (where->exists && (S_ISCHR(where->st.st_mode) || S_ISBLK(where->st.st_mode)))
         return BROKER_DENIES;
     if (!b->asks.desk || !ask_can_change(b->asks.desk->wide, answer->rule, question) ||
@@ -191,7 +239,8 @@ static enum broker_ruling ask_end(struct broker *b, struct request *r, const str
                                   .target = question->path.text,
                                   .other = other,
                                   .arrives = arrives,
-                                  .link = str_of(where->link_text ? where->link_text : ""),
+                                  .link = link_of(where, arrives ? far : where, op, text),
+                                  .detail = r->detail ? *r->detail : (struct ask_detail){0},
                                   .folder = ask_folder_of(b->policy, question->path.text),
                                   .rule = str_of(policy_rule_id(answer->rule)),
                                   .why = buf_str(&why),
@@ -210,12 +259,24 @@ enum broker_ruling broker_ask_change(struct broker *b, struct request *r,
     return ask_end(b, r, where, question, answer, op, NULL, STR_NONE, false);
 }
 
+/* Where somebody allowed changes for the whole run, a file can be changed anyway. */
+static bool is_open(const struct broker *b, const struct policy_request *end)
+{
+    return desk_allows(b->asks.desk,
+                       &(struct ask_subject){.kind = ASK_CHANGE, .target = end->path.text});
+}
+
+/* The caller copies it itself, and every file of it is judged. */
+static const struct policy_answer copied = {
+    .rule = RULE_LINK_PLACE, .other_device = true, .target = true};
+
 enum broker_ruling broker_ask_pair(struct broker *b, struct request *r,
                                    const struct resolved *const ends[2],
-                                   const struct policy_request questions[2], enum audit_op op,
+                                   const struct policy_request questions[2],
                                    struct policy_answer *answer)
 {
-    bool granted[2] = {false, false};
+    bool granted[2] = {false, false}, folder = questions[0].facts.directory;
+    r->leaves = false;
     if (!b->asks.desk)
         return BROKER_DENIES;
     for (int i = 0; i < 2; i++) {
@@ -223,12 +284,16 @@ enum broker_ruling broker_ask_pair(struct broker *b, struct request *r,
         policy_decide(b->policy, &questions[i], &one);
         if (one.verdict == CORDON_ALLOW)
             continue;
-        /* A second name inside would open the file for good. */
-        bool opens = i == 0 && op == AUDIT_FILE_LINK;
-        enum broker_ruling ruling = opens
-                                        ? BROKER_DENIES
-                                        : ask_end(b, r, ends[i], &questions[i], &one, op,
-                                                  ends[1 - i], questions[1 - i].path.text, i == 1);
+        if (i == 1 && !folder && !is_open(b, &questions[1]) &&
+            ask_can_change(b->asks.desk->wide, one.rule, &questions[1])) {
+            /* A journal has both ends of a rename, or a file that goes. */
+            r->leaves = (!b->undo || granted[0]) && leave_can(b, ends[0], ends[1]);
+            *answer = copied;
+            if (!r->leaves)
+                return BROKER_DENIES;
+        }
+        enum broker_ruling ruling = ask_end(b, r, ends[i], &questions[i], &one, AUDIT_FILE_RENAME,
+                                            ends[1 - i], questions[1 - i].path.text, i == 1);
         if (ruling != BROKER_GRANTS) {
             *answer = one;
             answer->target = i == 1;
@@ -237,9 +302,7 @@ enum broker_ruling broker_ask_pair(struct broker *b, struct request *r,
         granted[i] = true;
     }
     policy_decide_pair(b->asks.desk->wide, &questions[0], &questions[1], answer);
-    /* A folder that enters or leaves a root is copied, and every file in it is judged. */
-    if (answer->verdict == CORDON_ALLOW && questions[0].facts.directory && granted[0] != granted[1])
-        *answer =
-            (struct policy_answer){.rule = RULE_LINK_PLACE, .other_device = true, .target = true};
+    if (answer->verdict == CORDON_ALLOW && folder && granted[0] != granted[1])
+        *answer = copied;
     return answer->verdict == CORDON_ALLOW ? BROKER_GRANTS : BROKER_DENIES;
 }

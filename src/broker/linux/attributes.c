@@ -2,11 +2,13 @@
 /* Calls that change a file's mode, owner, times and extended attributes, by path or descriptor. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
@@ -108,6 +110,63 @@ static const char *own_path(int fd, char out[64])
     return out;
 }
 
+/* What a question says about a mode, an owner or times; nothing if nobody is asked. */
+struct told {
+    char text[160];
+    struct ask_detail detail;
+};
+
+__attribute__((format(printf, 4, 5))) static void tell(struct request *r, struct told *told,
+                                                       const char *key, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(told->text, sizeof told->text, format, list);
+    va_end(list);
+    told->detail = (struct ask_detail){.key = key, .text = str_of(told->text)};
+    r->detail = &told->detail;
+}
+
+static void tell_mode(const struct broker *b, struct request *r, struct told *told, mode_t mode)
+{
+    if (b->asks.desk)
+        tell(r, told, "mode", "%04o", mode & 07777);
+}
+
+/* -1: stays as it is. */
+static void tell_owner(const struct broker *b, struct request *r, struct told *told, uid_t user,
+                       gid_t group)
+{
+    if (b->asks.desk)
+        tell(r, told, "owner", "%d:%d", (int)user, (int)group);
+}
+
+static void spell_time(const struct timespec *t, char out[48])
+{
+    struct tm utc;
+    if (!t || t->tv_nsec == UTIME_NOW)
+        strcpy(out, "now");
+    else if (t->tv_nsec == UTIME_OMIT)
+        strcpy(out, "as it is");
+    else if (!gmtime_r(&t->tv_sec, &utc))
+        snprintf(out, 48, "@%lld.%09ld", (long long)t->tv_sec, t->tv_nsec);
+    else
+        snprintf(out, 48, "%d-%02d-%02dT%02d:%02d:%02d.%09ldZ", utc.tm_year + 1900, utc.tm_mon + 1,
+                 utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, t->tv_nsec);
+}
+
+/* times: accessed, modified; NULL: now. */
+static void tell_times(const struct broker *b, struct request *r, struct told *told,
+                       const struct timespec *times)
+{
+    char accessed[48], modified[48];
+    if (!b->asks.desk)
+        return;
+    spell_time(times, accessed);
+    spell_time(times ? times + 1 : NULL, modified);
+    tell(r, told, "times", "modified %s, accessed %s", modified, accessed);
+}
+
 /* Through our own /proc path: fchmod does not work on an O_PATH descriptor. */
 static void change_mode(struct broker *b, struct request *r, int fd, mode_t mode)
 {
@@ -127,6 +186,8 @@ static void change_mode(struct broker *b, struct request *r, int fd, mode_t mode
 
 static void do_chmod(struct broker *b, struct request *r, int dirfd, uint64_t path, mode_t mode)
 {
+    struct told told;
+    tell_mode(b, r, &told, mode);
     change_mode(b, r, object_at(b, r, dirfd, path, true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES),
                 mode);
 }
@@ -136,6 +197,8 @@ static void do_chown(struct broker *b, struct request *r, int dirfd, uint64_t pa
 {
     int fd;
     char empty = 0;
+    struct told told;
+    tell_owner(b, r, &told, user, group);
     if ((flags & AT_EMPTY_PATH) && request_read(r, path, &empty, 1) == 0 && empty == 0)
         fd = object_of(b, r, dirfd, POLICY_SECURITY, AUDIT_FILE_SECURITY);
     else
@@ -173,6 +236,8 @@ static void do_utimensat(struct broker *b, struct request *r)
         return;
     /* A null path, or an empty one with AT_EMPTY_PATH, means the descriptor itself. */
     char first = 1;
+    struct told told;
+    tell_times(b, r, &told, wanted);
     bool path = r->args[1] && !((r->args[3] & AT_EMPTY_PATH) &&
                                 request_read(r, r->args[1], &first, 1) == 0 && first == 0);
     int fd = path
@@ -207,6 +272,8 @@ static void do_old_times(struct broker *b, struct request *r, int dirfd, uint64_
             times[i] = seconds ? (struct timespec){whole[i], 0}
                                : (struct timespec){values[i].tv_sec, values[i].tv_usec * 1000};
     }
+    struct told told;
+    tell_times(b, r, &told, address ? times : NULL);
     int fd = object_at(b, r, dirfd, path, true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES);
     set_times(r, fd, address ? times : NULL);
 }
@@ -218,37 +285,61 @@ static bool is_plain_attribute(const char *name)
     return str_starts(text, STR("user.")) || str_starts(text, STR("system.posix_acl_"));
 }
 
-static void do_setxattr(struct broker *b, struct request *r, int fd)
+/* An attribute that is set or removed, read once: what is asked about is what is done. */
+struct attribute {
+    char name[256];
+    int rc; /* a negative errno if it cannot be */
+    struct ask_detail detail;
+};
+
+/* False if the call has been answered. */
+static bool read_attribute(struct broker *b, struct request *r, bool set, struct attribute *out)
 {
-    char name[256], own[64];
-    if (fd < 0)
-        return;
-    ssize_t n = request_read_string(r, r->args[1], name, sizeof name);
-    int rc = n < 0 ? (int)n : r->args[3] > sizeof b->value ? -E2BIG : 0;
-    if (rc == 0 && !is_plain_attribute(name))
-        rc = -EPERM;
-    if (rc == 0 && r->args[3])
-        rc = request_read(r, r->args[2], b->value, (size_t)r->args[3]);
-    if (rc) {
-        close(fd);
-        request_fail(r, -rc);
-        return;
+    size_t size = set ? (size_t)r->args[3] : 0;
+    ssize_t n = request_read_string(r, r->args[1], out->name, sizeof out->name);
+    out->rc = n < 0 ? (int)n : size > sizeof b->value ? -E2BIG : 0;
+    if (out->rc == 0 && !is_plain_attribute(out->name))
+        out->rc = -EPERM;
+    if (out->rc == 0 && size)
+        out->rc = request_read(r, r->args[2], b->value, size);
+    if (out->rc && b->asks.desk) {
+        request_fail(r, -out->rc); /* nobody is asked about a call that fails */
+        return false;
     }
-    finish(r, fd, setxattr(own_path(fd, own), name, b->value, (size_t)r->args[3], (int)r->args[4]));
+    size_t shown = size < ASK_MOST_VALUE ? size : ASK_MOST_VALUE;
+    out->detail = (struct ask_detail){.key = set ? "attribute" : "removed_attribute",
+                                      .text = {out->name, n > 0 ? (size_t)n : 0},
+                                      .value = {b->value, shown},
+                                      .value_bytes = size};
+    r->detail = out->rc ? NULL : &out->detail;
+    return true;
 }
 
-static void do_removexattr(struct request *r, int fd)
+static void do_setxattr(struct broker *b, struct request *r, int fd, const struct attribute *a)
 {
-    char name[256], own[64];
+    char own[64];
     if (fd < 0)
         return;
-    ssize_t n = request_read_string(r, r->args[1], name, sizeof name);
-    if (n < 0 || !is_plain_attribute(name)) {
+    if (a->rc) {
         close(fd);
-        request_fail(r, n < 0 ? (int)-n : EPERM);
+        request_fail(r, -a->rc);
         return;
     }
-    finish(r, fd, removexattr(own_path(fd, own), name));
+    finish(r, fd,
+           setxattr(own_path(fd, own), a->name, b->value, (size_t)r->args[3], (int)r->args[4]));
+}
+
+static void do_removexattr(struct request *r, int fd, const struct attribute *a)
+{
+    char own[64];
+    if (fd < 0)
+        return;
+    if (a->rc) {
+        close(fd);
+        request_fail(r, -a->rc);
+        return;
+    }
+    finish(r, fd, removexattr(own_path(fd, own), a->name));
 }
 
 /* The object, unless it is a symlink: on a symlink only root's own attributes could be set. */
@@ -272,6 +363,8 @@ void attributes_chmod(struct broker *b, struct request *r)
 void attributes_fchmod(struct broker *b, struct request *r)
 {
     const uint64_t *a = r->args;
+    struct told told;
+    tell_mode(b, r, &told, (mode_t)a[1]);
     change_mode(b, r, object_of(b, r, (int)a[0], POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES),
                 (mode_t)a[1]);
 }
@@ -297,6 +390,8 @@ void attributes_lchown(struct broker *b, struct request *r)
 void attributes_fchown(struct broker *b, struct request *r)
 {
     const uint64_t *a = r->args;
+    struct told told;
+    tell_owner(b, r, &told, (uid_t)a[1], (gid_t)a[2]);
     int fd = object_of(b, r, (int)a[0], POLICY_SECURITY, AUDIT_FILE_SECURITY);
     if (fd >= 0)
         finish(r, fd, fchown(fd, (uid_t)a[1], (gid_t)a[2]));
@@ -333,38 +428,50 @@ void attributes_utimensat(struct broker *b, struct request *r)
 
 void attributes_setxattr(struct broker *b, struct request *r)
 {
-    const uint64_t *a = r->args;
-    do_setxattr(b, r,
-                object_at(b, r, AT_FDCWD, a[0], true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES));
+    struct attribute a;
+    if (read_attribute(b, r, true, &a))
+        do_setxattr(
+            b, r,
+            object_at(b, r, AT_FDCWD, r->args[0], true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES),
+            &a);
 }
 
 void attributes_lsetxattr(struct broker *b, struct request *r)
 {
-    const uint64_t *a = r->args;
-    do_setxattr(b, r, no_link(b, r, a[0]));
+    struct attribute a;
+    if (read_attribute(b, r, true, &a))
+        do_setxattr(b, r, no_link(b, r, r->args[0]), &a);
 }
 
 void attributes_fsetxattr(struct broker *b, struct request *r)
 {
-    const uint64_t *a = r->args;
-    do_setxattr(b, r, object_of(b, r, (int)a[0], POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES));
+    struct attribute a;
+    if (read_attribute(b, r, true, &a))
+        do_setxattr(b, r,
+                    object_of(b, r, (int)r->args[0], POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES), &a);
 }
 
 void attributes_removexattr(struct broker *b, struct request *r)
 {
-    const uint64_t *a = r->args;
-    do_removexattr(r,
-                   object_at(b, r, AT_FDCWD, a[0], true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES));
+    struct attribute a;
+    if (read_attribute(b, r, false, &a))
+        do_removexattr(
+            r,
+            object_at(b, r, AT_FDCWD, r->args[0], true, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES),
+            &a);
 }
 
 void attributes_lremovexattr(struct broker *b, struct request *r)
 {
-    const uint64_t *a = r->args;
-    do_removexattr(r, no_link(b, r, a[0]));
+    struct attribute a;
+    if (read_attribute(b, r, false, &a))
+        do_removexattr(r, no_link(b, r, r->args[0]), &a);
 }
 
 void attributes_fremovexattr(struct broker *b, struct request *r)
 {
-    const uint64_t *a = r->args;
-    do_removexattr(r, object_of(b, r, (int)a[0], POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES));
+    struct attribute a;
+    if (read_attribute(b, r, false, &a))
+        do_removexattr(
+            r, object_of(b, r, (int)r->args[0], POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES), &a);
 }

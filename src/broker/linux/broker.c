@@ -21,6 +21,8 @@ void broker_free(struct broker *b)
     id_set_free(&b->sockets);
     id_set_free(&b->listeners);
     id_set_free(&b->repositories);
+    for (size_t i = 0; i < b->made_count; i++)
+        free(b->made[i]);
     id_set_free(&b->ended);
     id_set_free(&b->taken);
     id_set_free(&b->temp.made);
@@ -159,7 +161,8 @@ void broker_report(struct broker *b, const struct request *r, const struct polic
                                                .verdict = CORDON_DENY,
                                                .rule = str_of(policy_rule_id(answer->rule)),
                                                .why = buf_str(&why),
-                                               .fix = buf_str(&fix)});
+                                               .fix = buf_str(&fix),
+                                               .unasked = b->asks.desk && b->asks.silent});
 }
 
 bool broker_allows(struct broker *b, struct request *r, const struct resolved *where,
@@ -179,6 +182,8 @@ static void report_grant(struct broker *b, const struct request *r, enum audit_o
     /* Judged again after a copy was made for --undo. */
     if (r->parked && target.n && str_eq(target, str_of(r->parked->granted)))
         return;
+    if (notable)
+        nested_remember(b, target);
     snprintf(b->told, sizeof b->told, "%.*s", STR_ARG(target));
     b->event(b->context, &(struct audit_event){.type = AUDIT_ALLOW,
                                                .op = op,
@@ -194,6 +199,20 @@ static void report_grant(struct broker *b, const struct request *r, enum audit_o
 void broker_report_repository(struct broker *b, const struct request *r, struct str folder)
 {
     report_grant(b, r, AUDIT_FILE_CREATE, folder, RULE_GIT_NEW);
+}
+
+void broker_report_headless(struct broker *b, const struct request *r, struct str folder)
+{
+    char image[PATH_MAX];
+    b->event(b->context, &(struct audit_event){.type = AUDIT_ALLOW,
+                                               .op = AUDIT_FILE_DELETE,
+                                               .time = b->now(),
+                                               .pid = process_caller(b, r),
+                                               .image = broker_image(r, image, sizeof image),
+                                               .target = folder,
+                                               .verdict = CORDON_ALLOW,
+                                               .notable = true,
+                                               .rule = str_of(policy_rule_id(RULE_GIT_REMOVED))});
 }
 
 bool broker_allows_by(struct broker *b, struct request *r, const struct resolved *where,

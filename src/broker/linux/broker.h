@@ -135,6 +135,9 @@ struct broker_asks {
     bool silent;       /* only what was allowed for the whole run counts: this call cannot wait */
 };
 
+/* So many repositories that a run makes are followed when it moves them. */
+enum { BROKER_MADE = 256 };
+
 struct broker {
     const struct policy *policy;
     struct guard *guard; /* NULL: commands are not judged */
@@ -153,8 +156,10 @@ struct broker {
     struct id_set sockets;      /* unix sockets that this run bound */
     struct id_set listeners;    /* internet sockets that this run bound; no device */
     struct id_set repositories; /* what this run created under the name .git */
-    struct id_set ended;        /* nested repositories that this run is removing */
-    struct id_set taken;        /* roots made for this run that it has "created" itself */
+    char *made[BROKER_MADE];    /* where they are, for the summary */
+    size_t made_count;
+    struct id_set ended; /* nested repositories that this run is removing */
+    struct id_set taken; /* roots made for this run that it has "created" itself */
     struct broker_temp temp;
     struct broker_expected expected[BROKER_MOST_EXPECTED];
     size_t expected_count;
@@ -163,6 +168,7 @@ struct broker {
     struct broker_slow slow;
     struct broker_names names;
     char folders[BROKER_MOST_FOLDERS][BROKER_LONGEST_FOLDER]; /* straight.c; empty: none */
+    char noted[BROKER_LONGEST_FOLDER]; /* the folder that the journal has noted last; empty: none */
     struct request_server server;
     char value[BROKER_LONGEST_VALUE];       /* of the extended attribute being set */
     char argument[BROKER_LONGEST_ARGUMENT]; /* of the program being started */
@@ -216,6 +222,17 @@ void own_temp_made(struct broker *b, const struct resolved *where);
 /* Fills in a policy request from what resolution found. */
 void broker_question(struct broker *b, const struct resolved *where, enum policy_access access,
                      struct policy_request *question);
+
+/* What a question says about something that is made (its mode, and its kind if that is not a file), and
+   about the file that a rename replaces. */
+struct broker_told {
+    char text[40];
+    struct ask_detail detail;
+};
+void broker_tell_made(const struct broker *b, struct request *r, mode_t mode,
+                      struct broker_told *out);
+void broker_tell_replaced(const struct broker *b, struct request *r, const struct resolved *file,
+                          struct broker_told *out);
 
 /* Judges one place. If it is denied: reports, answers EACCES and returns false. */
 bool broker_allows(struct broker *b, struct request *r, const struct resolved *where,
@@ -295,12 +312,27 @@ bool nested_read(int folder, const char *name, size_t most, struct buf *out);
 int nested_copy_place(struct broker *b, struct request *r, struct resolved *file,
                       const struct nested_copy *copy);
 
+/* True if this file or link can leave the places of the run as a copy (leave.c). */
+bool leave_can(const struct broker *b, const struct resolved *from, const struct resolved *to);
+
+/* Puts that copy in the place of the file: it is what is renamed then. 0 or a negative errno. */
+int leave_place(struct broker *b, struct request *r, struct resolved *file);
+
 /* After a name was made: reports the folder around it if that makes it a repository without a
    .git. */
 void nested_made(struct broker *b, const struct request *r, const struct resolved *where);
 
+/* Where a repository is that the run made. After a folder was renamed, and with exchange the other one
+   too, those in it are reported where they are now. */
+void nested_remember(struct broker *b, struct str folder);
+void nested_moved(struct broker *b, const struct request *r, const char *from, const char *to,
+                  bool exchange);
+
 /* Reports a repository that the run made. */
 void broker_report_repository(struct broker *b, const struct request *r, struct str folder);
+
+/* Reports a git folder whose HEAD was removed. */
+void broker_report_headless(struct broker *b, const struct request *r, struct str folder);
 
 /* Reports a denial by the policy. */
 void broker_report(struct broker *b, const struct request *r, const struct policy_request *question,
@@ -442,10 +474,10 @@ enum broker_ruling broker_ask_change(struct broker *b, struct request *r,
                                      const struct policy_request *question,
                                      const struct policy_answer *answer, enum audit_op op);
 
-/* The same for both ends of a rename or link; *answer is the denial that remains. */
+/* The same for both ends of a rename; *answer is the denial that remains. */
 enum broker_ruling broker_ask_pair(struct broker *b, struct request *r,
                                    const struct resolved *const ends[2],
-                                   const struct policy_request questions[2], enum audit_op op,
+                                   const struct policy_request questions[2],
                                    struct policy_answer *answer);
 
 /* Before the first call, if there is a journal. */
@@ -455,9 +487,12 @@ void copies_open(struct broker *b);
    could not be, and then the copy is there, or the journal must be asked again. */
 bool copies_wait(struct broker *b, struct request *r);
 
-/* The bell rang: takes leave of the threads that have ended. The copies that are left after the calls
-   were served again belong to nobody. */
-void copies_collect(struct broker *b);
+/* The bell rang: takes leave of the threads that have ended. How many copies those made, and of what. */
+size_t copies_collect(struct broker *b, struct keep_object ended[KEEP_MOST_COPIES]);
+
+/* The calls that waited for these copies were served again: a copy that is left belongs to nobody. Not
+   so one that was done only in between. */
+void copies_drop(struct broker *b, const struct keep_object *ended, size_t count);
 
 /* Stops the copies for which nobody waits. */
 void copies_look(struct broker *b);
@@ -471,6 +506,9 @@ void copies_close(struct broker *b);
 int record_write(struct broker *b, struct request *r, const struct resolved *where);
 int record_attributes(struct broker *b, struct request *r, const struct resolved *where);
 int record_create(struct broker *b, struct request *r, const struct resolved *where, mode_t type);
+/* A file, for the short way: a failure is not reported, because the long way comes next. Without a leaf
+   the folder is not noted. */
+int record_create_short(struct broker *b, struct request *r, const struct resolved *where);
 int record_remove(struct broker *b, struct request *r, const struct resolved *where);
 int record_rename(struct broker *b, struct request *r, const struct resolved *from,
                   const struct resolved *to, bool exchange);

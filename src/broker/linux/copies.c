@@ -63,15 +63,18 @@ bool copies_wait(struct broker *b, struct request *r)
     return true;
 }
 
-void copies_collect(struct broker *b)
+size_t copies_collect(struct broker *b, struct keep_object ended[KEEP_MOST_COPIES])
 {
+    size_t count = 0;
     for (size_t i = 0; i < KEEP_MOST_COPIES; i++) {
         struct broker_copy *copy = &b->copies.items[i];
         if (!copy->used || !atomic_load(&copy->ended))
             continue;
         pthread_join(copy->thread, NULL);
         copy->used = false;
+        ended[count++] = copy->object;
     }
+    return count;
 }
 
 static bool is_awaited(const struct broker *b, struct keep_object object)
@@ -82,6 +85,21 @@ static bool is_awaited(const struct broker *b, struct keep_object object)
             return true;
     }
     return false;
+}
+
+void copies_drop(struct broker *b, const struct keep_object *ended, size_t count)
+{
+    bool waiting = false;
+    for (size_t i = 0; i < count; i++)
+        if (!is_awaited(b, ended[i]))
+            keep_drop_copy(b->undo, ended[i]);
+    for (size_t i = 0; i < b->parked.count; i++) {
+        const struct broker_parked *p = b->parked.items[i];
+        waiting = waiting || (p->copying && !keep_is_copying(b->undo, p->object));
+    }
+    /* There is room now for a copy that had to wait for others. */
+    if (count && waiting)
+        bell_ring(b->copies.ended);
 }
 
 void copies_look(struct broker *b)

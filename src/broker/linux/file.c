@@ -39,7 +39,9 @@ static void do_mkdir(struct broker *b, struct request *r, int dirfd, uint64_t pa
         request_fail(r, -rc);
         return;
     }
+    struct broker_told told;
     where.folder_wanted = true;
+    broker_tell_made(b, r, S_IFDIR | (mode & 07777), &told);
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
     rc = record_create(b, r, &where, S_IFDIR);
@@ -168,7 +170,7 @@ static void decide_content(struct broker *b, const struct resolved *from, const 
 }
 
 /* Judges both ends; false if the call has been answered. copy: set if a config or an index becomes
-   a repository's; may be NULL. */
+   a repository's; NULL: nobody is asked about this call. */
 static bool allows_pair(struct broker *b, struct request *r, const struct resolved *from,
                         const struct resolved *to, enum policy_access first,
                         enum policy_access second, enum audit_op op, struct nested_copy *copy)
@@ -185,13 +187,11 @@ static bool allows_pair(struct broker *b, struct request *r, const struct resolv
         return true;
     if (copy)
         copy->judged = false;
-    if (!answer.other_device)
-        switch (broker_ask_pair(b, r, (const struct resolved *const[]){from, to}, questions, op,
-                                &answer)) {
-        case BROKER_GRANTS:
-            if (copy)
-                copy->judged = copy->harmless;
-            return true;
+    /* A second name would stay, and by it the run could go on changing the file. */
+    if (!answer.other_device && copy)
+        switch (
+            broker_ask_pair(b, r, (const struct resolved *const[]){from, to}, questions, &answer)) {
+        case BROKER_GRANTS: copy->judged = copy->harmless; return true;
         case BROKER_WAITS: return false;
         case BROKER_DENIES: break;
         }
@@ -259,6 +259,9 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
         request_fail(r, -rc);
         return;
     }
+    struct broker_told replaced_file;
+    if (to.exists && !exchange)
+        broker_tell_replaced(b, r, &to, &replaced_file);
     if (!allows_move(b, r, &from, &to, exchange ? NULL : &copy) ||
         (exchange && !allows_move(b, r, &to, &from, NULL)))
         return;
@@ -268,6 +271,8 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
         grant_mix(b, from.path);
     struct file_id replaced = to.exists ? broker_id(&to) : (struct file_id){0};
     rc = copy.judged ? nested_copy_place(b, r, &from, &copy) : 0;
+    if (rc == 0 && r->leaves)
+        rc = leave_place(b, r, &from);
     if (rc == 0)
         rc = record_rename(b, r, &from, &to, exchange);
     if (rc) {
@@ -287,8 +292,10 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     nested_made(b, r, &to);
     if (exchange)
         own_temp_made(b, &from);
-    if (S_ISDIR(from.st.st_mode) || S_ISDIR(to.st.st_mode))
+    if (S_ISDIR(from.st.st_mode) || S_ISDIR(to.st.st_mode)) {
+        nested_moved(b, r, from.path, to.path, exchange);
         straight_forget(b);
+    }
     request_succeed(r, 0);
 }
 
@@ -435,6 +442,8 @@ static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t pa
         request_fail(r, -rc);
         return;
     }
+    struct broker_told told;
+    broker_tell_made(b, r, mode, &told);
     if (!broker_allows(b, r, &where, POLICY_CREATE, AUDIT_FILE_CREATE))
         return;
     if (!broker_allows_mode(b, r, str_of(where.path), mode, false))
@@ -459,6 +468,11 @@ static void do_mknod(struct broker *b, struct request *r, int dirfd, uint64_t pa
 static void do_truncate(struct broker *b, struct request *r)
 {
     auto_resolved struct resolved where = {.parent = -1};
+    char size[24];
+    struct ask_detail cut = {.key = "size"};
+    cut.text =
+        (struct str){size, (size_t)snprintf(size, sizeof size, "%lld", (long long)r->args[1])};
+    r->detail = &cut;
     int rc = resolve_argument(r, AT_FDCWD, r->args[0], true, &where);
     if (rc == 0 && !where.exists)
         rc = -ENOENT;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "broker/linux/broker.h"
@@ -95,27 +96,18 @@ void nested_made(struct broker *b, const struct request *r, const struct resolve
     broker_report_repository(b, r, path_parent(PATH_POSIX, str_of(where->path)));
 }
 
-/* Names of what git obeys in its folder, and of the folder's form. */
-static const char *const telling[] = {
-    "hooks",    "info",         "config",       "config.lock", "config.worktree",
-    "HEAD",     "rebase-merge", "rebase-apply", "sequencer",   "config.worktree.lock",
-    "refs",     "commondir",    "gitdir",       "objects",     "remotes",
-    "branches", "index",
-};
-
 /* The component that ends at end. Objects and refs themselves are about the form, what lies in them
    is data, but for objects/info and refs/replace. */
 static bool is_telling(struct str path, struct str name, size_t end)
 {
-    bool data = str_eq(name, STR("objects")) || str_eq(name, STR("refs"));
-    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
-        if (str_eq(name, str_of(telling[i])))
-            return !data || end == path.n || str_starts(str_from(path, end), STR("/info/")) ||
-                   path_is_below(PATH_POSIX, STR("/replace"), str_from(path, end));
-    return str_starts(name, STR("sharedindex."));
+    if (!str_eq(name, STR("objects")) && !str_eq(name, STR("refs")))
+        return git_tells(name);
+    return end == path.n || str_starts(str_from(path, end), STR("/info/")) ||
+           path_is_below(PATH_POSIX, STR("/replace"), str_from(path, end));
 }
 
-/* The folder that ends there. */
+/* The folder that ends there. One whose HEAD went in this run stays closed: with another HEAD git
+   would obey what was put into it meanwhile. */
 static bool is_found(const struct broker *b, const char *path, size_t end)
 {
     char folder[PATH_MAX];
@@ -123,9 +115,10 @@ static bool is_found(const struct broker *b, const char *path, size_t end)
     memcpy(folder, path, end);
     folder[end] = '\0';
     git.parent = open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    bool found = git.parent >= 0 && is_repository(git.parent, NULL) &&
-                 fstat(git.parent, &git.st) == 0 &&
-                 !id_set_count(&b->repositories, broker_id(&git));
+    bool found =
+        git.parent >= 0 && fstat(git.parent, &git.st) == 0 &&
+        (id_set_count(&b->ended, broker_id(&git)) ||
+         (is_repository(git.parent, NULL) && !id_set_count(&b->repositories, broker_id(&git))));
     resolved_close(&git);
     return found;
 }
@@ -194,12 +187,42 @@ bool nested_end(struct broker *b, struct request *r, const char *text)
     int rc = ended ? unlinkat(git.parent, "HEAD", 0) : -1;
     if (head.exists && ended)
         record_after(b, rc ? errno : 0, NULL);
-    if (ended && rc == 0)
+    if (ended && rc == 0) {
         id_set_add(&b->ended, broker_id(&git)); /* out of memory: HEAD is simply not there */
-    else
+        broker_report_headless(b, r, str_of(folder));
+    } else
         ended = ended && errno == ENOENT;
     resolved_close(&git);
     return ended;
+}
+
+void nested_remember(struct broker *b, struct str folder)
+{
+    for (size_t i = 0; i < b->made_count; i++)
+        if (str_eq(str_of(b->made[i]), folder))
+            return;
+    char *copy = b->made_count < BROKER_MADE ? strndup(folder.p, folder.n) : NULL;
+    if (copy)
+        b->made[b->made_count++] = copy;
+}
+
+void nested_moved(struct broker *b, const struct request *r, const char *from, const char *to,
+                  bool exchange)
+{
+    for (size_t i = 0; i < b->made_count; i++) {
+        struct str path = str_of(b->made[i]), old = str_of(from), new = str_of(to);
+        if (exchange && path_is_below(PATH_POSIX, new, path)) {
+            new = str_of(from);
+            old = str_of(to);
+        }
+        char *moved;
+        if (!path_is_below(PATH_POSIX, old, path) ||
+            asprintf(&moved, "%.*s%s", STR_ARG(new), path.p + old.n) < 0)
+            continue;
+        free(b->made[i]);
+        b->made[i] = moved;
+        broker_report_repository(b, r, str_of(moved));
+    }
 }
 
 bool nested_is_empty(const struct resolved *folder)

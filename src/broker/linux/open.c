@@ -65,11 +65,16 @@ static void open_special(struct broker *b, struct request *r, const struct resol
         open_in_thread(b, r, object, flags, (flags & O_TRUNC) && S_ISREG(where->st.st_mode));
 }
 
+/* For a question: an open that empties the file. */
+static const struct ask_detail emptied = {.key = "size", .text = {"0", 1}};
+
 int open_object(struct broker *b, struct request *r, struct resolved *where, int flags)
 {
     bool writes = flags_write(flags);
     int how = (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
     struct stat st;
+    if ((flags & O_TRUNC) && S_ISREG(where->st.st_mode))
+        r->detail = &emptied;
     if (writes && !broker_allows(b, r, where, POLICY_WRITE, AUDIT_FILE_WRITE))
         return -EACCES;
     if (b->judges_reads && flags_read(flags) && !read_allows(b, r, where))
@@ -130,8 +135,11 @@ static bool is_empty_config(struct broker *b, const struct resolved *where)
 static int open_new(struct broker *b, struct request *r, struct resolved *where, int flags,
                     mode_t mode)
 {
+    struct broker_told told;
+    r->detail = NULL;
     if (where->folder_wanted)
         return -EISDIR;
+    broker_tell_made(b, r, S_IFREG | (mode & 07777), &told);
     if (is_empty_config(b, where))
         flags = (flags & ~O_ACCMODE) | O_RDONLY;
     else if (!broker_allows(b, r, where, POLICY_CREATE, AUDIT_FILE_CREATE))
@@ -192,13 +200,14 @@ static int open_descriptor(struct broker *b, struct request *r, const struct res
     int rc = 0;
     if (!known)
         rc = -EACCES;
-    else if (named)
+    else if (named) {
+        r->detail = flags & O_TRUNC ? &emptied : NULL;
         rc =
             (flags_write(flags) && !broker_allows(b, r, &object, POLICY_WRITE, AUDIT_FILE_WRITE)) ||
                     (b->judges_reads && flags_read(flags) && !read_allows(b, r, &object))
                 ? -EACCES
                 : 0;
-    else if (S_ISREG(object.st.st_mode) && (flags_write(flags) || !was_readable(copy)))
+    } else if (S_ISREG(object.st.st_mode) && (flags_write(flags) || !was_readable(copy)))
         rc = -EACCES;
     if (rc == 0 && !S_ISREG(object.st.st_mode) && !S_ISDIR(object.st.st_mode)) {
         open_in_thread(b, r, copy, flags, false);

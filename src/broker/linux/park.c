@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/linux/park.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ static void forget(struct broker_parked *p)
 void parked_forget_answer(struct broker_parked *p)
 {
     const int *held = p->said[--p->answers].held;
+    free(p->said[p->answers].target);
     for (int i = 0; i < 2; i++)
         if (held[i] >= 0)
             close(held[i]);
@@ -39,6 +41,7 @@ void parked_add(struct broker *b, struct request *r, struct broker_parked *p)
     p->waits = true;
     p->request = *r;
     p->request.parked = NULL;
+    p->request.detail = NULL;
     b->parked.items[b->parked.count++] = p;
     r->answered = true; /* later */
 }
@@ -46,6 +49,15 @@ void parked_add(struct broker *b, struct request *r, struct broker_parked *p)
 static bool is_over(struct broker *b, struct broker_parked *p)
 {
     return p->copying ? !keep_is_copying(b->undo, p->object) : broker_ask_decided(b, p);
+}
+
+/* A yes is no success: the summary says what came of it. */
+static void tell_failure(struct broker *b, const struct broker_parked *p, const struct request *r)
+{
+    for (size_t i = 0; i < p->answers && r->failed; i++)
+        if (p->said[i].allowed && p->said[i].target)
+            desk_failed(b->asks.desk, process_caller(b, r), p->said[i].op,
+                        str_of(p->said[i].target), str_of(strerror(r->failed)));
 }
 
 void parked_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r))
@@ -67,10 +79,15 @@ void parked_resume(struct broker *b, void (*serve)(struct broker *b, struct requ
         struct request r = p->request;
         r.parked = p;
         r.answered = false;
+        r.failed = 0;
         if (request_alive(&r))
             serve(b, &r);
-        if (!p->waits)
+        else
+            r.failed = ESRCH;
+        if (!p->waits) {
+            tell_failure(b, p, &r);
             forget(p);
+        }
     }
 }
 

@@ -23,6 +23,8 @@ struct broker_parked {
         char key[65]; /* of the subject and its objects */
         int held[2];  /* the objects, so that their numbers go to no others; -1: not held */
         bool allowed;
+        enum audit_op op; /* of the question */
+        char *target;     /* owned; NULL: out of memory */
     } said[PARKED_MOST_ANSWERS];
 };
 

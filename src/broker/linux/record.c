@@ -90,6 +90,13 @@ int record_create(struct broker *b, struct request *r, const struct resolved *wh
     return answer(b, r, where->path, keep_create(b->undo, place_of(where, &told), type));
 }
 
+int record_create_short(struct broker *b, struct request *r, const struct resolved *where)
+{
+    struct told told;
+    int rc = keep_create(b->undo, place_of(where, &told), S_IFREG);
+    return rc ? rc : answer(b, r, where->path, 0);
+}
+
 int record_remove(struct broker *b, struct request *r, const struct resolved *where)
 {
     if (!b->undo)

@@ -130,6 +130,8 @@ static void answer(struct request *r, const struct seccomp_notif_resp *response)
 
 void request_fail(struct request *r, int error)
 {
+    if (!r->answered)
+        r->failed = error;
     answer(r, &(struct seccomp_notif_resp){.id = r->id, .error = -error});
 }
 
@@ -264,6 +266,7 @@ void request_give(struct request *r, int fd, bool close_on_exec)
         request_fail(r, error == ENOENT ? EINTR : error);
     else if (turn.held)
         request_succeed(r, number);
+    r->failed = 0; /* what the open did to the file is done */
     r->answered = true;
     if (is_server(r))
         turn_paid(r->server);
@@ -346,6 +349,12 @@ static mode_t read_umask(const struct request *r, bool *alive)
     text[n > 0 ? n : 0] = '\0';
     const char *mask = field(text, "\nUmask:");
     return mask ? (mode_t)strtoul(mask, NULL, 8) & 0777 : 077;
+}
+
+mode_t request_umask(const struct request *r)
+{
+    bool alive;
+    return read_umask(r, &alive);
 }
 
 bool request_take_umask(const struct request *r)

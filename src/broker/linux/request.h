@@ -47,7 +47,10 @@ struct request {
     int number;
     uint64_t args[6];
     bool answered;
-    struct broker_parked *parked; /* what was asked about it and answered; NULL: nothing */
+    struct broker_parked *parked;    /* what was asked about it and answered; NULL: nothing */
+    const struct ask_detail *detail; /* for a question about it; NULL: nothing beside the names */
+    bool leaves; /* of a rename: the file goes as a copy, because somebody allowed it */
+    int failed;  /* the errno that it was answered with; 0: none */
     bool loose; /* the call's arguments are in the caller's memory: it must not continue as it is */
 };
 
@@ -86,6 +89,7 @@ bool request_status(const struct request *r, struct request_status *out);
 
 /* Until the answer, whatever is created gets the mode that the caller's umask leaves. True if that
    also shows that the caller is still there, as request_alive() would. */
+mode_t request_umask(const struct request *r);
 bool request_take_umask(const struct request *r);
 
 /* A copy of the caller's descriptor, or a negative errno. */

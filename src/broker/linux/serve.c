@@ -87,15 +87,17 @@ static uint64_t elapsed_ms(void)
 /* Serves the calls again for which an answer or a copy is there. */
 static void resume(struct broker *b, bool answered, bool copied)
 {
+    struct keep_object ended[KEEP_MOST_COPIES];
+    size_t count = 0;
     if (answered)
         bell_hush(b->asks.desk->answered);
     if (copied) {
         bell_hush(b->copies.ended);
-        copies_collect(b);
+        count = copies_collect(b, ended);
     }
     parked_resume(b, dispatch);
     if (copied)
-        keep_drop_copies(b->undo);
+        copies_drop(b, ended, count);
 }
 
 int broker_serve(struct broker *b, int stop, void (*tick)(void *context))

@@ -78,6 +78,7 @@ void straight_forget(struct broker *b)
 {
     for (size_t i = 0; i < BROKER_MOST_FOLDERS; i++)
         b->folders[i][0] = '\0';
+    b->noted[0] = '\0';
 }
 
 static char *slot_of(struct broker *b, const char *folder)
@@ -181,6 +182,41 @@ static int open_new(struct broker *b, const struct request *r, struct resolved *
     return open_text(where->path, (flags & ~O_TRUNC) | O_EXCL | O_NOCTTY, mode);
 }
 
+/* The journal keeps the times of a folder before the first change in it. The last one is remembered,
+   until folders are renamed or removed. */
+static bool note_folder(struct broker *b, const char *folder, struct resolved *where)
+{
+    bool noted = strcmp(b->noted, folder) == 0;
+    where->parent = noted ? -1 : open_folder(b, folder);
+    return noted || where->parent >= 0;
+}
+
+/* The same with a journal. An existing file takes the long way. */
+static int open_recorded(struct broker *b, struct request *r, struct resolved *where,
+                         const char *folder, const char *leaf, int flags, mode_t mode)
+{
+    struct stat st;
+    int fd = -1;
+    if (!(flags & O_CREAT) || (!(flags & O_EXCL) && lstat(where->path, &st) == 0) ||
+        !allows(b, where, POLICY_CREATE) || (!request_take_umask(r) && !request_alive(r)) ||
+        !note_folder(b, folder, where))
+        return -1;
+    strcpy(where->leaf, where->parent < 0 ? "" : leaf);
+    if (record_create_short(b, r, where) == 0) {
+        if (strlen(folder) < sizeof b->noted)
+            strcpy(b->noted, folder);
+        fd = open_text(where->path, (flags & ~O_TRUNC) | O_EXCL | O_NOCTTY, mode);
+        int error = errno;
+        resolved_close(where);
+        where->parent = fd;
+        where->leaf[0] = '\0';
+        record_after(b, fd < 0 ? error : 0, where);
+        where->parent = -1;
+    }
+    resolved_close(where);
+    return fd;
+}
+
 static int open_existing(struct broker *b, const struct request *r, struct resolved *where,
                          int flags)
 {
@@ -212,8 +248,8 @@ static bool is_usual(const struct broker *b, int flags, mode_t mode)
     int usual = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC |
                 O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | LARGE_FILE;
     bool writes = (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
-    return writes && !(flags & ~usual) && !(mode & (S_ISUID | S_ISGID)) && !b->undo &&
-           !b->judges_reads && !b->report_grants && !b->server.shares_umask;
+    return writes && !(flags & ~usual) && !(mode & (S_ISUID | S_ISGID)) && !b->judges_reads &&
+           !b->report_grants && !b->server.shares_umask;
 }
 
 int straight_open(struct broker *b, struct request *r, int dirfd, const char *path, int flags,
@@ -233,6 +269,8 @@ int straight_open(struct broker *b, struct request *r, int dirfd, const char *pa
                     str_eq(str_of(folder), b->temp.folder);
     if (recorded || grant_holds(b, where.path) || !knows_folder(b, folder))
         return -1;
+    if (b->undo)
+        return open_recorded(b, r, &where, folder, leaf, flags, mode & 07777);
     int fd = -1;
     if (flags & O_CREAT)
         fd = open_new(b, r, &where, flags, mode & 07777);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/sha256.h"
+#include "broker/windows/index.h"
 
 enum {
     MOST_ANSWERS = 4, /* of one call */
@@ -35,6 +36,8 @@ struct parked {
         key_text key;   /* of the subject and its place */
         HANDLE held[2]; /* the objects, so that their numbers go to no others; NULL: not held */
         bool allowed;
+        enum audit_op op; /* of the question */
+        char *target;     /* owned; NULL: out of memory */
     } said[MOST_ANSWERS];
 };
 
@@ -62,7 +65,8 @@ static void spell_key(const struct ask_subject *s, key_text out)
     auto_buf struct buf text = {0}, hex = {0};
     /* A command is known by its name alone: its text is cut for people. */
     struct str target = s->kind == ASK_COMMAND ? STR_NONE : s->target;
-    const struct str parts[] = {target, s->other, s->command, s->name, s->exact};
+    const struct str parts[] = {target,  s->other,       s->command, s->name,
+                                s->link, s->detail.text, s->exact};
     buf_fmt(&text, "%d %d ", (int)s->kind, (int)s->op);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         buf_fmt(&text, "%u ", (unsigned)parts[i].n);
@@ -101,6 +105,7 @@ static struct parked *find(struct broker_asks *a, const struct request *r)
 static void drop_answer(struct parked *p)
 {
     const HANDLE *held = p->said[--p->answers].held;
+    free(p->said[p->answers].target);
     for (int i = 0; i < 2; i++)
         if (held[i])
             CloseHandle(held[i]);
@@ -150,6 +155,14 @@ static struct parked *parked_new(struct broker_asks *a, struct request *r)
     return NULL;
 }
 
+static char *copy_text(struct str text)
+{
+    char *copy = malloc(text.n + 1);
+    if (copy)
+        snprintf(copy, text.n + 1, "%.*s", STR_ARG(text));
+    return copy;
+}
+
 /* Sets the call aside; false if it cannot. */
 static bool park(struct broker_asks *a, struct request *r, struct parked *p,
                  const struct ask_subject *s, const char *key, const struct ask_objects *o)
@@ -170,6 +183,8 @@ static bool park(struct broker_asks *a, struct request *r, struct parked *p,
     ResetEvent(p->ready);
     snprintf(p->said[p->answers].key, sizeof(key_text), "%s", key);
     p->said[p->answers].allowed = false;
+    p->said[p->answers].op = s->op;
+    p->said[p->answers].target = copy_text(s->target);
     for (int i = 0; i < 2; i++) {
         HANDLE *held = &p->said[p->answers].held[i];
         *held = NULL;
@@ -264,6 +279,8 @@ static enum ask_ruling ask_end(struct request *r, const struct ask_objects *obje
                             .target = question->path.text,
                             .other = other,
                             .arrives = arrives,
+                            .link = r->link,
+                            .detail = r->detail ? *r->detail : (struct ask_detail){0},
                             .folder = ask_folder_of(r->broker->policy, question->path.text),
                             .rule = str_of(policy_rule_id(answer->rule)),
                             .why = buf_str(&why),
@@ -282,14 +299,71 @@ enum ask_ruling broker_ask_change(struct request *r, HANDLE file,
     return ruling;
 }
 
+/* Where somebody allowed changes for the whole run, a file can be changed anyway. */
+static bool is_open(struct request *r, const struct policy_request *end)
+{
+    return desk_allows(r->broker->asks->desk,
+                       &(struct ask_subject){.kind = ASK_CHANGE, .target = end->path.text});
+}
+
+/* True if a copy would lack something: content that lies elsewhere and reads as zeros here (a file in a
+   cloud, deduplicated), encryption, where a link leads, extended attributes; and if the file could not
+   be deleted afterwards. */
+static bool is_special(HANDLE file)
+{
+    enum {
+        FILE_EA = 7, /* FileEaInformation */
+        RECALL_ON_OPEN = 0x40000,
+        RECALL_ON_DATA = 0x400000
+    };
+    const ULONG special = FILE_ATTRIBUTE_READONLY | FILE_ATTRIBUTE_REPARSE_POINT |
+                          FILE_ATTRIBUTE_OFFLINE | FILE_ATTRIBUTE_ENCRYPTED | RECALL_ON_OPEN |
+                          RECALL_ON_DATA;
+    FILE_BASIC_INFORMATION basic;
+    IO_STATUS_BLOCK io;
+    ULONG ea = 0;
+    if (NtQueryInformationFile(file, &io, &basic, sizeof basic, FileBasicInformation) < 0)
+        return true;
+    bool known =
+        NtQueryInformationFile(file, &io, &ea, sizeof ea, (FILE_INFORMATION_CLASS)FILE_EA) >= 0;
+    return (basic.FileAttributes & special) || (known && ea);
+}
+
+/* False for a file that is too large to be copied here, or of which something would be lost: its
+   program copies it. */
+static bool can_leave(HANDLE file)
+{
+    enum { STREAMS = 22 /* FileStreamInformation */ };
+    FILE_STANDARD_INFORMATION standard;
+    IO_STATUS_BLOCK io;
+    union {
+        ULONG next; /* 0: it is the only one */
+        uint64_t bytes[64];
+    } streams = {0};
+    if (NtQueryInformationFile(file, &io, &standard, sizeof standard, FileStandardInformation) <
+            0 ||
+        standard.EndOfFile.QuadPart > INDEX_MOST_LEAVING || is_special(file))
+        return false;
+    NTSTATUS status = NtQueryInformationFile(file, &io, &streams, sizeof streams,
+                                             (FILE_INFORMATION_CLASS)STREAMS);
+    bool unknown = status == STATUS_NOT_IMPLEMENTED || status == STATUS_INVALID_INFO_CLASS ||
+                   status == STATUS_INVALID_PARAMETER;
+    return unknown || (status >= 0 && streams.next == 0);
+}
+
+/* The caller copies it itself, and every file of it is judged. */
+static const struct policy_answer copied = {
+    .rule = RULE_LINK_PLACE, .other_device = true, .target = true};
+
 enum ask_ruling broker_ask_pair(struct request *r, const HANDLE files[2],
-                                const struct policy_request questions[2], enum audit_op op,
+                                const struct policy_request questions[2],
                                 struct policy_answer *answer)
 {
-    bool granted[2] = {false, false};
+    bool granted[2] = {false, false}, folder = questions[0].facts.directory;
     const struct ask_objects both = {
         .files = {files[0], files[1]},
         .exists = {questions[0].facts.exists, questions[1].facts.exists}};
+    r->leaves = false;
     if (!r->broker->asks)
         return ASK_DENIES;
     for (int i = 0; i < 2; i++) {
@@ -297,11 +371,14 @@ enum ask_ruling broker_ask_pair(struct request *r, const HANDLE files[2],
         policy_decide(r->broker->policy, &questions[i], &one);
         if (one.verdict == CORDON_ALLOW)
             continue;
-        /* A second name inside would open the file for good. */
-        bool opens = i == 0 && op == AUDIT_FILE_LINK;
-        enum ask_ruling ruling =
-            opens ? ASK_DENIES
-                  : ask_end(r, &both, &questions[i], &one, op, questions[1 - i].path.text, i == 1);
+        /* By a handle or a view that is open the run could go on changing a file that left. */
+        r->leaves = i == 1 && !folder && !is_open(r, &questions[1]);
+        if (r->leaves && broker_ask_may_change(r, &questions[1], &one) && !can_leave(files[0])) {
+            *answer = copied;
+            return ASK_DENIES;
+        }
+        enum ask_ruling ruling = ask_end(r, &both, &questions[i], &one, AUDIT_FILE_RENAME,
+                                         questions[1 - i].path.text, i == 1);
         if (ruling != ASK_GRANTS) {
             *answer = one;
             answer->target = i == 1;
@@ -310,10 +387,8 @@ enum ask_ruling broker_ask_pair(struct request *r, const HANDLE files[2],
         granted[i] = true;
     }
     policy_decide_pair(r->broker->asks->desk->wide, &questions[0], &questions[1], answer);
-    /* A folder that enters or leaves a root is copied, and every file in it is judged. */
-    if (answer->verdict == CORDON_ALLOW && questions[0].facts.directory && granted[0] != granted[1])
-        *answer =
-            (struct policy_answer){.rule = RULE_LINK_PLACE, .other_device = true, .target = true};
+    if (answer->verdict == CORDON_ALLOW && folder && granted[0] != granted[1])
+        *answer = copied;
     return answer->verdict == CORDON_ALLOW ? ASK_GRANTS : ASK_DENIES;
 }
 
@@ -336,6 +411,21 @@ enum ask_ruling broker_ask_read(struct request *r, HANDLE file,
 
 /* ---- the life of a call that waits ---- */
 
+/* A yes is no success: the summary says what came of it. */
+static void tell_failure(const struct broker_asks *a, const struct parked *p,
+                         const struct request *r)
+{
+    char why[32];
+    if (r->answer.status < 0xC0000000)
+        return;
+    snprintf(why, sizeof why, "status 0x%08X", (unsigned)r->answer.status);
+    for (size_t i = 0; i < p->answers; i++)
+        if (p->said[i].allowed && p->said[i].target && p->said[i].op >= AUDIT_FILE_WRITE &&
+            p->said[i].op <= AUDIT_FILE_SECURITY)
+            desk_failed(a->desk, r->client->pid, p->said[i].op, str_of(p->said[i].target),
+                        str_of(why));
+}
+
 void broker_ask_served(struct request *r)
 {
     struct broker_asks *a = r->broker->asks;
@@ -343,8 +433,10 @@ void broker_ask_served(struct request *r)
         return;
     EnterCriticalSection(&a->lock);
     struct parked *p = a->count ? find(a, r) : NULL;
-    if (p)
+    if (p) {
+        tell_failure(a, p, r);
         forget(a, p);
+    }
     LeaveCriticalSection(&a->lock);
 }
 

@@ -30,9 +30,9 @@ bool broker_ask_may_change(struct request *r, const struct policy_request *quest
 enum ask_ruling broker_ask_change(struct request *r, HANDLE file,
                                   const struct policy_request *question,
                                   struct policy_answer *answer, enum audit_op op);
-/* A rename or link, from the first to the second; otherwise *answer is what denies it. */
+/* A rename, from the first to the second; otherwise *answer is what denies it. */
 enum ask_ruling broker_ask_pair(struct request *r, const HANDLE files[2],
-                                const struct policy_request questions[2], enum audit_op op,
+                                const struct policy_request questions[2],
                                 struct policy_answer *answer);
 enum ask_ruling broker_ask_read(struct request *r, HANDLE file,
                                 const struct policy_request *question,

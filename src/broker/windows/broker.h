@@ -134,6 +134,11 @@ struct request {
     bool waits;     /* for an answer to a question: the agent asks again then */
     bool silent;    /* only what was allowed before */
     bool two_steps; /* an answer for this call holds for the next one, too, which does it */
+    const struct ask_detail *detail; /* for a question about it; NULL: nothing beside the names */
+    bool leaves;         /* of a rename: the file goes as a copy, because somebody allowed it */
+    struct str link;     /* where a link leads that would be moved; empty: it is none */
+    const char *spelled; /* record.c: a rename replaces this name; NULL: none */
+    struct str spelling; /* and has this spelling of it */
 };
 
 int broker_start(struct broker *b);

@@ -199,6 +199,36 @@ static void place_index(struct request *r, const struct subject *lock, const str
         facts_unlinked(r, lock->own, &lock->facts);
 }
 
+/* The copy that leaves in place of the file; false if the call has been answered. A file that is
+   mapped cannot be deleted, and so it cannot leave. */
+static bool take_leaving(struct request *r, const struct subject *from, struct index_copy *copy)
+{
+    HANDLE file = NULL;
+    IO_STATUS_BLOCK io;
+    NTSTATUS status = reopen(from->own, DELETE | FILE_READ_DATA, &file);
+    for (BOOLEAN goes = TRUE; status >= 0; goes = FALSE) {
+        status = NtSetInformationFile(file, &io, &goes, sizeof goes,
+                                      (FILE_INFORMATION_CLASS)NT_DISPOSITION);
+        if (!goes)
+            break;
+    }
+    /* Programs that are told to copy do so; many try again when they are denied. */
+    if (status == STATUS_CANNOT_DELETE || status == STATUS_SHARING_VIOLATION ||
+        (status >= 0 && !index_take(file, copy)))
+        status = STATUS_NOT_SAME_DEVICE;
+    if (file)
+        NtClose(file);
+    request_answer(r, status);
+    return status >= 0;
+}
+
+/* For a question: where a link that is moved leads now. */
+static struct str leads_to(struct request *r, const struct subject *link)
+{
+    struct path target;
+    return link_target(r, link->own, link->question.path.text, &target) ? target.text : STR("?");
+}
+
 static void give_name(struct request *r, bool link)
 {
     auto_subject struct subject from = {0};
@@ -228,10 +258,12 @@ static void give_name(struct request *r, bool link)
         !from.facts.directory)
         decide_index(r, &from, &place, &to, &answer, &copy);
     enum audit_op op = link ? AUDIT_FILE_LINK : AUDIT_FILE_RENAME;
-    if (answer.verdict != CORDON_ALLOW && place.folder &&
+    if (from.question.facts.reparse == POLICY_LINK)
+        r->link = leads_to(r, &from);
+    /* A second name would stay, and by it the run could go on changing the file. */
+    if (answer.verdict != CORDON_ALLOW && place.folder && !link &&
         broker_ask_pair(r, (const HANDLE[]){from.own, place.folder},
-                        (const struct policy_request[]){from.question, to}, op,
-                        &answer) == ASK_WAITS)
+                        (const struct policy_request[]){from.question, to}, &answer) == ASK_WAITS)
         return;
     if (answer.verdict != CORDON_ALLOW) {
         if (answer.target)
@@ -245,6 +277,8 @@ static void give_name(struct request *r, bool link)
         return;
     }
     request_grant(r, op, &to, &answer);
+    if (r->leaves && !take_leaving(r, &from, &copy))
+        return;
     if (copy.judged) {
         place_index(r, &from, &place, &copy);
         return;
@@ -389,6 +423,46 @@ static void keep_times(struct request *r, const struct subject *s, const struct 
     }
 }
 
+static void spell_time(struct buf *out, const char *what, LONGLONG value)
+{
+    FILETIME time = {(DWORD)value, (DWORD)((uint64_t)value >> 32)};
+    SYSTEMTIME utc;
+    if (value == 0 || !FileTimeToSystemTime(&time, &utc))
+        return;
+    buf_fmt(out, "%s%s %04u-%02u-%02uT%02u:%02u:%02u.%07uZ", out->n ? ", " : "", what, utc.wYear,
+            utc.wMonth, utc.wDay, utc.wHour, utc.wMinute, utc.wSecond,
+            (unsigned)(value % 10000000));
+}
+
+/* For a question: the attributes and times that would be set. */
+static void tell_basic(struct request *r, const struct nt_basic *basic, struct buf *out,
+                       struct ask_detail *detail)
+{
+    static const struct {
+        ULONG bit;
+        const char *name;
+    } names[] = {{FILE_ATTRIBUTE_READONLY, "read-only"},
+                 {FILE_ATTRIBUTE_HIDDEN, "hidden"},
+                 {FILE_ATTRIBUTE_SYSTEM, "system"},
+                 {FILE_ATTRIBUTE_ARCHIVE, "archive"}};
+    bool first = true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (basic->attributes & names[i].bit) {
+            buf_fmt(out, "%s%s", first ? "" : " ", names[i].name);
+            first = false;
+        }
+    if (basic->attributes == FILE_ATTRIBUTE_NORMAL)
+        buf_add(out, STR("none"));
+    else if (basic->attributes && first)
+        buf_fmt(out, "0x%lX", basic->attributes);
+    spell_time(out, "created", basic->created.QuadPart);
+    spell_time(out, "modified", basic->written.QuadPart);
+    spell_time(out, "accessed", basic->accessed.QuadPart);
+    *detail = (struct ask_detail){.key = basic->attributes ? "attributes" : "times",
+                                  .text = buf_str(out)};
+    r->detail = out->n ? detail : NULL;
+}
+
 void change_basic(struct request *r)
 {
     auto_subject struct subject s = {0};
@@ -400,6 +474,10 @@ void change_basic(struct request *r)
         /* With a journal this time is what tells a later change by a person. */
         .changed.QuadPart = r->broker->undo ? 0 : (LONGLONG)n[4],
         .attributes = (ULONG)n[5]};
+    auto_buf struct buf told = {0};
+    struct ask_detail detail;
+    if (r->broker->asks)
+        tell_basic(r, &basic, &told, &detail);
     NTSTATUS status = subject_of(r, n[0], &s);
     s.question.access = POLICY_ATTRIBUTES;
     if (status < 0) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Git's index, which git writes by renaming a lock file. What is judged is a copy, and the copy is
- * what gets the name: the tree may hold the lock file open or mapped for writing. No other handle
+ * what gets the name: the tree may hold the lock file open or mapped for writing. The same holds for
+ * a file that leaves the roots because somebody said yes. No other handle
  * can write to the copy from its creation until it has its name, and by that name none is given.
  */
 #include "broker/windows/index.h"
@@ -97,6 +98,15 @@ bool index_judge(struct request *r, HANDLE lock, const struct place *to, struct 
     else
         out->judged =
             git_index_is_harmless(PATH_WINDOWS, buf_str(&out->bytes), hash_at(r, to), out->why);
+    return out->judged;
+}
+
+bool index_take(HANDLE file, struct index_copy *out)
+{
+    IO_STATUS_BLOCK io;
+    out->judged = NtQueryInformationFile(file, &io, &out->basic, sizeof out->basic,
+                                         (FILE_INFORMATION_CLASS)NT_BASIC) >= 0 &&
+                  read_all(file, INDEX_MOST_LEAVING, &out->bytes);
     return out->judged;
 }
 

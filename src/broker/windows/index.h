@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A copy of git's index on its way to its name. */
+/* A copy of git's index, or of a file that leaves the roots by an answer, on its way to its name. */
 #ifndef CORDON_BROKER_WINDOWS_INDEX_H
 #define CORDON_BROKER_WINDOWS_INDEX_H
 
@@ -19,6 +19,12 @@ void index_copy_close(struct index_copy *copy);
 
 /* Reads and judges the file that is to become the index. */
 bool index_judge(struct request *r, HANDLE lock, const struct place *to, struct index_copy *out);
+
+/* Of a file that leaves. */
+enum { INDEX_MOST_LEAVING = 64 << 20 };
+
+/* The same for a file of any content; false if it cannot be read or holds more than that. */
+bool index_take(HANDLE file, struct index_copy *out);
 
 /* Makes the file beside the index. False: it has been answered. */
 bool index_make(struct request *r, const struct place *to, struct index_copy *copy);

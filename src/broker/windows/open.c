@@ -154,9 +154,12 @@ static bool allows_existing(struct request *r, const struct open_wish *w, HANDLE
     bool overwrites = w->disposition != FILE_OPEN && w->disposition != FILE_OPEN_IF;
     if (!allows_reading(r, w, file, question, quietly))
         return false;
+    static const struct ask_detail emptied = {.key = "size", .text = {"0", 1}};
+    r->detail = overwrites && !folder ? &emptied : NULL;
     if (((w->access & WRITES_DATA) || overwrites) && !folder &&
         !is_allowed(r, file, question, POLICY_WRITE, AUDIT_FILE_WRITE, quietly))
         return false;
+    r->detail = NULL;
     if (((w->access & FILE_WRITE_ATTRIBUTES) || (folder && (w->access & WRITES_DATA))) &&
         !is_left_for_later(r, question, POLICY_ATTRIBUTES, quietly) &&
         !is_allowed(r, file, question, POLICY_ATTRIBUTES, AUDIT_FILE_ATTRIBUTES, quietly))
@@ -210,6 +213,7 @@ static NTSTATUS make(struct request *r, struct open_wish *w, const struct place 
             NtClose(file);
             return STATUS_OBJECT_NAME_COLLISION;
         }
+        r->detail = NULL;
         enum ask_ruling ruling =
             broker_ask_change(r, place->folder, &question, &answer, AUDIT_FILE_CREATE);
         if (ruling == ASK_DENIES)

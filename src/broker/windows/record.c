@@ -216,26 +216,33 @@ bool record_remove(struct request *r, HANDLE file, struct str path)
     return answer(r, path, rc);
 }
 
+/* The new spelling of a name: of this file, or of one that it replaces. The record of a rename names
+   the one that is there, and the spelling is noted when the rename is done. */
+static int spell(struct request *r, const struct told *own, const struct place *to, bool link,
+                 struct told *out)
+{
+    const char *wanted = slashes(r, to->path.text);
+    if (!out->place.st || wine_keeps_spelling() || !wanted || strcmp(out->place.path, wanted) == 0)
+        return wanted ? 0 : -ENOMEM;
+    if (link || (out->st.inode == own->st.inode && out->st.device == own->st.device))
+        return tell_text(r, to, to->path.text, out);
+    r->spelled = out->place.path;
+    r->spelling = arena_copy(&r->arena, to->path.text);
+    return r->spelling.p ? 0 : -ENOMEM;
+}
+
 /* One attempt, under the lock. */
 static int try_rename(struct request *r, HANDLE file, struct str path, const struct place *to,
                       bool link)
 {
     auto_told struct told first = {0}, second = {0};
     struct broker *b = r->broker;
+    r->spelled = NULL;
     int rc = tell_own_name(r, file, path, &first);
     if (rc == 0)
         rc = tell_name(r, to, &second);
-    if (rc == 0 && second.place.st && !wine_keeps_spelling() &&
-        strcmp(second.place.path, slashes(r, to->path.text)) != 0) {
-        /* The new spelling of a name: of this file, or of one that it replaces. */
-        bool own = second.st.inode == first.st.inode && second.st.device == first.st.device;
-        if (!own && !link) {
-            rc = keep_remove(b->undo, &second.place);
-            keep_after(b->undo, 0, NULL);
-        }
-        if (rc == 0)
-            rc = tell_text(r, to, to->path.text, &second);
-    }
+    if (rc == 0)
+        rc = spell(r, &first, to, link, &second);
     if (rc == 0)
         rc = link ? keep_link(b->undo, &first.place, &second.place)
                   : keep_rename(b->undo, &first.place, &second.place, false);
@@ -256,6 +263,22 @@ bool record_rename(struct request *r, HANDLE file, struct str path, const struct
     return answer(r, path, rc);
 }
 
+/* The rename is done, and its new name has another spelling than the one that was there. */
+static void note_spelling(struct request *r)
+{
+    struct path name = {.class = PATH_FILE, .text = r->spelling, .base = r->spelling};
+    auto_told struct told from = {0};
+    const char *path = slashes(r, r->spelling);
+    if (!path || place_find(r, &name, &from.found) < 0 || !from.found.folder ||
+        tell_name(r, &from.found, &from) || !from.place.st)
+        return;
+    struct keep_place to = {from.place.parent, strrchr(path, '/') + 1, path, NULL};
+    from.place.path = r->spelled;
+    from.place.leaf = strrchr(r->spelled, '/') + 1;
+    if (keep_rename(r->broker->undo, &from.place, &to, false) == 0)
+        keep_after(r->broker->undo, 0, NULL);
+}
+
 void record_after(struct request *r, NTSTATUS status, const struct place *made)
 {
     auto_told struct told told = {0};
@@ -264,6 +287,9 @@ void record_after(struct request *r, NTSTATUS status, const struct place *made)
         return;
     bool known = made && status >= 0 && tell_name(r, made, &told) == 0;
     keep_after(b->undo, status < 0 ? EIO : 0, known ? &told.place : NULL);
+    if (r->spelled && status >= 0)
+        note_spelling(r);
+    r->spelled = NULL;
     LeaveCriticalSection(&b->undo_lock);
 }
 
@@ -279,11 +305,7 @@ bool record_replace(struct request *r, HANDLE file, struct str path, uint32_t ty
         told_close(&told);
         rc = is_covered(r, path) ? tell_own_name(r, file, path, &told) : 0;
         if (rc == 0 && told.place.path)
-            rc = keep_remove(b->undo, &told.place);
+            rc = keep_replace(b->undo, &told.place, type);
     } while (await_copy(b, rc));
-    if (rc == 0 && told.place.path) {
-        keep_after(b->undo, 0, NULL);
-        rc = keep_create(b->undo, &told.place, type);
-    }
     return answer(r, path, rc);
 }

@@ -54,7 +54,7 @@ const struct selftest_row selftest_rows[] = {
     {35, DENIED, "", "mkdir .codex", "exists .codex", NULL, NULL, NULL},
     {35, DENIED, "", "mkdir sub\\.Claude", "exists sub\\.Claude", NULL, NULL, NULL},
     {35, DENIED, "", "mkdir .cordon", "exists .cordon", NULL, NULL, NULL},
-    {36, DENIED, "--audit log", "write log tampered", "holds log tampered", NULL, NULL, NULL},
+    {36, DENIED, "--audit log", "write log tam\\pered", "holds log tam\\pered", NULL, NULL, NULL},
     {36, DENIED, "--audit log", "write log; rename log other", "exists other", NULL, NULL, NULL},
     {45, DENIED, "", "mkdir .git", "exists .git", NULL, NULL, NULL},
     {45, DENIED, "", "rename sub .git", "exists .git", NULL, NULL, NULL},

@@ -5,130 +5,16 @@
  * asked and works with the option that the question names.
  */
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 
 #include "base/json.h"
-#include "harness.h"
+#include "talk.h"
 
 static char client[1200];
 static int port;
-
-struct talk {
-    pid_t pid;
-    int to, from;
-    char held[65536];
-    size_t n;
-};
-
-/* Runs a line of sh in ws, under cordon with these options; its output goes to out/log. */
-static bool begin(struct talk *t, const char *options, const char *script)
-{
-    int to[2], from[2];
-    char line[6144];
-    *t = (struct talk){.to = -1, .from = -1};
-    if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
-        return false;
-    snprintf(line, sizeof line,
-             "cd '%s/ws' && exec '%s' run --ask-fd 30,31 --audit ../out/audit --root . %s -- sh -c "
-             "\"$SCRIPT\" > ../out/log 2>&1",
-             top, cordon, options);
-    setenv("SCRIPT", script, 1);
-    t->pid = fork();
-    if (t->pid == 0) {
-        dup2(to[0], 30);
-        dup2(from[1], 31);
-        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
-        _exit(127);
-    }
-    close(to[0]);
-    close(from[1]);
-    t->to = to[1];
-    t->from = from[0];
-    return t->pid > 0;
-}
-
-/* The next line, without its end; false: none came in so many seconds. */
-static bool next(struct talk *t, char *line, size_t capacity, int seconds)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    time_t until = now.tv_sec + seconds * box_slow();
-    for (;;) {
-        char *end = memchr(t->held, '\n', t->n);
-        if (end) {
-            size_t length = (size_t)(end - t->held);
-            snprintf(line, capacity, "%.*s", (int)length, t->held);
-            t->n -= length + 1;
-            memmove(t->held, end + 1, t->n);
-            return true;
-        }
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        struct pollfd watch = {t->from, POLLIN, 0};
-        if (now.tv_sec > until || t->n == sizeof t->held || poll(&watch, 1, 1000) < 0)
-            return false;
-        if (!watch.revents)
-            continue;
-        ssize_t n = read(t->from, t->held + t->n, sizeof t->held - t->n);
-        if (n <= 0)
-            return false;
-        t->n += (size_t)n;
-    }
-}
-
-static void say(struct talk *t, const char *text)
-{
-    if (write(t->to, text, strlen(text)) < 0)
-        note("cannot answer: %s", strerror(errno));
-}
-
-/* The number of a question; 0 if the line is none. */
-static unsigned long id_of(const char *line)
-{
-    unsigned long id;
-    return strstr(line, "\"choices\"") && sscanf(line, "{\"id\":%lu,", &id) == 1 ? id : 0;
-}
-
-static void reply(struct talk *t, unsigned long id, const char *answer)
-{
-    char text[200];
-    snprintf(text, sizeof text, "{\"id\":%lu,%s}\n", id, answer);
-    say(t, text);
-}
-
-/* Its exit code. */
-static int end(struct talk *t)
-{
-    int status;
-    if (t->to >= 0)
-        close(t->to);
-    if (t->from >= 0)
-        close(t->from);
-    waitpid(t->pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-/* Answers everything with the first of these, and then with no; how many were asked. */
-static unsigned answer_all(struct talk *t, const char *first, char *question, size_t capacity)
-{
-    char line[16384];
-    unsigned asked = 0;
-    while (next(t, line, sizeof line, 30)) {
-        unsigned long id = id_of(line);
-        if (!id)
-            continue;
-        if (asked == 0)
-            snprintf(question, capacity, "%s", line);
-        reply(t, id, asked++ ? "\"answer\":\"no\"" : first);
-    }
-    return asked;
-}
 
 struct row {
     const char *what, *options, *op, *target; /* what the question names */
@@ -272,6 +158,8 @@ static void test_never_asked(void)
         "cp /bin/true t && chmod u+s t",
         "rm -r ../ws",
         "ln ../out/single second",
+        "echo o > own; ln own ../out/second",
+        "echo o > own; $CLIENT exchange own ../out/single",
         "mv \"$(cd .. && pwd)\" \"$(cd ../.. && pwd)/moved\"",
         "kill -TERM $PPID",
         "../out/bin/denied",
@@ -284,7 +172,8 @@ static void test_never_asked(void)
             "echo s > out/single; echo l > out/linked; ln -f out/linked out/name; cp out/bin/ssh "
             "out/bin/denied");
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
-        snprintf(script, sizeof script, "(%s) && echo DONE; echo x > ../out/asked", tried[i]);
+        snprintf(script, sizeof script, "CLIENT='%s'; (%s) && echo DONE; echo x > ../out/asked",
+                 client, tried[i]);
         sh("out", "rm -f asked");
         begin(&t, "--deny-write ../out/kept --deny-tool denied", script);
         bool first = next(&t, line, sizeof line, 30);
@@ -299,9 +188,22 @@ static void test_never_asked(void)
                 "never asked: %s", tried[i]))
             note("%s", line);
     }
-    ok(sh("out", "test ! -e .git && test ! -e .claude && grep -qx c repo/.git/config && grep -qx l "
+    ok(sh("out", "test ! -e .git && test ! -e second && grep -qx s single && test ! -e .claude && "
+                 "grep -qx c repo/.git/config && grep -qx l "
                  "linked && grep -qx k kept") == 0,
        "and none of it happened");
+}
+
+/* What is never asked about outside works inside. */
+static void test_inside(void)
+{
+    ok(sh("ws",
+          "echo 1 > one; echo 2 > two; '%s' run --root . -- sh -c \"ln one second && '%s' exchange "
+          "one two\"; test one -ef second; test $? = 1 && grep -qx 2 one && grep -qx 1 two; "
+          "code=$?; "
+          "rm -f one two second; exit $code",
+          cordon, client) == 0,
+       "control: a second name and an exchange inside");
 }
 
 static void test_first_program(void)
@@ -537,8 +439,6 @@ static void test_exchanged(void)
          "test ! -e gone && grep -qx other ../ws/own"},
         {"a folder under the old name", "mkdir own", "mv -T own ../out/gone",
          "mkdir other; mv own first; mv other own", "/out/gone\"", NULL, "test ! -e gone"},
-        {"a second name of another file", "echo own > own", "ln own ../out/gone",
-         "echo other > other; mv -T other own", "/out/gone\"", "/out/gone\"", "test ! -e gone"},
         {"another link in place of a link", "ln -s first own", "mv -T own ../out/gone",
          "ln -s /etc other; mv -T other own", "/out/gone\"", "/out/gone\"", "test ! -L gone"},
         {"a file that was replaced since", "echo own > own", "mv -T ../out/old own",
@@ -745,6 +645,7 @@ int main(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         test_answers(&rows[i]);
     test_never_asked();
+    test_inside();
     test_first_program();
     test_wrong_lines();
     test_once();

@@ -278,6 +278,20 @@ static void test_shown(void)
         {"both ends of a rename",
          "echo x > own; mv own ../out/sub/there",
          {"wants to rename \"", "/ws/own\" to \"", "/out/sub/there\""}},
+        {"that a file is emptied",
+         ": > ../out/sub/old",
+         {"wants to write \"", "/out/sub/old\"", "and cuts it to 0 bytes"}},
+        {"a mode",
+         "chmod 755 ../out/sub/old",
+         {"wants to change \"", "/out/sub/old\"", "with the mode 0755"}},
+        {"where a link leads that is moved",
+         "ln -s \"$(printf '/e\\033[2J\\342\\200\\256')\" own; mv -T own ../out/sub/there",
+         {"wants to rename \"", "/out/sub/there\"", "is a link to \"/e\\u{1b}[2J\\u{202e}\""}},
+        {"an attribute and its value",
+         "./probe attribute ../out/sub/old \"$(printf 'user.a\\033')\" \"$(printf "
+         "'v\\314\\270\\007')\" x",
+         {"wants to change \"", "sets the attribute \"user.a\\u{1b}\" to \"v\\u{338}\\u{7}\"",
+          "(4 bytes)"}},
         {"the words of a tool",
          "ssh -G evil.example 'rm -rf /'",
          {"wants to start \"", "/ssh\"", "ssh -G evil.example \\\"rm -rf /\\\"\""}},
@@ -293,6 +307,7 @@ static void test_shown(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fresh();
+        sh("out", "echo old > sub/old; cp '%s' ../ws/probe", client);
         const char *blanks = strstr(rows[i].script, "%600s");
         snprintf(script, sizeof script, "%.*s%*s%s",
                  (int)(blanks ? blanks - rows[i].script : (long)strlen(rows[i].script)),
@@ -455,6 +470,46 @@ static void test_nobody(void)
        "one who answers, not two");
 }
 
+/* A key that answers is nobody else's. */
+static void test_keys_are_read_once(void)
+{
+    struct person p;
+    fresh();
+    begin(
+        &p, "",
+        "stty -icanon -echo; cat > keys < /dev/tty & sleep 0.5; (echo x > ../out/a) && echo MADE; "
+        "sleep 1; echo ready; sleep 2; kill %1 2>&-; echo over");
+    bool shown = asked(&p);
+    press(&p, "o\r");
+    bool made = sees(&p, "MADE") && sees(&p, "ready");
+    bool none = sh("ws", "test -e keys && test ! -s keys") == 0;
+    press(&p, "zz");
+    bool over = sees(&p, "over");
+    end(&p);
+    if (!ok(shown && made && none, "a program of the tree that reads keys does not see an answer"))
+        note("%s", p.seen);
+    ok(over && sh("ws", "test $(cat keys) = zz") == 0, "control: it sees the keys that are for it");
+
+    static const char *const ways[] = {"head -c 1 <", "dd count=1 bs=1 if="};
+    for (size_t i = 0; i < 2; i++) {
+        char script[300], name[64] = "";
+        fresh();
+        snprintf(script, sizeof script,
+                 "while ! test -s name; do sleep 0.1; done; (timeout 3 %s\"$(cat name)\" > got) "
+                 "&& echo DONE || echo FAILED",
+                 ways[i]);
+        begin(&p, "", script);
+        ptsname_r(p.fd, name, sizeof name);
+        sh("ws", "echo '%s' > name", name);
+        usleep(500000);
+        press(&p, "k");
+        bool failed = sees(&p, "FAILED");
+        end(&p);
+        if (!ok(failed && sh("ws", "test ! -s got") == 0, "nor the person's terminal: %s", ways[i]))
+            note("%s", p.seen);
+    }
+}
+
 static void test_own_terminal(void)
 {
     struct person p;
@@ -532,6 +587,7 @@ int main(void)
     test_stopped();
     test_redrawn();
     test_nobody();
+    test_keys_are_read_once();
     test_own_terminal();
     return box_done();
 }

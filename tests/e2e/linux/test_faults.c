@@ -46,6 +46,10 @@ static const struct {
     {"a proxy", "--root . --temp=private --net=proxy=127.0.0.1:9", SHELL_WORK, true, false},
     {"asking", "--root . --temp=private --deny-read secret --ask-fd 30,31", SHELL_WORK, true,
      false},
+    {"leaving", "--root . --ask-fd 30,31",
+     "mv leaver ../extra/left; echo x > ../extra/new; chmod 600 ../extra/new; : > ../extra/new; mv "
+     "link ../extra/link; mv file ../out/left; exit 0",
+     true, false},
 };
 
 static struct fault_table *table;
@@ -55,8 +59,10 @@ static atomic_uint asked;
 
 static void fresh(void)
 {
-    sh(".", "rm -rf ws out extra temp log; mkdir ws out extra temp; cd ws; echo old > file; "
-            "echo SECRET > secret; echo old > ../out/file; mkdir -p repo/.git");
+    sh(".",
+       "rm -rf ws out extra temp log; mkdir ws out extra temp; cd ws; echo old > file; "
+       "echo SECRET > secret; echo old > ../out/file; mkdir -p repo/.git; echo own > leaver; ln -s "
+       "leaver link");
     memset(table, 0, sizeof *table);
 }
 
@@ -132,6 +138,10 @@ static const char *what_is_wrong(size_t v, int code, bool hangs)
 {
     if (sh("out", "test \"$(cat file)\" = old && test \"$(ls)\" = file"))
         return "outside has changed";
+    if (sh(".", "grep -qx own ws/leaver || grep -qx own extra/left"))
+        return "a file that was to leave is lost";
+    if (sh("ws", "ls -A | grep -q cordon-leaves") == 0)
+        return "a copy was left";
     if (hangs)
         return "it hangs";
     if (sh(".", "grep -qE 'Sanitizer|runtime error' said") == 0)

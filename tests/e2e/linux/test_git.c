@@ -54,6 +54,58 @@ static void test_rows(void)
     }
 }
 
+/* A part of a nested repository goes only together with its HEAD; nobody expects that. */
+static void test_headless(void)
+{
+    fresh();
+    sh("ws", "git clone -q --bare . bare.git && touch bare.git/hooks/mine");
+    ok(sh("ws",
+          "'%s' run -- rm cl/.git/hooks/mine bare.git/hooks/mine 2>err; cat err >&2; "
+          "test ! -e cl/.git/HEAD -a ! -e bare.git/HEAD",
+          cordon) == 0,
+       "a hook deleted: the repositories have no HEAD any more");
+    ok(sh("ws", "test $(grep -c git.removed err) = 2") == 0, "and the summary names both");
+    ok(sh("ws", "git clone -q --bare . again.git && touch again.git/hooks/mine") == 0 &&
+           sh("ws",
+              "'%s' run --quiet -- sh -c 'rm again.git/hooks/mine; echo x > "
+              "again.git/hooks/update; "
+              "echo \"[core]\" >> again.git/config; mv again.git moved.git; echo x > "
+              "moved.git/hooks/update'; test ! -e moved.git/hooks/update && git config -f "
+              "moved.git/config core.bare",
+              cordon) == 0 &&
+           sh("ws", "echo x > moved.git/hooks/update && rm -r moved.git") == 0,
+       "and nothing is put into one afterwards, wherever it is moved (outside it is)");
+    ok(sh("ws", "sed -n 's/.*repair it with: //p' err | sh -e >&2 && git -C cl rev-parse "
+                "--git-dir && git -C bare.git show-ref") == 0,
+       "its remedies work when typed");
+    fresh();
+    ok(sh("ws", "'%s' run -- rm -rf cl 2>err; ! grep HEAD err >&2 && test ! -e cl", cordon) == 0,
+       "one that is removed whole gets no line");
+}
+
+/* The summary names where a repository of the run's own is at the end. */
+static void test_moved(void)
+{
+    static const struct {
+        const char *script, *there;
+    } moves[] = {
+        {"git init -q n && mv n m", "m/.git"},
+        {"mkdir p && git init -q p/n && mv p q && mv q w", "w/n/.git"},
+        {"mkdir -p y/objects y/refs && echo ref: refs/heads/x > y/HEAD && mv y z.git", "z.git"},
+        {"mkdir e && git init -q n && python3 -c \"import ctypes; "
+         "ctypes.CDLL(None).renameat2(-100, b\\\"n\\\", -100, b\\\"e\\\", 2)\"",
+         "e/.git"},
+    };
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        sh(".", "rm -rf ws; mkdir ws");
+        ok(sh("ws",
+              "'%s' run -- sh -ec '%s' 2>err; cat err >&2; test -e %s && grep -q "
+              "'repository: '$PWD'/%s (rule git.new)' err",
+              cordon, moves[i].script, moves[i].there, moves[i].there) == 0,
+           "a repository that was moved is named: %s", moves[i].there);
+    }
+}
+
 static void test_made(void)
 {
     sh(".", "rm -rf ws; mkdir ws");
@@ -524,6 +576,8 @@ int main(void)
         return box_done();
     }
     test_rows();
+    test_headless();
+    test_moved();
     test_made();
     test_added();
     test_bare();

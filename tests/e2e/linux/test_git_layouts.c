@@ -328,6 +328,8 @@ static void test_bare(void)
          "grep fsmonitor t/x/remote.git/config", false},
         {"nor other objects", "echo x > t/x/remote.git/objects/info/alternates",
          "test -e t/x/remote.git/objects/info/alternates", false},
+        {"nor conflicts to resolve again", "echo x > t/x/remote.git/MERGE_RR",
+         "test -e t/x/remote.git/MERGE_RR", false},
         {"it is not moved", "mv t/x t/y", "test -e t/y", false},
         {"a push to it works", "git push -q t/x/remote.git HEAD:refs/heads/new",
          "git -C t/x/remote.git rev-parse new", true},

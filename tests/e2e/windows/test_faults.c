@@ -14,20 +14,60 @@
     "registry Software\\CordonFaults; copy secret got; child 1; write ..\\out\\file; "   \
     "write second"
 
+#define PIPE "\\\\.\\pipe\\cordon-test-faults"
+
 static const struct {
-    const char *name, *options;
+    const char *name, *options, *first; /* of the work */
 } variants[] = {
-    {"a run", ""},
+    {"a run", "", ""},
     {"with everything",
      "--root . --deny-read secret --audit ..\\log --audit-all --git=commit --timeout 60 "
-     "--net=proxy=127.0.0.1:9"},
-    {"a proxy of its own", "--root . --temp=session=faults --net=allow=a.test"},
+     "--net=proxy=127.0.0.1:9",
+     ""},
+    {"a proxy of its own", "--root . --temp=session=faults --net=allow=a.test", ""},
+    {"asking", "--root . --deny-read secret --ask-timeout 5 --ask-pipe " PIPE,
+     "write ..\\extra\\new; rename own ..\\extra\\left; read-only ..\\extra\\new; "},
 };
 
 static struct fault_table *table;
 static uint64_t tried[FAULT_PLACES];
 static size_t tried_count;
 static char faults[MAX_PATH], inside[MAX_PATH];
+static volatile LONG asked;
+
+/* Answers the questions of one run after the other: once about what is in extra, else no. */
+static DWORD WINAPI answer(void *context)
+{
+    static char line[1 << 16];
+    (void)context;
+    for (;;) {
+        HANDLE pipe = CreateNamedPipeA(PIPE, PIPE_ACCESS_DUPLEX, 0, PIPE_UNLIMITED_INSTANCES, 65536,
+                                       65536, 0, NULL);
+        size_t n = 0;
+        DWORD one;
+        char reply[64];
+        bool there = ConnectNamedPipe(pipe, NULL) || GetLastError() == ERROR_PIPE_CONNECTED;
+        while (there && ReadFile(pipe, line + n, 1, &one, NULL) && one == 1) {
+            if (line[n] != '\n') {
+                n += n < sizeof line - 2;
+                continue;
+            }
+            line[n] = '\0';
+            n = 0;
+            const char *id = strstr(line, "\"id\":"), *target = strstr(line, "\"target\":\"");
+            if (!id || !target || !strstr(line, "\"choices\""))
+                continue;
+            struct str name = {target, strcspn(target + 10, "\"") + 10};
+            snprintf(reply, sizeof reply, "{\"id\":%lu,\"answer\":\"%s\"}\n",
+                     strtoul(id + 5, NULL, 10),
+                     str_find(name, STR("extra"), 0) < name.n ? "once" : "no");
+            WriteFile(pipe, reply, (DWORD)strlen(reply), &one, NULL);
+            InterlockedIncrement(&asked);
+        }
+        CloseHandle(pipe);
+    }
+    return 0;
+}
 
 static int attempt(size_t v, uint64_t at, bool *hangs, struct buf *out)
 {
@@ -36,14 +76,17 @@ static int attempt(size_t v, uint64_t at, bool *hangs, struct buf *out)
     char number[32];
     fresh();
     put("ws\\secret", "SECRET");
+    put("ws\\own", "own");
+    remove_tree(path_of("extra"));
+    CreateDirectoryA(path_of("extra"), NULL);
     remove_tree(path_of("tmp"));
     CreateDirectoryA(path_of("tmp"), NULL);
     DeleteFileA(path_of("log"));
     memset(table, 0, sizeof *table);
     snprintf(number, sizeof number, "%llu", (unsigned long long)at);
     SetEnvironmentVariableA("CORDON_FAULT_AT", number);
-    buf_fmt(&line, "\"%s\" run %s -- \"%s\" --probe \"%s\"", faults, variants[v].options, inside,
-            WORK);
+    buf_fmt(&line, "\"%s\" run %s -- \"%s\" --probe \"%s%s\"", faults, variants[v].options, inside,
+            variants[v].first, WORK);
     uint64_t begin = GetTickCount64();
     struct command c = command_start(buf_cstr(&line));
     int code = command_end(&c, PATIENCE_MS, out);
@@ -63,6 +106,8 @@ static const char *what_is_wrong(size_t v, int code, bool hangs, const struct bu
 {
     if (!is_text("out\\file", "old") || exists("out\\canary") || holds("KSoftware\\CordonFaults"))
         return "outside has changed";
+    if (!is_text("ws\\own", "own") && !is_text("extra\\left", "own"))
+        return "a file that was to leave is lost";
     if (hangs)
         return "it hangs";
     if (code < 0 || code > 255)
@@ -132,8 +177,10 @@ int main(void)
     SetEnvironmentVariableA("CORDON_FAULT_FILE", path_of("table"));
     SetEnvironmentVariableA("TEMP", path_of("tmp"));
     SetEnvironmentVariableA("TMP", path_of("tmp"));
+    CloseHandle(CreateThread(NULL, 0, answer, NULL, 0, NULL));
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         check(i);
+    ok(asked > 20, "questions were asked and answered (%ld)", asked);
     ok(tried_count >= 120, "%u places in all", (unsigned)tried_count);
     UnmapViewOfFile(table);
     CloseHandle(section);

@@ -205,3 +205,22 @@ int do_ask_swap(void)
     WaitForSingleObject(thread, INFINITE);
     return (int)rename_error;
 }
+
+/* FROM TO handle|view: holds FROM open, or mapped, for writing, renames it to TO, and writes. */
+int do_ask_leave(void)
+{
+    DWORD n = 0;
+    HANDLE file =
+        CreateFileW(word(0), GENERIC_READ | GENERIC_WRITE, 7, NULL, OPEN_EXISTING, 0, NULL);
+    if (wcscmp(word(2), L"view") == 0) {
+        HANDLE map = CreateFileMappingW(file, NULL, PAGE_READWRITE, 0, 0, NULL);
+        if (!map || !MapViewOfFile(map, FILE_MAP_WRITE, 0, 0, 0))
+            return last_error();
+    }
+    if (!MoveFileExW(word(0), word(1), 0))
+        return last_error();
+    SetFilePointer(file, 1, NULL, FILE_BEGIN);
+    WriteFile(file, "D", 1, &n, NULL);
+    printf("left, %lu written\n", n);
+    return 0;
+}
