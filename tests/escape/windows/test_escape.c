@@ -370,7 +370,7 @@ int main(void)
 {
     harness_make("escape");
     CreateDirectoryA(path_of("ws"), NULL);
-    struct command other = command_start("%P% sleep 300000");
+    struct command other = command_start("%P% sleep 3600000");
     snprintf(sleeper, sizeof sleeper, "%lu", (unsigned long)other.pid);
     /* From the beginning: Wine starts its desktop for the first window, in whatever job that is. */
     struct command window = command_start("%P% window-server cordon-escape ..\\out\\told");
