@@ -63,6 +63,7 @@ struct hook {
     const struct hook_options *options;
     struct arena arena;
     struct str cwd, session, transcript; /* of the event */
+    struct str folder;                   /* that the model names for this call; empty: none */
     struct str root;                     /* the agent's project; empty: the options name roots */
     bool posix;                          /* that root, which is not on this disk, is spelled so */
     const struct tool *tool;
@@ -219,6 +220,10 @@ static int choose_roots(struct hook *h)
             rc = set(h, "paths", STR("posix"));
     }
     bool own_cwd = api_has(p, "cwd");
+    if (rc == 0 && h->folder.n && !p->settings.unseen && !is_folder(h, h->folder))
+        return api_fail(p, CORDON_E_VALUE, "the folder that it names is not there");
+    if (rc == 0 && h->folder.n)
+        return set(h, "cwd", h->folder);
     if (rc == 0 && !own_cwd && h->cwd.n && (p->settings.unseen || is_folder(h, h->cwd)))
         rc = set(h, "cwd", h->cwd);
     return rc;
@@ -588,6 +593,34 @@ static const char *take_event(struct hook *h, const struct json_value *event)
     return NULL;
 }
 
+/* Gemini CLI and Qwen Code start a command in the folder that the model names, which the event's
+   cwd does not show. It is where relative paths begin, never a root. */
+static const char *take_folder(struct hook *h)
+{
+    static const struct str names[] = {STR("dir_path"), STR("directory")};
+    bool named = h->options->agent == HOOK_GEMINI || h->options->agent == HOOK_QWEN;
+    for (size_t i = 0; named && h->tool->kind == TOOL_SHELL && i < sizeof names / sizeof *names;
+         i++) {
+        const struct json_value *value = json_get(h->input, names[i]);
+        if (!value || value->type == JSON_NULL || (value->type == JSON_STRING && !value->text.n))
+            continue;
+        if (value->type != JSON_STRING || str_has_char(value->text, '\0') || h->folder.n)
+            return "the folder of the command is not one path";
+        auto_buf struct buf full = {0};
+        struct str given = value->text;
+        bool drive = h->options->windows && given.n > 1 && given.p[1] == ':';
+        if (!is_slash(h, given.p[0]) && !drive && h->cwd.n) {
+            buf_add(&full, h->cwd);
+            buf_char(&full, '/');
+        }
+        buf_add(&full, given);
+        h->folder = full.failed ? STR_NONE : arena_copy(&h->arena, buf_str(&full));
+        if (!h->folder.p)
+            return "out of memory";
+    }
+    return NULL;
+}
+
 static int process(struct hook *h, struct str text, struct buf *out)
 {
     struct json_value event = {0};
@@ -609,6 +642,9 @@ static int process(struct hook *h, struct str text, struct buf *out)
         return refuse(h, wrong, out);
     if (!h->tool)
         return 0;
+    wrong = take_folder(h);
+    if (wrong)
+        return refuse(h, wrong, out);
     const struct json_value *value = json_get(h->input, h->tool->member);
     if (!value && h->tool->kind == TOOL_PATCH)
         value = json_get(h->input, STR("input"));
