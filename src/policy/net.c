@@ -455,7 +455,10 @@ bool policy_net_may_dial(const struct policy *policy, const struct policy_peer *
     struct net_rule rule;
     if (net_may_dial(address, host.kind != NET_NAME) ||
         (net_is_loopback(address) && net_is_loopback(&host) &&
-         policy_net_local(policy, peer->port)))
+         (peer->answered || policy_net_local(policy, peer->port))))
+        return true;
+    /* An address that the question spelled; a name may lead anywhere by now. */
+    if (peer->answered && net_equal(&host, address))
         return true;
     /* A private network that the person named together with the name. */
     for (size_t i = 0; i < s->net_allow.count && net_private_range(address).n; i++)

@@ -244,6 +244,7 @@ struct policy_peer {
     struct str host; /* a name, or an IPv4 or IPv6 literal without brackets */
     uint16_t port;
     bool in_run;      /* a listener of this run's own tree */
+    bool answered;    /* whoever was asked allowed this very host */
     struct str found; /* an address that the name leads to, for the remedy; may be empty */
 };
 

@@ -413,6 +413,28 @@ static void test_private_ranges(void)
     }
 }
 
+/* A yes opens what the question spelled: this machine by one of its own names, or that address. */
+static void test_answered(const struct policy *policy)
+{
+    static const struct {
+        const char *host, *address;
+        bool may;
+    } rows[] = {{"localhost", "127.0.0.1", true}, {"localhost", "::1", true},
+                {"127.0.0.1", "127.0.0.1", true}, {"169.254.169.254", "169.254.169.254", true},
+                {"localhost", "10.0.0.1", false}, {"some.corp", "127.0.0.1", false},
+                {"some.corp", "10.0.0.1", false}, {"some.corp", "169.254.169.254", false},
+                {"some.corp", "8.8.8.8", true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct policy_peer peer = {.host = str_of(rows[i].host), .port = 443, .answered = true};
+        struct net_host address = net_read_host(str_of(rows[i].address));
+        bool may = policy_net_may_dial(policy, &peer, &address);
+        peer.answered = false;
+        bool without = policy_net_may_dial(policy, &peer, &address);
+        ok(may == rows[i].may && without == str_eq(str_of(rows[i].address), STR("8.8.8.8")),
+           "after a yes: %s at %s", rows[i].host, rows[i].address);
+    }
+}
+
 /* A private network is reached behind a name only if both were written together. */
 static void test_range(void)
 {
@@ -448,6 +470,7 @@ static void test_range(void)
         ok(policy_net_may_dial(policy, &peer, &address) == rows[i].may, "%s at %s", rows[i].host,
            rows[i].address);
     }
+    test_answered(policy);
     policy_net_explain(
         policy,
         &(struct policy_peer){.host = STR("plain.corp"), .port = 443, .found = STR("172.20.1.1")},

@@ -66,6 +66,9 @@ struct slow_call {
     bool cut;                        /* O_TRUNC of a file */
     struct sockaddr_storage address; /* of a connect */
     socklen_t length;
+    struct desk *desk; /* of the next two */
+    char *answered;    /* what somebody allowed when asked; owned, NULL: nothing */
+    uint32_t caller;   /* for events */
     pthread_t thread;
     atomic_bool done;
 };

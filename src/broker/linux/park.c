@@ -60,6 +60,15 @@ static void tell_failure(struct broker *b, const struct broker_parked *p, const 
                         str_of(p->said[i].target), str_of(strerror(r->failed)));
 }
 
+char *parked_yes(const struct request *r)
+{
+    const struct broker_parked *p = r->parked;
+    for (size_t i = 0; p && i < p->answers; i++)
+        if (p->said[i].allowed && p->said[i].target)
+            return strdup(p->said[i].target);
+    return NULL;
+}
+
 void parked_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r))
 {
     struct broker_park *park = &b->parked;

@@ -37,6 +37,10 @@ void parked_drop(const struct request *r, struct broker_parked *p);
 /* Lets go of the objects of the last answer, and of the answer. */
 void parked_forget_answer(struct broker_parked *p);
 
+/* What somebody allowed about this call when asked, for a thread that goes on with it; the caller
+   frees it. NULL: nothing. */
+char *parked_yes(const struct request *r);
+
 /* Serves the calls again whose wait is over. */
 void parked_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r));
 

@@ -26,6 +26,7 @@ struct proxy_client {
     struct proxy_server *server;
     int fd;
     uint16_t port; /* on its side */
+    bool answered; /* its host is allowed because somebody was asked */
     struct proxy proxy;
 };
 
@@ -138,8 +139,10 @@ static bool judge(struct proxy_client *c, struct sockaddr_storage *found, size_t
     if (!closed)
         policy_net_decide(s->policy, &peer, &answer);
     pthread_mutex_unlock(&s->lock);
-    if (!closed && answer.verdict != CORDON_ALLOW && ask(c, &peer, buf_str(&target), &answer))
+    if (!closed && answer.verdict != CORDON_ALLOW && ask(c, &peer, buf_str(&target), &answer)) {
         answer.verdict = CORDON_ALLOW;
+        c->answered = peer.answered = true;
+    }
     if (answer.verdict == CORDON_ALLOW) {
         all = proxy_resolve(p->host, p->port, found, PROXY_MOST_ADDRESSES);
         pthread_mutex_lock(&s->lock);
@@ -173,7 +176,9 @@ static void report_unreached(struct proxy_client *c, struct str target, struct s
 {
     struct proxy_server *s = c->server;
     pthread_mutex_lock(&s->lock);
-    if (!s->closed)
+    bool closed = s->closed;
+    uint32_t pid = caller_of(c);
+    if (!closed)
         s->event(s->context, &(struct audit_event){.type = AUDIT_ALLOW,
                                                    .op = AUDIT_NET_CONNECT,
                                                    .time = s->now(),
@@ -181,8 +186,10 @@ static void report_unreached(struct proxy_client *c, struct str target, struct s
                                                    .verdict = CORDON_ALLOW,
                                                    .rule = str_of(policy_rule_id(RULE_NET_ALLOW)),
                                                    .why = why,
-                                                   .notable = true});
+                                                   .notable = !c->answered});
     pthread_mutex_unlock(&s->lock);
+    if (!closed && c->answered)
+        desk_failed(s->desk, pid, AUDIT_NET_CONNECT, target, why);
 }
 
 /* The connected socket, or -1 after telling the client. */
@@ -325,6 +332,7 @@ static void accept_client(struct proxy_server *s)
         c->server = s;
         c->fd = fd;
         c->port = ntohs(from.sin_port);
+        c->answered = false;
         proxy_init(&c->proxy, str_of(s->secret));
         if (thread_new(&thread, serve_client, c)) {
             pthread_detach(thread);

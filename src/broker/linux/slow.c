@@ -16,6 +16,7 @@ static void end(void *context)
     for (size_t i = 0; i < sizeof call->held / sizeof *call->held; i++)
         if (call->held[i] >= 0)
             close(call->held[i]);
+    free(call->answered);
     atomic_store(&call->done, true);
 }
 
@@ -72,6 +73,7 @@ void slow_start(struct broker *b, struct request *r, const struct slow_call *wha
     for (size_t i = 0; i < sizeof what->held / sizeof *what->held; i++)
         if (what->held[i] >= 0)
             close(what->held[i]);
+    free(what->answered);
     free(call);
     request_fail(r, EAGAIN);
 }

@@ -173,7 +173,7 @@ static void report(struct proxy_server *s, const struct ask_subject *caller, str
                                                    .target = target,
                                                    .verdict = answer->verdict,
                                                    .rule = str_of(policy_rule_id(answer->rule)),
-                                                   .notable = unreached.n > 0,
+                                                   .notable = unreached.n > 0 && !peer->answered,
                                                    .why = unreached.n ? unreached : buf_str(why),
                                                    .fix = buf_str(&fix)});
     }
@@ -218,8 +218,10 @@ static void reach(struct link *l, struct proxy *p)
     find_caller(l, &caller);
     policy_net_decide(s->broker->policy, &peer, &answer);
     if (answer.verdict != CORDON_ALLOW &&
-        desk_ask_host(s->desk, &caller.subject, &peer, buf_str(&target), &answer, has_left, l))
+        desk_ask_host(s->desk, &caller.subject, &peer, buf_str(&target), &answer, has_left, l)) {
         answer.verdict = CORDON_ALLOW;
+        peer.answered = true;
+    }
     if (answer.verdict == CORDON_ALLOW) {
         out = dial(s->broker->policy, &peer, &any, &may, address);
         if (any && !may) {
@@ -230,6 +232,8 @@ static void reach(struct link *l, struct proxy *p)
     struct str failed = any ? STR("the host does not answer") : STR("host not found");
     bool lost = answer.verdict == CORDON_ALLOW && out == INVALID_SOCKET;
     report(s, &caller.subject, buf_str(&target), &peer, &answer, lost ? failed : STR_NONE, &why);
+    if (lost && peer.answered)
+        desk_failed(s->desk, caller.subject.pid, AUDIT_NET_CONNECT, buf_str(&target), failed);
     buf_free(&caller.image);
     buf_free(&caller.cmdline);
     if (answer.verdict != CORDON_ALLOW) {

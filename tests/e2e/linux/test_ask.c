@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -51,6 +52,12 @@ static const struct row rows[] = {
      "address", "--net=loopback", true},
     {"connect to a host", "", "net.connect", "127.0.0.1:$P",
      "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$P'", "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$P'", "host",
+     "--net=loopback", true},
+    {"this machine through the proxy", "", "net.connect", "127.0.0.1:$P",
+     "curl -sf -m 20 http://127.0.0.1:$P/", "curl -sf -m 20 http://127.0.0.1:$P/", "address",
+     "--net=loopback", true},
+    {"localhost through the proxy", "", "net.connect", "localhost:$P",
+     "curl -sf -m 20 http://localhost:$P/", "curl -sf -m 20 http://localhost:$P/", "host",
      "--net=loopback", true},
     {"connect to a local socket", "", "pipe.connect", "/out/sock", "$CLIENT connect ../out/sock",
      "$CLIENT connect ../out/sock", "path", "--allow-socket ../out/sock", true},
@@ -595,6 +602,26 @@ static void test_told(void)
        "the report shows them");
 }
 
+/* Answers whoever connects with an empty page, until this test ends. */
+static void answer_http(int net)
+{
+    static const char page[] = "HTTP/1.0 200 OK\r\n\r\n";
+    char request[4096];
+    if (fork())
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        int fd = accept(net, NULL, NULL);
+        struct pollfd watch = {fd, POLLIN, 0};
+        if (fd < 0)
+            _exit(0);
+        if (poll(&watch, 1, 2000) == 1 && read(fd, request, sizeof request) > 0 &&
+            write(fd, page, sizeof page - 1) < 0)
+            note("cannot answer: %s", strerror(errno));
+        close(fd);
+    }
+}
+
 static int serve_here(void)
 {
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -611,7 +638,44 @@ static int serve_here(void)
         bind(unix_one, (struct sockaddr *)&local, sizeof local) || listen(unix_one, 64) ||
         chdir(project))
         return -1;
+    answer_http(net);
     return ntohs(here.sin_port);
+}
+
+/* A yes to one port of this machine opens no other, and a connection that fails is told. */
+static void test_this_machine(void)
+{
+    static const char *const tried[] = {"bash -c 'exec 3<>/dev/tcp/127.0.0.1/1'",
+                                        "curl -sf -m 20 http://127.0.0.1:1/"};
+    char script[400], question[16384];
+    struct talk t;
+    fresh();
+    snprintf(script, sizeof script,
+             "curl -sf -m 20 http://localhost:%d/ && a=0 || a=1; curl -sf -m 20 "
+             "http://localhost:1/ && b=0 || b=1; echo $a$b",
+             port);
+    begin(&t, "", script);
+    unsigned asked =
+        answer_all(&t, "\"answer\":\"run\",\"scope\":\"address\"", question, sizeof question);
+    end(&t);
+    ok(asked == 2 && result_is("01"), "a yes to one port of this machine: another one is asked");
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        fresh();
+        begin(&t, "", tried[i]);
+        asked = answer_all(&t, "\"answer\":\"once\"", question, sizeof question);
+        end(&t);
+        if (!ok(asked == 1 && sh("out", "grep -q 'allowed when asked, but it failed: connect "
+                                        "127.0.0.1:1 (Connection refused)' log") == 0,
+                "a connection that fails after a yes: %s", tried[i]))
+            sh("out", "cat log >&2");
+    }
+    fresh();
+    snprintf(script, sizeof script, "bash -c 'exec 3<>/dev/tcp/127.0.0.1/%d'", port);
+    begin(&t, "", script);
+    answer_all(&t, "\"answer\":\"once\"", question, sizeof question);
+    end(&t);
+    ok(sh("out", "grep -q 'allowed when asked: connect' log && ! grep -q 'but it failed' log") == 0,
+       "control: one that works is not");
 }
 
 /* "once" is for one call, whoever else waits with the same question. */
@@ -649,6 +713,7 @@ int main(void)
     test_first_program();
     test_wrong_lines();
     test_once();
+    test_this_machine();
     test_waiting();
     test_many();
     test_forged();

@@ -99,9 +99,10 @@ static void test_scopes(void)
 /* What prints something when it works: reads, connections, names, tools, commands. */
 static void test_others(const char *port)
 {
-    char tcp[80], tcp_ex[80];
+    char tcp[80], tcp_ex[80], name[80];
     snprintf(tcp, sizeof tcp, "%%P%% tcp 127.0.0.1 %s", port);
     snprintf(tcp_ex, sizeof tcp_ex, "%%P%% tcp-ex 127.0.0.1 %s", port);
+    snprintf(name, sizeof name, "%%P%% ask-name localhost:%s", port);
     const struct {
         const char *what, *line, *op, *works, *fails, *options;
         unsigned asked;
@@ -111,6 +112,8 @@ static void test_others(const char *port)
         {"a denied read by cmd", "cmd /c type ..\\out\\words", "file.read", "plain text", "denied",
          "--deny-read ..\\out", 1},
         {"a connection", tcp, "net.connect", "hello", "error", NULL, 1},
+        {"a server on this machine through the proxy", name, "net.connect", " 200 ",
+         "sandbox denied", NULL, 1},
         {"a name at the proxy", "%P% ask-name no-such-name.invalid", "net.connect",
          "host not found", "sandbox denied", NULL, 1},
         {"a tool", "cmd /c ..\\out\\ssh.exe read file", "process.start", "old", "tool.ssh", NULL,

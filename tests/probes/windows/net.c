@@ -256,8 +256,8 @@ int do_ask_name(void)
     if (s == INVALID_SOCKET || connect(s, (struct sockaddr *)&to, size) != 0)
         return socket_error();
     int n = snprintf(text, sizeof text,
-                     "CONNECT %ls:443 HTTP/1.1\r\nProxy-Authorization: Basic %s\r\n\r\n", word(0),
-                     code);
+                     "CONNECT %ls%s HTTP/1.1\r\nProxy-Authorization: Basic %s\r\n\r\n", word(0),
+                     wcschr(word(0), L':') ? "" : ":443", code);
     send(s, text, n, 0);
     n = recv(s, text, sizeof text - 1, 0);
     printf("%.*s\n", n > 0 ? n : 0, text);
