@@ -464,10 +464,8 @@ static struct ps_token scan(struct ps_parser *p)
     return t;
 }
 
-struct ps_token ps_peek(struct ps_parser *p)
+void ps_read_token(struct ps_parser *p)
 {
-    if (p->peeked_behind && p->peeked_at == p->pos && p->peeked_mode == (int)p->mode)
-        return p->peeked;
     uint32_t pos = p->pos;
     if (p->stopped) {
         p->peeked = token(p, T_END, pos, pos);
@@ -484,7 +482,6 @@ struct ps_token ps_peek(struct ps_parser *p)
     p->peeked_at = pos;
     p->peeked_mode = (int)p->mode;
     p->pos = pos;
-    return p->peeked;
 }
 
 struct ps_token ps_next(struct ps_parser *p)

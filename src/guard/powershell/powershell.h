@@ -220,7 +220,15 @@ struct ps_parser {
     int peeked_mode;
 };
 
-struct ps_token ps_peek(struct ps_parser *p);
+/* Reads the token at pos into peeked; pos stays. */
+void ps_read_token(struct ps_parser *p);
+/* Most looks are at a token that was read before. */
+static inline struct ps_token ps_peek(struct ps_parser *p)
+{
+    if (!p->peeked_behind || p->peeked_at != p->pos || p->peeked_mode != (int)p->mode)
+        ps_read_token(p);
+    return p->peeked;
+}
 struct ps_token ps_next(struct ps_parser *p);
 void ps_skip_newlines(struct ps_parser *p);       /* and comments */
 void ps_skip_separators(struct ps_parser *p);     /* newlines and semicolons */
