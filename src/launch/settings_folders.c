@@ -48,8 +48,8 @@ int settings_choose_cwd(struct settings *s)
     return 0;
 }
 
-/* A suggestion for a folder that does not exist; NULL if there is none. */
-static const char *folder_hint(struct settings *s, struct str given)
+/* A mistake in the spelling of a folder that does not exist; NULL if there is none. */
+static const char *spelling_hint(struct settings *s, struct str given)
 {
     struct path path = {0};
     struct disk_facts facts;
@@ -69,6 +69,16 @@ static const char *folder_hint(struct settings *s, struct str given)
     bool there = settings_path(s, (struct str){copy, given.n}, &path) == 0 &&
                  disk_look(&s->arena, path.text, &facts) == 0 && facts.exists;
     return there ? "folders are separated by / here" : NULL;
+}
+
+/* What to do about a root that does not exist: an option, or the key of a policy file. */
+static const char *folder_hint(struct settings *s, const struct policy_entry *root)
+{
+    const char *spelling = spelling_hint(s, root->given);
+    if (spelling)
+        return spelling;
+    return str_starts(root->from, STR("--")) ? "create it first, or use --create-root"
+                                             : "create it first, or list it in createRoots";
 }
 
 /* A root must exist; everything is compared with its final path. */
@@ -107,12 +117,9 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
         root->path = path.text;
         return 0;
     }
-    if (!found) {
-        const char *hint = folder_hint(s, root->given);
+    if (!found)
         return settings_fail(s, CORDON_E_VALUE, "%.*s %.*s: folder not found; %s",
-                             STR_ARG(root->from), STR_ARG(root->given),
-                             hint ? hint : "create it first, or use --create-root");
-    }
+                             STR_ARG(root->from), STR_ARG(root->given), folder_hint(s, root));
     if (!facts.directory)
         return settings_fail(s, CORDON_E_VALUE, "%.*s %.*s: this is a file; a root is a folder",
                              STR_ARG(root->from), STR_ARG(root->given));

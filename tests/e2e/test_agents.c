@@ -127,6 +127,39 @@ static void test_stand_in(void)
 }
 #endif
 
+#ifndef _WIN32
+/* Someone who has never started the agent has none of its folders. */
+static void test_first_start(void)
+{
+    static const struct {
+        const char *agent, *state;
+    } agents[] = {{"claude", ".claude"},
+                  {"codex", ".codex"},
+                  {"gemini", ".gemini"},
+                  {"opencode", ".local/share/opencode"}};
+    auto_buf struct buf out = {0};
+    if (program_run("run --quiet --root build/e2e-agent/ws -- true", NULL, &out) != 0) {
+        skip("a first start", "this machine cannot confine");
+        return;
+    }
+    char line[4096];
+    snprintf(line, sizeof line, "%s/../new", home);
+    setenv("HOME", line, 1);
+    for (size_t i = 0; i < sizeof agents / sizeof *agents; i++) {
+        buf_reset(&out);
+        (void)!system("rm -rf build/e2e-agent/new; mkdir build/e2e-agent/new");
+        snprintf(line, sizeof line,
+                 "run --policy examples/policies/%s.json --root build/e2e-agent/ws -- sh -c '"
+                 "echo state > \"$HOME/%s/state\"'",
+                 agents[i].agent, agents[i].state);
+        int code = program_run(line, NULL, &out);
+        if (!ok(code == 0 && out.n == 0, "%s: a first start, without its folder", agents[i].agent))
+            note("%d %s", code, buf_cstr(&out));
+    }
+    setenv("HOME", home, 1);
+}
+#endif
+
 int main(void)
 {
     char cwd[1024] = "";
@@ -169,6 +202,7 @@ int main(void)
     test_once();
 #ifndef _WIN32
     test_stand_in();
+    test_first_start();
     (void)!system("rm -rf build/e2e-agent");
 #endif
     return tap_done();

@@ -63,6 +63,8 @@ static const struct mistake mistakes[] = {
 
     {"a root that is not there", "run --root build/nowhere -- npm test", 125, "folder not found",
      "create it first"},
+    {"a root of a policy that is not there", "why write x --policy build/e2e-mis/nowhere.json", 125,
+     "folder not found", "list it in createRoots"},
     {"a root that is a file", "run --root README.md -- npm test", 125, "a root is a folder", NULL},
     {"several roots in one", "run --root=src,tests -- npm test", 125, "once for each folder", NULL},
     {"a path with a blank, without quotes", "run --root build/e2e mis -- npm test", 125,
@@ -198,6 +200,7 @@ static void write_files(void)
                  {"star", STR("{\"roots\": [\"src/*\"]}")},
                  {"pattern", STR("{\"denyRead\":[\"*.env\"]}")},
                  {"letter", STR("{\"denyWrite\":[\".en?\"]}")},
+                 {"nowhere", STR("{\"roots\":[\"not-there\"]}")},
                  {"far", STR("{\"for\":[\"npm\"]}")},
                  {"variable", STR("{\"roots\": [\"$NO_SUCH_VARIABLE/x\"]}")}};
 #ifdef _WIN32
