@@ -333,7 +333,7 @@ static const struct reason *reason_of(enum policy_rule rule)
         {RULE_PATH_MAILSLOT, "it is a mailslot", NULL},
         {RULE_PATH_UNIX, "it is a way around Windows paths", NULL},
         {RULE_PIPE_OUTSIDE, "its server runs outside the sandbox", NULL},
-        {RULE_LINK_HARD, "the same file has another name where nothing can be changed", NULL},
+        {RULE_LINK_HARD, "the same file has another name (a hard link)", NULL},
         {RULE_LINK_REPARSE,
          "the link leads out of the folders that can be changed, or is of an unknown kind", NULL},
         {RULE_LINK_PLACE, "other rules hold there, so a folder is not moved in one step", NULL},
@@ -345,8 +345,8 @@ static const struct reason *reason_of(enum policy_rule rule)
     return &unknown;
 }
 
-static void explain_denied(const struct policy_request *r, const struct policy_answer *answer,
-                           struct buf *why)
+static void explain_denied(const struct policy *policy, const struct policy_request *r,
+                           const struct policy_answer *answer, struct buf *why)
 {
     const struct reason *reason = reason_of(answer->rule);
     const char *action = answer->rule == RULE_PIPE_OUTSIDE ? "connect to" : actions[r->access];
@@ -360,6 +360,11 @@ static void explain_denied(const struct policy_request *r, const struct policy_a
     buf_add(why, str_of(reason->text));
     if (reason->rest)
         buf_fmt(why, "%s%s", answer->name, reason->rest);
+    /* Windows lists a file's names, Linux only counts them. */
+    if (answer->rule == RULE_LINK_HARD)
+        buf_add(why, policy->settings.paths.dialect == PATH_WINDOWS
+                         ? STR(" where nothing can be changed")
+                         : STR(", and Linux does not say where: it may lie outside"));
 }
 
 static void fix_config(const struct policy *policy, const struct policy_request *r,
@@ -450,7 +455,9 @@ static void fix_denied(const struct policy *policy, const struct policy_request 
         else
             fix_outside(policy, r, fix);
         return;
-    case RULE_LINK_HARD: buf_fmt(fix, "%s; copy the file and change the copy", no_option); return;
+    case RULE_LINK_HARD:
+        buf_fmt(fix, "%s; copy the file and rename the copy to its name", no_option);
+        return;
     case RULE_LINK_PLACE:
         buf_fmt(fix, "%s; copy the folder, then delete the old one", no_option);
         return;
@@ -474,7 +481,7 @@ void policy_explain(const struct policy *policy, const struct policy_request *re
     if (answer->verdict == CORDON_ALLOW) {
         explain_allowed(request, answer, why);
     } else {
-        explain_denied(request, answer, why);
+        explain_denied(policy, request, answer, why);
         fix_denied(policy, request, answer, fix);
         if (!is_typeable(policy->settings.paths.dialect, buf_str(fix))) {
             buf_reset(fix);

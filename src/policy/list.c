@@ -140,7 +140,7 @@ static void add_files(struct list_lines *l, const struct policy *policy)
     }
     add_list(l, RULE_ROOTS_ITSELF, "deny", &s->roots);
     add_protected(l, policy);
-    add(l, RULE_LINK_HARD, "deny", STR("files with a name outside"), STR_NONE);
+    add(l, RULE_LINK_HARD, "deny", STR("files with another name, if it may be outside"), STR_NONE);
     add(l, RULE_LINK_REPARSE, "deny", STR("links that lead outside"), STR_NONE);
     if (s->temp_path.n && s->temp == POLICY_TEMP_OWN) {
         add(l, RULE_TEMP_TRUSTED, "deny", STR("names in temp that other programs trust"),
