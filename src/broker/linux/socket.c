@@ -35,6 +35,16 @@ static void refuse(struct broker *b, struct request *r, enum audit_op op, struct
     request_fail(r, EACCES);
 }
 
+/* Packets of any program could be read and made up with it, so it is closed in every mode. */
+static void refuse_raw(struct broker *b, struct request *r)
+{
+    broker_report_text(b, r, AUDIT_NET_SEND, STR("packets by a raw socket"), AUDIT_DENY,
+                       str_of(policy_rule_id(RULE_NET_RAW)),
+                       STR("a raw socket sees and sends packets of other programs"),
+                       STR("this cannot be overridden"));
+    request_fail(r, EACCES);
+}
+
 /* Streams are judged when they connect. Datagrams name their peer in each send, which is not
    inspected, so they are available only where the network is on. */
 void socket_make(struct broker *b, struct request *r)
@@ -48,6 +58,10 @@ void socket_make(struct broker *b, struct request *r)
             request_continue(r);
             return;
         }
+        broker_report_text(b, r, AUDIT_PIPE_CREATE, STR("local datagram socket"), AUDIT_DENY,
+                           str_of(policy_rule_id(RULE_PIPE_OUTSIDE)),
+                           STR("it names its peer in each send, which is not inspected"),
+                           STR("this cannot be overridden"));
         request_fail(r, EACCES);
         return;
     case AF_INET:
@@ -61,9 +75,13 @@ void socket_make(struct broker *b, struct request *r)
         }
         if (type == SOCK_DGRAM && datagram_give(b, r))
             return;
-        refuse(b, r, AUDIT_NET_SEND, type == SOCK_DGRAM ? STR("UDP") : STR("raw socket"),
-               "datagrams could go anywhere, so they need the network to be on", "--net=on");
+        if (type != SOCK_DGRAM)
+            refuse_raw(b, r);
+        else
+            refuse(b, r, AUDIT_NET_SEND, STR("UDP"),
+                   "datagrams could go anywhere, so they need the network to be on", "--net=on");
         return;
+    case AF_PACKET: refuse_raw(b, r); return;
     case AF_NETLINK:
         if (protocol == ROUTE) {
             request_continue(r); /* which addresses this machine has */
@@ -308,6 +326,11 @@ static void connect_internet(struct broker *b, struct request *r,
     struct policy_answer answer = {0};
     if (!spell_peer(address, host, sizeof host, &peer.port)) {
         request_fail(r, EAFNOSUPPORT);
+        return;
+    }
+    /* Resolvers ask by port 0 from which address they would reach a host. */
+    if (peer.port == 0 && net_of(b) == POLICY_NET_ON) {
+        connect_for(b, r, given, length, -1);
         return;
     }
     bool proxied = b->proxy.ss_family != AF_UNSPEC;
