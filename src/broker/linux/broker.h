@@ -245,8 +245,12 @@ bool broker_allows(struct broker *b, struct request *r, const struct resolved *w
 bool broker_allows_by(struct broker *b, struct request *r, const struct resolved *where,
                       enum policy_access access, enum audit_op op, enum policy_rule *rule);
 
-/* Disables a nested repository before any part of it is removed. False if that is impossible. */
+/* Disables a nested repository before any part of it is removed. False, and reported, if that is
+   impossible. */
 bool nested_end(struct broker *b, struct request *r, const char *path);
+
+/* Reports a .git whose HEAD was just deleted or moved away by itself: git does not know it now. */
+void nested_lost_head(struct broker *b, const struct request *r, const struct resolved *gone);
 
 /* True for a folder that is known to be empty, so that removing it can succeed. */
 bool nested_is_empty(const struct resolved *folder);

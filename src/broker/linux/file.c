@@ -126,6 +126,7 @@ static void do_unlink(struct broker *b, struct request *r, int dirfd, uint64_t p
         return;
     }
     broker_forget(b, id, &where.st);
+    nested_lost_head(b, r, &where);
     if (flags & AT_REMOVEDIR)
         straight_forget(b);
     request_succeed(r, 0);
@@ -292,6 +293,8 @@ static void do_rename(struct broker *b, struct request *r, int from_dir, uint64_
     nested_made(b, r, &to);
     if (exchange)
         own_temp_made(b, &from);
+    else
+        nested_lost_head(b, r, &from);
     if (S_ISDIR(from.st.st_mode) || S_ISDIR(to.st.st_mode)) {
         nested_moved(b, r, from.path, to.path, exchange);
         straight_forget(b);

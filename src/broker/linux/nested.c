@@ -176,7 +176,8 @@ bool nested_end(struct broker *b, struct request *r, const char *text)
             b, r, AUDIT_FILE_DELETE, path, AUDIT_DENY, str_of(policy_rule_id(RULE_PROTECTED_GIT)),
             STR("worktrees lead to this repository, and would obey another one in its place"),
             STR("remove the worktrees yourself, outside the run: git worktree remove PATH"));
-        ended = false;
+        resolved_close(&git);
+        return false;
     }
     struct resolved head = {.parent = git.parent, .leaf = "HEAD"};
     head.exists = ended && fstatat(git.parent, "HEAD", &head.st, AT_SYMLINK_NOFOLLOW) == 0;
@@ -190,10 +191,23 @@ bool nested_end(struct broker *b, struct request *r, const char *text)
     if (ended && rc == 0) {
         id_set_add(&b->ended, broker_id(&git)); /* out of memory: HEAD is simply not there */
         broker_report_headless(b, r, str_of(folder));
-    } else
+    } else {
         ended = ended && errno == ENOENT;
+    }
+    if (!ended)
+        broker_report_text(
+            b, r, AUDIT_FILE_DELETE, path, AUDIT_DENY, str_of(policy_rule_id(RULE_PROTECTED_GIT)),
+            STR("its parts can go once the repository has no HEAD, and that cannot be deleted"),
+            STR("this cannot be overridden"));
     resolved_close(&git);
     return ended;
+}
+
+void nested_lost_head(struct broker *b, const struct request *r, const struct resolved *gone)
+{
+    struct str folder = path_parent(PATH_POSIX, str_of(gone->path));
+    if (strcmp(gone->leaf, "HEAD") == 0 && str_eqi(path_leaf(PATH_POSIX, folder), STR(".git")))
+        broker_report_headless(b, r, folder);
 }
 
 void nested_remember(struct broker *b, struct str folder)

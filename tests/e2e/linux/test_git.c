@@ -81,6 +81,24 @@ static void test_headless(void)
     fresh();
     ok(sh("ws", "'%s' run -- rm -rf cl 2>err; ! grep HEAD err >&2 && test ! -e cl", cordon) == 0,
        "one that is removed whole gets no line");
+    static const char *const loses[] = {"rm cl/.git/HEAD", "mv cl/.git/HEAD cl/x"};
+    for (size_t i = 0; i < sizeof loses / sizeof *loses; i++) {
+        fresh();
+        ok(sh("ws", "'%s' run -- %s 2>err; test ! -e cl/.git/HEAD && grep -q git.removed err",
+              cordon, loses[i]) == 0 &&
+               sh("ws", "sed -n 's/.*repair it with: //p' err | sh -e >&2 && git -C cl rev-parse "
+                        "--git-dir") == 0,
+           "%s: a line, and its remedy works", loses[i]);
+    }
+    fresh();
+    ok(sh("ws", "'%s' run -- git -C cl checkout -q -b other 2>err && ! test -s err", cordon) == 0,
+       "control: git itself exchanges HEAD without a line");
+    fresh();
+    ok(sh("ws",
+          "rm cl/.git/HEAD; mkdir cl/.git/HEAD; '%s' run -- rm cl/.git/hooks/mine 2>err; test -e "
+          "cl/.git/hooks/mine && grep -q 'denied: delete .*hooks/mine (rule protected.git)' err",
+          cordon) == 0,
+       "a HEAD that cannot be deleted keeps the rest, with a line");
 }
 
 /* The summary names where a repository of the run's own is at the end. */
