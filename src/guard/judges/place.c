@@ -255,7 +255,7 @@ void guard_write(struct guard *g, struct str who, struct word target, bool repla
     }
     if (is_plant(path, (struct str){slashed, n}))
         guard_find(g, GUARD_PLANT_STARTUP, target, who, NULL, NULL);
-    else if (replaces && word_known(target) && g->question.policy &&
+    else if (replaces && word_known(target) && g->question.policy && !guard_is_temporary(path) &&
              (is_home(path) || guard_place_of(g, target.text) == GUARD_PLACE_OUTSIDE))
         guard_find(g, GUARD_DESTROY_OUTSIDE, target, who,
                    "changes or replaces files outside the given folders", NULL);
