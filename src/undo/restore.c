@@ -363,7 +363,7 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
         keep_end(u.keep);
         bool clean = is_clean(&u);
         counts->already = clean && u.all && !counts->done && u.gone;
-        bool kept = counts->done || (clean && u.all && !counts->already);
+        bool kept = counts->done || u.torn || (clean && u.all && !counts->already);
         if (kept)
             snprintf(counts->run, sizeof counts->run, "%s", keep_run(u.keep));
         /* Conflicts that were left alone can be tried again, with --force or when there is room. */

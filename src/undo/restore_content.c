@@ -8,27 +8,50 @@
 #include "undo/keep_inside.h"
 #include "undo/restore_inside.h"
 
-/* Writes the kept content to an empty file. */
+/* Kept content, found to be whole before anything is written over. */
+struct kept {
+    fs_file file; /* negative: it is in content */
+    size_t size;
+    char content[UNDO_SMALL];
+};
+
+static int open_kept(const struct undoing *u, const struct undo_record *data, struct kept *out)
+{
+    char name[24];
+    struct fs_stat st;
+    out->file = -1;
+    out->size = (size_t)data->size;
+    if (data->how == UNDO_PACK)
+        return fs_read(u->j->pack, out->content, out->size, data->place) == (int64_t)out->size &&
+                       undo_hash((struct str){out->content, out->size}) == data->hash
+                   ? 0
+                   : -EIO;
+    snprintf(name, sizeof name, "%llu", (unsigned long long)data->place);
+    fs_file file = fs_open_file(u->j->objects, name, FS_READ_KEPT);
+    int rc = file < 0 ? (int)file : fs_stat(file, "", &st);
+    if (rc == 0 && data->how == UNDO_COPY && st.size != data->size)
+        rc = -EIO;
+    if (rc == 0)
+        out->file = file;
+    else
+        fs_close(file);
+    return rc;
+}
+
+/* Writes it to an empty file, and closes it. */
+static int write_kept(struct kept *kept, fs_file to)
+{
+    int rc =
+        kept->file < 0 ? fs_write(to, kept->content, kept->size, 0) : fs_copy(kept->file, to, NULL);
+    fs_close(kept->file);
+    return rc;
+}
+
 static int write_content(const struct undoing *u, const struct undo_record *data, fs_file to)
 {
-    char name[24], content[UNDO_SMALL];
-    if (data->how == UNDO_PACK) {
-        size_t size = (size_t)data->size;
-        if (fs_read(u->j->pack, content, size, data->place) != (int64_t)size ||
-            undo_hash((struct str){content, size}) != data->hash)
-            return -EIO;
-        return fs_write(to, content, size, 0);
-    }
-    snprintf(name, sizeof name, "%llu", (unsigned long long)data->place);
-    fs_file from = fs_open_file(u->j->objects, name, FS_READ_KEPT);
-    if (from < 0)
-        return (int)from;
-    struct fs_stat st;
-    int rc = fs_stat(from, "", &st);
-    if (rc == 0)
-        rc = data->how == UNDO_COPY && st.size != data->size ? -EIO : fs_copy(from, to, NULL);
-    fs_close(from);
-    return rc;
+    struct kept kept;
+    int rc = open_kept(u, data, &kept);
+    return rc ? rc : write_kept(&kept, to);
 }
 
 static int set_meta(const struct undo_record *meta, const struct restore_spot *spot, bool times,
@@ -37,16 +60,21 @@ static int set_meta(const struct undo_record *meta, const struct restore_spot *s
     return fs_restore_meta(spot->parent, spot->leaf, meta, times, attributes);
 }
 
-/* The same to a file that is there. */
-static int rewrite(const struct undoing *u, const struct undo_record *data,
+/* The same to a file that is there. What it holds is given up only for content that is whole. */
+static int rewrite(struct undoing *u, const struct undo_record *data,
                    const struct restore_spot *spot)
 {
+    struct kept kept;
+    int rc = open_kept(u, data, &kept);
+    if (rc)
+        return rc;
     fs_file file = fs_open_file(spot->parent, spot->leaf, FS_CHANGE);
-    if (file < 0)
-        return (int)file;
-    int rc = fs_truncate(file, 0);
-    if (rc == 0)
-        rc = write_content(u, data, file);
+    rc = file < 0 ? (int)file : fs_truncate(file, 0);
+    if (rc == 0) {
+        rc = write_kept(&kept, file);
+        u->torn = u->torn || rc;
+    } else
+        fs_close(kept.file);
     fs_close(file);
     return rc;
 }

@@ -41,6 +41,7 @@ struct undoing {
     size_t equal_count;
     bool gone;      /* a change of the run is not there any more, by other means than an undo */
     bool all;       /* of the run is taken back, now or before */
+    bool torn;      /* a file could not be written to its end: only our own journal has it */
     uint64_t spare; /* the next number of a further name in staging */
 };
 

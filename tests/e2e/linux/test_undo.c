@@ -849,6 +849,36 @@ static void test_bad(void)
     free(after);
 }
 
+/* What a file holds now goes only once it is known that its old content can be read. */
+static void test_damaged_content(void)
+{
+    static const struct {
+        const char *what, *make, *damage;
+    } cases[] = {
+        {"small", "echo one > a", "printf X | dd of=pack bs=1 conv=notrunc"},
+        {"large", "seq 50000 > a", "truncate -s 100 objects/0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int damaged = 0; damaged < 2; damaged++) {
+            fresh("ws");
+            sh("ws", "%s; cp a ../old", cases[i].make);
+            sh("ws", "'%s' run --undo --quiet -- sh -c 'echo run >> a'", cordon);
+            sh("ws", "ln a b; cp a ../run");
+            if (damaged)
+                sh("state/cordon/runs", "cd 2*; chmod 600 pack objects/*; %s", cases[i].damage);
+            int code = sh("ws", "! cmp a ../old && '%s' undo --force 2> ../said", cordon);
+            if (damaged)
+                ok(code == 1 && sh("ws", "cmp a ../run && cmp b ../run && grep -q 'not restored: ' "
+                                         "../said") == 0,
+                   "%s content that is damaged in the journal: the file stays as it is (%d)",
+                   cases[i].what, code);
+            else
+                ok(code == 0 && sh("ws", "cmp a ../old && cmp b ../old") == 0,
+                   "control: it is whole, and restored in place (%d)", code);
+            sh(".", "'%s' runs --drop all", cordon);
+        }
+}
+
 static void test_sessions(void)
 {
     start_simple();
@@ -1481,15 +1511,43 @@ static void test_programs(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} tests[] = {
-    TEST(commands),    TEST(again),   TEST(unused_root), TEST(touched),     TEST(long_copies),
-    TEST(many_copies), TEST(renamed), TEST(parts),       TEST(unknown),     TEST(conflicts),
-    TEST(links),       TEST(closed),  TEST(owner),       TEST(full_folder), TEST(already),
-    TEST(unmarked),    TEST(attacks), TEST(bad),         TEST(sessions),    TEST(full),
-    TEST(clones),      TEST(many),    TEST(programs),    TEST(next),        TEST(at_the_same_time),
-    TEST(above),       TEST(since),   TEST(nothing),     TEST(chosen),      TEST(report),
-    TEST(terminal),    TEST(holes),   TEST(in_order),    TEST(kill_empty),  TEST(kill),
-    TEST(model)};
+} tests[] = {TEST(commands),
+             TEST(again),
+             TEST(unused_root),
+             TEST(touched),
+             TEST(long_copies),
+             TEST(many_copies),
+             TEST(renamed),
+             TEST(parts),
+             TEST(unknown),
+             TEST(conflicts),
+             TEST(links),
+             TEST(closed),
+             TEST(owner),
+             TEST(full_folder),
+             TEST(already),
+             TEST(unmarked),
+             TEST(attacks),
+             TEST(bad),
+             TEST(damaged_content),
+             TEST(sessions),
+             TEST(full),
+             TEST(clones),
+             TEST(many),
+             TEST(programs),
+             TEST(next),
+             TEST(at_the_same_time),
+             TEST(above),
+             TEST(since),
+             TEST(nothing),
+             TEST(chosen),
+             TEST(report),
+             TEST(terminal),
+             TEST(holes),
+             TEST(in_order),
+             TEST(kill_empty),
+             TEST(kill),
+             TEST(model)};
 #undef TEST
 
 int main(void)
