@@ -6,6 +6,7 @@
 #include "lib/changes.h"
 #include "lib/run.h"
 #include "report/collect.h"
+#include "report/summary.h"
 
 enum { MOST_WORDS = 1024 };
 
@@ -427,6 +428,15 @@ static int undo_nothing(const struct store_choice *run, struct telling *t)
     return 0;
 }
 
+static void prune(fs_file store, bool json)
+{
+    auto_buf struct buf line = {0};
+    struct store_pruned pruned;
+    store_prune(store, &(struct store_limits){.all = RUN_UNDO_LIMIT}, &pruned);
+    summary_dropped_line(json ? 0 : pruned.count, pruned.root, pruned.others, &line);
+    fwrite(line.p ? line.p : "", 1, line.n, stderr);
+}
+
 int command_undo(struct arguments *args)
 {
     bool json = false, help = false;
@@ -472,7 +482,7 @@ int command_undo(struct arguments *args)
         code = choice.run.empty && !words.count ? undo_nothing(&choice.run, &q.telling)
                                                 : undo_one(store, choice.run.id, &q);
     }
-    store_prune(store, (uint64_t)RUN_UNDO_LIMIT_GIB << 30, NULL);
+    prune(store, json);
     fs_close(store);
     if (json) {
         json_close(&w, ']');

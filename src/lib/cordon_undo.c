@@ -125,7 +125,7 @@ int cordon_undo(const char *run, const char *folder, size_t count, const char *c
     if (rc == 0 && (!t.choice.run.empty || count))
         rc = restore_run(t.store, t.choice.run.id, &o, &counts, t.why, sizeof t.why);
     if (rc == 0 && !o.dry)
-        store_prune(t.store, (uint64_t)RUN_UNDO_LIMIT_GIB << 30, NULL);
+        store_prune(t.store, &(struct store_limits){.all = RUN_UNDO_LIMIT}, NULL);
     if (rc == 0 && counts.conflicts + counts.failed)
         rc = 1;
     return end(&t, rc, why, capacity);

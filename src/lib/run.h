@@ -54,7 +54,8 @@ struct run_result {
     struct summary summary;
 };
 
-enum { RUN_UNDO_LIMIT_GIB = 2 };
+/* What all journals may take, and one run if it is not told otherwise: 2 GiB. */
+#define RUN_UNDO_LIMIT ((uint64_t)2 << 30)
 
 /* "5,6": two descriptors, none below 3. Seconds, at least 1. CORDON_E_VALUE. */
 int run_read_ask_fds(const char *text, int out[2]);

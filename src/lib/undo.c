@@ -9,7 +9,20 @@
 
 static uint64_t limit_of(const struct run_options *o)
 {
-    return o->undo_limit ? o->undo_limit : (uint64_t)RUN_UNDO_LIMIT_GIB << 30;
+    return o->undo_limit ? o->undo_limit : RUN_UNDO_LIMIT;
+}
+
+/* The limit of this run is no reason to drop the journals of others. */
+static void prune(struct run *run, fs_file store, const char *id, struct summary_changes *c)
+{
+    uint64_t limit = limit_of(run->options);
+    struct store_pruned pruned;
+    store_prune(store,
+                &(struct store_limits){limit > RUN_UNDO_LIMIT ? limit : RUN_UNDO_LIMIT, limit, id},
+                &pruned);
+    c->dropped = pruned.count;
+    c->dropped_others = pruned.others;
+    snprintf(c->dropped_root, sizeof c->dropped_root, "%s", pruned.root);
 }
 
 int run_undo_begin(struct run *run, bool confined, bool inside, struct arena *arena,
@@ -151,9 +164,9 @@ void run_undo_finish(struct run *run, struct keep *journal)
     int rc = count_changes(run, store, c->run, c, &any);
     bool nothing = rc == 0 && whole && !c->lost && !any;
     bool noted = store_note_empty(store, c->run, !nothing);
+    prune(run, store, c->run, c);
     if (nothing && (noted || store_drop(store, c->run)))
         c->run[0] = '\0';
-    store_prune(store, limit_of(run->options), c->run);
     c->here = is_found_here(store, policy_settings_of(run->policy->policy), c->run);
     fs_close(store);
     keep_close(journal, false);

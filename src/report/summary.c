@@ -318,6 +318,21 @@ void summary_changes_lines(const struct summary_changes *c, struct buf *out)
     if (c->lost)
         buf_fmt(out, "cordon: %llu of them cannot be taken back (%s); cordon changes names them\n",
                 (unsigned long long)c->lost, c->why);
+    summary_dropped_line(c->dropped, c->dropped_root, c->dropped_others, out);
+}
+
+void summary_dropped_line(uint64_t count, const char *root, bool others, struct buf *out)
+{
+    if (!count)
+        return;
+    if (count == 1)
+        buf_add(out, STR("cordon: dropped the journal of 1 older run in "));
+    else
+        buf_fmt(out, "cordon: dropped the journals of %llu older runs in ",
+                (unsigned long long)count);
+    report_clean(out, str_of(root));
+    buf_fmt(out, "%s, to stay within the limit (--undo-limit)\n",
+            others ? " and other folders" : "");
 }
 
 static void changes_json(struct json_writer *w, const struct summary_changes *c)
@@ -332,6 +347,9 @@ static void changes_json(struct json_writer *w, const struct summary_changes *c)
     json_put_number(w, STR("lost"), (long long)c->lost);
     if (c->lost)
         json_put(w, STR("why"), str_of(c->why));
+    json_put_number(w, STR("dropped"), (long long)c->dropped);
+    if (c->dropped)
+        json_put(w, STR("dropped_root"), str_of(c->dropped_root));
     json_close(w, '}');
 }
 

@@ -90,13 +90,20 @@ struct summary_changes {
     char run[48]; /* empty: nothing was changed, or there is no journal */
     bool here;    /* cordon undo finds it from the current folder without being told the run */
     uint64_t created, modified, deleted, renamed;
-    uint64_t lost; /* cannot be taken back */
-    char why[96];  /* the last of those */
+    uint64_t lost;    /* cannot be taken back */
+    char why[96];     /* the last of those */
+    uint64_t dropped; /* older runs whose journals had to go for this one */
+    char dropped_root[4096];
+    bool dropped_others; /* some of them had other roots */
 };
 
 /* "cordon: 3 created, 12 modified; take back with: cordon undo", if there is anything to say. The
    run is named where cordon undo alone would not find it. */
 void summary_changes_lines(const struct summary_changes *c, struct buf *out);
+
+/* "cordon: dropped the journals of 3 older runs in /ws, …"; nothing for none. others: some had other
+   roots. */
+void summary_dropped_line(uint64_t count, const char *root, bool others, struct buf *out);
 
 struct summary_end {
     struct str reason; /* exited, signal, timeout, refused, failed */

@@ -187,23 +187,49 @@ bool store_drop(fs_file store, const char *id)
     return !live && fs_remove(store, id, true) == 0;
 }
 
-size_t store_prune(fs_file store, uint64_t limit, const char *spare)
+static bool has_same_root(const struct store_run *a, const struct store_run *b)
+{
+    return a->head.root_count && b->head.root_count &&
+           str_eq(a->head.roots[0].path, b->head.roots[0].path);
+}
+
+static void note_pruned(const struct store_run *run, struct store_pruned *out)
+{
+    char root[UNDO_LONGEST_PATH] = "";
+    if (!out || run->empty)
+        return;
+    if (run->head.root_count)
+        snprintf(root, sizeof root, "%.*s", STR_ARG(run->head.roots[0].path));
+    if (out->count++ == 0)
+        snprintf(out->root, sizeof out->root, "%s", root);
+    out->others = out->others || strcmp(out->root, root) != 0;
+}
+
+void store_prune(fs_file store, const struct store_limits *limits, struct store_pruned *pruned)
 {
     auto_arena struct arena arena = {0};
     struct store_run *runs;
-    size_t count, gone = 0;
-    uint64_t total = 0;
+    const struct store_run *own = NULL;
+    size_t count;
+    uint64_t total = 0, same = 0;
+    if (pruned)
+        *pruned = (struct store_pruned){0};
     if (store_list(store, &arena, &runs, &count))
-        return 0;
+        return;
+    for (size_t i = 0; i < count && limits->run && !own; i++)
+        if (strcmp(limits->run, runs[i].id) == 0)
+            own = &runs[i];
     for (size_t i = 0; i < count; i++) {
+        uint64_t here = own && has_same_root(own, &runs[i]) ? runs[i].bytes : 0;
         total += runs[i].bytes;
-        bool spared = runs[i].live || (spare && strcmp(spare, runs[i].id) == 0);
-        if (total > limit && !spared && store_drop(store, runs[i].id)) {
-            total -= runs[i].bytes;
-            gone++;
-        }
+        same += here;
+        if ((total <= limits->all && (!here || same <= limits->same_root)) || runs[i].live ||
+            &runs[i] == own || !store_drop(store, runs[i].id))
+            continue;
+        total -= runs[i].bytes;
+        same -= here;
+        note_pruned(&runs[i], pruned);
     }
-    return gone;
 }
 
 bool store_is_id(const char *word)
@@ -255,8 +281,7 @@ bool store_note_empty(fs_file store, const char *id, bool spare)
     while (own < count && strcmp(runs[own].id, id) != 0)
         own++;
     for (size_t i = own + 1; i < count; i++)
-        if (runs[i].empty && runs[i].head.root_count && runs[own].head.root_count &&
-            str_eq(runs[i].head.roots[0].path, runs[own].head.roots[0].path))
+        if (runs[i].empty && has_same_root(&runs[i], &runs[own]))
             store_drop(store, runs[i].id);
     return noted;
 }

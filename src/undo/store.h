@@ -45,9 +45,21 @@ int store_list(fs_file store, struct arena *arena, struct store_run **out, size_
 /* Removes a run; false if it is live or cannot be removed. */
 bool store_drop(fs_file store, const char *id);
 
-/* Removes the oldest runs until all take at most limit bytes; never the one named. Returns how many
-   are gone. */
-size_t store_prune(fs_file store, uint64_t limit, const char *spare);
+/* How much journals may take: all of them, and those whose first root is that of one run. */
+struct store_limits {
+    uint64_t all, same_root;
+    const char *run; /* the run, which is never removed; NULL: there is none */
+};
+
+/* Runs that changed something and were removed. */
+struct store_pruned {
+    uint64_t count;
+    char root[UNDO_LONGEST_PATH]; /* the first root of the newest */
+    bool others;                  /* some had other roots */
+};
+
+/* Removes the oldest runs until all are within the limits; pruned may be NULL. */
+void store_prune(fs_file store, const struct store_limits *limits, struct store_pruned *pruned);
 
 /* A journal being read. */
 struct store_journal {

@@ -849,6 +849,35 @@ static void test_bad(void)
     free(after);
 }
 
+/* A small limit of one run drops older runs of its root alone, and says so. */
+static void test_limits(void)
+{
+    fresh("ws");
+    fresh("other");
+    sh("ws", "seq 100000 > a");
+    sh("other", "seq 100000 > a; '%s' run --undo --quiet -- sh -c 'echo more >> a'", cordon);
+    for (int i = 0; i < 3; i++)
+        sh("ws", "'%s' run --undo --quiet -- sh -c 'echo %d >> a' ", cordon, i);
+    sh("ws", "'%s' run --undo -- sh -c 'echo x >> b' 2> ../said", cordon);
+    ok(sh("ws", "! grep -q dropped ../said && test $('%s' runs | wc -l) = 5", cordon) == 0,
+       "control: within the limit nothing is dropped");
+    sh("ws", "'%s' run --undo --undo-limit 1M -- sh -c 'echo y >> b' 2> ../said", cordon);
+    ok(sh("ws",
+          "test $('%1$s' runs | wc -l) = 4 && test $(grep -c dropped ../said) = 1 && grep -qx "
+          "\"cordon: dropped the journals of 2 older runs in $PWD, to stay within the limit "
+          "(--undo-limit)\" ../said",
+          cordon) == 0,
+       "older runs of the same root go, and one line says how many");
+    ok(sh("other", "'%s' undo && ! grep -q more a", cordon) == 0,
+       "a run of another root can still be taken back");
+    ok(sh("ws",
+          "'%1$s' run --json --undo --undo-limit 4K -- sh -c 'echo z >> b' 2> ../said; grep -q "
+          "'\"dropped\":[1-9].*\"dropped_root\":\"[^\"]*/ws\"' ../said",
+          cordon) == 0,
+       "the JSON has it too");
+    sh(".", "'%s' runs --drop all", cordon);
+}
+
 /* What a file holds now goes only once it is known that its old content can be read. */
 static void test_damaged_content(void)
 {
@@ -1529,6 +1558,7 @@ static const struct {
              TEST(unmarked),
              TEST(attacks),
              TEST(bad),
+             TEST(limits),
              TEST(damaged_content),
              TEST(sessions),
              TEST(full),
