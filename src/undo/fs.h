@@ -69,7 +69,8 @@ int64_t fs_read(fs_file file, void *p, size_t n, uint64_t at);
 int fs_write(fs_file file, const void *p, size_t n, uint64_t at);
 int fs_truncate(fs_file file, uint64_t size);
 /* Makes an empty file the same as another, holes included; a clone where the file system offers
-   that. -ECANCELED once *stop is set; it may be NULL. */
+   that. -ECANCELED once *stop is set; it may be NULL. -EAGAIN if the other became shorter meanwhile
+   and that was noticed. */
 int fs_copy(fs_file from, fs_file to, const atomic_bool *stop);
 /* A clone or nothing. */
 int fs_clone(fs_file from, fs_file to);
@@ -92,8 +93,9 @@ int fs_rename(fs_file from, const char *name, fs_file to, const char *new_name, 
 int fs_link(fs_file from, const char *name, fs_file to, const char *new_name);
 /* The same from a tree into a journal and back; -EOPNOTSUPP where a copy is better. */
 int fs_link_kept(fs_file from, const char *name, fs_file to, const char *new_name);
-/* True if a file has more than one content: alternate streams, which no journal keeps. */
-bool fs_has_streams(fs_file in, const char *name);
+/* True if a file has more than one content: alternate streams, which no journal keeps. marks: also if
+   the other one is only the system's mark of a download. */
+bool fs_has_streams(fs_file in, const char *name, bool marks);
 /* Closes a file of a journal to others. */
 void fs_shut(fs_file in, const char *name);
 

@@ -235,7 +235,7 @@ int keep_away(struct keep *k, const struct keep_place *place, const struct undo_
         fs_close(file);
         return rc;
     }
-    if (last && fs_is_file(st->mode) && fs_has_streams(place->parent, place->leaf)) {
+    if (last && fs_is_file(st->mode) && fs_has_streams(place->parent, place->leaf, false)) {
         int rc = note_streams(k, place, path);
         if (rc)
             return rc;

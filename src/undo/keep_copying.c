@@ -132,8 +132,8 @@ int keep_take_copy(struct keep *k, fs_file file, const struct fs_stat *st,
     unsigned tries = c->tries;
     /* Something outside the run changed it, so that the copy may be half old, half new; or it was
        stopped before this call came. */
-    bool again =
-        rc == 0 ? !is_unchanged(&c->st, st) && tries < MOST_TRIES : rc == -ECANCELED && !k->stopped;
+    bool again = rc == 0 || rc == -EAGAIN ? !is_unchanged(&c->st, st) && tries < MOST_TRIES
+                                          : rc == -ECANCELED && !k->stopped;
     if (rc == 0 && !again) {
         record->how = UNDO_COPY;
         record->place = c->object;

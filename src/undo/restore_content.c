@@ -146,7 +146,7 @@ static int restore_content(struct undoing *u, uint32_t object, struct restore_sp
     const struct undo_object *o = &u->m->objects[object];
     const struct undo_record *data = undo_model_record(u->m, o->data);
     struct keep_place place = undoing_place(spot);
-    if (spot->st.links > 1 || fs_has_streams(spot->parent, spot->leaf)) {
+    if (spot->st.links > 1 || fs_has_streams(spot->parent, spot->leaf, true)) {
         int rc = keep_write(u->keep, &place);
         if (rc)
             return rc;

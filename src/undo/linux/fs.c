@@ -316,9 +316,9 @@ void fs_shut(fs_file in, const char *name)
     fchmodat((int)in, name, 0, 0);
 }
 
-bool fs_has_streams(fs_file in, const char *name)
+bool fs_has_streams(fs_file in, const char *name, bool marks)
 {
-    (void)in, (void)name;
+    (void)in, (void)name, (void)marks;
     return false;
 }
 

@@ -88,11 +88,12 @@ int fs_copy(fs_file from, fs_file to, const atomic_bool *stop)
     if (rc || clone(from, to, st.size))
         return rc;
     char *piece = malloc(FS_PIECE);
-    int64_t n = piece ? 1 : 0;
+    int64_t n = 0;
     rc = piece ? 0 : -ENOMEM;
-    for (uint64_t at = 0; rc == 0 && n > 0 && at < st.size; at += (uint64_t)n) {
+    for (uint64_t at = 0; rc == 0 && at < st.size; at += (uint64_t)n) {
         n = fs_read(from, piece, FS_PIECE, at);
-        rc = n < 0 ? (int)n : fs_write(to, piece, (size_t)n, at);
+        /* It was cut off meanwhile: the copy would end in zeros. */
+        rc = n < 0 ? (int)n : n == 0 ? -EAGAIN : fs_write(to, piece, (size_t)n, at);
         if (rc == 0 && stop && atomic_load(stop))
             rc = -ECANCELED;
     }
@@ -115,14 +116,46 @@ void fs_unmap(void *content, size_t size)
     free(content);
 }
 
-bool fs_has_streams(fs_file in, const char *name)
+/* FILE_STREAM_INFORMATION; the name follows. */
+struct stream {
+    ULONG next, length;
+    LARGE_INTEGER size, taken;
+};
+
+/* Windows marks downloads with a stream of this name. The browser wrote it and nothing else is in
+   it, so it is not worth a word when such a file is deleted. */
+static bool is_mark(const wchar_t *name, size_t units)
 {
-    enum { STREAMS = 22 /* FileStreamInformation */, PLAIN = 14 /* "::$DATA", in bytes */ };
+    static const wchar_t mark[] = L":Zone.Identifier:$DATA";
+    return units == sizeof mark / sizeof *mark - 1 && _wcsnicmp(name, mark, units) == 0;
+}
+
+bool fs_lists_streams(const unsigned char *list, size_t size, bool marks)
+{
+    static const wchar_t plain[] = L"::$DATA";
+    wchar_t name[64];
+    struct stream s;
+    for (size_t at = 0; at < size && size - at >= sizeof s; at += s.next) {
+        memcpy(&s, list + at, sizeof s);
+        size_t units = s.length / sizeof *name;
+        bool fits = units < sizeof name / sizeof *name && s.length <= size - at - sizeof s;
+        if (fits)
+            memcpy(name, list + at + sizeof s, s.length);
+        if (!fits ||
+            !((units == sizeof plain / sizeof *plain - 1 && memcmp(name, plain, s.length) == 0) ||
+              (!marks && is_mark(name, units))))
+            return true;
+        if (!s.next)
+            break;
+    }
+    return false;
+}
+
+bool fs_has_streams(fs_file in, const char *name, bool marks)
+{
+    enum { STREAMS = 22 /* FileStreamInformation */ };
     union {
-        struct {
-            ULONG next, length;
-            LARGE_INTEGER size, taken;
-        } first;
+        struct stream first;
         unsigned char bytes[1024];
     } list = {{0}};
     IO_STATUS_BLOCK io;
@@ -132,7 +165,7 @@ bool fs_has_streams(fs_file in, const char *name)
     NTSTATUS status = NtQueryInformationFile(fs_handle_of(file), &io, &list, sizeof list,
                                              (FILE_INFORMATION_CLASS)STREAMS);
     fs_close(file);
-    /* The unnamed one comes first, where streams are known at all; it has the shortest name. */
     return status == STATUS_BUFFER_OVERFLOW ||
-           (status >= 0 && (list.first.next || list.first.length > PLAIN));
+           (status >= 0 && io.Information <= sizeof list &&
+            fs_lists_streams(list.bytes, io.Information, marks));
 }

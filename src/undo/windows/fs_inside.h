@@ -49,4 +49,7 @@ fs_file fs_open_existing(fs_file in, const char *name, ACCESS_MASK access, ULONG
 /* Attributes and times; a zero leaves one as it is. */
 int fs_set_basic(HANDLE object, struct nt_basic basic);
 
+/* The same as fs_has_streams, of a list of FILE_STREAM_INFORMATION. */
+bool fs_lists_streams(const unsigned char *list, size_t size, bool marks);
+
 #endif
