@@ -65,6 +65,14 @@ static bool choose(fs_file store, struct arena *arena, struct words *words, bool
     return words->paths != NULL;
 }
 
+static void tell_cut_off(const char *id, bool cut_off)
+{
+    if (!cut_off)
+        return;
+    fflush(stdout);
+    print_error("run %s was not ended: cordon was killed during it", id);
+}
+
 /* ---- changes ---- */
 
 struct showing {
@@ -162,7 +170,7 @@ static void begin_json(struct json_writer *w, const struct store_journal *j, con
     json_put(w, STR("command"), h->command);
     json_put_number(w, STR("time"), (long long)h->time);
     json_put(w, STR("root"), h->roots[0].path);
-    json_put_bool(w, STR("ended"), j->model.ended);
+    json_put_bool(w, STR("ended"), !j->cut_off);
     json_key(w, STR("changes"));
     json_open(w, '[');
 }
@@ -247,8 +255,10 @@ int command_changes(struct arguments *args)
             code = print_failure("%s", why);
         else {
             code = show_changes(&s, &j, roots, &words, choice.run.id);
-            if (code == 0 && !json)
+            if (code == 0 && !json) {
+                tell_cut_off(choice.run.id, j.cut_off);
                 tell_other(&choice.run);
+            }
             restore_close_roots(&j.model.head, roots);
             buf_free(&s.out);
         }
@@ -336,6 +346,8 @@ static int undo_one(fs_file store, const char *id, struct undo_request *q)
             json_put(w, STR("error"), str_of(why));
         json_put_number(w, STR("done"), (long long)counts.done);
         json_put_number(w, STR("conflicts"), (long long)(counts.conflicts + counts.failed));
+        if (counts.cut_off)
+            json_put_bool(w, STR("ended"), false);
         if (counts.run[0])
             json_put(w, STR("undo"), str_of(counts.run));
         json_close(w, '}');
@@ -344,6 +356,7 @@ static int undo_one(fs_file store, const char *id, struct undo_request *q)
         return print_failure("%s", why);
     q->done += counts.done;
     q->conflicts += counts.conflicts + counts.failed;
+    tell_cut_off(id, counts.cut_off && !q->telling.json);
     if (!q->telling.json && !q->restore.dry) {
         fflush(stdout);
         if (counts.run[0])

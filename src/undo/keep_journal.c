@@ -184,6 +184,7 @@ bool keep_end(struct keep *k)
     k->end = fs_now();
     k->broken = false;
     keep_add(k, &(struct undo_record){.type = UNDO_END, .end = k->end});
+    store_put_length(k->lock, k->log_end);
     fs_set_times(k->lock, k->end, k->end);
     return lossless && !k->broken;
 }

@@ -328,6 +328,7 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
     int rc = store_read(store, id, &j, why, capacity);
     if (rc)
         return rc;
+    counts->cut_off = j.cut_off;
     struct undoing u = {.store = store, .j = &j, .m = &j.model, .o = options, .counts = counts};
     rc = restore_open_roots(u.m, u.roots, why, capacity);
     if (rc)

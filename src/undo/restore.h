@@ -91,6 +91,7 @@ struct restore_options {
 struct restore_counts {
     uint64_t done, conflicts, failed;
     bool already;               /* nothing had to be done: the run stays on offer */
+    bool cut_off;               /* the run was killed and wrote no end */
     uint64_t changed;           /* of the conflicts: --force would restore them */
     char run[STORE_LONGEST_ID]; /* that takes the undo back; "": nothing was changed */
 };

@@ -4,7 +4,8 @@
  * %LOCALAPPDATA%\cordon\runs. A run's folder holds `log` (the records), `pack` (small files),
  * `objects` (a folder of larger ones), `lock` and, once it was taken back, `undone`; that of a run
  * that changed nothing has `empty`, so that `changes` does not show an older run. The lock is held by
- * the run until its tree is dead, and its mtime says when that was, if nobody lived to write it.
+ * the run until its tree is dead, and its mtime says when that was, if nobody lived to write it. Once
+ * the run has ended, the lock holds the length of `log`, so that one that was cut off is noticed.
  * Files that hold content are closed to a confined tree of the same user.
  */
 #ifndef CORDON_UNDO_STORE_H
@@ -69,6 +70,7 @@ struct store_journal {
     struct undo_model model;
     struct undo_time end; /* after this, changes are not the run's */
     bool known_end;       /* false: the end is a guess, nobody lived to write it */
+    bool cut_off;         /* the run was killed and wrote no end */
 };
 
 /* Reads a run. Returns a code and a sentence on failure; lock: fails if the run is live. */
@@ -107,6 +109,11 @@ bool store_below(struct str folder, struct str path);
    a run back. "" if there is none. */
 void store_find_live(fs_file store, const struct undo_head *head, bool undos,
                      char id[STORE_LONGEST_ID]);
+
+/* The length of the log, in the lock of a run that has ended. 0 or a negative errno; true if it is
+   there. */
+int store_put_length(fs_file lock, uint64_t length);
+bool store_take_length(fs_file lock, uint64_t *length);
 
 /* The folder of a run. */
 fs_file store_open_run(fs_file store, const char *id);

@@ -55,6 +55,27 @@ static void find_end(struct store_journal *j, const struct fs_stat *log)
         j->end = st.modified;
 }
 
+enum { LENGTH_BYTES = 8 };
+
+int store_put_length(fs_file lock, uint64_t length)
+{
+    char text[LENGTH_BYTES];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)(length >> (8 * i));
+    return fs_write(lock, text, sizeof text, 0);
+}
+
+bool store_take_length(fs_file lock, uint64_t *length)
+{
+    unsigned char text[LENGTH_BYTES];
+    if (lock < 0 || fs_read(lock, text, sizeof text, 0) != sizeof text)
+        return false;
+    *length = 0;
+    for (size_t i = 0; i < sizeof text; i++)
+        *length |= (uint64_t)text[i] << (8 * i);
+    return true;
+}
+
 /* An inode that was kept for a change that did not happen would have one name too many. */
 static void drop_unused(struct store_journal *j)
 {
@@ -71,6 +92,7 @@ int store_read(fs_file store, const char *id, struct store_journal *out, char *w
     auto_store_journal struct store_journal j = {
         .folder = store_open_run(store, id), .pack = -1, .objects = -1, .lock = -1};
     struct fs_stat st;
+    uint64_t length;
     bool live;
     if (j.folder < 0) {
         snprintf(why, capacity, "no run %.60s; cordon runs lists them", id);
@@ -89,6 +111,14 @@ int store_read(fs_file store, const char *id, struct store_journal *out, char *w
         j.log = fs_map(log, j.size);
     }
     fs_close(log);
+    bool ended = store_take_length(j.lock, &length);
+    if (ended && j.log && length != j.size) {
+        snprintf(why, capacity,
+                 "the journal of run %.60s is damaged: %llu bytes of %llu are left; nothing was "
+                 "changed",
+                 id, (unsigned long long)j.size, (unsigned long long)length);
+        return CORDON_E_SYNTAX;
+    }
     int rc = !j.log || j.pack < 0 || j.objects < 0 ? CORDON_E_SYNTAX : 0;
     if (rc == 0)
         rc = undo_model_read(&j.model, (struct str){j.log, j.size});
@@ -109,6 +139,7 @@ int store_read(fs_file store, const char *id, struct store_journal *out, char *w
         return rc;
     }
     find_end(&j, &st);
+    j.cut_off = !ended && !j.model.ended;
     *out = j;
     j = (struct store_journal){.folder = -1, .pack = -1, .objects = -1, .lock = -1};
     return 0;

@@ -792,9 +792,33 @@ static void test_bad(void)
     ok(sh("ws", "'%s' undo $(ls ../state/cordon/runs) 2>&1 | grep -q damaged", cordon) == 0 &&
            is_same(after, "ws"),
        "a damaged journal: nothing is changed");
-    sh(".", "cd state/cordon/runs/2*; cat ../../../log > log; truncate -s -3 log");
-    ok(sh("ws", "'%s' undo", cordon) == 0 && sh("ws", "test -f c") == 0,
-       "a journal whose last record is cut off is good up to there");
+    /* In the middle of the last record, and the whole of it, which says when the run ended. */
+    static const int cuts[] = {3, 21};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        sh(".", "cd state/cordon/runs/2*; cat ../../../log > log; truncate -s -%d log", cuts[i]);
+        ok(sh("ws",
+              "'%1$s' undo 2> ../said; test $? = 125 && grep -Eq 'is damaged: [0-9]+ bytes of "
+              "[0-9]+ are left; nothing was changed' ../said && ! '%1$s' changes",
+              cordon) == 0 &&
+               is_same(after, "ws"),
+           "a journal that lost its last %d bytes is damaged: nothing is changed", cuts[i]);
+    }
+    /* As a run that is killed leaves it. */
+    sh(".", "cd state/cordon/runs/2*; : > lock");
+    ok(sh("ws",
+          "'%1$s' changes 2>&1 | grep -q 'was not ended' && '%1$s' undo 2> ../said && grep -q 'was "
+          "not ended' ../said && test -f c",
+          cordon) == 0,
+       "a journal of a run that did not end is good up to there, and that is said");
+    sh(".", "'%s' runs --drop all", cordon);
+
+    start_simple();
+    sh("ws", "'%s' run --undo -- sh -c 'echo more >> a; rm c'", cordon);
+    ok(sh("ws",
+          "! '%1$s' changes 2>&1 | grep -q 'was not ended' && '%1$s' undo 2> ../said && ! grep -q "
+          "'was not ended' ../said && test -f c",
+          cordon) == 0,
+       "control: a whole journal");
     sh(".", "'%s' runs --drop all", cordon);
 
     start_simple();
@@ -1061,6 +1085,8 @@ static void test_kill_empty(void)
     bool changed = !is_same(before, "ws");
     /* On a busy machine the change comes later than its record. */
     sh("state/cordon/runs", "touch -d '1 minute ago' */log");
+    ok(sh("ws", "'%s' changes --json | grep -q '\"ended\":false'", cordon) == 0,
+       "killed: changes says that the run did not end");
     int code = sh("ws", "'%s' undo", cordon);
     ok(changed && code == 0 && is_same(before, "ws"),
        "killed after an empty file was emptied: its time is restored");
