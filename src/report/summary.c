@@ -251,18 +251,13 @@ void summary_line(const struct audit_event *e, struct buf *out)
                 1, out);
 }
 
-void summary_lines(const struct summary *given, struct str audit, bool failed, struct buf *out)
+/* On a copy, because joining changes remedies. */
+static void denial_lines(const struct summary *given, struct str audit, bool failed,
+                         struct buf *out)
 {
     auto_arena struct arena arena = {0};
     struct summary joined = *given, *s = &joined;
     summary_join(s, &arena);
-    if (s->hint[0])
-        buf_fmt(out, "cordon: %s\n", s->hint);
-    if (failed && s->unreached[0]) {
-        buf_add(out, STR("cordon: not reached, although it is allowed: "));
-        report_clean(out, str_of(s->unreached));
-        buf_char(out, '\n');
-    }
     size_t shown = 0;
     uint64_t left = s->different - s->kept;
     enum rank last = failed ? RANK_MINOR : RANK_PLAIN;
@@ -283,6 +278,19 @@ void summary_lines(const struct summary *given, struct str audit, bool failed, s
         }
     }
     add_rest(out, left, audit);
+}
+
+void summary_lines(const struct summary *s, struct str audit, bool failed, struct buf *out)
+{
+    if (s->hint[0])
+        buf_fmt(out, "cordon: %s\n", s->hint);
+    if (failed && s->unreached[0]) {
+        buf_add(out, STR("cordon: not reached, although it is allowed: "));
+        report_clean(out, str_of(s->unreached));
+        buf_char(out, '\n');
+    }
+    if (s->kept)
+        denial_lines(s, audit, failed, out);
     answers_lines(s, out);
     repository_lines(s, audit, out);
 }

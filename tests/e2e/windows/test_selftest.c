@@ -40,7 +40,7 @@ static int selftest(const char *program, const char *words, struct promise_lines
     auto_buf struct buf line = {0};
     buf_fmt(&line, "\"%s\" selftest %s", program, words);
     struct command c = command_start(buf_cstr(&line));
-    int code = command_end(&c, 200000, out);
+    int code = command_end(&c, 400000, out);
     promise_read(buf_str(out), lines);
     return code;
 }
