@@ -124,9 +124,9 @@ struct str fold_lower(struct ps_fold *f, struct str text)
 static struct str number_text(struct ps_fold *f, struct ps_value v)
 {
     char digits[40];
-    bool whole = v.number < 1e15 && v.number > -1e15 && v.number == (double)(long long)v.number;
-    int n = whole ? snprintf(digits, sizeof digits, "%lld", (long long)v.number)
-                  : snprintf(digits, sizeof digits, "%.15g", v.number);
+    if (v.number < 1e15 && v.number > -1e15 && v.number == (double)(long long)v.number)
+        return arena_copy(f->arena, str_of_number((long long)v.number, digits));
+    int n = snprintf(digits, sizeof digits, "%.15g", v.number);
     return arena_copy(f->arena, (struct str){digits, (size_t)n});
 }
 
