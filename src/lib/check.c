@@ -4,6 +4,8 @@
 #include "launch/disk.h"
 #include "lib/api.h"
 
+enum { CHECK_SETTINGS = 3 };
+
 /* A script named relative to the cwd. That it lies inside the roots was checked before. */
 int check_read_script(void *context, struct str path, struct buf *out)
 {
@@ -111,6 +113,29 @@ static int find_tools(struct cordon_policy *p, const struct policy **out)
     return rc;
 }
 
+/* The folders that agents' own variables name in the place of those in the home folder. */
+static int find_settings(struct arena *arena, struct str out[CHECK_SETTINGS], size_t *count)
+{
+    static const struct {
+        struct str variable;
+        const char *below;
+    } all[CHECK_SETTINGS] = {{STR("CLAUDE_CONFIG_DIR"), ""},
+                             {STR("CODEX_HOME"), ""},
+                             {STR("XDG_CONFIG_HOME"), "/opencode"}};
+    for (size_t i = 0; i < CHECK_SETTINGS; i++) {
+        auto_buf struct buf folder = {0};
+        struct str value;
+        if (!disk_variable(arena, all[i].variable, &value) || value.n == 0)
+            continue;
+        buf_fmt(&folder, "%.*s%s", STR_ARG(value), all[i].below);
+        struct str kept = folder.failed ? STR_NONE : arena_copy(arena, buf_str(&folder));
+        if (!kept.p)
+            return CORDON_E_NOMEM;
+        out[(*count)++] = kept;
+    }
+    return 0;
+}
+
 int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer)
 {
     int rc = p->has_roots ? api_prepare(p, STR_NONE) : api_guard(p);
@@ -123,9 +148,16 @@ int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct gu
         q->cwd = p->settings.cwd;
         q->defaults = p->policy;
     }
+    auto_arena struct arena arena = {0};
+    struct str settings[CHECK_SETTINGS];
+    q->settings = settings;
+    q->setting_count = 0;
+    rc = find_settings(&arena, settings, &q->setting_count);
     q->read_file = check_read_script;
     q->context = &p->settings;
-    rc = guard_check(p->guard, q, answer);
+    rc = rc ? rc : guard_check(p->guard, q, answer);
+    q->settings = NULL;
+    q->setting_count = 0;
     return rc ? api_fail(p, rc, cordon_strerror(rc)) : 0;
 }
 

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Agents that are started beside the one that a hook judges, and Cordon's own command line. A run
+   confines both. */
+#include "guard/judges/condition.h"
+#include "guard/judges/judges.h"
+#include "guard/names.h"
+#include "guard/state.h"
+
+static const struct {
+    struct str name, options, commands;
+} without_hooks[] = {
+#define AGENT(name, options, commands) {STR(name), STR(options), STR(commands)},
+#include "guard/tables/agents.def"
+#undef AGENT
+};
+
+/* Packages on npm have other names than the programs in them. */
+static struct str agent_of(struct str name)
+{
+    static const struct str ends[] = {STR("-code"), STR("-cli"), STR("-ai")};
+    for (size_t i = 0; i < NAME_ROWS(ends); i++)
+        if (str_endsi(name, ends[i]))
+            return str_slice(name, 0, name.n - ends[i].n);
+    return name;
+}
+
+static bool asks_for_help(struct str word)
+{
+    return name_is_one_of(word, STR("-h|--help|-V|-v|--version|help|version"));
+}
+
+/* Questions about the agent itself: no model is asked. Later words may be values of options. */
+static bool only_tells(const struct guard_call *call)
+{
+    struct str first = call->count > 1 ? call->words[1].text : STR("");
+    return asks_for_help(first) ||
+           name_is_one_of(first, STR("auth|completion|config|doctor|extensions|features|hooks|"
+                                     "install|login|logout|mcp|models|plugin|plugins|sessions|"
+                                     "setup-token|skills|stats|update|upgrade"));
+}
+
+/* claude mcp add, gemini hooks disable; not claude mcp list. */
+static bool changes_settings(const struct guard_call *call, struct str commands)
+{
+    for (size_t i = 1; commands.n && i + 1 < call->count; i++)
+        if (name_is_one_of(call->words[i].text, commands))
+            return !asks_for_help(call->words[i + 1].text) &&
+                   !name_is_one_of(call->words[i + 1].text, STR("details|get|list|show|validate"));
+    return false;
+}
+
+void judge_agent(struct guard *g, const struct guard_call *call)
+{
+    struct str who = name_program(call->words[0].text);
+    size_t at = str_find_char(who, '@', 1);
+    who = agent_of(str_slice(who, 0, at));
+    bool without = g->settings_moved && !only_tells(call);
+    if (g->question.confined)
+        return;
+    for (size_t i = 0; i < NAME_ROWS(without_hooks) && !without; i++)
+        without = str_eqi(without_hooks[i].name, who) &&
+                  (condition_holds(without_hooks[i].options, call->words + 1, call->count - 1) ||
+                   changes_settings(call, without_hooks[i].commands));
+    if (without)
+        guard_find(g, GUARD_LAUNCH_AGENT, call->words[0], who, NULL, NULL);
+    else if (!only_tells(call))
+        guard_find(g, GUARD_OPAQUE_TEXT, call->words[0], who,
+                   "runs what another model writes, which only that agent's own hooks judge",
+                   "do this work yourself");
+}
+
+bool agent_obeys(struct str variable)
+{
+    static const struct str starts[] = {STR("CLAUDE_"), STR("CODEX_"),    STR("COPILOT_"),
+                                        STR("GEMINI_"), STR("OPENCODE_"), STR("QWEN_")};
+    if (name_ends_in_one_of(variable, STR("_KEY|_TOKEN|_MODEL|_URL")))
+        return false;
+    for (size_t i = 0; i < NAME_ROWS(starts); i++)
+        if (str_startsi(variable, starts[i]))
+            return true;
+    return name_is_one_of(variable, STR("APPDATA|HOME|USERPROFILE|XDG_CONFIG_HOME"));
+}
+
+/* cordon hook --remove; cordon run OPTION… -- COMMAND, whose options the model chose. */
+void judge_cordon(struct guard *g, const struct guard_call *call)
+{
+    size_t end = 1;
+    if (g->question.confined)
+        return;
+    while (end < call->count && !str_eq(call->words[end].text, STR("--")))
+        end++;
+    judge_rest(g, call, end + 1);
+    bool hook = false, changes = false;
+    for (size_t i = 1; i < end; i++) {
+        hook |= str_eq(call->words[i].text, STR("hook"));
+        changes |= name_is_one_of(call->words[i].text, STR("--install|--remove"));
+    }
+    if (hook && changes)
+        guard_find(g, GUARD_LAUNCH_AGENT, call->words[0], STR("cordon hook"),
+                   "changes the hook that judges an agent's commands", NULL);
+}
