@@ -2,6 +2,7 @@
 /* cordon_check: the guard's answer as cordon.h and contracts for JSON know it. */
 #include "lib/check.h"
 #include "launch/disk.h"
+#include "launch/machine.h"
 #include "lib/api.h"
 
 enum { CHECK_SETTINGS = 3 };
@@ -150,12 +151,15 @@ int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct gu
     }
     auto_arena struct arena arena = {0};
     struct str settings[CHECK_SETTINGS];
+    auto_buf struct buf program = {0};
+    q->program = machine_own_path(&program) ? buf_str(&program) : STR("");
     q->settings = settings;
     q->setting_count = 0;
     rc = find_settings(&arena, settings, &q->setting_count);
     q->read_file = check_read_script;
     q->context = &p->settings;
     rc = rc ? rc : guard_check(p->guard, q, answer);
+    q->program = STR("");
     q->settings = NULL;
     q->setting_count = 0;
     return rc ? api_fail(p, rc, cordon_strerror(rc)) : 0;

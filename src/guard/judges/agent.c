@@ -81,21 +81,55 @@ bool agent_obeys(struct str variable)
     return name_is_one_of(variable, STR("APPDATA|HOME|USERPROFILE|XDG_CONFIG_HOME"));
 }
 
-/* cordon hook --remove; cordon run OPTION… -- COMMAND, whose options the model chose. */
+/* Its program may have got another name. */
+void judge_hook(struct guard *g, const struct guard_call *call)
+{
+    bool changes = false, named = str_eqi(name_program(call->words[0].text), STR("cordon"));
+    if (g->question.confined)
+        return;
+    for (size_t i = 2; i < call->count && !str_eq(call->words[i].text, STR("--")); i++) {
+        changes |= name_is_one_of(call->words[i].text, STR("--install|--remove"));
+        named |= name_is_one_of(call->words[i].text, STR("claude|codex|gemini|opencode|qwen")) ||
+                 str_has_char(call->words[i].text, '=');
+    }
+    if (changes && named)
+        guard_find(g, GUARD_LAUNCH_AGENT, call->words[0], STR("cordon hook"),
+                   "changes the hook that judges an agent's commands", NULL);
+}
+
+/* cordon run OPTION… -- COMMAND, whose options the model chose. */
 void judge_cordon(struct guard *g, const struct guard_call *call)
 {
     size_t end = 1;
-    if (g->question.confined)
-        return;
     while (end < call->count && !str_eq(call->words[end].text, STR("--")))
         end++;
-    judge_rest(g, call, end + 1);
-    bool hook = false, changes = false;
-    for (size_t i = 1; i < end; i++) {
-        hook |= str_eq(call->words[i].text, STR("hook"));
-        changes |= name_is_one_of(call->words[i].text, STR("--install|--remove"));
-    }
-    if (hook && changes)
-        guard_find(g, GUARD_LAUNCH_AGENT, call->words[0], STR("cordon hook"),
-                   "changes the hook that judges an agent's commands", NULL);
+    if (!g->question.confined)
+        judge_rest(g, call, end + 1);
+}
+
+/* node …/@anthropic-ai/claude-code/cli.js: the agent without its own program. */
+void judge_agent_script(struct guard *g, const struct guard_call *call)
+{
+    static const struct {
+        struct str package, name;
+    } packages[] = {
+        {STR("/claude-code/"), STR("claude")},   {STR("/@openai/codex"), STR("codex")},
+        {STR("/gemini-cli/"), STR("gemini")},    {STR("/qwen-code/"), STR("qwen")},
+        {STR("/opencode-ai/"), STR("opencode")}, {STR("/@github/copilot"), STR("copilot")}};
+    for (size_t i = 1; i < call->count; i++)
+        for (size_t k = 0; k < NAME_ROWS(packages); k++) {
+            struct str path = call->words[i].text;
+            if (str_findi(path, packages[k].package, 0) == path.n)
+                continue;
+            struct word *words = ARENA_ARRAY(&g->arena, call->count - i, struct word);
+            if (!words) {
+                guard_limit(g, call->words[i]);
+                return;
+            }
+            memcpy(words, call->words + i, (call->count - i) * sizeof *words);
+            words[0].text = packages[k].name;
+            judge_agent(g, &(struct guard_call){
+                               .from = call->from, .words = words, .count = call->count - i});
+            return;
+        }
 }

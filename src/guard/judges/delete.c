@@ -156,7 +156,10 @@ void judge_find(struct guard *g, const struct guard_call *call)
         if (str_eq(arg, STR("-delete"))) {
             struct word found = start;
             found.text = below(g, start.text, find_pattern(call));
+            enum guard_shell shell = g->shell;
+            g->shell = GUARD_NO_SHELL; /* whose wildcards find a dot at the beginning */
             guard_delete(g, STR("find -delete"), found, GUARD_RECURSE);
+            g->shell = shell;
         } else if (name_is_one_of(arg, STR("-exec|-execdir|-ok|-okdir"))) {
             judge_find_exec(g, call, i + 1, start);
         } else if (str_eq(arg, STR("-fprintf")) && i + 2 < call->count) {

@@ -80,6 +80,8 @@ void judge_npm(struct guard *g, const struct guard_call *call);
 /* agent.c */
 void judge_agent(struct guard *g, const struct guard_call *call);
 void judge_cordon(struct guard *g, const struct guard_call *call);
+void judge_hook(struct guard *g, const struct guard_call *call);
+void judge_agent_script(struct guard *g, const struct guard_call *call);
 /* True for a variable that tells an agent where its settings are, or what to skip. */
 bool agent_obeys(struct str variable);
 

@@ -301,6 +301,8 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
                        fix.n ? fix.p : reason->fix);
         }
     judge_changer(g, call, name, known.changer);
+    if (call->count > 2 && str_eq(call->words[1].text, STR("hook")))
+        judge_hook(g, call);
     size_t handler = known.handler;
     if (handler < NAME_ROWS(handlers))
         judges[handlers[handler].judge](g, call);

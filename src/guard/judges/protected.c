@@ -68,7 +68,7 @@ static bool is_closed(const struct guard *g, enum protected_name name)
 }
 
 /* A wildcard in the place of a whole name stands for all that is there: that is judged elsewhere.
-   bash's wildcards find no dot at the beginning. */
+   bash's wildcards find no dot at the beginning, and *.json is not meant for .mcp.json. */
 static const char *find_by_pattern(const struct guard *g, struct str part)
 {
     enum { FEWEST = 3 };
@@ -80,6 +80,9 @@ static const char *find_by_pattern(const struct guard *g, struct str part)
         return NULL;
     for (int i = 1; i < PROTECTED_COUNT; i++)
         if (is_closed(g, (enum protected_name)i) &&
+            (dot ||
+             name_extension(str_from(str_of(protected_spelled((enum protected_name)i)), 1)).n ==
+                 0) &&
             finds(part, str_of(protected_spelled((enum protected_name)i))))
             return protected_spelled((enum protected_name)i);
     return NULL;
@@ -149,6 +152,25 @@ static bool is_settings(const struct guard *g, struct str path)
     return false;
 }
 
+/* $CODEX_HOME/config.toml: the value is not known, but its name is. */
+static bool names_settings(const struct guard *g, struct word target)
+{
+    struct str written = str_slice(g->text, target.start, target.end);
+    return target.text.n > 1 && target.text.p[0] == GUARD_HOLE && is_separator(target.text.p[1]) &&
+           (str_findi(written, STR("CLAUDE_CONFIG_DIR"), 0) < written.n ||
+            str_findi(written, STR("CODEX_HOME"), 0) < written.n);
+}
+
+/* The program that hooks start: another one in its place would be silent, which lets all pass. */
+static bool is_program(const struct guard *g, struct str path, bool inside)
+{
+    struct str own = g->question.program, leaf = name_leaf(path);
+    struct str folder = str_slice(path, 0, path.n > leaf.n ? path.n - leaf.n - 1 : 0);
+    bool named = name_is_one_of(leaf, STR("cordon|cordon.exe")) &&
+                 name_is_one_of(name_leaf(folder), STR("bin|.bin|sbin|shims"));
+    return (own.n && str_eqi(own, path)) || (named && !inside);
+}
+
 /* The policy's own answer, for a path that it can place; verdict deny and RULE_NONE: it cannot. */
 static void ask_policy(struct guard *g, struct policy_request *request,
                        struct policy_answer *answer, struct str path)
@@ -179,8 +201,9 @@ static void report(struct guard *g, struct word target, struct str who,
                    const struct policy_request *request, const struct policy_answer *answer,
                    const char *name)
 {
-    bool closed = answer->rule == RULE_PROTECTED_NAME || answer->rule == RULE_PROTECTED_SELF;
-    enum policy_rule rule = closed ? answer->rule : RULE_PROTECTED_NAME;
+    bool known = answer->rule == RULE_PROTECTED_NAME || answer->rule == RULE_PROTECTED_SELF;
+    bool closed = known && request->path.text.n > 0;
+    enum policy_rule rule = known ? answer->rule : RULE_PROTECTED_NAME;
     struct guard_finding f = {
         .rule = GUARD_PLANT_STARTUP, .id = str_of(policy_rule_id(rule)), .verdict = CORDON_DENY};
     guard_outer_span(g, target, &f.start, &f.end);
@@ -234,6 +257,12 @@ bool guard_protects(struct guard *g, struct str who, struct word target, bool de
     const char *name = find_name(g, full.n ? full : path, &pattern);
     if (!name && is_settings(g, full.n ? full : path))
         name = "this folder";
+    if (!name && names_settings(g, target))
+        name = "this folder";
+    if (!name && is_program(g, full.n ? full : path, answer.verdict == CORDON_ALLOW)) {
+        answer = (struct policy_answer){.rule = RULE_PROTECTED_SELF};
+        name = "it, as Cordon's hook starts it";
+    }
     bool self = answer.rule == RULE_PROTECTED_SELF;
     if (!self && (!name || (answer.verdict == CORDON_ALLOW && !pattern)))
         return false;
