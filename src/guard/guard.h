@@ -84,7 +84,7 @@ struct guard_question {
     const struct policy *defaults;
     const struct str *settings; /* folders of agents' settings that variables name */
     size_t setting_count;
-    struct str program; /* Cordon's own, which a hook starts; "" if unknown */
+    struct str program;         /* Cordon's own, which a hook starts; "" if unknown */
     const struct policy *tools; /* refuses programs by name; NULL: none are refused */
     /* Content of a script inside the roots: 0, or a code if it is absent or too large. */
     int (*read_file)(void *context, struct str path, struct buf *out);
