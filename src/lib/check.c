@@ -5,8 +5,6 @@
 #include "launch/machine.h"
 #include "lib/api.h"
 
-enum { CHECK_SETTINGS = 3 };
-
 /* A script named relative to the cwd. That it lies inside the roots was checked before. */
 int check_read_script(void *context, struct str path, struct buf *out)
 {
@@ -114,26 +112,35 @@ static int find_tools(struct cordon_policy *p, const struct policy **out)
     return rc;
 }
 
-/* The folders that agents' own variables name in the place of those in the home folder. */
-static int find_settings(struct arena *arena, struct str out[CHECK_SETTINGS], size_t *count)
+static int find_obeyed(struct cordon_policy *p)
 {
     static const struct {
         struct str variable;
         const char *below;
-    } all[CHECK_SETTINGS] = {{STR("CLAUDE_CONFIG_DIR"), ""},
-                             {STR("CODEX_HOME"), ""},
-                             {STR("XDG_CONFIG_HOME"), "/opencode"}};
-    for (size_t i = 0; i < CHECK_SETTINGS; i++) {
-        auto_buf struct buf folder = {0};
+    } all[] = {{STR("CLAUDE_CONFIG_DIR"), ""},
+               {STR("CODEX_HOME"), ""},
+               {STR("XDG_CONFIG_HOME"), "/opencode"}};
+    struct arena *arena = &p->settings.arena;
+    struct api_obeyed found = {.known = true, .program = STR("")};
+    auto_buf struct buf text = {0};
+    if (p->obeyed.known)
+        return 0;
+    if (machine_own_path(&text))
+        found.program = arena_copy(arena, buf_str(&text));
+    for (size_t i = 0; i < sizeof all / sizeof *all && found.program.p; i++) {
         struct str value;
+        buf_reset(&text);
         if (!disk_variable(arena, all[i].variable, &value) || value.n == 0)
             continue;
-        buf_fmt(&folder, "%.*s%s", STR_ARG(value), all[i].below);
-        struct str kept = folder.failed ? STR_NONE : arena_copy(arena, buf_str(&folder));
-        if (!kept.p)
+        buf_fmt(&text, "%.*s%s", STR_ARG(value), all[i].below);
+        struct str folder = arena_copy(arena, buf_str(&text));
+        if (text.failed || !folder.p)
             return CORDON_E_NOMEM;
-        out[(*count)++] = kept;
+        found.settings[found.setting_count++] = folder;
     }
+    if (text.failed || !found.program.p)
+        return CORDON_E_NOMEM;
+    p->obeyed = found;
     return 0;
 }
 
@@ -142,6 +149,7 @@ int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct gu
     int rc = p->has_roots ? api_prepare(p, STR_NONE) : api_guard(p);
     if (rc == 0)
         rc = find_tools(p, &q->tools);
+    rc = rc ? rc : find_obeyed(p);
     if (rc)
         return rc;
     if (p->has_roots) {
@@ -149,19 +157,12 @@ int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct gu
         q->cwd = p->settings.cwd;
         q->defaults = p->policy;
     }
-    auto_arena struct arena arena = {0};
-    struct str settings[CHECK_SETTINGS];
-    auto_buf struct buf program = {0};
-    q->program = machine_own_path(&program) ? buf_str(&program) : STR("");
-    q->settings = settings;
-    q->setting_count = 0;
-    rc = find_settings(&arena, settings, &q->setting_count);
+    q->settings = p->obeyed.settings;
+    q->setting_count = p->obeyed.setting_count;
+    q->program = p->obeyed.program;
     q->read_file = check_read_script;
     q->context = &p->settings;
-    rc = rc ? rc : guard_check(p->guard, q, answer);
-    q->program = STR("");
-    q->settings = NULL;
-    q->setting_count = 0;
+    rc = guard_check(p->guard, q, answer);
     return rc ? api_fail(p, rc, cordon_strerror(rc)) : 0;
 }
 

@@ -113,16 +113,15 @@ def a_command_that_writes_below_the_agents_settings(o, agent):
 
 @scenario(*FIVE)
 def a_command_that_takes_the_hook_away(o, agent):
+    """Agents write into their settings themselves: what counts is the hook in them."""
+    def has_hook(lab):
+        return lab.settings().exists() and 'cordon' in lab.settings().read_text()
     lab = Lab(o, agent, 'unhook')
     lab.install()
-    before = lab.settings().read_text()
     lab.play([{'shell': f'{o.cordon} hook --remove {agent} --project; rm -f {lab.settings()}'}])
-    need(lab.settings().exists() and lab.settings().read_text() == before, 'the hook is gone', lab.results())
+    need(has_hook(lab), 'the hook is gone', lab.results())
     need('protected.name' in lab.read() or 'launch.agent' in lab.read(), lab.results())
-    control = Lab(o, agent, 'unhook-control')
-    control.install()
-    need(control.cordon('hook', '--remove', agent, '--project').returncode == 0 and
-         not (control.settings().exists() and control.settings().read_text() == before), 'control: nothing was removed')
+    need(lab.cordon('hook', '--remove', agent, '--project').returncode == 0 and not has_hook(lab), 'control: nothing was removed')
 
 
 def named_folder(agent, path, command):
