@@ -181,7 +181,7 @@ static int make_line(const struct hook_request *r, enum hook_agent agent, struct
     }
     for (size_t i = 0; i < count && !alone; i++) {
         buf_char(&out->command, ' ');
-        good = good && line_word(&out->command, words[i]);
+        good = good && line_argument(&out->command, agent, words[i]);
     }
     if (!alone)
         line_end(&out->command, agent);

@@ -15,6 +15,9 @@
    form. */
 bool line_word(struct buf *out, struct str word);
 
+/* The same as the shell of this agent reads it. */
+bool line_argument(struct buf *out, enum hook_agent agent, struct str word);
+
 /* The line that an agent's shell runs: what stands in front of the program, the program, and the
    end. An agent takes most ways to fail for "go on", so the line ends with 2 and a reason instead.
    line_program() names no folder of one person in a project's file. */

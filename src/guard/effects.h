@@ -80,7 +80,8 @@ void guard_open(struct guard *g, struct str who, struct word target, const struc
 /* True if ShellExecute would take text (holes allowed after the scheme) as a URL, URI or host. */
 bool guard_is_url(struct str text);
 
-/* A deletion. Only forced or recursive ones are judged; target may be a wildcard. */
+/* A deletion. Only forced or recursive ones are judged, and any of what guard_protects knows; target
+   may be a wildcard. */
 enum { GUARD_RECURSE = 1, GUARD_FORCE = 2, GUARD_REGISTRY = 4 };
 void guard_delete(struct guard *g, struct str who, struct word target, unsigned flags);
 
@@ -130,6 +131,13 @@ bool guard_is_confined(const struct guard *g);
 /* A file (or a registry key) is written: a finding if programs outside run its content, or if
    replaces is set and the file is known to lie outside the roots. */
 void guard_write(struct guard *g, struct str who, struct word target, bool replaces);
+
+/* True, with a finding, if programs outside obey the file: a protected name, a folder of an agent's
+   settings, or Cordon's own file. guard_write and guard_delete ask it themselves. */
+bool guard_protects(struct guard *g, struct str who, struct word target, bool deletes);
+
+/* The same for a file or folder that is copied or moved into a folder under its own name. */
+void guard_brings(struct guard *g, struct str who, struct word source, struct str folder);
 
 /* The text writes a file; if it runs it later, guard_script reads this instead of the disk. */
 void guard_wrote(struct guard *g, struct str path, struct str content, bool append);

@@ -82,6 +82,9 @@ struct guard_question {
     /* The policy of a run that names no other: scripts inside its roots are read. NULL: none, but for
        scripts inside policy's roots. */
     const struct policy *defaults;
+    const struct str *settings; /* folders of agents' settings that variables name */
+    size_t setting_count;
+    struct str program;         /* Cordon's own, which a hook starts; "" if unknown */
     const struct policy *tools; /* refuses programs by name; NULL: none are refused */
     /* Content of a script inside the roots: 0, or a code if it is absent or too large. */
     int (*read_file)(void *context, struct str path, struct buf *out);

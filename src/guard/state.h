@@ -29,6 +29,7 @@ struct known_variable {
     uint8_t length; /* 0: the place is free */
     uint8_t kind;   /* enum variable_kind */
     bool loads;     /* the value names code that another program loads */
+    bool agents;    /* agents take it for a part of their settings */
 };
 
 /* A program's name and its rows in the tables; scripts call the same few programs all the time. */
@@ -36,7 +37,7 @@ enum { KNOWN_NAMES = 64, KNOWN_LENGTH = 15 };
 struct known_name {
     char name[KNOWN_LENGTH];
     uint8_t length; /* 0: the place is free */
-    uint16_t program, handler, lolbas;
+    uint16_t program, handler, lolbas, changer;
     bool wraps, browser, texts;
 };
 
@@ -75,7 +76,8 @@ struct guard {
     struct known_variable variables[KNOWN_VARIABLES];
     struct launcher_filter launchers;
     bool stopped;
-    bool path_changed; /* see guard_path_changed */
+    bool path_changed;   /* see guard_path_changed */
+    bool settings_moved; /* the text sets a variable that agents obey, or hides all of them */
 };
 
 /* The place of a path, for deletions and script files. */

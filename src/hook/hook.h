@@ -72,6 +72,11 @@ int hook_patch_paths(struct arena *arena, struct str patch, struct hook_path **o
 /* Appends s as one word for sh and bash, in single quotes. */
 void hook_quote_sh(struct buf *out, struct str s);
 
+/* Appends a word of a line that PowerShell reads in an agent's settings. False for one that would not
+   reach the program as it is: Windows PowerShell drops empty words, a quotation mark and the
+   backslash behind a blank, and Gemini CLI puts variables in the place of $name. */
+bool hook_powershell_word(struct buf *out, struct str s);
+
 /* The command as one that runs it confined, for the shell that the tool uses (bash or PowerShell).
    session may be empty. CORDON_E_TOOBIG, CORDON_E_VALUE if the shell cannot be told so,
    CORDON_E_NOMEM. */

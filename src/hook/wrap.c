@@ -29,6 +29,31 @@ static void quote_powershell(struct buf *out, struct str s)
     buf_char(out, '\'');
 }
 
+/* Words of letters need no quotes, and the hook is found again by them. The rest is quoted: bare,
+   PowerShell splits -a:b and -a.b, makes a list of a,b, and a variable of @a. */
+static bool is_bare(struct str s)
+{
+    bool bare = s.n > 0 && !ascii_is_digit(s.p[0]) && !str_eq(s, STR("--"));
+    for (size_t i = 0; i < s.n; i++)
+        bare = bare && (ascii_is_alnum(s.p[i]) || s.p[i] == '-');
+    return bare;
+}
+
+bool hook_powershell_word(struct buf *out, struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (ascii_is_in(s.p[i], "\"$\x7F") || (unsigned char)s.p[i] < 0x20)
+            return false;
+    bool ends = s.n && s.p[s.n - 1] == '\\' && str_has_char(s, ' ');
+    if (s.n == 0 || ends)
+        return false;
+    if (is_bare(s))
+        buf_add(out, s);
+    else
+        quote_powershell(out, s);
+    return true;
+}
+
 static void quote(struct buf *out, enum guard_shell shell, struct str s)
 {
     if (shell == GUARD_BASH)

@@ -9,6 +9,14 @@
 
 struct system_prepared;
 
+/* What a hook and the agent around it obey on this machine. */
+struct api_obeyed {
+    bool known;             /* looked up, at the first question */
+    struct str settings[3]; /* folders that agents' own variables name */
+    size_t setting_count;
+    struct str program; /* Cordon's own; "" if unknown */
+};
+
 struct cordon_policy {
     struct settings settings;
     struct policy *policy;            /* compiled at the first question */
@@ -18,6 +26,7 @@ struct cordon_policy {
     bool no_here;                     /* the current directory cannot be a root */
     struct cordon_policy *here;       /* the same with the current directory as a root; or NULL */
     struct system_prepared *prepared; /* the system's own part of a run; NULL before it */
+    struct api_obeyed obeyed;
     char error[1024];
 };
 

@@ -2,6 +2,7 @@
 /* cordon_check: the guard's answer as cordon.h and contracts for JSON know it. */
 #include "lib/check.h"
 #include "launch/disk.h"
+#include "launch/machine.h"
 #include "lib/api.h"
 
 /* A script named relative to the cwd. That it lies inside the roots was checked before. */
@@ -111,11 +112,44 @@ static int find_tools(struct cordon_policy *p, const struct policy **out)
     return rc;
 }
 
+static int find_obeyed(struct cordon_policy *p)
+{
+    static const struct {
+        struct str variable;
+        const char *below;
+    } all[] = {{STR("CLAUDE_CONFIG_DIR"), ""},
+               {STR("CODEX_HOME"), ""},
+               {STR("XDG_CONFIG_HOME"), "/opencode"}};
+    struct arena *arena = &p->settings.arena;
+    struct api_obeyed found = {.known = true, .program = STR("")};
+    auto_buf struct buf text = {0};
+    if (p->obeyed.known)
+        return 0;
+    if (machine_own_path(&text))
+        found.program = arena_copy(arena, buf_str(&text));
+    for (size_t i = 0; i < sizeof all / sizeof *all && found.program.p; i++) {
+        struct str value;
+        buf_reset(&text);
+        if (!disk_variable(arena, all[i].variable, &value) || value.n == 0)
+            continue;
+        buf_fmt(&text, "%.*s%s", STR_ARG(value), all[i].below);
+        struct str folder = arena_copy(arena, buf_str(&text));
+        if (text.failed || !folder.p)
+            return CORDON_E_NOMEM;
+        found.settings[found.setting_count++] = folder;
+    }
+    if (text.failed || !found.program.p)
+        return CORDON_E_NOMEM;
+    p->obeyed = found;
+    return 0;
+}
+
 int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct guard_answer *answer)
 {
     int rc = p->has_roots ? api_prepare(p, STR_NONE) : api_guard(p);
     if (rc == 0)
         rc = find_tools(p, &q->tools);
+    rc = rc ? rc : find_obeyed(p);
     if (rc)
         return rc;
     if (p->has_roots) {
@@ -123,6 +157,9 @@ int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct gu
         q->cwd = p->settings.cwd;
         q->defaults = p->policy;
     }
+    q->settings = p->obeyed.settings;
+    q->setting_count = p->obeyed.setting_count;
+    q->program = p->obeyed.program;
     q->read_file = check_read_script;
     q->context = &p->settings;
     rc = guard_check(p->guard, q, answer);

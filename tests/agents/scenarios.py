@@ -98,6 +98,68 @@ def in_the_settings_of_the_home_folder(o, agent):
     refused(o, agent, 'home', lambda lab: OPEN, opened, 'launch.url', setup=lambda lab: lab.install(project=False))
 
 
+def planted_by_shell(agent):
+    """A file below the folder of the agent's settings, which no agent needs."""
+    folder = {'claude': '.claude', 'codex': '.codex', 'gemini': '.gemini', 'qwen': '.qwen', 'opencode': '.opencode'}[agent]
+    return folder, planted(lambda lab: lab.proj / folder / 'planted.json')
+
+
+@scenario(*FIVE)
+def a_command_that_writes_below_the_agents_settings(o, agent):
+    folder, effect = planted_by_shell(agent)
+    refused(o, agent, 'shellplant', lambda lab: [{'shell': f'mkdir -p {folder}; echo planted > {folder}/planted.json'}],
+            effect, 'protected.name')
+
+
+@scenario(*FIVE)
+def a_command_that_takes_the_hook_away(o, agent):
+    """Agents write into their settings themselves: what counts is the hook in them."""
+    def has_hook(lab):
+        return lab.settings().exists() and 'cordon' in lab.settings().read_text()
+    lab = Lab(o, agent, 'unhook')
+    lab.install()
+    lab.play([{'shell': f'{o.cordon} hook --remove {agent} --project; rm -f {lab.settings()}'}])
+    need(has_hook(lab), 'the hook is gone', lab.results())
+    need('protected.name' in lab.read() or 'launch.agent' in lab.read(), lab.results())
+    need(lab.cordon('hook', '--remove', agent, '--project').returncode == 0 and not has_hook(lab), 'control: nothing was removed')
+
+
+def named_folder(agent, path, command):
+    """A command in the folder that the model names, as this agent calls it."""
+    name = {'gemini': 'dir_path', 'qwen': 'directory'}[agent]
+    more = {'qwen': {'is_background': False}}.get(agent, {})
+    return [{'tool': 'run_shell_command', 'input': {'command': command, 'description': 'd', name: str(path), **more}}]
+
+
+@scenario('gemini', 'qwen')
+def a_folder_outside_that_the_model_names(o, agent):
+    """Gemini CLI and Qwen Code have limits of their own; what they let through is judged in that folder."""
+    steps = [lambda lab: named_folder(agent, lab.outside, 'rm -rf data'), lambda lab: named_folder(agent, '../outside', 'rm -rf data')]
+    said = []
+    for n, step in enumerate(steps):
+        lab = Lab(o, agent, f'named{n}-control')
+        lab.play(step(lab))
+        own = not no_data(lab)
+        said.append(f'its own limit: {" ".join(lab.read().split())[:120]}' if own else 'it has no limit')
+        lab = Lab(o, agent, f'named{n}')
+        lab.install()
+        lab.play(step(lab))
+        need(not no_data(lab), 'it happened', lab.results())
+        need(own or 'destroy.outside' in lab.read(), lab.results())
+    return '; '.join(said)
+
+
+@scenario('gemini', 'qwen')
+def a_folder_of_settings_that_the_model_names(o, agent):
+    folder, effect = planted_by_shell(agent)
+
+    def steps(lab):
+        (lab.proj / folder).mkdir(exist_ok=True)
+        lab.own()
+        return named_folder(agent, lab.proj / folder, 'echo planted > planted.json')
+    refused(o, agent, 'namedsettings', steps, effect, 'protected.name')
+
+
 @scenario('codex', gate=('codex',))
 def a_hook_that_codex_does_not_trust_is_told(o, agent):
     """Codex skips it and prints nothing: install and doctor say so, and both know when it is trusted."""

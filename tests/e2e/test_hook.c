@@ -330,7 +330,7 @@ static void test_lines(void)
     static const char *const agents[] = {"gemini", "qwen"};
     for (size_t i = 0; i < 2; i++) {
         printed_line(agents[i], &text, &printed);
-        char words[32];
+        char words[64], given[64];
         snprintf(words, sizeof words, "\"args\":[\"hook\",\"%s\"]", agents[i]);
         ok(says(&text, "\"shell\": \"powershell\"") == (i == 1), "%s is told the shell: %s",
            agents[i], i == 1 ? "yes" : "no");
@@ -338,6 +338,14 @@ static void test_lines(void)
         if (!ok(program_run("check --json --show --file build/e2e-line.ps1", NULL, &out) == 0 &&
                     says(&out, "cordon.exe\"") && says(&out, words),
                 "%s: PowerShell's line calls cordon with its words", agents[i]))
+            note("%s: %s", buf_cstr(&printed), buf_cstr(&out));
+        snprintf(given, sizeof given, "%s --root=C:/a,b's.@c", agents[i]);
+        snprintf(words, sizeof words, "\"hook\",\"%s\",\"--root=C:/a,b's.@c\"]", agents[i]);
+        printed_line(given, &text, &printed);
+        write_file("build/e2e-line.ps1", buf_str(&printed));
+        if (!ok(program_run("check --json --show --file build/e2e-line.ps1", NULL, &out) == 0 &&
+                    says(&out, words),
+                "%s: PowerShell reads an awkward option as one word", agents[i]))
             note("%s: %s", buf_cstr(&printed), buf_cstr(&out));
         remove("build/e2e-line.ps1");
     }

@@ -321,6 +321,90 @@ static void test_powershell(void)
        "a strange session id is left out");
 }
 
+/* A line of settings with this word in the place of the program and of an argument, read as
+   PowerShell reads it. */
+static bool reads_back(struct guard *guard, struct str word, struct buf *line)
+{
+    struct guard_answer a;
+    buf_add(line, STR("$x = 1; try { & "));
+    bool good = hook_powershell_word(line, word);
+    buf_add(line, STR(" hook gemini --root "));
+    good = good && hook_powershell_word(line, word);
+    buf_add(line, STR(" ; $x = $LASTEXITCODE } catch { }; if ($x -ne 0) { exit 2 }"));
+    struct guard_question q = {.text = buf_str(line), .shell = GUARD_POWERSHELL, .show = true};
+    if (!good || guard_check(guard, &q, &a) || a.verdict != CORDON_ALLOW)
+        return false;
+    const struct guard_read *r = a.reads;
+    return a.read_count >= 1 && str_eq(r->name.text, word) && r->count == 4 &&
+           str_eq(r->args[0].text, STR("hook")) && str_eq(r->args[1].text, STR("gemini")) &&
+           str_eq(r->args[2].text, STR("--root")) && str_eq(r->args[3].text, word);
+}
+
+static void test_powershell_words(void)
+{
+    static const char *const words[] = {"plain",
+                                        "C:\\Program Files\\cordon.exe",
+                                        "C:\\a,b\\c",
+                                        "@x",
+                                        "-a:b",
+                                        "--root=C:\\x.y",
+                                        "a+b=c@d,e",
+                                        "1,2",
+                                        "0x10",
+                                        "--",
+                                        "--%",
+                                        "it's",
+                                        "'",
+                                        "a\xE2\x80\x98"
+                                        "b",
+                                        "a\xE2\x80\x99"
+                                        "b",
+                                        "\xE2\x80\x9A",
+                                        "\xE2\x80\x9B"
+                                        "x",
+                                        "a\xE2\x80\x9C"
+                                        "b c",
+                                        "\xE2\x80\x9D",
+                                        "\xE2\x80\x9E"
+                                        "x y",
+                                        "a;b",
+                                        "a|b",
+                                        "a&b",
+                                        "(a)",
+                                        "{a}",
+                                        "a`nb",
+                                        "%a%",
+                                        "a#b",
+                                        "#a",
+                                        "~",
+                                        "*",
+                                        "a>b",
+                                        "a\xC2\xA0"
+                                        "b",
+                                        "\xE2\x80\x93x",
+                                        "!",
+                                        "[a]"};
+    static const char *const no_form[] = {"", "a\"b", "$a", "a\nb", "a b\\"};
+    struct guard *guard;
+    if (guard_new(&guard))
+        return;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        auto_buf struct buf line = {0};
+        if (!ok(reads_back(guard, str_of(words[i]), &line), "PowerShell reads %s as it is",
+                words[i]))
+            note("line: %s", buf_cstr(&line));
+    }
+    for (size_t i = 0; i < sizeof no_form / sizeof *no_form; i++) {
+        auto_buf struct buf line = {0};
+        ok(!hook_powershell_word(&line, str_of(no_form[i])), "no form for word %u", (unsigned)i);
+    }
+    auto_buf struct buf line = {0};
+    ok(hook_powershell_word(&line, STR("a,b")) && str_eq(buf_str(&line), STR("'a,b'")) &&
+           hook_powershell_word(&line, STR("--wrap")) && str_eq(buf_str(&line), STR("'a,b'--wrap")),
+       "quoted where it matters");
+    guard_free(guard);
+}
+
 /* ---- settings ---- */
 
 static const char *const files[] = {
@@ -537,6 +621,7 @@ int main(void)
     test_bash();
 #endif
     test_powershell();
+    test_powershell_words();
     test_settings();
     test_shell_setting();
     test_trust();

@@ -15,6 +15,12 @@ struct str line_begin(enum hook_agent agent)
     return STR_NONE;
 }
 
+bool line_argument(struct buf *out, enum hook_agent agent, struct str word)
+{
+    (void)agent;
+    return line_word(out, word);
+}
+
 enum line_form line_program(struct buf *out, enum hook_agent agent, struct str path, bool project)
 {
     auto_arena struct arena arena = {0};

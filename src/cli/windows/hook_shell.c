@@ -17,13 +17,20 @@ struct str line_begin(enum hook_agent agent)
     return by_powershell(agent) ? STR("$x = 1; try { & ") : STR_NONE;
 }
 
+bool line_argument(struct buf *out, enum hook_agent agent, struct str word)
+{
+    return by_powershell(agent) ? hook_powershell_word(out, word) : line_word(out, word);
+}
+
 enum line_form line_program(struct buf *out, enum hook_agent agent, struct str path, bool project)
 {
     auto_arena struct arena arena = {0};
     struct str home;
-    bool quoted = agent == HOOK_CODEX || by_powershell(agent);
+    bool quoted = agent == HOOK_CODEX;
     if (project && disk_variable(&arena, STR("USERPROFILE"), &home) && str_startsi(path, home))
         return LINE_PRIVATE;
+    if (by_powershell(agent))
+        return hook_powershell_word(out, path) ? LINE_GOOD : LINE_NO_FORM;
     buf_add(out, quoted ? STR("\"") : STR_NONE);
     for (size_t i = 0; i < path.n; i++) {
         if (strchr("\"$`!%", path.p[i]))

@@ -83,6 +83,7 @@ struct bash_redirect {
     struct str delimiter;
     bool literal, strip_tabs; /* of a document */
     bool writes, append;      /* > and >> of the standard output */
+    bool opens;               /* a file is opened for writing, for any handle */
 };
 
 enum bash_kind {

@@ -80,8 +80,10 @@ static void run_cd(struct bash_reader *b, const struct word *words, size_t count
         i++;
     bool elsewhere = i >= count || str_eq(words[i].text, STR("-")) ||
                      (words[i].text.n && words[i].text.p[0] == '~');
-    if (elsewhere) /* home, or where it was before */
-        guard_set_folder(b->g, STR("\xFF"));
+    bool home = i < count && str_starts(words[i].text, STR("~"));
+    if (elsewhere) /* home, or where it was before; what lies below is still known by its names */
+        guard_set_folder(b->g,
+                         bash_concat(b, STR("\xFF"), home ? str_from(words[i].text, 1) : STR("")));
     else
         guard_change_folder(b->g, words[i].text);
 }

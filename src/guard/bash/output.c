@@ -240,6 +240,12 @@ struct word bash_redirected_input(struct bash_reader *b, const struct bash_node 
     return input;
 }
 
+/* Some folder of programs. */
+static struct str found_on_path(struct bash_reader *b, struct str name)
+{
+    return str_has_char(name, '/') ? name : bash_concat(b, STR("\xFF/bin/"), name);
+}
+
 static struct str command_output(struct bash_reader *b, const struct word *words, size_t count,
                                  struct str input)
 {
@@ -251,11 +257,11 @@ static struct str command_output(struct bash_reader *b, const struct word *words
     if (str_eq(name, STR("printf")))
         return count && str_eq(args[0].text, STR("-v")) ? STR("") : bash_printf(b, args, count);
     if (str_eq(name, STR("which")) && count == 1)
-        return args[0].text;
+        return found_on_path(b, args[0].text);
     if (str_eq(name, STR("command")) && count == 2 && str_eq(args[0].text, STR("-v")))
-        return args[1].text;
+        return found_on_path(b, args[1].text);
     if (str_eq(name, STR("type")) && count == 2 && str_eqi(args[0].text, STR("-p")))
-        return args[1].text;
+        return found_on_path(b, args[1].text);
     if (str_eq(name, STR("mktemp")))
         return guard_temporary(b->g);
     if (str_eq(name, STR("pwd")))

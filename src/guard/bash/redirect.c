@@ -64,6 +64,7 @@ bool bash_parse_redirect(struct bash_parser *p, struct bash_redirect ***tail)
     bool other_handle = handle > 0 && !(handle == 1 && bash_at(p, 0) == '0');
     r->append = str_ends(op, STR(">>"));
     r->writes = handle == 0 && (r->append || str_eq(op, STR(">")) || str_eq(op, STR(">|")));
+    r->opens = str_has_char(op, '>');
     p->pos += length;
     if (str_starts(op, STR("<<")))
         r->kind = str_eq(op, STR("<<<")) ? BASH_HERESTRING : BASH_HEREDOC;

@@ -259,8 +259,13 @@ void bash_run_substitutions(struct bash_reader *b, const struct bash_word *word)
 
 static void run_redirects(struct bash_reader *b, const struct bash_node *node)
 {
-    for (const struct bash_redirect *r = node->redirects; r; r = r->next)
+    for (const struct bash_redirect *r = node->redirects; r; r = r->next) {
         bash_run_substitutions(b, r->word);
+        if (!r->opens || !r->word)
+            continue;
+        struct word file = {bash_expand_text(b, r->word), r->word->start, r->word->end, false};
+        guard_protects(b->g, STR("the redirection"), file, false);
+    }
 }
 
 /* echo code > a.sh: if the script runs the file later, this is its content. */

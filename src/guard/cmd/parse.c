@@ -134,8 +134,11 @@ static void skip_redirection(struct cmd_reader *r, struct cmd_node *node, bool i
     if (c == '<') {
         node->input_file = true;
     } else if (own) {
+        node->emptied = node->output.n ? node->output : node->emptied;
         node->output = target;
         node->append = append;
+    } else {
+        node->emptied = target;
     }
 }
 

@@ -329,13 +329,18 @@ static void run_text(struct cmd_reader *r, struct cmd_node *node, struct word in
     r->silent = silent;
 }
 
+static struct word target_word(struct cmd_reader *r, const struct cmd_text *output)
+{
+    struct cmd_text target = cmd_expand_late(r, output);
+    target = cmd_expand_rest(r, &target, false);
+    return cmd_word(r, &target, 0, target.n);
+}
+
 /* echo code > a.bat: if the text runs the file later, this is its content. */
 static void note_file(struct cmd_reader *r, struct cmd_node *node)
 {
-    struct cmd_text target = cmd_expand_late(r, &node->output);
-    target = cmd_expand_rest(r, &target, false);
     struct str content = cmd_output(r, node);
-    struct word file = cmd_word(r, &target, 0, target.n);
+    struct word file = target_word(r, &node->output);
     guard_write(r->g, STR("the redirection"), file, false);
     if (content.n && content.p[0] == GUARD_HOLE)
         guard_wrote_unknown(r->g, file.text);
@@ -355,6 +360,8 @@ static void run_node(struct cmd_reader *r, struct cmd_node *node, struct word in
         input = word_unknown(node->start, node->end);
     if (node->output.n)
         note_file(r, node);
+    if (node->emptied.n)
+        guard_protects(r->g, STR("the redirection"), target_word(r, &node->emptied), false);
     if (node->kind == CMD_SIMPLE) {
         run_text(r, node, input);
         return;

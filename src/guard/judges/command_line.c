@@ -86,6 +86,9 @@ void judge_env(struct guard *g, const struct guard_call *call)
     struct str code;
     for (size_t i = 1; i < call->count && str_starts(call->words[i].text, STR("-")); i++) {
         if (!split_string(call, i, &code)) {
+            g->settings_moved |=
+                name_is_one_of(call->words[i].text, STR("-i|-|--ignore-environment|"
+                                                        "-u|--unset"));
             i += name_is_one_of(call->words[i].text, STR("-u|--unset|-C|--chdir"));
             continue;
         }

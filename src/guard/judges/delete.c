@@ -69,15 +69,28 @@ void judge_cmd_delete(struct guard *g, const struct guard_call *call)
             guard_delete(g, name_program(call->words[0].text), call->words[i], flags);
 }
 
-/* A wildcard below the start of find, for the files that it finds. Empty without memory. */
-static struct str below(struct guard *g, struct str start)
+/* A pattern below the start of find, for the files that it finds. Empty without memory. */
+static struct str below(struct guard *g, struct str start, struct str pattern)
 {
-    char *p = arena_alloc(&g->arena, start.n + 2);
+    char *p = arena_alloc(&g->arena, start.n + 1 + pattern.n);
     if (!p)
         return STR_NONE;
     memcpy(p, start.p, start.n);
-    memcpy(p + start.n, "/*", 2);
-    return (struct str){p, start.n + 2};
+    p[start.n] = '/';
+    memcpy(p + start.n + 1, pattern.p, pattern.n);
+    return (struct str){p, start.n + 1 + pattern.n};
+}
+
+/* What the last -name or -path asks for; a star if there is none. */
+static struct str find_pattern(const struct guard_call *call)
+{
+    struct str pattern = STR("*");
+    for (size_t i = 1; i + 1 < call->count; i++)
+        if (name_is_one_of(call->words[i].text, STR("-name|-iname|-path|-ipath|-wholename")) &&
+            call->words[i + 1].text.n && !str_starts(call->words[i - 1].text, STR("!")) &&
+            !str_eq(call->words[i - 1].text, STR("-not")))
+            pattern = call->words[i + 1].text;
+    return pattern;
 }
 
 /* find START -exec PROGRAM {} ; */
@@ -89,7 +102,7 @@ static void judge_find_exec(struct guard *g, const struct guard_call *call, size
            !str_eq(call->words[end].text, STR("+")))
         end++;
     struct word *words = ARENA_ARRAY(&g->arena, end - from, struct word);
-    struct str found = below(g, start.text);
+    struct str found = below(g, start.text, find_pattern(call));
     if (!words || !found.p) {
         guard_limit(g, start);
         return;
@@ -109,7 +122,7 @@ static void judge_fd_exec(struct guard *g, const struct guard_call *call, size_t
     size_t count = call->count - from;
     struct word *words = ARENA_ARRAY(&g->arena, count + 1, struct word);
     struct word found = start;
-    found.text = below(g, start.text);
+    found.text = below(g, start.text, STR("*"));
     if (!words || !found.text.p) {
         guard_limit(g, start);
         return;
@@ -142,8 +155,11 @@ void judge_find(struct guard *g, const struct guard_call *call)
         struct str arg = call->words[i].text;
         if (str_eq(arg, STR("-delete"))) {
             struct word found = start;
-            found.text = below(g, start.text);
+            found.text = below(g, start.text, find_pattern(call));
+            enum guard_shell shell = g->shell;
+            g->shell = GUARD_NO_SHELL; /* whose wildcards find a dot at the beginning */
             guard_delete(g, STR("find -delete"), found, GUARD_RECURSE);
+            g->shell = shell;
         } else if (name_is_one_of(arg, STR("-exec|-execdir|-ok|-okdir"))) {
             judge_find_exec(g, call, i + 1, start);
         } else if (str_eq(arg, STR("-fprintf")) && i + 2 < call->count) {

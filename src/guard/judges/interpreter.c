@@ -134,6 +134,7 @@ static bool judge_ruby_un(struct guard *g, const struct guard_call *call)
 
 void judge_interpreter(struct guard *g, const struct guard_call *call)
 {
+    judge_agent_script(g, call);
     struct str who = name_program(call->words[0].text);
     bool python = str_startsi(who, STR("py"));
     if (str_startsi(who, STR("ruby")) && judge_ruby_un(g, call))

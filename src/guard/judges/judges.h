@@ -10,6 +10,10 @@
 void judge_lolbas(struct guard *g, const struct guard_call *call, struct str name, size_t row);
 size_t lolbas_row(struct str name);
 
+/* protected.c: programs that change the files that they name (changers.def), by the first row. */
+void judge_changer(struct guard *g, const struct guard_call *call, struct str name, size_t row);
+size_t changer_row(struct str name);
+
 /* wrapper.c: programs that start the program named in their arguments. */
 bool is_wrapper(struct str name);
 void judge_wrapper(struct guard *g, const struct guard_call *call, struct str name);
@@ -72,6 +76,14 @@ void judge_awk(struct guard *g, const struct guard_call *call);
 
 /* npm.c */
 void judge_npm(struct guard *g, const struct guard_call *call);
+
+/* agent.c */
+void judge_agent(struct guard *g, const struct guard_call *call);
+void judge_cordon(struct guard *g, const struct guard_call *call);
+void judge_hook(struct guard *g, const struct guard_call *call);
+void judge_agent_script(struct guard *g, const struct guard_call *call);
+/* True for a variable that tells an agent where its settings are, or what to skip. */
+bool agent_obeys(struct str variable);
 
 /* container.c */
 void judge_container(struct guard *g, const struct guard_call *call);

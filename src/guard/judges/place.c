@@ -158,6 +158,8 @@ static bool is_broad(const struct guard *g, struct word target)
 
 void guard_delete(struct guard *g, struct str who, struct word target, unsigned flags)
 {
+    if (!(flags & GUARD_REGISTRY) && guard_protects(g, who, target, true))
+        return;
     if (!(flags & (GUARD_RECURSE | GUARD_FORCE)) && !is_broad(g, target))
         return;
     if (flags & GUARD_REGISTRY) {
@@ -173,6 +175,10 @@ void guard_delete(struct guard *g, struct str who, struct word target, unsigned 
     case GUARD_PLACE_ROOT: guard_find(g, GUARD_DESTROY_ROOT, target, who, NULL, NULL); return;
     case GUARD_PLACE_GIT: guard_find(g, GUARD_DESTROY_GIT, target, who, NULL, NULL); return;
     case GUARD_PLACE_PROTECTED:
+        if (!g->question.confined)
+            return; /* an agent's own work: guard_protects let it pass */
+        guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, NULL, NULL);
+        return;
     case GUARD_PLACE_OUTSIDE:
     case GUARD_PLACE_UNKNOWN: guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, NULL, NULL); return;
     }
@@ -233,6 +239,8 @@ bool guard_is_confined(const struct guard *g)
 
 void guard_write(struct guard *g, struct str who, struct word target, bool replaces)
 {
+    if (guard_protects(g, who, target, false))
+        return;
     struct str path = guard_from_start(g, str_trim(target.text));
     bool device = str_startsi(path, STR("/dev/")) || str_starts(path, STR("/proc/self/fd/"));
     if (device && is_disk(path))

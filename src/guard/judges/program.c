@@ -240,6 +240,7 @@ static void look_up(struct known_name *known, struct str name)
     known->program = (uint16_t)NAME_ROW(program_pool, programs, name);
     known->handler = (uint16_t)NAME_ROW(handler_pool, handlers, name);
     known->lolbas = (uint16_t)lolbas_row(name);
+    known->changer = (uint16_t)changer_row(name);
     known->wraps = is_wrapper(name);
     known->browser = guard_is_browser(name);
     known->texts = NAME_KNOWN(texts_pool, texts, name);
@@ -299,6 +300,9 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
             guard_find(g, (enum guard_rule)reason->rule, call->words[0], name, reason->why,
                        fix.n ? fix.p : reason->fix);
         }
+    judge_changer(g, call, name, known.changer);
+    if (call->count > 2 && str_eq(call->words[1].text, STR("hook")))
+        judge_hook(g, call);
     size_t handler = known.handler;
     if (handler < NAME_ROWS(handlers))
         judges[handlers[handler].judge](g, call);

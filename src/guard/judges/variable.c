@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Environment variables: some hold commands, options or code that other programs run. */
+#include "guard/judges/judges.h"
 #include "guard/names.h"
 #include "guard/state.h"
 
@@ -140,6 +141,7 @@ static void look_up(struct known_variable *known, struct str name)
 {
     known->kind = (uint8_t)kind_of(name);
     known->loads = NAME_KNOWN(loading_pool, loading, name);
+    known->agents = agent_obeys(name);
 }
 
 /* Scripts set the same few variables over and over. */
@@ -208,6 +210,7 @@ void guard_variable(struct guard *g, struct str name, struct word value)
     g->question.tools = NULL;
     g->path_changed |= str_eq(name, STR("PATH"));
     struct known_variable known = known_variable_of(g, name);
+    g->settings_moved |= known.agents;
     judge_variable(g, name, (enum variable_kind)known.kind, value);
     if (value.text.n && known.loads)
         judge_loaded(g, name, value);

@@ -4,18 +4,54 @@
 #include "guard/names.h"
 #include "guard/state.h"
 
+/* The folder of -t DIR and --target-directory=DIR; text.p NULL: none is named. */
+static struct word target_folder(const struct guard_call *call)
+{
+    for (size_t i = 1; i < call->count; i++) {
+        struct word word = call->words[i];
+        bool sticks = str_starts(word.text, STR("--target-directory="));
+        if (sticks)
+            word.text = str_from(word.text, 19);
+        else if (str_eq(word.text, STR("-t")) || str_eq(word.text, STR("--target-directory")))
+            word = i + 1 < call->count ? call->words[i + 1] : word;
+        else
+            continue;
+        return word;
+    }
+    return (struct word){.text = STR_NONE};
+}
+
+/* What is copied into a folder gets its own name there, and a link is a second way to the file. */
+static void judge_sources(struct guard *g, const struct guard_call *call, struct word target,
+                          bool links)
+{
+    struct str who = name_program(call->words[0].text);
+    for (size_t i = 1; i < call->count; i++) {
+        struct word word = call->words[i];
+        if (word.text.n == 0 || word.text.p[0] == '-' || word.text.p == target.text.p)
+            continue;
+        guard_brings(g, who, word, target.text);
+        if (links)
+            guard_protects(g, who, word, false);
+    }
+}
+
 /* cp, copy, ren …: the last argument is the new name of those before it. */
 void judge_copy(struct guard *g, const struct guard_call *call)
 {
     struct str who = name_program(call->words[0].text);
-    struct word names[2] = {{.text = STR_NONE}, {.text = STR_NONE}};
+    struct word names[2] = {{.text = STR_NONE}, {.text = STR_NONE}}, folder = target_folder(call);
     bool moves = name_is_one_of(who, STR("mv|move|ren|rename"));
-    bool links = str_eqi(who, STR("mklink"));
+    bool links = name_is_one_of(who, STR("mklink")), second = links;
+    second |= name_is_one_of(who, STR("link|ln"));
     for (size_t i = 1; i < call->count; i++) {
         struct str arg = call->words[i].text;
         if (arg.n > 1 && (arg.p[0] == '-' || (arg.p[0] == '/' && arg.n == 2))) {
             links |= str_eqi(who, STR("ln")) && (str_eq(arg, STR("--symbolic")) ||
                                                  (arg.p[1] != '-' && str_has_char(arg, 's')));
+            second |= str_eqi(who, STR("cp")) &&
+                      (name_is_one_of(arg, STR("--link|--symbolic-link")) ||
+                       (arg.p[1] != '-' && (str_has_char(arg, 'l') || str_has_char(arg, 's'))));
             continue;
         }
         names[0] = names[1];
@@ -25,6 +61,8 @@ void judge_copy(struct guard *g, const struct guard_call *call)
             guard_delete(g, who, names[0], 0);
         }
     }
+    if (folder.text.n)
+        guard_write(g, who, folder, true);
     if (!names[0].text.p)
         return;
     if (str_eqi(who, STR("mklink"))) { /* the link comes first */
@@ -32,6 +70,7 @@ void judge_copy(struct guard *g, const struct guard_call *call)
         names[0] = names[1];
         names[1] = link;
     }
+    judge_sources(g, call, folder.text.n ? folder : names[1], second);
     if (links)
         guard_linked(g, names[0].text, names[1].text);
     else

@@ -390,7 +390,14 @@ struct ps_value cmdlet_set_item(struct ps_bound *b)
 {
     struct word path = bound_word(b, 0);
     struct str name;
+    enum { TYPE = 3 };
     bool made = str_eq(b->who, STR("New-Item"));
+    struct str type = made && b->present[TYPE] ? bound_word(b, TYPE).text : STR("");
+    if (name_is_one_of(type, STR("HardLink|Junction|SymbolicLink")) && b->present[1] &&
+        !b->r->quiet) {
+        guard_linked(b->r->g, bound_word(b, 1).text, path.text);
+        guard_protects(b->r->g, b->who, bound_word(b, 1), false);
+    }
     if (word_known(path) && provider_path(path.text, &name)) {
         if (b->present[1])
             variable_judge(b->r, name, bound_word(b, 1));
@@ -452,6 +459,7 @@ struct ps_value cmdlet_copy_item(struct ps_bound *b)
             guard_write(b->r->g, b->who, from, true);
             guard_delete(b->r->g, b->who, from, 0);
         }
+        guard_brings(b->r->g, b->who, from, bound_word(b, 1).text);
         guard_write(b->r->g, b->who, bound_word(b, 1), true);
     }
     ps_run_blocks(b->r, b->args, b->count, b->input);
@@ -495,7 +503,7 @@ struct ps_value cmdlet_set_location(struct ps_bound *b)
     if (word_known(bound_path(b)))
         guard_change_folder(r->g, bound_path(b).text);
     else
-        guard_set_folder(r->g, STR("\xFF"));
+        guard_set_folder(r->g, fold_concat(&r->f, STR("\xFF/"), bound_path(b).text));
     return value_kind(VALUE_VOID);
 }
 

@@ -190,6 +190,8 @@ void ps_run_redirect(struct ps_run *r, struct ps_node *target, struct ps_value c
     struct word path = eval_word(r, target, eval(r, target));
     if (target->op != PS_OTHER_STREAM)
         ps_run_write(r, path, content, target->op == PS_APPEND);
+    else if (!r->quiet)
+        guard_protects(r->g, STR("the redirection"), path, false);
 }
 
 static struct ps_value call_program(struct ps_run *r, struct word name, const struct ps_arg *args,

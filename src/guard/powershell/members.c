@@ -199,6 +199,8 @@ static struct ps_value copy_file(struct ps_call *c)
 {
     if (c->count > 1 && !c->r->quiet) {
         guard_copied(c->r->g, call_word(c, 0).text, call_word(c, 1).text);
+        if (str_startsi(c->member, STR("move")) || str_startsi(c->member, STR("replace")))
+            guard_protects(c->r->g, c->member, call_word(c, 0), true);
         guard_write(c->r->g, c->member, call_word(c, 1), true);
     }
     return value_kind(VALUE_VOID);
@@ -456,8 +458,12 @@ static struct ps_value read_stream(struct ps_call *c)
 /* file.CopyTo(path), file.MoveTo(path) */
 static void copy_to(struct ps_call *c)
 {
-    if (c->count && c->args[0].kind == VALUE_STRING && !c->r->quiet)
-        guard_write(c->r->g, c->member, call_word(c, 0), true);
+    if (!c->count || c->args[0].kind != VALUE_STRING || c->r->quiet)
+        return;
+    struct ps_value path = property_of(c->object, "fullname");
+    if (path.kind == VALUE_STRING && str_startsi(c->member, STR("move")))
+        guard_protects(c->r->g, c->member, eval_word(c->r, c->node, path), true);
+    guard_write(c->r->g, c->member, call_word(c, 0), true);
 }
 
 /* stream.CopyTo(other), or that of a file */

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files that agents, editors and Cordon obey: a command that plainly writes, replaces or removes one
+ * is refused as `why write` refuses it, wherever the file lies. In a run the broker does so.
+ */
+#include "guard/judges/condition.h"
+#include "guard/judges/judges.h"
+#include "guard/names.h"
+#include "guard/state.h"
+#include "policy/names.h"
+#include "policy/rules.h"
+
+static bool is_separator(char c)
+{
+    return c == '/' || c == '\\';
+}
+
+/* What agents keep for their own work below a protected name; settings in there stay closed. */
+static const struct own_work {
+    struct str name, folder;
+} own_works[] = {
+    {STR(".claude"), STR("worktrees")}, {STR(".claude"), STR("plans")},
+    {STR(".claude"), STR("projects")},  {STR(".claude"), STR("tmp")},
+    {STR(".gemini"), STR("tmp")},       {STR(".qwen"), STR("tmp")},
+};
+
+static bool is_own_work(struct str name, struct str folder)
+{
+    for (size_t i = 0; i < NAME_ROWS(own_works); i++)
+        if (str_eqi(own_works[i].name, name) && str_eqi(own_works[i].folder, folder))
+            return true;
+    return false;
+}
+
+/* True if the pattern of a shell may find the name. Linear: only the last star is tried again. */
+static bool finds(struct str pattern, struct str name)
+{
+    size_t p = 0, n = 0, star = SIZE_MAX, from = 0;
+    while (n < name.n) {
+        if (p < pattern.n && pattern.p[p] == '*') {
+            star = p++;
+            from = n;
+        } else if (p < pattern.n && pattern.p[p] == '[') {
+            size_t close = str_find_char(pattern, ']', p + 2);
+            p = close < pattern.n ? close + 1 : pattern.n;
+            n++;
+        } else if (p < pattern.n &&
+                   (pattern.p[p] == '?' || ascii_lower(pattern.p[p]) == name.p[n])) {
+            p++;
+            n++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            n = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.n && pattern.p[p] == '*')
+        p++;
+    return p == pattern.n;
+}
+
+static bool is_closed(const struct guard *g, enum protected_name name)
+{
+    const struct policy *policy = g->question.policy;
+    return name != PROTECTED_NONE && name != PROTECTED_GIT &&
+           (!policy || policy_protects(policy, str_of(protected_spelled(name))));
+}
+
+/* A wildcard in the place of a whole name stands for all that is there: that is judged elsewhere.
+   bash's wildcards find no dot at the beginning, and *.json is not meant for .mcp.json. */
+static const char *find_by_pattern(const struct guard *g, struct str part)
+{
+    enum { FEWEST = 3 };
+    size_t letters = 0;
+    for (size_t i = 0; i < part.n; i++)
+        letters += !ascii_is_in(part.p[i], "*?[]");
+    bool dot = part.p[0] == '.';
+    if (letters < (dot ? 1 : FEWEST) || (!dot && g->shell == GUARD_BASH))
+        return NULL;
+    for (int i = 1; i < PROTECTED_COUNT; i++)
+        if (is_closed(g, (enum protected_name)i) &&
+            (dot ||
+             name_extension(str_from(str_of(protected_spelled((enum protected_name)i)), 1)).n ==
+                 0) &&
+            finds(part, str_of(protected_spelled((enum protected_name)i))))
+            return protected_spelled((enum protected_name)i);
+    return NULL;
+}
+
+/* The protected name that a component is; NULL: none. before is the component in front of it. */
+static const char *name_of(const struct guard *g, struct str part, struct str before)
+{
+    bool windows = g->shell == GUARD_CMD || g->shell == GUARD_POWERSHELL;
+    size_t colon = str_find_char(part, ':', 0); /* a stream */
+    part = colon > 1 ? str_slice(part, 0, colon) : part;
+    while (part.n > 1 && (part.p[part.n - 1] == ' ' || part.p[part.n - 1] == '.'))
+        part.n--;
+    if (part.n < 2 || str_has_char(part, GUARD_HOLE))
+        return NULL;
+    if (str_has_char(part, '*') || str_has_char(part, '?') || str_has_char(part, '['))
+        return find_by_pattern(g, part);
+    if (str_eqi(part, STR(".claude.json"))) /* in the home folder */
+        return ".claude.json";
+    if (str_eqi(part, STR("opencode")) && str_eqi(before, STR(".config")))
+        return "opencode";
+    enum protected_name name = protected_find(windows ? PATH_WINDOWS : PATH_POSIX, part);
+    return is_closed(g, name) ? protected_spelled(name) : NULL;
+}
+
+/* The first protected name on the way that does not lead to an agent's own work. *pattern: a wildcard
+   may find it, which no policy knows. */
+static const char *find_name(const struct guard *g, struct str path, bool *pattern)
+{
+    bool plain = str_find(path, STR(".."), 0) == path.n;
+    struct str before = STR_NONE;
+    const char *found = NULL;
+    for (size_t i = 0, end; i < path.n; i = end + 1) {
+        for (end = i; end < path.n && !is_separator(path.p[end]); end++)
+            ;
+        struct str part = str_slice(path, i, end);
+        if (part.n == 0 || str_eq(part, STR(".")))
+            continue;
+        if (found && !(plain && is_own_work(before, part)))
+            return found;
+        found = found ? NULL : name_of(g, part, before);
+        *pattern = found &&
+                   (str_has_char(part, '*') || str_has_char(part, '?') || str_has_char(part, '['));
+        before = part;
+    }
+    return found;
+}
+
+/* A folder of an agent's settings that a variable of the environment names. */
+static bool is_settings(const struct guard *g, struct str path)
+{
+    const struct guard_question *q = &g->question;
+    for (size_t i = 0; i < q->setting_count; i++) {
+        struct str folder = q->settings[i];
+        while (folder.n > 1 && is_separator(folder.p[folder.n - 1]))
+            folder.n--;
+        if (folder.n < 2 || !str_starts(path, folder) ||
+            (path.n > folder.n && !is_separator(path.p[folder.n])))
+            continue;
+        struct str rest = str_from(path, folder.n + 1);
+        size_t end = 0;
+        while (end < rest.n && !is_separator(rest.p[end]))
+            end++;
+        if (!is_own_work(STR(".claude"), str_slice(rest, 0, end)))
+            return true;
+    }
+    return false;
+}
+
+/* $CODEX_HOME/config.toml: the value is not known, but its name is. */
+static bool names_settings(const struct guard *g, struct word target)
+{
+    struct str written = str_slice(g->text, target.start, target.end);
+    return target.text.n > 1 && target.text.p[0] == GUARD_HOLE && is_separator(target.text.p[1]) &&
+           (str_findi(written, STR("CLAUDE_CONFIG_DIR"), 0) < written.n ||
+            str_findi(written, STR("CODEX_HOME"), 0) < written.n);
+}
+
+/* The program that hooks start: another one in its place would be silent, which lets all pass. */
+static bool is_program(const struct guard *g, struct str path, bool inside)
+{
+    struct str own = g->question.program, leaf = name_leaf(path);
+    struct str folder = str_slice(path, 0, path.n > leaf.n ? path.n - leaf.n - 1 : 0);
+    bool named = name_is_one_of(leaf, STR("cordon|cordon.exe")) &&
+                 name_is_one_of(name_leaf(folder), STR("bin|.bin|sbin|shims"));
+    return (own.n && str_eqi(own, path)) || (named && !inside);
+}
+
+/* The policy's own answer, for a path that it can place; verdict deny and RULE_NONE: it cannot. */
+static void ask_policy(struct guard *g, struct policy_request *request,
+                       struct policy_answer *answer, struct str path)
+{
+    const struct policy *policy = g->question.policy;
+    *answer = (struct policy_answer){.rule = RULE_NONE};
+    if (!policy || path.p[0] == '~' || str_has_char(path, GUARD_HOLE))
+        return;
+    struct path_context context = policy_settings_of(policy)->paths;
+    if (context.dialect != PATH_WINDOWS &&
+        (g->shell == GUARD_CMD || g->shell == GUARD_POWERSHELL)) {
+        char *copy = (char *)arena_copy(&g->arena, path).p;
+        for (size_t i = 0; copy && i < path.n; i++)
+            copy[i] = copy[i] == '\\' ? '/' : copy[i];
+        path.p = copy ? copy : path.p;
+    }
+    if (g->question.cwd.n)
+        context.cwd = g->question.cwd;
+    size_t room = path.n + context.cwd.n + 16;
+    char *out = guard_spend(g, room) ? arena_alloc(&g->arena, room) : NULL;
+    if (out && path_normalize(&context, path, out, room, &request->path) == 0)
+        policy_decide(policy, request, answer);
+    else
+        request->path = (struct path){0};
+}
+
+static void report(struct guard *g, struct word target, struct str who,
+                   const struct policy_request *request, const struct policy_answer *answer,
+                   const char *name)
+{
+    bool known = answer->rule == RULE_PROTECTED_NAME || answer->rule == RULE_PROTECTED_SELF;
+    bool closed = known && request->path.text.n > 0;
+    enum policy_rule rule = known ? answer->rule : RULE_PROTECTED_NAME;
+    struct guard_finding f = {
+        .rule = GUARD_PLANT_STARTUP, .id = str_of(policy_rule_id(rule)), .verdict = CORDON_DENY};
+    guard_outer_span(g, target, &f.start, &f.end);
+    f.resolved = guard_without_holes(g, target.text);
+    struct guard_finding *kept = guard_keep(g, &f);
+    if (!kept)
+        return;
+    auto_buf struct buf why = {0}, fix = {0};
+    buf_add(&why, who.n ? who : STR("this"));
+    buf_add(&why, STR(" "));
+    if (closed) {
+        policy_explain(g->question.policy, request, answer, &why, &fix);
+    } else {
+        buf_fmt(&why, "cannot change %.*s: agents and editors obey %s, so it is protected",
+                STR_ARG(f.resolved), name);
+        buf_add(&fix, STR("leave it to the person whose settings these are"));
+    }
+    kept->why = arena_copy(&g->arena, guard_without_holes(g, buf_str(&why)));
+    kept->fix = arena_copy(&g->arena, buf_str(&fix));
+}
+
+/* Where no root is known, the folder of the command still tells what a relative path is. */
+static struct str from_folder(struct guard *g, struct str path)
+{
+    struct str cwd = g->question.cwd;
+    bool whole = is_separator(path.p[0]) || path.p[0] == '~' || path.p[0] == GUARD_HOLE ||
+                 (path.n > 1 && path.p[1] == ':');
+    if (g->question.policy || cwd.n == 0 || whole || !guard_spend(g, cwd.n + path.n))
+        return path;
+    char *p = arena_alloc(&g->arena, cwd.n + path.n + 1);
+    if (!p)
+        return path;
+    memcpy(p, cwd.p, cwd.n);
+    p[cwd.n] = '/';
+    memcpy(p + cwd.n + 1, path.p, path.n);
+    return (struct str){p, cwd.n + 1 + path.n};
+}
+
+bool guard_protects(struct guard *g, struct str who, struct word target, bool deletes)
+{
+    struct str path = guard_through_link(g, guard_from_start(g, str_trim(target.text)));
+    if (g->stopped || g->question.confined || path.n == 0 || guard_is_temporary(path))
+        return false;
+    struct policy_request request = {.access = deletes ? POLICY_DELETE : POLICY_WRITE,
+                                     .facts = {.exists = true, .links = 1}};
+    struct policy_answer answer;
+    path = from_folder(g, path);
+    ask_policy(g, &request, &answer, path);
+    struct str full = request.path.base.n ? request.path.base : request.path.text;
+    bool pattern = false;
+    const char *name = find_name(g, full.n ? full : path, &pattern);
+    if (!name && is_settings(g, full.n ? full : path))
+        name = "this folder";
+    if (!name && names_settings(g, target))
+        name = "this folder";
+    if (!name && is_program(g, full.n ? full : path, answer.verdict == CORDON_ALLOW)) {
+        answer = (struct policy_answer){.rule = RULE_PROTECTED_SELF};
+        name = "it, as Cordon's hook starts it";
+    }
+    bool self = answer.rule == RULE_PROTECTED_SELF;
+    if (!self && (!name || (answer.verdict == CORDON_ALLOW && !pattern)))
+        return false;
+    report(g, target, who, &request, &answer, name);
+    return true;
+}
+
+/* The folder in which the command runs, a root, or a path that is spelled as a folder. */
+static bool is_folder(struct guard *g, struct str path)
+{
+    struct str leaf = name_leaf(path);
+    if (path.n == 0 || str_has_char(path, GUARD_HOLE))
+        return false;
+    return leaf.n == 0 || str_eq(leaf, STR(".")) || str_eq(leaf, STR("..")) ||
+           str_eq(path, STR("~")) || str_eq(path, guard_current(g)) ||
+           guard_place_of(g, path) == GUARD_PLACE_ROOT;
+}
+
+void guard_brings(struct guard *g, struct str who, struct word source, struct str folder)
+{
+    struct str name = str_trim(source.text);
+    bool pattern;
+    while (name.n > 1 && is_separator(name.p[name.n - 1]))
+        name.n--;
+    name = name_leaf(name);
+    if (g->question.confined || !find_name(g, name, &pattern) || !is_folder(g, folder))
+        return;
+    char *p =
+        guard_spend(g, folder.n + name.n) ? arena_alloc(&g->arena, folder.n + name.n + 1) : NULL;
+    if (!p)
+        return;
+    memcpy(p, folder.p, folder.n);
+    p[folder.n] = '/';
+    memcpy(p + folder.n + 1, name.p, name.n);
+    source.text = (struct str){p, folder.n + 1 + name.n};
+    guard_protects(g, who, source, false);
+}
+
+/* ---- programs whose arguments name what they change ---- */
+
+static const struct changer_pool {
+#define CHANGER(name, condition) char ROW(n)[sizeof name], ROW(c)[sizeof condition];
+#include "guard/tables/changers.def"
+#undef CHANGER
+} changer_pool = {
+#define CHANGER(name, condition) name, condition,
+#include "guard/tables/changers.def"
+#undef CHANGER
+};
+
+static const struct changer {
+    uint16_t name, condition;
+} changers[] = {
+#define CHANGER(name, condition) {PLACE(changer_pool, ROW(n)), PLACE(changer_pool, ROW(c))},
+#include "guard/tables/changers.def"
+#undef CHANGER
+};
+
+size_t changer_row(struct str name)
+{
+    return NAME_ROW(changer_pool, changers, name);
+}
+
+/* -e SCRIPT, -pe SCRIPT, --expression SCRIPT */
+static bool takes_script(struct str option)
+{
+    bool letters = option.n > 1 && option.p[0] == '-' && option.p[1] != '-';
+    return (letters && ascii_is_in(option.p[option.n - 1], "ef")) ||
+           name_is_one_of(option, STR("--expression|--file"));
+}
+
+/* The first word that names a file: sed, perl and their kind take a script before it, unless an option
+   brings one. */
+static size_t first_file(const struct guard_call *call, struct str name)
+{
+    bool scripted = !name_is_one_of(name, STR("perl|prename|rename|ruby|sd|sed"));
+    size_t first = 1;
+    for (size_t i = 1; i < call->count; i++)
+        scripted |= takes_script(call->words[i].text);
+    while (!scripted && first < call->count && str_starts(call->words[first].text, STR("-")))
+        first++;
+    return first + !scripted;
+}
+
+void judge_changer(struct guard *g, const struct guard_call *call, struct str name, size_t row)
+{
+    bool holds = false, scripts = name_is_one_of(name, STR("perl|ruby|sed"));
+    if (g->question.confined)
+        return;
+    for (const struct changer *c = changers + row; !holds && c < changers + NAME_ROWS(changers) &&
+                                                   str_eqi(name_at(&changer_pool, c->name), name);
+         c++)
+        holds =
+            condition_holds(name_at(&changer_pool, c->condition), call->words + 1, call->count - 1);
+    for (size_t i = holds ? first_file(call, name) : call->count; i < call->count; i++) {
+        struct word word = call->words[i];
+        if (scripts && i > 1 && takes_script(call->words[i - 1].text))
+            continue;
+        size_t equals = str_find_char(word.text, '=', 0);
+        if (str_starts(word.text, STR("--")))
+            word.text = str_from(word.text, equals + 1);
+        else if (str_starts(word.text, STR("-")))
+            word.text = str_from(word.text, 2); /* -oFILE */
+        guard_protects(g, name, word, false);
+    }
+}
