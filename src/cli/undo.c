@@ -218,6 +218,17 @@ static int show_changes(struct showing *s, struct store_journal *j, const fs_fil
                                                          : print_failure("cannot write the answer");
 }
 
+static void tell_half(fs_file store, const char *id)
+{
+    struct restore_half half;
+    if (restore_find_half(store, id, &half) || !half.id[0])
+        return;
+    fflush(stdout);
+    print_error("the undo %s of run %s was interrupted: the next cordon undo takes back what it "
+                "did",
+                half.id, half.of);
+}
+
 /* Nobody named the run, and another one might be meant. */
 static void tell_other(const struct store_choice *run)
 {
@@ -257,6 +268,7 @@ int command_changes(struct arguments *args)
             code = show_changes(&s, &j, roots, &words, choice.run.id);
             if (code == 0 && !json) {
                 tell_cut_off(choice.run.id, j.cut_off);
+                tell_half(store, choice.run.id);
                 tell_other(&choice.run);
             }
             restore_close_roots(&j.model.head, roots);
@@ -271,6 +283,7 @@ int command_changes(struct arguments *args)
 
 struct telling {
     bool json, dry;
+    bool half; /* an undo that was killed is being taken back: only what stays is told */
     struct json_writer *w;
 };
 
@@ -308,6 +321,8 @@ static void tell(void *context, const struct restore_item *item)
                     buf_cstr(&line));
         return;
     }
+    if (t->half)
+        return;
     printf("%s ", t->dry ? would[item->result] : words[item->result]);
     if (item->from[0]) {
         auto_buf struct buf from = {0};
@@ -325,21 +340,95 @@ struct undo_request {
     uint64_t done, conflicts;
 };
 
+static void open_items(const struct telling *t, const char *id)
+{
+    json_open(t->w, '{');
+    json_put(t->w, STR("run"), str_of(id));
+    if (t->dry)
+        json_put_bool(t->w, STR("dry"), true);
+    if (t->half)
+        json_put_bool(t->w, STR("interrupted"), true);
+    json_key(t->w, STR("items"));
+    json_open(t->w, '[');
+}
+
+/* ---- undos that were killed ---- */
+
+static void close_half(struct telling *t)
+{
+    if (t->json && t->half) {
+        json_close(t->w, ']');
+        json_close(t->w, '}');
+    }
+    t->half = false;
+}
+
+static void begin_half(void *context, const struct restore_half *half)
+{
+    struct telling *t = context;
+    close_half(t);
+    t->half = true;
+    if (t->json)
+        open_items(t, half->id);
+    else
+        print_error("the undo %s of run %s was interrupted: what it did is taken back first",
+                    half->id, half->of);
+}
+
+static int plan_half(fs_file store, const char *id, const struct telling *t)
+{
+    struct restore_half half;
+    if (restore_find_half(store, id, &half))
+        return print_failure("cannot read the folder of journals");
+    if (half.id[0] && !t->json)
+        print_error("the undo %s of run %s was interrupted: cordon undo takes back what it did "
+                    "first, and this is said of the folder as it is",
+                    half.id, half.of);
+    return 0;
+}
+
+/* Before a run is taken back. *gone: it was such an undo itself, and is. */
+static int finish_halves(fs_file store, const char *id, struct undo_request *q, bool *gone)
+{
+    struct restore_counts counts;
+    struct restore_half half;
+    char why[640];
+    *gone = false;
+    if (q->restore.dry)
+        return plan_half(store, id, &q->telling);
+    int rc = restore_finish(store, id, &q->restore, begin_half, &counts, why, sizeof why);
+    close_half(&q->telling);
+    if (rc)
+        return print_failure("%s", why);
+    fs_file run = store_open_run(store, id);
+    *gone = run < 0;
+    fs_close(run);
+    if (!(counts.conflicts + counts.failed))
+        return 0;
+    q->conflicts += counts.conflicts + counts.failed;
+    if (!q->telling.json && restore_find_half(store, id, &half) == 0 && half.id[0])
+        print_error("the undo %s could not be taken back completely, and run %s waits for it; to "
+                    "restore over what was changed since: cordon undo --force; to leave things "
+                    "as they are: cordon runs --drop %s",
+                    half.id, half.of, half.id);
+    return 1;
+}
+
+/* ---- one run ---- */
+
 /* Takes one run back; its part of the answer is one object of --json. */
 static int undo_one(fs_file store, const char *id, struct undo_request *q)
 {
     struct restore_counts counts;
     char why[512];
+    bool gone;
     struct json_writer *w = q->telling.w;
-    if (q->telling.json) {
-        json_open(w, '{');
-        json_put(w, STR("run"), str_of(id));
-        if (q->restore.dry)
-            json_put_bool(w, STR("dry"), true);
-        json_key(w, STR("items"));
-        json_open(w, '[');
-    }
-    int rc = restore_run(store, id, &q->restore, &counts, why, sizeof why);
+    int rc = finish_halves(store, id, q, &gone);
+    if (rc || gone)
+        return rc;
+    if (q->telling.json)
+        open_items(&q->telling, id);
+    rc = restore_run(store, id, &q->restore, &counts, why, sizeof why);
     if (q->telling.json) {
         json_close(w, ']');
         if (rc)
@@ -476,7 +565,7 @@ int command_undo(struct arguments *args)
     fs_file store = open_store(&code);
     if (store < 0)
         return code;
-    q.telling = (struct telling){json, q.restore.dry, &w};
+    q.telling = (struct telling){.json = json, .dry = q.restore.dry, .w = &w};
     q.restore.said = tell;
     q.restore.context = &q.telling;
     if (json) {
@@ -484,6 +573,7 @@ int command_undo(struct arguments *args)
         json_key(&w, STR("runs"));
         json_open(&w, '[');
     }
+    restore_tidy(store);
     if (session)
         code = undo_session(store, session, to, &q);
     else if (choose(store, &arena, &words, false, &choice, &code)) {
@@ -567,6 +657,8 @@ static void show_run(const struct store_run *r, struct buf *out)
         buf_add(out, STR("  (running)"));
     if (r->undone.n)
         buf_fmt(out, "  (taken back by %.*s)", STR_ARG(r->undone));
+    if (r->half)
+        buf_add(out, STR("  (interrupted: the next cordon undo takes back what it did)"));
     buf_char(out, '\n');
 }
 
@@ -577,6 +669,7 @@ static int list_runs(fs_file store, bool json)
     struct json_writer w = {.out = &out};
     struct store_run *runs;
     size_t count, shown = 0;
+    restore_tidy(store);
     if (store_list(store, &arena, &runs, &count))
         return print_failure("cannot read the folder of journals");
     if (json) {

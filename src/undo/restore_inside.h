@@ -6,6 +6,10 @@
 #include "undo/ends.h"
 #include "undo/restore.h"
 
+/* The folder of a root in which objects lie on their way. */
+enum { RESTORE_STAGE_NAME = STORE_LONGEST_ID + 16 };
+void restore_stage_name(struct str run, char out[RESTORE_STAGE_NAME]);
+
 /* The decision about one object, and its outcome. */
 struct restore_task {
     bool wanted;    /* it changed and was asked for */
@@ -32,7 +36,7 @@ struct undoing {
     fs_file roots[UNDO_MOST_ROOTS];
     bool staging[UNDO_MOST_ROOTS];          /* made */
     struct fs_stat before[UNDO_MOST_ROOTS]; /* the root before staging changed its times */
-    char stage_name[STORE_LONGEST_ID + 16];
+    char stage_name[RESTORE_STAGE_NAME];
     struct keep *keep;          /* the undo's own journal */
     struct restore_task *tasks; /* by object */
     struct buf same;            /* what to add to the list of equal states */
@@ -141,7 +145,7 @@ bool undoing_step_back(const struct undoing *u, uint64_t device, uint64_t *inode
 /* True if the object is as the run left it, or as an undo of a later run left it. */
 bool undoing_is_untouched(const struct undoing *u, const struct fs_stat *st);
 
-/* Notes that the object is as it was before the run, and writes what was noted. */
+/* Notes that the object is as it was before the run, and writes what was noted since the last time. */
 void undoing_note_equal(struct undoing *u, uint32_t object);
 void undoing_write_equals(struct undoing *u);
 

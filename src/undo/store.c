@@ -100,8 +100,11 @@ static struct str read_undone(fs_file folder, struct arena *arena)
 static void look_at(fs_file folder, struct arena *arena, struct store_run *run)
 {
     auto_arena struct arena scratch = {0};
-    fs_close(store_take_lock(folder, false, &run->live));
+    fs_file lock = store_take_lock(folder, false, &run->live);
+    uint64_t length;
+    bool ended = store_take_length(lock, &length);
     struct undo_head *h = &run->head;
+    fs_close(lock);
     int rc = read_head(folder, &scratch, h);
     run->other = rc == CORDON_E_UNKNOWN;
     run->damaged = rc && !run->other;
@@ -117,6 +120,7 @@ static void look_at(fs_file folder, struct arena *arena, struct store_run *run)
     h->session = arena_copy(arena, h->session);
     h->command = arena_copy(arena, h->command);
     h->undoes = arena_copy(arena, h->undoes);
+    run->half = h->undoes.n && !run->undone.n && !run->live && !ended;
     for (uint32_t i = 0; i < h->root_count; i++)
         h->roots[i].path = arena_copy(arena, h->roots[i].path);
 }
@@ -224,7 +228,7 @@ void store_prune(fs_file store, const struct store_limits *limits, struct store_
         total += runs[i].bytes;
         same += here;
         if ((total <= limits->all && (!here || same <= limits->same_root)) || runs[i].live ||
-            &runs[i] == own || !store_drop(store, runs[i].id))
+            runs[i].half || &runs[i] == own || !store_drop(store, runs[i].id))
             continue;
         total -= runs[i].bytes;
         same -= here;
@@ -365,13 +369,12 @@ bool store_choose(fs_file store, const char *wanted, const char *folder, bool sh
     return false;
 }
 
-/* True if a run can change what lies in one of the roots. */
-static bool concerns(const struct undo_head *head, const struct undo_head *other)
+bool store_overlap(const struct undo_head *one, const struct undo_head *other)
 {
-    for (uint32_t i = 0; i < head->root_count; i++)
+    for (uint32_t i = 0; i < one->root_count; i++)
         for (uint32_t k = 0; k < other->root_count; k++) {
-            struct str one = head->roots[i].path, two = other->roots[k].path;
-            if (store_below(one, two) || store_below(two, one))
+            struct str a = one->roots[i].path, b = other->roots[k].path;
+            if (store_below(a, b) || store_below(b, a))
                 return true;
         }
     return false;
@@ -397,7 +400,7 @@ void store_find_live(fs_file store, const struct undo_head *head, bool undos,
         fs_close(store_take_lock(folder, false, &live));
         /* One whose head cannot be read may be any. */
         if (live && (read_head(folder, &arena, &other) ||
-                     (concerns(&other, head) && (!undos || other.undoes.n))))
+                     (store_overlap(&other, head) && (!undos || other.undoes.n))))
             snprintf(id, STORE_LONGEST_ID, "%.39s", names[i]);
         fs_close(folder);
     }

@@ -9,40 +9,7 @@
 #include <signal.h>
 #include <sys/file.h>
 
-#include "snapshot.h"
-
-static char undo_probe[1200];
-
-static void fresh(const char *folder)
-{
-    sh(".", "rm -rf '%s' && mkdir '%s'", folder, folder);
-}
-
-static bool is_equal(const char *wanted, const char *folder)
-{
-    char *now = snapshot_of(folder);
-    bool same = now && strcmp(wanted, now) == 0;
-    free(now);
-    return same;
-}
-
-static bool is_same(const char *wanted, const char *folder)
-{
-    char *now = snapshot_of(folder);
-    bool same = now && strcmp(wanted, now) == 0;
-    if (!same && now)
-        snapshot_differ(wanted, now);
-    free(now);
-    return same;
-}
-
-/* A folder with something of everything, made by the same program outside the sandbox. */
-static void fill_folder(unsigned seed)
-{
-    fresh("ws");
-    sh("ws", "mkdir -p d1/s d2 d3/x/y d4; '%s' %u 150 1", undo_probe, seed);
-    sh("ws", "find . -exec touch -h -d @1500000000.123456789 {} +");
-}
+#include "undo.h"
 
 static bool sequence(unsigned seed)
 {
@@ -1025,12 +992,6 @@ static void cut_off(unsigned seed, const char *who, unsigned when)
        cordon, undo_probe, seed, when, who, cordon);
 }
 
-/* Killed before the first change, there is nothing to take back. */
-static bool is_nothing(int code)
-{
-    return code == 125 && sh(".", "grep -q 'is left to take back' said") == 0;
-}
-
 /* The supervisor, which is the broker, is killed at any moment: everything is taken back. Without
    the reaper, which ends the tree, nobody knows when the last change was: undo names what it
    leaves. */
@@ -1608,13 +1569,8 @@ static const struct {
 
 int main(void)
 {
-    if (!box_make("undo"))
+    if (!undo_begin("undo"))
         return tap_done();
-    char state[1200];
-    snprintf(undo_probe, sizeof undo_probe, "%s/%s", project, UNDO_PROBE);
-    snprintf(state, sizeof state, "%s/state", top);
-    setenv("XDG_STATE_HOME", state, 1);
-    sh(".", "mkdir home");
     const char *only = getenv("CORDON_UNDO_TEST");
     if (getenv("CORDON_UNDO_SEED")) {
         test_model();
