@@ -77,6 +77,9 @@ void undoing_fail(struct undoing *u, uint32_t object, int error);
 
 /* ---- what can be restored ---- */
 
+/* The file is the one that the run changed, or what an undo of a later run made of it. */
+bool undoing_is_own(const struct undoing *u, uint32_t object, const struct fs_stat *st);
+
 bool undoing_names_differ(const struct undo_model *m, uint32_t object);
 /* False if it was touched and is as before all the same, as after a rename to and fro. */
 bool undoing_was_changed(const struct undo_model *m, uint32_t object);

@@ -125,15 +125,31 @@ static void look_at(fs_file folder, struct arena *arena, struct store_run *run)
         h->roots[i].path = arena_copy(arena, h->roots[i].path);
 }
 
+static int later_name_first(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)b, *(const char *const *)a);
+}
+
+/* The names in the store. An id begins with its date: the newest come first. */
+static int list_names(fs_file store, struct arena *arena, const char ***names, size_t *count)
+{
+    int rc = fs_list(store, arena, names, count);
+    if (rc)
+        return rc == -ENOMEM ? CORDON_E_NOMEM : CORDON_E_OPEN;
+    if (*count)
+        qsort(*names, *count, sizeof **names, later_name_first);
+    return 0;
+}
+
 int store_list(fs_file store, struct arena *arena, struct store_run **out, size_t *count)
 {
     auto_arena struct arena scratch = {0};
     struct store_run *runs = NULL;
     const char **names;
     size_t n = 0, capacity = 0, name_count;
-    int rc = fs_list(store, &scratch, &names, &name_count);
+    int rc = list_names(store, &scratch, &names, &name_count);
     if (rc)
-        return rc == -ENOMEM ? CORDON_E_NOMEM : CORDON_E_OPEN;
+        return rc;
     for (size_t i = 0; rc == 0 && n < STORE_MOST_RUNS && i < name_count; i++) {
         fs_file folder = store_open_run(store, names[i]);
         if (folder < 0)
@@ -209,6 +225,19 @@ static void note_pruned(const struct store_run *run, struct store_pruned *out)
     out->others = out->others || strcmp(out->root, root) != 0;
 }
 
+/* More than are listed: the oldest go. */
+static void drop_unlisted(fs_file store)
+{
+    auto_arena struct arena arena = {0};
+    const char **names;
+    size_t count;
+    if (list_names(store, &arena, &names, &count))
+        return;
+    for (size_t i = STORE_MOST_RUNS; i < count; i++)
+        if (store_is_id(names[i]))
+            store_drop(store, names[i]);
+}
+
 void store_prune(fs_file store, const struct store_limits *limits, struct store_pruned *pruned)
 {
     auto_arena struct arena arena = {0};
@@ -218,6 +247,7 @@ void store_prune(fs_file store, const struct store_limits *limits, struct store_
     uint64_t total = 0, same = 0;
     if (pruned)
         *pruned = (struct store_pruned){0};
+    drop_unlisted(store);
     if (store_list(store, &arena, &runs, &count))
         return;
     for (size_t i = 0; i < count && limits->run && !own; i++)

@@ -41,7 +41,7 @@ struct store_run {
     struct str undone; /* the run that took it back; empty: none */
 };
 
-/* Newest first. CORDON_E_NOMEM, CORDON_E_OPEN. */
+/* Newest first, STORE_MOST_RUNS at most. CORDON_E_NOMEM, CORDON_E_OPEN. */
 int store_list(fs_file store, struct arena *arena, struct store_run **out, size_t *count);
 
 /* Removes a run; false if it is live or cannot be removed. */
@@ -60,7 +60,8 @@ struct store_pruned {
     bool others;                  /* some had other roots */
 };
 
-/* Removes the oldest runs until all are within the limits; pruned may be NULL. */
+/* Removes the oldest runs until all are within the limits, and those that are not listed any more; pruned
+   may be NULL. */
 void store_prune(fs_file store, const struct store_limits *limits, struct store_pruned *pruned);
 
 /* A journal being read. */

@@ -708,6 +708,29 @@ static void test_attacks(void)
     free(outside);
     sh(".", "'%s' runs --drop all", cordon);
 
+    /* Names of files that lie outside: what is done to a file by its name reaches those too. */
+    static const char *const changes[] = {"echo x >> a", "chmod 700 a", "touch -d @1600000000 a",
+                                          "echo x > t; mv t a", "rm a; echo x > a"};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        start_simple();
+        fresh("out");
+        sh("out",
+           "echo precious > p; chmod 600 p; echo one > q; chmod 600 q; touch -d @1400000000 p q .");
+        outside = snapshot_of("out");
+        for (const char *name = "pq"; *name; name++) {
+            sh("ws", "rm -f a; echo one > a; '%s' run --undo --quiet -- sh -c '%s'", cordon,
+               changes[i]);
+            sh("ws", "ln -f ../out/%c a; sleep 0.02", *name);
+            sh("ws", "'%1$s' undo; '%1$s' undo --force", cordon);
+            /* The journal of the undo has a name of it, too. */
+            sh("ws", "rm -f a; '%s' runs --drop all", cordon);
+            if (!ok(is_same(outside, "out"), "%s, and its name is one of a file outside: %s",
+                    changes[i], *name == 'p' ? "that stays" : "with the old content, that stays"))
+                sh("out", "ls -l >&2");
+        }
+        free(outside);
+    }
+
     /* In the run itself. */
     start_simple();
     outside = snapshot_of("out");
@@ -867,6 +890,21 @@ static void test_limits(void)
           cordon) == 0,
        "the JSON has it too");
     sh(".", "'%s' runs --drop all", cordon);
+}
+
+/* So many journals that not all are listed: the newest are, and the oldest go. */
+static void test_very_many_runs(void)
+{
+    fresh("ws");
+    sh("ws", "echo one > a; '%s' run --undo --quiet -- sh -c 'echo two > a'", cordon);
+    sh("state/cordon/runs",
+       "seq 20000 | awk '{printf \"20200101-%%06d-0a1b\\n\", $1}' | xargs mkdir");
+    ok(sh("ws", "'%s' changes | grep -q '^modified  a '", cordon) == 0,
+       "with 20,000 other journals the last run is found");
+    ok(sh("ws", "'%1$s' undo && grep -qx one a && test $(ls ../state/cordon/runs | wc -l) -le 4096",
+          cordon) == 0,
+       "and taken back; no more than can be listed are kept");
+    sh(".", "rm -rf state/cordon/runs/2020*; '%s' runs --drop all", cordon);
 }
 
 /* What a file holds now goes only once it is known that its old content can be read. */
@@ -1546,6 +1584,7 @@ static const struct {
              TEST(attacks),
              TEST(bad),
              TEST(limits),
+             TEST(very_many_runs),
              TEST(damaged_content),
              TEST(sessions),
              TEST(full),
