@@ -92,6 +92,10 @@ void undoing_say_name(struct undoing *u, uint32_t object, uint32_t entry,
     if (stays && now && undoing_final_path(u, now, &from) >= 0 &&
         str_eq(buf_str(&from), buf_str(&plain)))
         buf_reset(&from);
+    if (stays && u->tasks[object].stranded) {
+        buf_reset(&from);
+        buf_fmt(&from, "%s/%u", u->stage_name, (unsigned)object);
+    }
     if (o->folder)
         buf_char(&path, '/');
     switch (result) {

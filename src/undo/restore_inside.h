@@ -17,6 +17,7 @@ struct restore_task {
     bool forceable; /* with --force it would not be left */
     bool failed;    /* in the attempt */
     bool staged;    /* it lies in the staging folder under its number */
+    bool stranded;  /* and stays there: it could go neither back nor where it was */
     bool adopted;   /* a folder that the run made anew: it stays */
     bool stands;    /* a folder that was removed is there again as it was */
     bool quiet;     /* a folder nobody else changed since: its times are restored too */

@@ -65,18 +65,20 @@ static uint64_t bytes_in(fs_file folder)
     return total;
 }
 
-/* The head alone; its strings are copied. */
+/* The head alone; its strings lie in the arena. Most are short. */
 static int read_head(fs_file folder, struct arena *arena, struct undo_head *out)
 {
+    static const size_t sizes[] = {4096, UNDO_LONGEST_RECORD};
     struct undo_record record;
-    size_t at = 0;
-    char *text = arena_alloc(arena, UNDO_LONGEST_RECORD);
+    int rc = 0;
     fs_file file = fs_open_file(folder, "log", FS_READ_KEPT);
-    int64_t n = file < 0 || !text ? -1 : fs_read(file, text, UNDO_LONGEST_RECORD, 0);
+    for (size_t i = 0; i < 2 && rc == 0; i++) {
+        size_t at = 0;
+        char *text = arena_alloc(arena, sizes[i]);
+        int64_t n = file < 0 || !text ? -1 : fs_read(file, text, sizes[i], 0);
+        rc = n < 0 ? CORDON_E_SYNTAX : undo_read((struct str){text, (size_t)n}, &at, out, &record);
+    }
     fs_close(file);
-    if (n < 0)
-        return CORDON_E_SYNTAX;
-    int rc = undo_read((struct str){text, (size_t)n}, &at, out, &record);
     return rc == 1 ? 0 : rc == 0 ? CORDON_E_SYNTAX : rc;
 }
 
