@@ -204,12 +204,43 @@ static void test_said(void)
     sh(".", "'%s' runs --drop all", cordon);
 }
 
+/* What a killed undo left, changed by a command that ran in between. */
+static void test_attacked(void)
+{
+    static const char *const attacks[] = {
+        "for s in .cordon-undo-*; do mv $s away; ln -s ../out $s; done",
+        "for s in .cordon-undo-*; do for f in $s/*; do ln -sfn ../../out/p $f; done; done",
+        "for s in .cordon-undo-*; do for f in $s/*; do ln -f ../out/p $f; done; done",
+        "for s in .cordon-undo-*; do ln ../out/p $s/p; ln -s ../../out $s/99; done",
+        "for f in f?; do ln -f ../out/p $f; done",
+        "for f in f?; do ln -sf ../out/p $f; done",
+        "rm -rf .cordon-undo-* f?; mkdir f1 f2; ln -s ../../out f1/x",
+    };
+    for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
+        fresh("out");
+        sh("out", "echo precious > p; chmod 640 p; touch -d @1400000000 p .");
+        char *outside = snapshot_of("out");
+        if (!half_restored())
+            return;
+        sh("ws", "%s", attacks[i]);
+        int code = sh("ws", "'%s' undo 2> ../said", cordon);
+        int forced = sh("ws", "'%1$s' undo --force 2> ../said; '%1$s' undo --force", cordon);
+        /* What stays named in the folder or in journals is a name of the same file. */
+        sh(".", "rm -rf ws; '%s' runs --drop all", cordon);
+        ok((code == 0 || code == 1 || code == 125) && forced >= 0 && is_same(outside, "out"),
+           "nothing outside is touched after: %s (%d, %d)", attacks[i], code, forced);
+        free(outside);
+    }
+}
+
 int main(void)
 {
     if (!undo_begin("undo-half"))
         return tap_done();
     test_killed();
-    if (!getenv("CORDON_UNDO_KILLS"))
+    if (!getenv("CORDON_UNDO_KILLS")) {
         test_said();
+        test_attacked();
+    }
     return box_done();
 }
