@@ -267,6 +267,8 @@ void changes_run_json(const struct store_run *r, struct json_writer *w)
     json_put(w, STR("undoes"), r->head.undoes);
     json_put(w, STR("undone"), r->undone);
     json_put_bool(w, STR("live"), r->live);
+    if (r->half)
+        json_put_bool(w, STR("interrupted"), true);
     json_put_bool(w, STR("damaged"), r->damaged || r->other);
     json_key(w, STR("roots"));
     json_open(w, '[');

@@ -104,6 +104,23 @@ static void each_planned(void *context, const struct restore_item *item)
     pass_on(context, &line);
 }
 
+static void each_left(void *context, const struct restore_item *item)
+{
+    if (item->result == RESTORE_CONFLICT || item->result == RESTORE_FAILED)
+        each_restored(context, item);
+}
+
+/* Takes back what an undo did that was killed. True if there is still something to do. */
+static bool finish(struct undo_call *t, bool force, struct restore_counts *counts, int *rc)
+{
+    struct restore_options o = {.force = force, .said = each_left, .context = t};
+    *rc = restore_finish(t->store, t->choice.run.id, &o, NULL, counts, t->why, sizeof t->why);
+    fs_file run = store_open_run(t->store, t->choice.run.id);
+    bool there = run >= 0;
+    fs_close(run);
+    return *rc == 0 && there && !(counts->conflicts + counts->failed);
+}
+
 int cordon_undo(const char *run, const char *folder, size_t count, const char *const *paths,
                 unsigned flags, cordon_event *each, void *context, char *why, size_t capacity)
 {
@@ -122,7 +139,7 @@ int cordon_undo(const char *run, const char *folder, size_t count, const char *c
                                 .dry = (flags & CORDON_DRY_RUN) != 0,
                                 .said = flags & CORDON_DRY_RUN ? each_planned : each_restored,
                                 .context = &t};
-    if (rc == 0 && (!t.choice.run.empty || count))
+    if (rc == 0 && (!t.choice.run.empty || count) && (o.dry || finish(&t, o.force, &counts, &rc)))
         rc = restore_run(t.store, t.choice.run.id, &o, &counts, t.why, sizeof t.why);
     if (rc == 0 && !o.dry)
         store_prune(t.store, &(struct store_limits){.all = RUN_UNDO_LIMIT}, NULL);
@@ -139,6 +156,8 @@ int cordon_runs(cordon_event *each, void *context, char *why, size_t capacity)
     size_t count = 0;
     struct undo_call t;
     int rc = begin(&t, each, context);
+    if (rc == 0)
+        restore_tidy(t.store);
     if (rc == 0 && (rc = store_list(t.store, &t.arena, &runs, &count)))
         snprintf(t.why, sizeof t.why, "cannot read the folder of journals");
     for (size_t i = 0; rc == 0 && i < count && !t.failed; i++) {

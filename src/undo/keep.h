@@ -91,6 +91,9 @@ const char *keep_lost(const struct keep *k, uint64_t *count);
    the time of such a file: who notes times calls it before. keep_end does it too. */
 void keep_settle(struct keep *k);
 
+/* The same record as the end, for an undo whose last steps only clean up. */
+void keep_commit(struct keep *k);
+
 /* The tree is dead: writes the end. Returns false if the journal could not be written. */
 bool keep_end(struct keep *k);
 

@@ -176,14 +176,19 @@ void keep_settle(struct keep *k)
     k->handle_count = 0;
 }
 
+void keep_commit(struct keep *k)
+{
+    k->end = fs_now();
+    k->broken = false;
+    keep_add(k, &(struct undo_record){.type = UNDO_END, .end = k->end});
+}
+
 bool keep_end(struct keep *k)
 {
     bool lossless = !k->broken;
     keep_drop_copies(k);
     keep_settle(k);
-    k->end = fs_now();
-    k->broken = false;
-    keep_add(k, &(struct undo_record){.type = UNDO_END, .end = k->end});
+    keep_commit(k);
     store_put_length(k->lock, k->log_end);
     fs_set_times(k->lock, k->end, k->end);
     return lossless && !k->broken;

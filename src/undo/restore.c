@@ -92,6 +92,10 @@ void undoing_say_name(struct undoing *u, uint32_t object, uint32_t entry,
     if (stays && now && undoing_final_path(u, now, &from) >= 0 &&
         str_eq(buf_str(&from), buf_str(&plain)))
         buf_reset(&from);
+    if (stays && u->tasks[object].stranded) {
+        buf_reset(&from);
+        buf_fmt(&from, "%s/%u", u->stage_name, (unsigned)object);
+    }
     if (o->folder)
         buf_char(&path, '/');
     switch (result) {
@@ -142,21 +146,13 @@ void undoing_fail(struct undoing *u, uint32_t object, int error)
     undoing_say(u, object, RESTORE_FAILED, strerror(error < 0 ? -error : error));
 }
 
-/* The journal's own names of inodes that are in the tree again. */
+/* The journal's own names of inodes that are in the tree again, whose times that changes. */
 static void release_inodes(struct undoing *u)
 {
-    for (uint32_t i = 1; i < u->m->object_count; i++) {
-        const struct undo_object *o = &u->m->objects[i];
-        const struct undo_record *data = undo_model_record(u->m, o->data);
-        const struct undo_record *kept[2] = {undo_model_record(u->m, o->handle),
-                                             data && data->how == UNDO_LINKED ? data : NULL};
-        for (int k = 0; k < 2 && undoing_is_ready(u, i); k++)
-            if (kept[k]) {
-                char name[24];
-                snprintf(name, sizeof name, "%llu", (unsigned long long)kept[k]->place);
-                fs_remove(u->j->objects, name, false);
-            }
-    }
+    for (uint32_t i = 1; i < u->m->object_count; i++)
+        if (undoing_is_ready(u, i) && restore_release(u->j, i, NULL))
+            undoing_note_equal(u, i);
+    undoing_write_equals(u);
 }
 
 /* ---- all of it ---- */
@@ -238,7 +234,6 @@ static void note_equals(struct undoing *u)
     for (uint32_t i = 1; i < u->m->object_count; i++)
         undoing_note_equal(u, i);
     undoing_write_equals(u);
-    buf_reset(&u->same);
 }
 
 static bool is_clean(const struct undoing *u)
@@ -268,7 +263,6 @@ static int work(struct undoing *u, const char *id)
     undoing_remove_staging(u);
     u->all = u->o->path_count == 0;
     rc = undoing_restore_folders(u);
-    release_inodes(u);
     keep_settle(u->keep);
     note_equals(u);
     if (rc || u->all || !is_clean(u) || !is_all_back(u, id))
@@ -309,11 +303,13 @@ static int open_own_journal(struct undoing *u, const char *id, char *why, size_t
             return CORDON_E_NOMEM;
     struct str session = arena_copy(&arena, h->session);
     snprintf(command, sizeof command, "cordon undo %s", id);
+    /* What is left of an undo that was killed is no run that somebody wants back. */
+    const char *undoes = u->j->half ? arena_copy(&arena, h->undoes).p : NULL;
     struct keep_options options = {.roots = roots,
                                    .root_count = count,
                                    .session = session.p ? session.p : "",
                                    .command = command,
-                                   .undoes = id,
+                                   .undoes = undoes ? undoes : id,
                                    .limit = UINT64_MAX,
                                    .strict = true};
     return keep_open(&options, &u->keep, why, capacity);
@@ -350,7 +346,7 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
         for (uint32_t i = 0; i < u.m->head.root_count; i++) {
             struct fs_stat st;
             u.tasks[i + 1].quiet =
-                fs_stat(u.roots[i], "", &st) == 0 && undoing_is_untouched(&u, &st);
+                fs_stat(u.roots[i], "", &st) == 0 && (j.half || undoing_is_untouched(&u, &st));
         }
         if (options->dry) {
             tell_plan(&u);
@@ -359,10 +355,9 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
             rc = open_own_journal(&u, id, why, capacity);
     }
     if (rc == 0 && !options->dry) {
-        snprintf(u.stage_name, sizeof u.stage_name, ".cordon-undo-%s", keep_run(u.keep));
+        restore_stage_name(str_of(keep_run(u.keep)), u.stage_name);
         rc = work(&u, id);
-        keep_end(u.keep);
-        bool clean = is_clean(&u);
+        bool clean = rc == 0 && is_clean(&u);
         counts->already = clean && u.all && !counts->done && u.gone;
         bool kept = counts->done || u.torn || (clean && u.all && !counts->already);
         if (kept)
@@ -370,6 +365,10 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
         /* Conflicts that were left alone can be tried again, with --force or when there is room. */
         if (clean && u.all && !counts->already)
             rc = mark_undone(&u, id, why, capacity);
+        /* Until here a kill means that the undo is taken back: from here on that it is finished. */
+        keep_commit(u.keep);
+        release_inodes(&u);
+        keep_end(u.keep);
         keep_close(u.keep, !kept);
     }
     if (rc == 0)

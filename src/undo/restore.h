@@ -96,8 +96,34 @@ struct restore_counts {
     char run[STORE_LONGEST_ID]; /* that takes the undo back; "": nothing was changed */
 };
 
-/* Returns 0, or a code and a sentence: then nothing was changed, unless memory ran out. */
+/* Returns 0, or a code and a sentence: then nothing was changed, unless memory ran out. An undo that was
+   killed on its way is taken back like any run. */
 int restore_run(fs_file store, const char *id, const struct restore_options *options,
                 struct restore_counts *counts, char *why, size_t capacity);
+
+/* ---- undos that were killed ---- */
+
+struct restore_half {
+    char id[STORE_LONGEST_ID];
+    char of[STORE_LONGEST_ID]; /* the run that it was taking back */
+};
+
+/* Those that had restored everything, and only to clean up, are finished. What follows does it too. */
+void restore_tidy(fs_file store);
+
+/* The newest undo that was killed on its way, in or around the roots of a run, and not before that run;
+   it may be the run itself. "" if there is none. CORDON_E_NOMEM, CORDON_E_OPEN. */
+int restore_find_half(fs_file store, const char *run, struct restore_half *out);
+
+/* Takes all of these back, the newest first, so that everything is as if they had not begun. begun:
+   before each. counts: of the last one;
+   conflicts were left alone, and then the rest is not looked at. A code and a sentence on failure. */
+int restore_finish(fs_file store, const char *run, const struct restore_options *options,
+                   void (*begun)(void *context, const struct restore_half *half),
+                   struct restore_counts *counts, char *why, size_t capacity);
+
+/* Gives up the journal's own names of the inode of an object. at: only if this is the object, with that
+   name of the tree; NULL: it is known to have one. True if there was any. */
+bool restore_release(const struct store_journal *j, uint32_t object, const struct restore_spot *at);
 
 #endif

@@ -192,6 +192,43 @@ static bool gave_all_back(struct undoing *u, uint32_t object)
     return o->made && !o->after;
 }
 
+/* The folder of an entry is where the undo that is taken back kept objects on their way. */
+static bool is_in_staging(const struct undoing *u, uint32_t entry)
+{
+    const struct undo_object *folder = &u->m->objects[u->m->entries[entry].folder];
+    char name[RESTORE_STAGE_NAME];
+    restore_stage_name(u->m->head.run, name);
+    return folder->made && folder->after && str_eq(u->m->entries[folder->after].name, str_of(name));
+}
+
+/* As the run left it. The last step of an undo that was killed is later than its last record: it
+   changed no content of an inode outside of its own folder. */
+static bool is_as_left(const struct undoing *u, uint32_t entry, const struct fs_stat *st)
+{
+    const struct undo_object *o = &u->m->objects[u->m->entries[entry].after];
+    if (undoing_is_untouched(u, st))
+        return true;
+    return u->j->half &&
+           (fs_is_folder(st->mode) || is_in_staging(u, entry) ||
+            (o->ident.links && o->ident.inode == st->inode && o->ident.device == st->device &&
+             undo_time_compare(st->modified, u->j->end) <= 0));
+}
+
+bool undoing_is_own(const struct undoing *u, uint32_t object, const struct fs_stat *st)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    return (o->ident.links && o->ident.inode == st->inode && o->ident.device == st->device) ||
+           undoing_is_untouched(u, st);
+}
+
+/* The run changed no more than its mode, times and the like, and now its name is one of several of
+   another file, which may lie anywhere: not even --force gives that one a mode. */
+static bool is_name_of_other(const struct undoing *u, uint32_t object, const struct fs_stat *st)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    return !o->made && !o->folder && !o->data && st->links > 1 && !undoing_is_own(u, object, st);
+}
+
 /* Looks at the object's names on the disk. */
 static void look_for_conflicts(struct undoing *u, uint32_t object)
 {
@@ -207,6 +244,7 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
         int rc = undoing_find(u, i, false, &spot);
         bool there = rc == 0 && spot.exists;
         bool moved = undo_lost_name(u->m, object) != 0;
+        bool same = there && is_as_left(u, i, &spot.st);
         next = u->m->entries[i].next_after;
         gone = gone && !there;
         if (rc == -ELOOP || rc == -EXDEV || rc == -ENOTDIR)
@@ -220,12 +258,13 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
             undoing_leave(u, object, "it is gone");
         else if (there && moved && is_other(u, object, &spot.st))
             disown(u, object, i, false);
-        else if (there && !undoing_is_untouched(u, &spot.st) &&
-                 is_content_gone(u, object, &spot.st))
+        else if (there && !same && is_content_gone(u, object, &spot.st))
             undoing_leave(u, object, "it was changed after the run, and what it held was not kept");
+        else if (there && is_name_of_other(u, object, &spot.st))
+            undoing_leave(u, object, "its name is one of another file now");
         else if (there && fs_is_folder(spot.st.mode) != o->folder)
             undoing_leave(u, object, "something else has its name");
-        else if (there && !undoing_is_untouched(u, &spot.st)) {
+        else if (there && !same) {
             if (!o->folder && !ends_match(&u->ends, i, &spot) && !was_put_back(u, object, i, &spot))
                 leave_unless_forced(u, object, "it was changed after the run");
         } else if (there)

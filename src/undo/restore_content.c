@@ -140,13 +140,15 @@ static void set_folder_times(const struct restore_spot *spot, const struct fs_st
 }
 
 /* The content of a file that kept its inode: by a new file in its place, or in place if it has
-   several names, or streams, which a new file would not have. */
+   several names, or streams, which a new file would not have. Another file that has its name by now may
+   have names anywhere: it is replaced. */
 static int restore_content(struct undoing *u, uint32_t object, struct restore_spot *spot)
 {
     const struct undo_object *o = &u->m->objects[object];
     const struct undo_record *data = undo_model_record(u->m, o->data);
     struct keep_place place = undoing_place(spot);
-    if (spot->st.links > 1 || fs_has_streams(spot->parent, spot->leaf, true)) {
+    if (undoing_is_own(u, object, &spot->st) &&
+        (spot->st.links > 1 || fs_has_streams(spot->parent, spot->leaf, true))) {
         int rc = keep_write(u->keep, &place);
         if (rc)
             return rc;
@@ -197,9 +199,12 @@ void undoing_restore_present(struct undoing *u)
             change.root = (uint32_t)undoing_final_path(u, o->before, &path);
             change.path = buf_str(&path);
         }
+        bool foreign = rc == 0 && !again && spot.st.links > 1 && !undoing_is_own(u, i, &spot.st);
         if (again) {
             /* Made anew, with its attributes. */
-        } else if (rc == 0 && !restore_differs(u->j, u->roots, &change)) {
+        } else if (foreign && !data) {
+            rc = -EEXIST;
+        } else if (rc == 0 && !foreign && !restore_differs(u->j, u->roots, &change)) {
             /* The same but for its attributes, perhaps. */
             bool touched = undo_time_compare(spot.st.changed, meta->ident.changed) != 0;
             rc = touched ? keep_attributes(u->keep, &place) : 0;

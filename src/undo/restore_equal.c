@@ -92,6 +92,7 @@ void undoing_write_equals(struct undoing *u)
     if (whole && !u->same.failed && u->same.n)
         fs_write(file, u->same.p, u->same.n, end);
     fs_close(file);
+    buf_reset(&u->same);
 }
 
 struct equal *undoing_read_equals(fs_file store, size_t *count)

@@ -6,6 +6,10 @@
 #include "undo/ends.h"
 #include "undo/restore.h"
 
+/* The folder of a root in which objects lie on their way. */
+enum { RESTORE_STAGE_NAME = STORE_LONGEST_ID + 16 };
+void restore_stage_name(struct str run, char out[RESTORE_STAGE_NAME]);
+
 /* The decision about one object, and its outcome. */
 struct restore_task {
     bool wanted;    /* it changed and was asked for */
@@ -13,6 +17,7 @@ struct restore_task {
     bool forceable; /* with --force it would not be left */
     bool failed;    /* in the attempt */
     bool staged;    /* it lies in the staging folder under its number */
+    bool stranded;  /* and stays there: it could go neither back nor where it was */
     bool adopted;   /* a folder that the run made anew: it stays */
     bool stands;    /* a folder that was removed is there again as it was */
     bool quiet;     /* a folder nobody else changed since: its times are restored too */
@@ -32,7 +37,7 @@ struct undoing {
     fs_file roots[UNDO_MOST_ROOTS];
     bool staging[UNDO_MOST_ROOTS];          /* made */
     struct fs_stat before[UNDO_MOST_ROOTS]; /* the root before staging changed its times */
-    char stage_name[STORE_LONGEST_ID + 16];
+    char stage_name[RESTORE_STAGE_NAME];
     struct keep *keep;          /* the undo's own journal */
     struct restore_task *tasks; /* by object */
     struct buf same;            /* what to add to the list of equal states */
@@ -72,6 +77,9 @@ void undoing_leave(struct undoing *u, uint32_t object, const char *why);
 void undoing_fail(struct undoing *u, uint32_t object, int error);
 
 /* ---- what can be restored ---- */
+
+/* The file is the one that the run changed, or what an undo of a later run made of it. */
+bool undoing_is_own(const struct undoing *u, uint32_t object, const struct fs_stat *st);
 
 bool undoing_names_differ(const struct undo_model *m, uint32_t object);
 /* False if it was touched and is as before all the same, as after a rename to and fro. */
@@ -141,7 +149,7 @@ bool undoing_step_back(const struct undoing *u, uint64_t device, uint64_t *inode
 /* True if the object is as the run left it, or as an undo of a later run left it. */
 bool undoing_is_untouched(const struct undoing *u, const struct fs_stat *st);
 
-/* Notes that the object is as it was before the run, and writes what was noted. */
+/* Notes that the object is as it was before the run, and writes what was noted since the last time. */
 void undoing_note_equal(struct undoing *u, uint32_t object);
 void undoing_write_equals(struct undoing *u);
 

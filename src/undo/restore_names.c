@@ -288,6 +288,9 @@ static void put_back(struct undoing *u, uint32_t object)
     }
     restore_leave(&spot);
     restore_leave(&stage);
+    if (undoing_stage(u, undoing_root(u, object), object, &stage) == 0)
+        u->tasks[object].stranded = stage.exists;
+    restore_leave(&stage);
 }
 
 static void attach_all(struct undoing *u, struct order *list, size_t count)

@@ -65,18 +65,20 @@ static uint64_t bytes_in(fs_file folder)
     return total;
 }
 
-/* The head alone; its strings are copied. */
+/* The head alone; its strings lie in the arena. Most are short. */
 static int read_head(fs_file folder, struct arena *arena, struct undo_head *out)
 {
+    static const size_t sizes[] = {4096, UNDO_LONGEST_RECORD};
     struct undo_record record;
-    size_t at = 0;
-    char *text = arena_alloc(arena, UNDO_LONGEST_RECORD);
+    int rc = 0;
     fs_file file = fs_open_file(folder, "log", FS_READ_KEPT);
-    int64_t n = file < 0 || !text ? -1 : fs_read(file, text, UNDO_LONGEST_RECORD, 0);
+    for (size_t i = 0; i < 2 && rc == 0; i++) {
+        size_t at = 0;
+        char *text = arena_alloc(arena, sizes[i]);
+        int64_t n = file < 0 || !text ? -1 : fs_read(file, text, sizes[i], 0);
+        rc = n < 0 ? CORDON_E_SYNTAX : undo_read((struct str){text, (size_t)n}, &at, out, &record);
+    }
     fs_close(file);
-    if (n < 0)
-        return CORDON_E_SYNTAX;
-    int rc = undo_read((struct str){text, (size_t)n}, &at, out, &record);
     return rc == 1 ? 0 : rc == 0 ? CORDON_E_SYNTAX : rc;
 }
 
@@ -100,8 +102,11 @@ static struct str read_undone(fs_file folder, struct arena *arena)
 static void look_at(fs_file folder, struct arena *arena, struct store_run *run)
 {
     auto_arena struct arena scratch = {0};
-    fs_close(store_take_lock(folder, false, &run->live));
+    fs_file lock = store_take_lock(folder, false, &run->live);
+    uint64_t length;
+    bool ended = store_take_length(lock, &length);
     struct undo_head *h = &run->head;
+    fs_close(lock);
     int rc = read_head(folder, &scratch, h);
     run->other = rc == CORDON_E_UNKNOWN;
     run->damaged = rc && !run->other;
@@ -117,8 +122,25 @@ static void look_at(fs_file folder, struct arena *arena, struct store_run *run)
     h->session = arena_copy(arena, h->session);
     h->command = arena_copy(arena, h->command);
     h->undoes = arena_copy(arena, h->undoes);
+    run->half = h->undoes.n && !run->undone.n && !run->live && !ended;
     for (uint32_t i = 0; i < h->root_count; i++)
         h->roots[i].path = arena_copy(arena, h->roots[i].path);
+}
+
+static int later_name_first(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)b, *(const char *const *)a);
+}
+
+/* The names in the store. An id begins with its date: the newest come first. */
+static int list_names(fs_file store, struct arena *arena, const char ***names, size_t *count)
+{
+    int rc = fs_list(store, arena, names, count);
+    if (rc)
+        return rc == -ENOMEM ? CORDON_E_NOMEM : CORDON_E_OPEN;
+    if (*count)
+        qsort(*names, *count, sizeof **names, later_name_first);
+    return 0;
 }
 
 int store_list(fs_file store, struct arena *arena, struct store_run **out, size_t *count)
@@ -127,9 +149,9 @@ int store_list(fs_file store, struct arena *arena, struct store_run **out, size_
     struct store_run *runs = NULL;
     const char **names;
     size_t n = 0, capacity = 0, name_count;
-    int rc = fs_list(store, &scratch, &names, &name_count);
+    int rc = list_names(store, &scratch, &names, &name_count);
     if (rc)
-        return rc == -ENOMEM ? CORDON_E_NOMEM : CORDON_E_OPEN;
+        return rc;
     for (size_t i = 0; rc == 0 && n < STORE_MOST_RUNS && i < name_count; i++) {
         fs_file folder = store_open_run(store, names[i]);
         if (folder < 0)
@@ -205,6 +227,19 @@ static void note_pruned(const struct store_run *run, struct store_pruned *out)
     out->others = out->others || strcmp(out->root, root) != 0;
 }
 
+/* More than are listed: the oldest go. */
+static void drop_unlisted(fs_file store)
+{
+    auto_arena struct arena arena = {0};
+    const char **names;
+    size_t count;
+    if (list_names(store, &arena, &names, &count))
+        return;
+    for (size_t i = STORE_MOST_RUNS; i < count; i++)
+        if (store_is_id(names[i]))
+            store_drop(store, names[i]);
+}
+
 void store_prune(fs_file store, const struct store_limits *limits, struct store_pruned *pruned)
 {
     auto_arena struct arena arena = {0};
@@ -214,6 +249,7 @@ void store_prune(fs_file store, const struct store_limits *limits, struct store_
     uint64_t total = 0, same = 0;
     if (pruned)
         *pruned = (struct store_pruned){0};
+    drop_unlisted(store);
     if (store_list(store, &arena, &runs, &count))
         return;
     for (size_t i = 0; i < count && limits->run && !own; i++)
@@ -224,7 +260,7 @@ void store_prune(fs_file store, const struct store_limits *limits, struct store_
         total += runs[i].bytes;
         same += here;
         if ((total <= limits->all && (!here || same <= limits->same_root)) || runs[i].live ||
-            &runs[i] == own || !store_drop(store, runs[i].id))
+            runs[i].half || &runs[i] == own || !store_drop(store, runs[i].id))
             continue;
         total -= runs[i].bytes;
         same -= here;
@@ -365,13 +401,12 @@ bool store_choose(fs_file store, const char *wanted, const char *folder, bool sh
     return false;
 }
 
-/* True if a run can change what lies in one of the roots. */
-static bool concerns(const struct undo_head *head, const struct undo_head *other)
+bool store_overlap(const struct undo_head *one, const struct undo_head *other)
 {
-    for (uint32_t i = 0; i < head->root_count; i++)
+    for (uint32_t i = 0; i < one->root_count; i++)
         for (uint32_t k = 0; k < other->root_count; k++) {
-            struct str one = head->roots[i].path, two = other->roots[k].path;
-            if (store_below(one, two) || store_below(two, one))
+            struct str a = one->roots[i].path, b = other->roots[k].path;
+            if (store_below(a, b) || store_below(b, a))
                 return true;
         }
     return false;
@@ -397,7 +432,7 @@ void store_find_live(fs_file store, const struct undo_head *head, bool undos,
         fs_close(store_take_lock(folder, false, &live));
         /* One whose head cannot be read may be any. */
         if (live && (read_head(folder, &arena, &other) ||
-                     (concerns(&other, head) && (!undos || other.undoes.n))))
+                     (store_overlap(&other, head) && (!undos || other.undoes.n))))
             snprintf(id, STORE_LONGEST_ID, "%.39s", names[i]);
         fs_close(folder);
     }

@@ -37,10 +37,11 @@ struct store_run {
     bool damaged;      /* its journal cannot be read */
     bool other;        /* its journal is of another version */
     bool empty;        /* it changed nothing */
+    bool half;         /* an undo that was killed on its way: see restore_finish */
     struct str undone; /* the run that took it back; empty: none */
 };
 
-/* Newest first. CORDON_E_NOMEM, CORDON_E_OPEN. */
+/* Newest first, STORE_MOST_RUNS at most. CORDON_E_NOMEM, CORDON_E_OPEN. */
 int store_list(fs_file store, struct arena *arena, struct store_run **out, size_t *count);
 
 /* Removes a run; false if it is live or cannot be removed. */
@@ -59,7 +60,8 @@ struct store_pruned {
     bool others;                  /* some had other roots */
 };
 
-/* Removes the oldest runs until all are within the limits; pruned may be NULL. */
+/* Removes the oldest runs until all are within the limits, and those that are not listed any more; pruned
+   may be NULL. */
 void store_prune(fs_file store, const struct store_limits *limits, struct store_pruned *pruned);
 
 /* A journal being read. */
@@ -71,6 +73,7 @@ struct store_journal {
     struct undo_time end; /* after this, changes are not the run's */
     bool known_end;       /* false: the end is a guess, nobody lived to write it */
     bool cut_off;         /* the run was killed and wrote no end */
+    bool half;            /* and it was an undo, which changed things one after the other */
 };
 
 /* Reads a run. Returns a code and a sentence on failure; lock: fails if the run is live. */
@@ -104,6 +107,9 @@ bool store_is_id(const char *word);
 
 /* True if a path is a folder or lies below it. */
 bool store_below(struct str folder, struct str path);
+
+/* True if what one run can change another one can, too. */
+bool store_overlap(const struct undo_head *one, const struct undo_head *other);
 
 /* Another run that has not ended and can change what lies in these roots; undos: only one that takes
    a run back. "" if there is none. */

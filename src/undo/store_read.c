@@ -41,7 +41,8 @@ static bool happened(const struct undo_model *m)
 }
 
 /* When the tree died: as the run wrote it, as the reaper did, or when the last record was
-   written. */
+   written. Of an undo that was killed only the last step may be later than that, and its object is
+   known by other means. */
 static void find_end(struct store_journal *j, const struct fs_stat *log)
 {
     struct fs_stat st;
@@ -50,9 +51,10 @@ static void find_end(struct store_journal *j, const struct fs_stat *log)
     if (j->known_end)
         return;
     j->end = log->modified;
-    j->known_end = fs_stat(j->folder, "lock", &st) == 0 && st.modified.seconds;
-    if (j->known_end)
+    bool stamped = fs_stat(j->folder, "lock", &st) == 0 && st.modified.seconds;
+    if (stamped)
         j->end = st.modified;
+    j->known_end = stamped || j->half;
 }
 
 enum { LENGTH_BYTES = 8 };
@@ -138,8 +140,9 @@ int store_read(fs_file store, const char *id, struct store_journal *out, char *w
                  id);
         return rc;
     }
-    find_end(&j, &st);
     j.cut_off = !ended && !j.model.ended;
+    j.half = j.cut_off && j.model.head.undoes.n;
+    find_end(&j, &st);
     *out = j;
     j = (struct store_journal){.folder = -1, .pack = -1, .objects = -1, .lock = -1};
     return 0;

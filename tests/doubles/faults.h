@@ -5,6 +5,8 @@
  * CORDON_FAULT_AT, by its distance from the program's beginning, gets a failure for an answer, the
  * first time it asks. The real sources know nothing of it: the linker's --wrap leads the calls
  * here.
+ *
+ * With CORDON_FAULT_KILL=N a process ends without a word before the N-th such call.
  */
 #ifndef CORDON_TESTS_FAULTS_H
 #define CORDON_TESTS_FAULTS_H

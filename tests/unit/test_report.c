@@ -305,6 +305,16 @@ static void test_words(void)
            0,
        "marks that hide a character are spelled out");
     buf_reset(&out);
+    /* Syriac, Ethiopic, Cyrillic and musical marks; and marks where they belong. */
+    report_clean(&out, STR("/\xDC\xB0.\xE1\x8D\x9F a/\xE2\xB7\xA0 /\xF0\x9D\x85\xA5\xEF\xBF\xB9"));
+    ok(strcmp(buf_cstr(&out), "/\\u{730}.\\u{135f} a/\\u{2de0} /\\u{1d165}\\u{fff9}") == 0,
+       "marks of other scripts");
+    buf_reset(&out);
+    static const char own[] =
+        "\xDC\x90\xDC\xB0 \xE0\xA4\x95\xE0\xA4\xBF\xE0\xA4\x82 \xD8\xA8\xD9\x8E /\xD8\xA8";
+    report_clean(&out, str_of(own));
+    ok(strcmp(buf_cstr(&out), own) == 0, "control: on letters of their own");
+    buf_reset(&out);
     report_clean_lines(&out, STR("a\n\tb\x1B[2K\xC2\x9B"));
     ok(strcmp(buf_cstr(&out), "a\n\tb\\u{1b}[2K\\u{9b}") == 0, "strange characters among lines");
 }

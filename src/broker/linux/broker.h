@@ -66,8 +66,9 @@ struct slow_call {
     bool cut;                        /* O_TRUNC of a file */
     struct sockaddr_storage address; /* of a connect */
     socklen_t length;
-    struct desk *desk; /* of the next two */
+    struct desk *desk; /* of the next three */
     char *answered;    /* what somebody allowed when asked; owned, NULL: nothing */
+    enum audit_op op;  /* of that */
     uint32_t caller;   /* for events */
     pthread_t thread;
     atomic_bool done;
@@ -358,6 +359,8 @@ bool broker_allows_mode(struct broker *b, struct request *r, struct str path, mo
 /* Hands the call to a thread that answers it and closes its descriptors; answers EAGAIN if it
    cannot. */
 void slow_start(struct broker *b, struct request *r, const struct slow_call *what);
+/* For its function: the call fails, and if somebody had allowed it, that is told first. */
+void slow_fail(struct slow_call *call, int error);
 
 /* For such a thread: it may be cancelled while it waits. */
 void slow_may_wait(bool may);

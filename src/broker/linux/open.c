@@ -38,7 +38,7 @@ static void open_slowly(struct slow_call *call)
     int fd = open(call->path, call->flags | O_CLOEXEC | O_NOCTTY);
     slow_may_wait(false);
     if (fd < 0 || (call->cut && truncate(call->path, 0)))
-        request_fail(&call->request, errno);
+        slow_fail(call, errno);
     else
         request_give(&call->request, fd, call->flags & O_CLOEXEC);
     if (fd >= 0)

@@ -60,12 +60,14 @@ static void tell_failure(struct broker *b, const struct broker_parked *p, const 
                         str_of(p->said[i].target), str_of(strerror(r->failed)));
 }
 
-char *parked_yes(const struct request *r)
+char *parked_yes(const struct request *r, enum audit_op *op)
 {
     const struct broker_parked *p = r->parked;
     for (size_t i = 0; p && i < p->answers; i++)
-        if (p->said[i].allowed && p->said[i].target)
+        if (p->said[i].allowed && p->said[i].target) {
+            *op = p->said[i].op;
             return strdup(p->said[i].target);
+        }
     return NULL;
 }
 

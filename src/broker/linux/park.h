@@ -39,7 +39,7 @@ void parked_forget_answer(struct broker_parked *p);
 
 /* What somebody allowed about this call when asked, for a thread that goes on with it; the caller
    frees it. NULL: nothing. */
-char *parked_yes(const struct request *r);
+char *parked_yes(const struct request *r, enum audit_op *op);
 
 /* Serves the calls again whose wait is over. */
 void parked_resume(struct broker *b, void (*serve)(struct broker *b, struct request *r));

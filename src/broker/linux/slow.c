@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "broker/desk.h"
 #include "broker/linux/broker.h"
+#include "broker/linux/park.h"
 
 static void end(void *context)
 {
@@ -62,6 +64,9 @@ void slow_start(struct broker *b, struct request *r, const struct slow_call *wha
     if (call) {
         *call = *what;
         call->request = *r;
+        call->answered = parked_yes(r, &call->op);
+        call->desk = b->asks.desk;
+        call->caller = call->answered ? process_caller(b, r) : 0;
         atomic_init(&call->done, false);
         error = pthread_create(&call->thread, NULL, run_call, call);
     }
@@ -73,7 +78,17 @@ void slow_start(struct broker *b, struct request *r, const struct slow_call *wha
     for (size_t i = 0; i < sizeof what->held / sizeof *what->held; i++)
         if (what->held[i] >= 0)
             close(what->held[i]);
-    free(what->answered);
+    if (call)
+        free(call->answered);
     free(call);
     request_fail(r, EAGAIN);
+}
+
+void slow_fail(struct slow_call *call, int error)
+{
+    /* A connection that goes on is no failure. */
+    if (call->answered && error != EINPROGRESS)
+        desk_failed(call->desk, call->caller, call->op, str_of(call->answered),
+                    str_of(strerror(error)));
+    request_fail(&call->request, error);
 }

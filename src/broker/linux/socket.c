@@ -11,9 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "broker/desk.h"
 #include "broker/linux/broker.h"
-#include "broker/linux/park.h"
 #include "broker/linux/proxy_serve.h"
 #include "policy/net.h"
 
@@ -220,11 +218,8 @@ static void connect_slowly(struct slow_call *call)
     int rc = connect(call->held[0], (struct sockaddr *)&call->address, call->length);
     int error = rc ? errno : 0;
     slow_may_wait(false);
-    if (error && error != EINPROGRESS && call->answered)
-        desk_failed(call->desk, call->caller, AUDIT_NET_CONNECT, str_of(call->answered),
-                    str_of(strerror(error)));
     if (error)
-        request_fail(&call->request, error);
+        slow_fail(call, error);
     else
         request_succeed(&call->request, 0);
 }
@@ -238,9 +233,6 @@ static void connect_for(struct broker *b, struct request *r, const void *address
                              .length = length};
     memcpy(&call.address, address, length);
     if (call.held[0] >= 0) {
-        call.answered = parked_yes(r);
-        call.desk = b->asks.desk;
-        call.caller = call.answered ? process_caller(b, r) : 0;
         slow_start(b, r, &call);
         return;
     }

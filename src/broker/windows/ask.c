@@ -420,8 +420,7 @@ static void tell_failure(const struct broker_asks *a, const struct parked *p,
         return;
     snprintf(why, sizeof why, "status 0x%08X", (unsigned)r->answer.status);
     for (size_t i = 0; i < p->answers; i++)
-        if (p->said[i].allowed && p->said[i].target && p->said[i].op >= AUDIT_FILE_WRITE &&
-            p->said[i].op <= AUDIT_FILE_SECURITY)
+        if (p->said[i].allowed && p->said[i].target)
             desk_failed(a->desk, r->client->pid, p->said[i].op, str_of(p->said[i].target),
                         str_of(why));
 }

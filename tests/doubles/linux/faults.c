@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,13 @@ extern char __executable_start;
 pid_t __wrap_vfork(void);
 
 static struct fault_table *table;
-static uint64_t fail_at;
+static uint64_t fail_at, kill_at, calls;
 
 __attribute__((constructor)) static void start(void)
 {
     const char *file = getenv("CORDON_FAULT_FILE"), *at = getenv("CORDON_FAULT_AT");
+    const char *end = getenv("CORDON_FAULT_KILL");
+    kill_at = end ? strtoull(end, NULL, 10) : 0;
     int fd = file && at ? open(file, O_RDWR | O_CLOEXEC) : -1;
     void *pages =
         fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *table, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -31,6 +34,8 @@ __attribute__((constructor)) static void start(void)
 
 static bool fails(const char *name, const void *caller)
 {
+    if (kill_at && __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) == kill_at)
+        raise(SIGKILL);
     if (!table)
         return false;
     uint64_t at = (uint64_t)((const char *)caller - &__executable_start);

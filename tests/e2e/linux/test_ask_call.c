@@ -182,6 +182,53 @@ static void test_failed(void)
        "an answer for the run held, whatever the first call did");
 }
 
+/* The same for calls that a thread goes on with, and for every kind of question. */
+static void test_failed_kinds(void)
+{
+    static const struct {
+        const char *what, *command, *told, *fine;
+    } cases[] = {
+        {"a FIFO without a reader", "dd if=/dev/null of=../out/pipe oflag=nonblock conv=notrunc",
+         "write .*/out/pipe (No such device or address)", "exec 3<> ../out/pipe"},
+        {"a local socket without a server",
+         "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"../out/stale\")'",
+         "connect .*/out/stale (Connection refused)",
+         "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"../out/live\")'"},
+    };
+    char question[16384], folder[1200];
+    snprintf(folder, sizeof folder, "%s/out", top);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int fine = 0; fine < 2; fine++) {
+            fresh();
+            sh("out", "mkfifo pipe; python3 -c 'import socket; "
+                      "socket.socket(socket.AF_UNIX).bind(\"stale\")'");
+            pid_t server = fine ? fork() : -1;
+            if (server == 0) {
+                execlp(
+                    "python3", "python3", "-c",
+                    "import os, socket, sys, time; os.chdir(sys.argv[1]); s = "
+                    "socket.socket(socket.AF_UNIX); s.bind(\"live\"); s.listen(); time.sleep(20)",
+                    folder, NULL);
+                _exit(1);
+            }
+            for (int wait = 0; fine && wait < 100 && sh("out", "test -S live"); wait++)
+                usleep(50000);
+            unsigned asked = run("", fine ? cases[i].fine : cases[i].command, "\"answer\":\"once\"",
+                                 question, sizeof question);
+            bool told = sh("out", "grep -q 'but it failed: %s' log", cases[i].told) == 0;
+            if (!ok(asked >= 1 && told == !fine &&
+                        (!fine || sh("out", "grep -q 'allowed when asked' log && ! grep -q 'but "
+                                            "it failed' log") == 0),
+                    "%s%s after a yes", fine ? "control: not of " : "it is told of ",
+                    cases[i].what))
+                sh("out", "cat log >&2");
+            if (server > 0) {
+                kill(server, SIGKILL);
+                waitpid(server, NULL, 0);
+            }
+        }
+}
+
 /* The kernel opens a program, and Landlock knows no answers. */
 static void test_unasked(void)
 {
@@ -236,6 +283,7 @@ int main(void)
     test_attributes();
     test_leaving();
     test_failed();
+    test_failed_kinds();
     test_unasked();
     test_killed();
     return box_done();

@@ -457,6 +457,57 @@ static void test_killed(void)
        "cordon killed %u times: undo restores it or names what not", rounds);
 }
 
+/* ---- undos that are killed ---- */
+
+static bool interrupted_one(unsigned seed, unsigned *between)
+{
+    auto_buf struct buf before = {0}, changed = {0}, now = {0}, out = {0}, listed = {0};
+    char line[200], faults[MAX_PATH], call[16];
+    remove_tree(path_of("ws"));
+    CreateDirectoryA(path_of("ws"), NULL);
+    snprintf(line, sizeof line, "%%P%% change-random %u 60 make", seed + 2000000);
+    run(line, NULL);
+    snapshot(&before);
+    snprintf(line, sizeof line, "%%P%% change-random %u %u", seed + 3000000, 20 + seed % 40);
+    confined("--undo --quiet", line, &out);
+    snapshot(&changed);
+    GetFullPathNameA(CORDON_FAULTS, sizeof faults, faults, NULL);
+    snprintf(line, sizeof line, "\"%.180s\" undo", faults);
+    int code = 137;
+    for (unsigned i = 0, at = seed; i < 2 && code == 137; i++) {
+        at = at * 1103515245u + 12345u;
+        snprintf(call, sizeof call, "%u", 300 + (at >> 16) % 1500);
+        SetEnvironmentVariableA("CORDON_FAULT_KILL", call);
+        code = run(line, &out);
+        SetEnvironmentVariableA("CORDON_FAULT_KILL", NULL);
+        snapshot(&now);
+        *between += code == 137 && !same(&before, &now) && !same(&changed, &now);
+    }
+    buf_reset(&out);
+    code = code == 137 ? run("%C% undo", &out) : code;
+    snapshot(&now);
+    run("%C% runs", &listed);
+    if ((code == 0 || (code == 125 && has(&out, "left to take back"))) && same(&before, &now) &&
+        !has(&listed, "interrupted"))
+        return true;
+    note("seed %u: undo %d", seed, code);
+    note_output(&out);
+    note_output(&listed);
+    note_difference(&before, &now);
+    return false;
+}
+
+static void test_interrupted(void)
+{
+    unsigned rounds = harness_soak() ? 50 : 6, bad = 0, between = 0;
+    for (unsigned seed = 1; seed <= rounds && bad < 3; seed++) {
+        bad += !interrupted_one(seed, &between);
+        run("%C% runs --drop all", NULL);
+    }
+    ok(bad == 0, "%u undos killed up to twice: the next one restores everything", rounds);
+    ok(between > 0, "control: %u of them were killed half-way", between);
+}
+
 /* ---- random changes ---- */
 
 static bool random_one(unsigned seed)
@@ -505,9 +556,9 @@ static void test_random(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} tests[] = {TEST(changes), TEST(case),   TEST(conflicts), TEST(words),  TEST(sessions),
-             TEST(store),   TEST(live),   TEST(limit),     TEST(failed), TEST(streams),
-             TEST(links),   TEST(killed), TEST(random)};
+} tests[] = {TEST(changes), TEST(case),   TEST(conflicts),   TEST(words),  TEST(sessions),
+             TEST(store),   TEST(live),   TEST(limit),       TEST(failed), TEST(streams),
+             TEST(links),   TEST(killed), TEST(interrupted), TEST(random)};
 #undef TEST
 
 int main(void)
