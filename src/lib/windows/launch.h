@@ -19,7 +19,8 @@ struct launch {
     HANDLE token, job, port, end, desktop, objects;
     wchar_t desktop_name[DESKTOP_NAME_UNITS];
     struct console console;
-    bool on_console; /* the command's standard handles are the console's */
+    bool on_console;     /* the command's standard handles are the console's */
+    bool shares_console; /* with this process */
     struct stdio_watch watch;
     struct stdio stdio;
     struct broker broker;
@@ -62,6 +63,9 @@ void launch_end(struct launch **l);
 
 /* The rung that system_choose found. */
 struct ladder_rung launch_rung(const struct run *run);
+
+/* A policy under which a probe can be started anywhere; NULL: out of memory. */
+struct cordon_policy *launch_probe_policy(void);
 
 /* Starts a probe on this rung; said: its last words, or why it could not be started. */
 enum ladder_result launch_try(struct run *run, const struct ladder_rung *rung, struct buf *said);

@@ -579,6 +579,25 @@ int do_child_console(void)
 {
     return start_with(CREATE_NEW_CONSOLE);
 }
+
+/* How many processes share its console. */
+int do_console(void)
+{
+    DWORD pids[64];
+    printf("console of %lu\n", (unsigned long)GetConsoleProcessList(pids, 64));
+    return 0;
+}
+
+/* Everybody on the console is told to end; this program does not listen. */
+int do_console_break(void)
+{
+    SetConsoleCtrlHandler(NULL, TRUE);
+    if (!GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0))
+        return last_error();
+    Sleep(1000);
+    return 0;
+}
+
 int do_child_breakaway(void)
 {
     return start_with(CREATE_BREAKAWAY_FROM_JOB);
