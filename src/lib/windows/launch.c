@@ -129,6 +129,26 @@ static int open_ends(const struct launch_plan *plan, struct launch *l, bool conf
                        : open_stdio(given, &l->stdio, f);
 }
 
+int launch_make_token(struct run *run, const struct ladder_rung *rung, struct launch_token *out,
+                      struct launch_failure *f)
+{
+    struct launch_token *tried = run->system, made = {0};
+    struct token_options how = {.medium = run->options->medium_integrity,
+                                .everyone = rung->level[LADDER_EVERYONE],
+                                .interactive = rung->level[LADDER_INTERACTIVE]};
+    if (tried && tried->token && ladder_pack(rung) == run->rung) {
+        *out = *tried;
+        tried->token = NULL;
+        return 0;
+    }
+    int rc = token_run_sid(&made.who, f);
+    if (rc == 0)
+        rc = token_make(&made.who, &how, &made.token, f);
+    if (rc == 0)
+        *out = made;
+    return rc;
+}
+
 int launch_prepare(const struct launch_plan *plan, struct launch *l, struct launch_failure *f)
 {
     struct run *run = plan->run;
@@ -139,15 +159,12 @@ int launch_prepare(const struct launch_plan *plan, struct launch *l, struct laun
     const struct policy *policy = run->policy->policy;
     const struct policy_settings *settings = policy_settings_of(policy);
     bool confined = settings->mode != POLICY_FULL_ACCESS;
+    struct launch_token made = {0};
     int rc = token_protect_self(f);
     if (rc == 0)
-        rc = token_run_sid(&l->who, f);
-    if (rc == 0 && confined)
-        rc = token_make(&l->who,
-                        &(struct token_options){.medium = run->options->medium_integrity,
-                                                .everyone = level[LADDER_EVERYONE],
-                                                .interactive = level[LADDER_INTERACTIVE]},
-                        &l->token, f);
+        rc = confined ? launch_make_token(run, &plan->rung, &made, f) : token_run_sid(&made.who, f);
+    l->who = made.who;
+    l->token = made.token;
     if (rc == 0 && !wine_desktops_separate_nothing() && !level[LADDER_DESKTOP])
         rc = desktop_make(&l->who, &l->desktop, l->desktop_name, DESKTOP_NAME_UNITS, f);
     if (rc == 0)

@@ -13,6 +13,17 @@
 #include "launch/windows/stubs.h"
 #include "lib/windows/ask.h"
 
+/* The token of a run, from its trial (system_boundary) to its launch: the one that was tried is the
+   one that runs. */
+struct launch_token {
+    struct token_run who;
+    HANDLE token; /* NULL: none */
+};
+
+/* The token for this rung: that of the run, if it is for the same rung, or a new one. */
+int launch_make_token(struct run *run, const struct ladder_rung *rung, struct launch_token *out,
+                      struct launch_failure *f);
+
 /* Zero is "not made yet". */
 struct launch {
     struct token_run who;
