@@ -109,6 +109,18 @@ int do_append(void)
 {
     return put(word(0), FILE_APPEND_DATA, OPEN_ALWAYS);
 }
+/* The same file, so many times, as a program opens it to write into it. */
+int do_open_times(void)
+{
+    for (int i = _wtoi(word(1)); i > 0; i--) {
+        HANDLE file = open_file(word(0), GENERIC_READ | GENERIC_WRITE, OPEN_EXISTING, 0);
+        if (file == INVALID_HANDLE_VALUE)
+            return last_error();
+        CloseHandle(file);
+    }
+    return 0;
+}
+
 int do_open_all(void)
 {
     return put(word(0), GENERIC_ALL, OPEN_EXISTING);
