@@ -135,8 +135,12 @@ void cli_ignore_signals(void);
 void cli_restore_signals(void);
 
 /* On Windows: what real programs do at their start, for the ladder. The exit code, 0 if all of it
-   works; child: only that it was started. */
-int cli_start_probe(bool child);
+   works; with "child": only that it was started; with "try": a probe is started, and the code is an
+   enum ladder_result. */
+int cli_start_probe(const struct arguments *args);
+
+/* On Windows: this process does what another one of Cordon was told to do. */
+bool cli_is_second(void);
 
 /* Tries the promises in this program or in the one beside it, prints, and returns the exit code;
    `program` of the request is filled in. */

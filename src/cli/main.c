@@ -16,7 +16,7 @@ static int choose(struct arguments *args)
         return 0;
     }
     if (strcmp(name, "start-probe") == 0)
-        return cli_start_probe(args->next < args->count);
+        return cli_start_probe(args);
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "/?") == 0)
         return command_help(args);
     const struct cli_command *command = cli_find(name);

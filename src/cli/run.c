@@ -266,7 +266,8 @@ static int prepare(struct typed_run *t, struct cordon_policy *p, const struct ar
         return print_failure("%s", cordon_policy_error(p));
     if (o->require_kernel && policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS)
         return print_failure("--require-kernel and --mode full-access contradict each other");
-    warn_of_names(t, policy_settings_of(p->policy));
+    if (!cli_is_second())
+        warn_of_names(t, policy_settings_of(p->policy));
     return t->learn_allow ? cli_learn_allow(p, o, t->lessons) : 0;
 }
 
@@ -356,11 +357,14 @@ static int run(struct typed_run *t, struct cordon_policy *p, struct arguments *a
         run_finish(p, &t->result);
         return rc;
     }
-    if (t->verbose && !t->quiet)
+    if (t->verbose && !t->quiet && !cli_is_second())
         print_plan(p);
     start(t, p);
     run_finish(p, &t->result);
-    tell(t, p);
+    if (t->result.elsewhere)
+        t->told = true;
+    else
+        tell(t, p);
     return (int)t->result.exit;
 }
 

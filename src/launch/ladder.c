@@ -2,21 +2,20 @@
 /* See ladder.h. */
 #include "launch/ladder.h"
 
-enum { RUNGS = 1 << LADDER_FACTORS };
-
 unsigned ladder_pack(const struct ladder_rung *rung)
 {
     unsigned number = 0;
-    for (unsigned i = 0; i < LADDER_FACTORS; i++)
-        number |= (rung->level[i] ? 1u : 0u) << i;
-    return number;
+    for (unsigned i = LADDER_FACTORS; i-- > 1;)
+        number = 2 * number + (rung->level[i] ? 1 : 0);
+    return LADDER_CONSOLES * number + rung->level[LADDER_CONSOLE];
 }
 
 struct ladder_rung ladder_unpack(unsigned number)
 {
-    struct ladder_rung rung = {{0}};
-    for (unsigned i = 0; i < LADDER_FACTORS; i++)
-        rung.level[i] = number >> i & 1;
+    struct ladder_rung rung = {.level = {[LADDER_CONSOLE] = number % LADDER_CONSOLES}};
+    number /= LADDER_CONSOLES;
+    for (unsigned i = 1; i < LADDER_FACTORS; i++, number /= 2)
+        rung.level[i] = number % 2;
     return rung;
 }
 
@@ -25,18 +24,20 @@ bool ladder_is_top(const struct ladder_rung *rung)
     return ladder_pack(rung) == 0;
 }
 
+/* How many factors are weakened. */
 static unsigned weaknesses(unsigned number)
 {
+    struct ladder_rung rung = ladder_unpack(number);
     unsigned count = 0;
-    for (; number; number &= number - 1)
-        count++;
+    for (unsigned i = 0; i < LADDER_FACTORS; i++)
+        count += rung.level[i] != 0;
     return count;
 }
 
 bool ladder_rung_at(unsigned number, struct ladder_rung *out)
 {
     for (unsigned weak = 0; weak <= LADDER_FACTORS; weak++)
-        for (unsigned i = 0; i < RUNGS; i++)
+        for (unsigned i = 0; i < LADDER_RUNGS; i++)
             if (weaknesses(i) == weak && number-- == 0) {
                 *out = ladder_unpack(i);
                 return true;
@@ -66,7 +67,11 @@ void ladder_words(const struct ladder_rung *rung, struct buf *out)
                                                       [LADDER_DESKTOP] = "on the caller's desktop",
                                                       [LADDER_EVERYONE] = "with Everyone",
                                                       [LADDER_INTERACTIVE] = "with INTERACTIVE"};
+    static const char *const consoles[LADDER_CONSOLES] = {
+        [LADDER_INHERITED] = "on a hidden console that cordon shares",
+        [LADDER_OWN] = "on a hidden console of its own"};
     for (unsigned i = 0; i < LADDER_FACTORS; i++)
         if (rung->level[i])
-            buf_fmt(out, "%s%s", out->n ? ", " : "", words[i]);
+            buf_fmt(out, "%s%s", out->n ? ", " : "",
+                    i == LADDER_CONSOLE ? consoles[rung->level[i]] : words[i]);
 }

@@ -10,7 +10,7 @@
 #include "base/buf.h"
 
 enum ladder_factor {
-    LADDER_CONSOLE = 0, /* the launcher's pseudoconsole; or a hidden console of the program's own */
+    LADDER_CONSOLE = 0, /* three ways, see below; the other factors have two */
     LADDER_WINDOWS,     /* the job limits windows, clipboard and atoms; or not */
     LADDER_DESKTOP,     /* a private desktop; or the caller's */
     LADDER_EVERYONE,    /* Everyone is not a restricting SID; or it is one */
@@ -18,8 +18,16 @@ enum ladder_factor {
     LADDER_FACTORS
 };
 
+/* The levels of LADDER_CONSOLE. */
+enum ladder_console {
+    LADDER_PSEUDO = 0, /* the launcher's pseudoconsole */
+    LADDER_INHERITED,  /* the hidden console in which a second launcher lives */
+    LADDER_OWN,        /* a hidden console of the program's own */
+    LADDER_CONSOLES
+};
+
 struct ladder_rung {
-    unsigned char level[LADDER_FACTORS]; /* 0 or 1 */
+    unsigned char level[LADDER_FACTORS]; /* below LADDER_CONSOLES; 0 or 1 for the others */
 };
 
 enum ladder_result {
@@ -31,14 +39,15 @@ enum ladder_result {
 typedef enum ladder_result ladder_trial(void *context, const struct ladder_rung *rung);
 
 /* Finds the strongest rung that starts: the top first, and again before anything is weakened, then
-   every single factor, then pairs, and so on. False if none starts, or if the top hangs. */
+   every single factor, level by level, then pairs, and so on. False if none starts, or if the top hangs. */
 bool ladder_find(ladder_trial *trial, void *context, struct ladder_rung *out);
 
 /* Every rung in the order in which they are tried; false after the last. */
 bool ladder_rung_at(unsigned number, struct ladder_rung *out);
 bool ladder_is_top(const struct ladder_rung *rung);
 
-/* Converts to a number and back. */
+/* Converts to a number below LADDER_RUNGS and back. */
+enum { LADDER_RUNGS = LADDER_CONSOLES << (LADDER_FACTORS - 1) };
 unsigned ladder_pack(const struct ladder_rung *rung);
 struct ladder_rung ladder_unpack(unsigned number);
 

@@ -398,6 +398,8 @@ static int run_apart(struct run *run)
     uint64_t begin = machine_now_ms();
     bool full = policy_settings_of(p->policy)->mode == POLICY_FULL_ACCESS;
     int rc = full ? 0 : system_choose(run);
+    if (result->elsewhere)
+        return rc;
     if (rc == 0)
         rc = open_audit(run);
     if (rc == 0) {

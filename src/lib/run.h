@@ -45,6 +45,7 @@ struct run_result {
     const char *told_by; /* the signal that ended cordon and so the run; NULL: none */
     const char *boundary;
     char boundary_detail[128];
+    bool elsewhere;   /* another process of Cordon did all of the run and told of it */
     const char *note; /* why the program could not start; NULL: nothing to say */
     const char *lost; /* a layer missing in this run; NULL: none */
     uint64_t duration_ms;

@@ -66,6 +66,7 @@ enum wire_refused {
     WIRE_REFUSED_HIVE,
     WIRE_REFUSED_LINK_OBJECT,
     WIRE_REFUSED_SYSTEM,
+    WIRE_REFUSED_TRANSACTION, /* the target is the file */
     WIRE_REFUSED_COUNT
 };
 

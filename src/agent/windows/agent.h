@@ -117,7 +117,7 @@ typedef NTSTATUS NTAPI NtCreateMailslotFile_t(HANDLE *, ULONG, OBJECT_ATTRIBUTES
 typedef NTSTATUS NTAPI NtCreateUserProcess_t(HANDLE *, HANDLE *, ACCESS_MASK, ACCESS_MASK,
                                              OBJECT_ATTRIBUTES *, OBJECT_ATTRIBUTES *, ULONG, ULONG,
                                              void *, void *, struct nt_ps_attribute_list *);
-typedef NTSTATUS NTAPI NtReleaseSemaphore_t(HANDLE, LONG, LONG *);
+typedef NTSTATUS NTAPI NtSignalAndWaitForSingleObject_t(HANDLE, HANDLE, BOOLEAN, LARGE_INTEGER *);
 typedef NTSTATUS NTAPI NtWaitForSingleObject_t(HANDLE, BOOLEAN, LARGE_INTEGER *);
 typedef NTSTATUS NTAPI NtSetEvent_t(HANDLE, LONG *);
 typedef NTSTATUS NTAPI NtOpenThread_t(HANDLE *, ACCESS_MASK, OBJECT_ATTRIBUTES *, CLIENT_ID *);

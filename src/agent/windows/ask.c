@@ -83,16 +83,17 @@ static NTSTATUS exchange(int index, uint32_t sequence, struct wire_answer *answe
     struct wire_slot *slot = &agent_shared->slot[index];
     HANDLE event = (HANDLE)(uintptr_t)agent_shared->answered[index];
     __atomic_store_n(&slot->state, WIRE_ASKED, __ATOMIC_RELEASE);
-    if (CALL(NtReleaseSemaphore)((HANDLE)(uintptr_t)agent_shared->requests, 1, NULL) < 0) {
+    /* One call. Wine may signal twice: then a worker finds nothing to take. */
+    NTSTATUS status = CALL(NtSignalAndWaitForSingleObject)(
+        (HANDLE)(uintptr_t)agent_shared->requests, event, FALSE, NULL);
+    while (status >= 0 && (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != WIRE_ANSWERED ||
+                           slot->answer.sequence != sequence))
+        status = CALL(NtWaitForSingleObject)(event, FALSE, NULL);
+    if (status < 0) {
         /* If the broker already has it, the slot stays busy until it answers. */
         swap(&slot->state, WIRE_ASKED, WIRE_FREE);
         return STATUS_ACCESS_DENIED;
     }
-    do {
-        if (CALL(NtWaitForSingleObject)(event, FALSE, NULL) < 0)
-            return STATUS_ACCESS_DENIED;
-    } while (__atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) != WIRE_ANSWERED ||
-             slot->answer.sequence != sequence);
     *answer = slot->answer;
     return (NTSTATUS)answer->status;
 }

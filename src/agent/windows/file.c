@@ -40,9 +40,20 @@ struct change {
     struct piece more;
 };
 
+/* The broker's open would not be part of the thread's transaction, and last when it is rolled back.
+   Only what can be a handle counts. */
+static bool is_in_transaction(void)
+{
+    uint64_t handle;
+    __asm__ volatile("movq %%gs:0x17C0, %0" : "=r"(handle)); /* TEB.CurrentTransactionHandle */
+    return handle != 0 && handle % 4 == 0 && handle < INT32_MAX;
+}
+
 static NTSTATUS ask_open(const OBJECT_ATTRIBUTES *object, const struct change *c,
                          struct wire_answer *answer)
 {
+    if (is_in_transaction())
+        return agent_refuse(WIRE_REFUSED_TRANSACTION, agent_name(object), STATUS_ACCESS_DENIED);
     return agent_ask(WIRE_OPEN,
                      NUMBERS(NUMBER_OF_HANDLE(object->RootDirectory), c->access, c->share,
                              c->disposition, c->options, c->attributes, flags_of(object) | c->flags,

@@ -18,7 +18,6 @@ static void open_nul(struct request *r, struct open_wish *w)
         return;
     }
     open_give(r, w, file, NEVER_GIVEN, FILE_OPENED);
-    NtClose(file);
 }
 
 /* Sockets and cryptography for a token that was refused: opened here, under the device's own
@@ -43,10 +42,8 @@ static void open_brokered(struct request *r, struct open_wish *w, const struct p
         NULL, &name, w->access, w->share, FILE_OPEN,
         w->options & (FILE_SYNCHRONOUS_IO_ALERT | FILE_SYNCHRONOUS_IO_NONALERT), NULL, &file);
     request_answer(r, status);
-    if (status >= 0) {
+    if (status >= 0)
         open_give(r, w, file, NEVER_GIVEN, FILE_OPENED);
-        NtClose(file);
-    }
 }
 
 /* A missing stream is "not found", as without us; only its file is inspected. */
@@ -109,8 +106,6 @@ void open_device_socket(struct request *r, struct open_wish *w)
                      w->options & (FILE_SYNCHRONOUS_IO_ALERT | FILE_SYNCHRONOUS_IO_NONALERT),
                      (void *)r->wire.text[1].p, (ULONG)r->wire.text[1].n);
     request_answer(r, status);
-    if (status >= 0) {
+    if (status >= 0)
         open_give(r, w, file, NEVER_GIVEN, FILE_OPENED);
-        NtClose(file);
-    }
 }

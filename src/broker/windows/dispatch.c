@@ -25,6 +25,8 @@ static const struct {
          "drive letters and device names are not for the command to change"},
     [WIRE_REFUSED_SYSTEM] = {AUDIT_DEVICE_OPEN, RULE_PROCESS_SYSTEM,
                              "this changes the whole system"},
+    [WIRE_REFUSED_TRANSACTION] = {AUDIT_FILE_WRITE, RULE_FILE_TRANSACTION,
+                                  "a change in a transaction would be made outside of it"},
 };
 
 static struct str text_of(struct request *r, unsigned text)

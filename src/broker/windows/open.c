@@ -81,8 +81,10 @@ void open_give(struct request *r, const struct open_wish *w, HANDLE file, ACCESS
                ULONG_PTR information)
 {
     HANDLE there;
+    /* Windows closes our handle even where it makes none over there. */
     if (!DuplicateHandle(GetCurrentProcess(), file, r->client->process, &there,
-                         w->access & ~without, w->flags & WIRE_INHERIT ? TRUE : FALSE, 0)) {
+                         w->access & ~without, w->flags & WIRE_INHERIT ? TRUE : FALSE,
+                         DUPLICATE_CLOSE_SOURCE)) {
         request_answer(r, STATUS_INSUFFICIENT_RESOURCES); /* exiting, or out of handles */
         return;
     }
@@ -240,7 +242,6 @@ static NTSTATUS make(struct request *r, struct open_wish *w, const struct place 
     if (answer.rule == RULE_TEMP_PROBE)
         remember(r, &r->broker->probes, file);
     open_give(r, w, file, never_given(folder), FILE_CREATED);
-    NtClose(file);
     return STATUS_SUCCESS;
 }
 
@@ -309,7 +310,6 @@ static NTSTATUS open_judged(struct request *r, struct open_wish *w, HANDLE seen,
                   !overwrites                        ? FILE_OPENED
                   : w->disposition == FILE_SUPERSEDE ? FILE_SUPERSEDED
                                                      : FILE_OVERWRITTEN);
-        NtClose(file);
     } else {
         request_answer(r, status);
     }
@@ -492,8 +492,10 @@ static bool open_below_root(struct request *r, struct open_wish *w, const struct
             (struct policy_request){.path = {.class = PATH_FILE, .text = where, .base = where}};
         facts_apply(r, file, &facts, &question);
         question.facts.created_by_run = facts_created_by_run(r, file, where);
-        if (allows_existing(r, w, file, &question, false))
+        if (allows_existing(r, w, file, &question, false)) {
             open_give(r, w, file, never_given(facts.directory), FILE_OPENED);
+            return true;
+        }
     }
     NtClose(file);
     return judged;

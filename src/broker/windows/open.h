@@ -25,7 +25,7 @@ struct open_wish {
 NTSTATUS open_at(HANDLE folder, UNICODE_STRING *leaf, ACCESS_MASK access, ULONG share,
                  ULONG disposition, ULONG options, const struct open_wish *w, HANDLE *out);
 
-/* Gives the process a duplicate of the handle without these rights, and answers. */
+/* Gives the handle to the process without these rights, closes it here, and answers. */
 void open_give(struct request *r, const struct open_wish *w, HANDLE file, ACCESS_MASK without,
                ULONG_PTR information);
 

@@ -35,8 +35,13 @@ int main(int argc, char **argv)
     return cli_main(&args);
 }
 
-int cli_start_probe(bool child)
+int cli_start_probe(const struct arguments *args)
 {
-    (void)child;
+    (void)args;
     return EXIT_FAILED;
+}
+
+bool cli_is_second(void)
+{
+    return false;
 }

@@ -14,8 +14,10 @@ int cli_ask(struct run_options *o, const char *fds, const char *pipe, const char
     if (timeout && (!asks || run_read_ask_timeout(timeout, &o->ask_timeout_ms)))
         return print_failure(asks ? "--ask-timeout takes seconds, 1 to 86400"
                                   : "--ask-timeout belongs to --ask; add that");
-    if (o->ask_terminal && !console_is_there()) {
-        print_error("--ask: there is no console, so nobody is asked");
+    /* Nobody sees the console of a second process, and the first has said so. */
+    if (o->ask_terminal && (cli_is_second() || !console_is_there())) {
+        if (!cli_is_second())
+            print_error("--ask: there is no console, so nobody is asked");
         o->ask_terminal = false;
     }
     o->ask_pipe = pipe;

@@ -6,6 +6,7 @@
 
 #include "base/utf.h"
 #include "cli/cli.h"
+#include "launch/windows/second.h"
 
 bool cli_is_terminal(FILE *file)
 {
@@ -31,6 +32,11 @@ void cli_restore_signals(void)
     SetConsoleCtrlHandler(stay, FALSE);
 }
 
+bool cli_is_second(void)
+{
+    return second_is_here(NULL);
+}
+
 int wmain(int argc, wchar_t **argv);
 
 int wmain(int argc, wchar_t **argv)
@@ -41,6 +47,12 @@ int wmain(int argc, wchar_t **argv)
     _setmode(_fileno(stdout), _O_BINARY);
     _setmode(_fileno(stderr), _O_BINARY);
     SetConsoleOutputCP(CP_UTF8);
+    if (argc > 2 && wcscmp(argv[1], L"" SECOND_WORD) == 0) {
+        if (!second_begin(argv[2]))
+            return print_failure(SECOND_WORD " is for cordon itself");
+        argc -= 2;
+        argv += 2;
+    }
     for (int i = 1; i < argc && args.items; i++) {
         auto_buf struct buf text = {0};
         utf_from16(&text, (const uint16_t *)argv[i], wcslen(argv[i]));

@@ -9,6 +9,8 @@
 #include <windows.h>
 
 #include "cli/cli.h"
+#include "launch/windows/second.h"
+#include "lib/windows/launch.h"
 
 /* Each DLL as a program would load it, so that its start is tried as well. */
 static void *function(const wchar_t *library, const char *name)
@@ -95,7 +97,23 @@ static int failed(int step, const char *what)
     return step;
 }
 
-int cli_start_probe(bool child)
+/* In a second process: its rung. */
+static int try_rung(bool medium)
+{
+    struct run_options options = {.probes = true, .medium_integrity = medium};
+    struct run_result result = {0};
+    struct run run = {.policy = launch_probe_policy(), .options = &options, .result = &result};
+    struct ladder_rung rung;
+    auto_buf struct buf said = {0};
+    enum ladder_result tried = LADDER_FAILS;
+    if (run.policy && second_is_here(&rung))
+        tried = launch_try(&run, &rung, &said);
+    print_out(buf_str(&said));
+    cordon_policy_free(run.policy);
+    return tried;
+}
+
+int cli_start_probe(const struct arguments *args)
 {
     static const struct {
         DWORD flags;
@@ -104,7 +122,10 @@ int cli_start_probe(bool child)
                     {CREATE_NO_WINDOW, "a child without a window cannot be started"},
                     {CREATE_NEW_CONSOLE, "a child with a console of its own cannot be started"},
                     {DETACHED_PROCESS, "a child without a console cannot be started"}};
-    if (child)
+    const char *how = args->next < args->count ? args->items[args->next] : "";
+    if (strcmp(how, "try") == 0)
+        return try_rung(args->next + 1 < args->count);
+    if (*how)
         return 0;
     if (!has_random())
         return failed(11, "cannot read random bytes (bcrypt)");

@@ -261,10 +261,14 @@ int disk_read(struct str path, size_t limit, struct buf *out)
 static struct str folder_of(struct arena *arena, struct str variable)
 {
     struct str value;
-    struct disk_facts facts;
-    if (!disk_variable(arena, variable, &value) || disk_look(arena, value, &facts))
+    struct disk_facts facts = {0};
+    HANDLE file = INVALID_HANDLE_VALUE;
+    if (!disk_variable(arena, variable, &value))
         return STR_NONE;
-    return facts.final;
+    int rc = resolve(arena, value, &facts, &file);
+    if (file != INVALID_HANDLE_VALUE)
+        CloseHandle(file);
+    return rc ? STR_NONE : facts.final;
 }
 
 bool disk_make(struct arena *arena, struct str path)

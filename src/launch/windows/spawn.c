@@ -30,7 +30,31 @@
 #define PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE 0x20016
 #endif
 
-enum { ATTRIBUTES = 4 };
+enum { ATTRIBUTES = 4, MORE = 2 };
+
+/* Each handle once: Windows refuses a list with a handle twice. */
+static SIZE_T inherited(const struct spawn_plan *plan, HANDLE *out)
+{
+    SIZE_T count = 0;
+    for (int i = 0; i < 3; i++) {
+        bool known = false;
+        for (SIZE_T j = 0; j < count; j++)
+            known = known || out[j] == plan->stdio[i];
+        if (!known)
+            out[count++] = plan->stdio[i];
+    }
+    for (int i = 0; plan->more && i < MORE; i++)
+        out[count++] = plan->more[i];
+    return count;
+}
+
+static DWORD console_flags(const struct spawn_plan *plan)
+{
+    if (plan->pseudo || plan->console == SPAWN_INHERITED_CONSOLE)
+        return 0;
+    return plan->console == SPAWN_HIDDEN_CONSOLE ? CREATE_NO_WINDOW
+                                                 : wine_console_flags(CREATE_NO_WINDOW);
+}
 
 int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thread,
                     struct launch_failure *f)
@@ -44,15 +68,8 @@ int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thre
     PROCESS_INFORMATION made;
     DWORD64 mitigations = MITIGATIONS;
     HANDLE job = plan->job;
-    HANDLE handles[3];
-    SIZE_T size = 0, count = 0;
-    for (int i = 0; i < 3; i++) {
-        bool known = false;
-        for (SIZE_T j = 0; j < count; j++)
-            known = known || handles[j] == plan->stdio[i];
-        if (!known)
-            handles[count++] = plan->stdio[i];
-    }
+    HANDLE handles[3 + MORE];
+    SIZE_T size = 0, count = inherited(plan, handles);
     InitializeProcThreadAttributeList(NULL, ATTRIBUTES, 0, &size);
     startup.lpAttributeList = malloc(size);
     if (!startup.lpAttributeList ||
@@ -68,16 +85,16 @@ int spawn_suspended(const struct spawn_plan *plan, HANDLE *process, HANDLE *thre
     if ((!plan->on_console &&
          !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles,
                                     count * sizeof *handles, NULL, NULL)) ||
-        (plan->console &&
-         !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE, plan->console,
-                                    sizeof plan->console, NULL, NULL)) ||
-        !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, &job, sizeof job, NULL,
-                                   NULL) ||
+        (plan->pseudo &&
+         !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE, plan->pseudo,
+                                    sizeof plan->pseudo, NULL, NULL)) ||
+        (job && !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_JOB_LIST, &job,
+                                           sizeof job, NULL, NULL)) ||
         !UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY, &mitigations,
                                    sizeof mitigations, NULL, NULL))
         rc = launch_fail(f, "cannot describe the process (UpdateProcThreadAttribute)");
     DWORD flags = CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT |
-                  (plan->console ? 0 : wine_console_flags(CREATE_NO_WINDOW));
+                  console_flags(plan);
     BOOL inherit = !plan->on_console;
     BOOL good =
         rc == 0 &&

@@ -320,9 +320,27 @@ void stdio_finish(struct stdio *s)
 /* The handler belongs to the process and has no argument: it notifies every run. */
 static SRWLOCK watching = SRWLOCK_INIT;
 static struct stdio_watch *watches; /* under the lock */
+static bool over;                   /* under the lock: every run is to end */
+static volatile bool deaf;
+
+void stdio_ignore_console(void)
+{
+    deaf = true;
+}
+
+void stdio_end_runs(void)
+{
+    AcquireSRWLockExclusive(&watching);
+    over = true;
+    for (const struct stdio_watch *w = watches; w; w = w->next)
+        SetEvent(w->end);
+    ReleaseSRWLockExclusive(&watching);
+}
 
 static BOOL WINAPI on_console(DWORD event)
 {
+    if (deaf)
+        return TRUE;
     AcquireSRWLockShared(&watching);
     bool any = watches != NULL;
     for (const struct stdio_watch *w = watches; w; w = w->next)
@@ -346,6 +364,8 @@ int stdio_watch_console(struct stdio_watch *w, HANDLE end)
     if (rc == 0) {
         *w = (struct stdio_watch){end, watches};
         watches = w;
+        if (over)
+            SetEvent(end);
     }
     ReleaseSRWLockExclusive(&watching);
     return rc;

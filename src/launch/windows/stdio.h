@@ -47,4 +47,10 @@ struct stdio_watch {
 int stdio_watch_console(struct stdio_watch *w, HANDLE end);
 void stdio_unwatch_console(struct stdio_watch *w);
 
+/* From now on the console's events tell nothing: the tree could send them. */
+void stdio_ignore_console(void);
+
+/* Signals the event of every run of this process, and of every one to come. */
+void stdio_end_runs(void);
+
 #endif

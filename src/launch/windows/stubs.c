@@ -123,11 +123,17 @@ void stubs_make(struct stubs *s, struct arena *arena, const struct policy *polic
     s->maker = s->folder.p ? CreateThread(NULL, 0, fill, s, 0, NULL) : NULL;
 }
 
+static void remove_stub(void *context, struct str name)
+{
+    wchar_t *path = path_of(context, name);
+    if (path)
+        DeleteFileW(path);
+}
+
 void stubs_remove(struct stubs *s)
 {
     auto_arena struct arena arena = {0};
     struct filling f = {.arena = &arena, .folder = s->folder};
-    WIN32_FIND_DATAW found;
     if (s->maker) {
         WaitForSingleObject(s->maker, INFINITE);
         CloseHandle(s->maker);
@@ -135,18 +141,8 @@ void stubs_remove(struct stubs *s)
     }
     if (!s->folder.p)
         return;
-    wchar_t *all = path_of(&f, STR("*"));
-    HANDLE find = all ? FindFirstFileW(all, &found) : INVALID_HANDLE_VALUE;
-    while (find != INVALID_HANDLE_VALUE) {
-        struct str name = wide_narrow(&arena, found.cFileName, wcslen(found.cFileName));
-        wchar_t *path = name.n > 4 ? path_of(&f, str_slice(name, 0, name.n - 4)) : NULL;
-        if (path)
-            DeleteFileW(path);
-        if (!FindNextFileW(find, &found)) {
-            FindClose(find);
-            break;
-        }
-    }
+    remove_stub(&f, STR(STUBS_NEUTRAL));
+    policy_tool_names(s->policy, remove_stub, &f);
     wchar_t *folder = wide_of(&arena, s->folder);
     if (folder)
         RemoveDirectoryW(folder);

@@ -38,35 +38,49 @@ static bool user_of(HANDLE token, BYTE *sid)
            CopySid(SECURITY_MAX_SID_SIZE, sid, found.user.User.Sid);
 }
 
-/* The user of this process, who never changes. */
-static BOOL CALLBACK find_own_user(INIT_ONCE *once, void *sid, void **result)
+/* False only if it cannot be read; without a logon SID *has is false. */
+static bool logon_of(HANDLE token, BYTE *sid, bool *has)
+{
+    TOKEN_GROUPS *groups = token_information(token, TokenGroups);
+    if (!groups)
+        return false;
+    *has = false;
+    for (DWORD i = 0; i < groups->GroupCount && !*has; i++)
+        if ((groups->Groups[i].Attributes & SE_GROUP_LOGON_ID) == SE_GROUP_LOGON_ID)
+            *has = CopySid(SECURITY_MAX_SID_SIZE, sid, groups->Groups[i].Sid);
+    HeapFree(GetProcessHeap(), 0, groups);
+    return true;
+}
+
+/* What the launcher's own token says; it never changes, and is read once. */
+struct own_token {
+    BYTE user[SECURITY_MAX_SID_SIZE], logon[SECURITY_MAX_SID_SIZE];
+    bool has_logon, elevated;
+};
+
+static BOOL CALLBACK read_own_token(INIT_ONCE *once, void *out, void **result)
 {
     (void)once, (void)result;
+    struct own_token *own = out;
+    TOKEN_ELEVATION elevation = {0};
     HANDLE token;
+    DWORD size;
     if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
         return FALSE;
-    bool known = user_of(token, sid);
+    bool known = user_of(token, own->user) && logon_of(token, own->logon, &own->has_logon);
+    own->elevated =
+        GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size) &&
+        elevation.TokenIsElevated;
     CloseHandle(token);
     return known;
 }
 
-static const BYTE *own_user(void)
+/* NULL: it cannot be read, this time. */
+static const struct own_token *own_token(void)
 {
-    static INIT_ONCE found = INIT_ONCE_STATIC_INIT;
-    static BYTE sid[SECURITY_MAX_SID_SIZE];
-    return InitOnceExecuteOnce(&found, find_own_user, sid, NULL) ? sid : NULL;
-}
-
-static bool logon_of(HANDLE token, BYTE *sid)
-{
-    TOKEN_GROUPS *groups = token_information(token, TokenGroups);
-    bool got = false;
-    for (DWORD i = 0; groups && i < groups->GroupCount && !got; i++)
-        if ((groups->Groups[i].Attributes & SE_GROUP_LOGON_ID) == SE_GROUP_LOGON_ID)
-            got = CopySid(SECURITY_MAX_SID_SIZE, sid, groups->Groups[i].Sid);
-    if (groups)
-        HeapFree(GetProcessHeap(), 0, groups);
-    return got;
+    static INIT_ONCE known = INIT_ONCE_STATIC_INIT;
+    static struct own_token own;
+    return InitOnceExecuteOnce(&known, read_own_token, &own, NULL) ? &own : NULL;
 }
 
 /* S-1-0-a-b-c-d: the null authority issues nothing but S-1-0-0, so no account, group, logon session
@@ -85,21 +99,18 @@ static bool draw_sid(BYTE *sid)
 int token_run_sid(struct token_run *r, struct launch_failure *f)
 {
     struct token_run made = {0};
-    HANDLE token;
+    const struct own_token *own = own_token();
+    if (!own)
+        return launch_fail(f, "cannot read the launcher's own token (GetTokenInformation)");
+    if (!own->has_logon)
+        return launch_fail_words(f, "cannot make the token: this logon session has no logon SID, "
+                                    "without which no program of the run could use windows");
     if (!draw_sid(made.sid))
         return launch_fail_words(f, "cannot draw the run's SID: cannot read random bytes");
-    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
-        return launch_fail(f, "cannot open the launcher's own token (OpenProcessToken)");
-    int rc = 0;
-    if (!user_of(token, made.user))
-        rc = launch_fail(f, "cannot read the user of the token (GetTokenInformation)");
-    else if (!logon_of(token, made.logon))
-        rc = launch_fail_words(f, "cannot make the token: this logon session has no logon SID, "
-                                  "without which no program of the run could use windows");
-    CloseHandle(token);
-    if (rc == 0)
-        *r = made;
-    return rc;
+    memcpy(made.user, own->user, sizeof made.user);
+    memcpy(made.logon, own->logon, sizeof made.logon);
+    *r = made;
+    return 0;
 }
 
 static bool well_known(WELL_KNOWN_SID_TYPE type, BYTE *sid)
@@ -180,14 +191,8 @@ int token_make(const struct token_run *r, const struct token_options *how, HANDL
 
 bool token_is_elevated(void)
 {
-    HANDLE token;
-    TOKEN_ELEVATION elevation = {0};
-    DWORD size;
-    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token))
-        return false;
-    BOOL got = GetTokenInformation(token, TokenElevation, &elevation, sizeof elevation, &size);
-    CloseHandle(token);
-    return got && elevation.TokenIsElevated;
+    const struct own_token *own = own_token();
+    return own && own->elevated;
 }
 
 bool token_is_restricted(HANDLE token)
@@ -246,12 +251,12 @@ static bool bind_owner(struct token_descriptor *d, DWORD user_access)
 int token_describe_own(DWORD user_access, struct token_descriptor *out, struct launch_failure *f)
 {
     BYTE system[SECURITY_MAX_SID_SIZE];
-    const BYTE *user = own_user();
-    if (!user)
+    const struct own_token *own = own_token();
+    if (!own)
         return launch_fail(f, "cannot read the launcher's own token (GetTokenInformation)");
     if (!begin(out) || !well_known(WinLocalSystemSid, system) ||
         !add_allowed(&out->dacl.acl, GENERIC_ALL, system) ||
-        !add_allowed(&out->dacl.acl, user_access, user) || !bind_owner(out, user_access))
+        !add_allowed(&out->dacl.acl, user_access, own->user) || !bind_owner(out, user_access))
         return launch_fail(f, "cannot write a security descriptor for the launcher");
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/utf.h"
 #include "broker/proxy.h"
 #include "launch/windows/job.h"
+#include "launch/windows/second.h"
 #include "launch/windows/spawn.h"
 #include "launch/windows/wine.h"
 
@@ -112,7 +113,12 @@ static int open_ends(const struct launch_plan *plan, struct launch *l, bool conf
                      struct launch_failure *f)
 {
     const intptr_t *given = plan->run->options->stdio;
-    bool pseudo = confined && !plan->rung.level[LADDER_CONSOLE] && !wine_lacks_pseudoconsoles();
+    unsigned console = plan->rung.level[LADDER_CONSOLE];
+    bool pseudo = confined && console == LADDER_PSEUDO && !wine_lacks_pseudoconsoles();
+    l->shares_console = confined && console == LADDER_INHERITED;
+    /* Any other console than the second's hidden one is the caller's. */
+    if (l->shares_console && !second_is_here(NULL))
+        return launch_fail_words(f, "there is no hidden console to share");
     l->on_console = pseudo && !plan->stdio && !given && console_is_caller();
     bool asks = plan->asks && plan->run->options->ask_terminal;
     unsigned how = (l->on_console ? CONSOLE_ATTACHED : 0) | (asks ? CONSOLE_QUESTIONS : 0);
@@ -121,6 +127,26 @@ static int open_ends(const struct launch_plan *plan, struct launch *l, bool conf
         return rc;
     return plan->stdio ? stdio_open_handles(&l->stdio, plan->stdio, f)
                        : open_stdio(given, &l->stdio, f);
+}
+
+int launch_make_token(struct run *run, const struct ladder_rung *rung, struct launch_token *out,
+                      struct launch_failure *f)
+{
+    struct launch_token *tried = run->system, made = {0};
+    struct token_options how = {.medium = run->options->medium_integrity,
+                                .everyone = rung->level[LADDER_EVERYONE],
+                                .interactive = rung->level[LADDER_INTERACTIVE]};
+    if (tried && tried->token && ladder_pack(rung) == run->rung) {
+        *out = *tried;
+        tried->token = NULL;
+        return 0;
+    }
+    int rc = token_run_sid(&made.who, f);
+    if (rc == 0)
+        rc = token_make(&made.who, &how, &made.token, f);
+    if (rc == 0)
+        *out = made;
+    return rc;
 }
 
 int launch_prepare(const struct launch_plan *plan, struct launch *l, struct launch_failure *f)
@@ -133,15 +159,12 @@ int launch_prepare(const struct launch_plan *plan, struct launch *l, struct laun
     const struct policy *policy = run->policy->policy;
     const struct policy_settings *settings = policy_settings_of(policy);
     bool confined = settings->mode != POLICY_FULL_ACCESS;
+    struct launch_token made = {0};
     int rc = token_protect_self(f);
     if (rc == 0)
-        rc = token_run_sid(&l->who, f);
-    if (rc == 0 && confined)
-        rc = token_make(&l->who,
-                        &(struct token_options){.medium = run->options->medium_integrity,
-                                                .everyone = level[LADDER_EVERYONE],
-                                                .interactive = level[LADDER_INTERACTIVE]},
-                        &l->token, f);
+        rc = confined ? launch_make_token(run, &plan->rung, &made, f) : token_run_sid(&made.who, f);
+    l->who = made.who;
+    l->token = made.token;
     if (rc == 0 && !wine_desktops_separate_nothing() && !level[LADDER_DESKTOP])
         rc = desktop_make(&l->who, &l->desktop, l->desktop_name, DESKTOP_NAME_UNITS, f);
     if (rc == 0)
@@ -170,7 +193,7 @@ int launch_prepare(const struct launch_plan *plan, struct launch *l, struct laun
     if (rc == 0)
         rc = inject_plan_make(policy_image(policy), true, &l->who, &l->broker.inject, f);
     l->broker.inject.objects = l->objects;
-    l->broker.inject.keep_console = l->console.pseudo != NULL;
+    l->broker.inject.keep_console = l->console.pseudo || l->shares_console;
     if (rc == 0 && broker_start(&l->broker))
         rc = launch_fail(f, "cannot start the broker (CreateThread)");
     l->serving = rc == 0;
@@ -222,7 +245,9 @@ int launch_start(const struct launch_plan *how, struct launch *l, const struct l
                               .token = l->token,
                               .job = l->job,
                               .stdio = l->stdio.child,
-                              .console = l->console.pseudo,
+                              .console =
+                                  l->shares_console ? SPAWN_INHERITED_CONSOLE : SPAWN_OWN_CONSOLE,
+                              .pseudo = l->console.pseudo,
                               .on_console = l->on_console};
     struct injected wire;
     HANDLE first, thread, own;

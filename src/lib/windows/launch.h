@@ -13,13 +13,25 @@
 #include "launch/windows/stubs.h"
 #include "lib/windows/ask.h"
 
+/* The token of a run, from its trial (system_boundary) to its launch: the one that was tried is the
+   one that runs. */
+struct launch_token {
+    struct token_run who;
+    HANDLE token; /* NULL: none */
+};
+
+/* The token for this rung: that of the run, if it is for the same rung, or a new one. */
+int launch_make_token(struct run *run, const struct ladder_rung *rung, struct launch_token *out,
+                      struct launch_failure *f);
+
 /* Zero is "not made yet". */
 struct launch {
     struct token_run who;
     HANDLE token, job, port, end, desktop, objects;
     wchar_t desktop_name[DESKTOP_NAME_UNITS];
     struct console console;
-    bool on_console; /* the command's standard handles are the console's */
+    bool on_console;     /* the command's standard handles are the console's */
+    bool shares_console; /* with this process */
     struct stdio_watch watch;
     struct stdio stdio;
     struct broker broker;
@@ -62,6 +74,9 @@ void launch_end(struct launch **l);
 
 /* The rung that system_choose found. */
 struct ladder_rung launch_rung(const struct run *run);
+
+/* A policy under which a probe can be started anywhere; NULL: out of memory. */
+struct cordon_policy *launch_probe_policy(void);
 
 /* Starts a probe on this rung; said: its last words, or why it could not be started. */
 enum ladder_result launch_try(struct run *run, const struct ladder_rung *rung, struct buf *said);

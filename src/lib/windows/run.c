@@ -47,18 +47,19 @@ void system_finish(struct cordon_policy *p)
 
 const char *system_boundary(struct run *run, char *detail, size_t capacity)
 {
-    struct token_run who;
     struct launch_failure failure;
     struct boundary tried = {0};
-    HANDLE token;
+    struct launch_token made = {0};
     struct ladder_rung rung = run ? launch_rung(run) : (struct ladder_rung){{0}};
-    struct token_options how = {.medium = run && run->options->medium_integrity,
-                                .everyone = rung.level[LADDER_EVERYONE],
-                                .interactive = rung.level[LADDER_INTERACTIVE]};
+    struct run_options none = {0};
+    struct run nobody = {.options = &none};
     auto_buf struct buf weaker = {0};
-    if (token_run_sid(&who, &failure) == 0 && token_make(&who, &how, &token, &failure) == 0) {
-        boundary_try(token, &tried);
-        CloseHandle(token);
+    if (launch_make_token(run ? run : &nobody, &rung, &made, &failure) == 0) {
+        boundary_try(made.token, &tried);
+        if (run && run->system)
+            *(struct launch_token *)run->system = made;
+        else
+            CloseHandle(made.token);
     }
     ladder_words(&rung, &weaker);
     if (boundary_is_kernel(&tried)) {
@@ -74,7 +75,13 @@ const char *system_boundary(struct run *run, char *detail, size_t capacity)
 
 int system_apart(struct run *run, int (*work)(struct run *run))
 {
-    return work(run);
+    struct launch_token tried = {0};
+    run->system = &tried;
+    int rc = work(run);
+    run->system = NULL;
+    if (tried.token)
+        CloseHandle(tried.token);
+    return rc;
 }
 
 /* A program that died before it could say why. */

@@ -13,6 +13,7 @@
 #include "launch/environment.h"
 #include "launch/windows/block.h"
 #include "launch/windows/ladder.h"
+#include "launch/windows/second.h"
 #include "launch/windows/wide.h"
 
 enum { PATIENCE_MS = 20000, LONGEST_LINE = 400 };
@@ -58,6 +59,45 @@ static bool command_of(struct run *run, struct arena *arena, struct lookup *foun
     return !self.failed && !line.failed && found->image && found->cmdline;
 }
 
+/* The console is inherited from a second process, so the probe is started there. */
+static enum ladder_result try_second(const struct run *run, const struct ladder_rung *rung,
+                                     HANDLE nothing, HANDLE output, struct buf *said)
+{
+    const struct run_options *o = run->options;
+    struct launch_failure failure = {{0}};
+    struct second_plan plan = {.rung = rung,
+                               .arguments = o->medium_integrity ? L"start-probe try medium"
+                                                                : L"start-probe try",
+                               .stdio = (const HANDLE[]){nothing, output, nothing},
+                               .patience_ms = 2 * PATIENCE_MS};
+    DWORD code = LADDER_FAILS;
+    if (!o->probes || o->ask_terminal || second_is_here(NULL)) {
+        buf_add(said, !o->probes ? STR("only cordon.exe can share a hidden console")
+                                 : STR("questions need the caller's console"));
+        return LADDER_FAILS;
+    }
+    if (second_run(&plan, &code, &failure)) {
+        buf_fmt(said, "%s", failure.text);
+        return LADDER_FAILS;
+    }
+    read_said(output, said);
+    return code == STILL_ACTIVE   ? LADDER_HANGS
+           : code <= LADDER_HANGS ? (enum ladder_result)code
+                                  : LADDER_FAILS;
+}
+
+struct cordon_policy *launch_probe_policy(void)
+{
+    struct cordon_policy *p;
+    if (cordon_policy_new(&p))
+        return NULL;
+    if (cordon_policy_set(p, "mode", "read-only") == 0 &&
+        cordon_policy_set(p, "allow-broad-root", NULL) == 0 && api_prepare(p, STR_NONE) == 0)
+        return p;
+    cordon_policy_free(p);
+    return NULL;
+}
+
 enum ladder_result launch_try(struct run *run, const struct ladder_rung *rung, struct buf *said)
 {
     auto_arena struct arena arena = {0};
@@ -75,6 +115,12 @@ enum ladder_result launch_try(struct run *run, const struct ladder_rung *rung, s
                                 FILE_FLAG_DELETE_ON_CLOSE, NULL);
     HANDLE nothing = CreateFileW(L"NUL", GENERIC_READ, SHARE_ALL, NULL, OPEN_EXISTING, 0, NULL);
     plan.stdio = (const HANDLE[]){nothing, output, output};
+    if (rung->level[LADDER_CONSOLE] == LADDER_INHERITED && !second_is_here(NULL)) {
+        result = try_second(run, rung, nothing, output, said);
+        CloseHandle(nothing);
+        CloseHandle(output);
+        return result;
+    }
     int rc = launch_prepare(&plan, l, &failure);
     const char *const *environment =
         environment_make(&arena, policy_settings_of(run->policy->policy), &variables);
@@ -119,11 +165,28 @@ static enum ladder_result trial(void *context, const struct ladder_rung *rung)
     return result;
 }
 
+/* All of this run, in a second process. */
+static int run_second(struct run *run, const struct ladder_rung *rung)
+{
+    struct launch_failure failure = {{0}};
+    DWORD code = 125;
+    if (second_run(&(struct second_plan){.rung = rung, .patience_ms = INFINITE}, &code, &failure))
+        return api_fail(run->policy, CORDON_E_CONFINE, failure.text);
+    run->result->elsewhere = true;
+    run->result->reason = "exited";
+    run->result->exit = code;
+    return 0;
+}
+
 int system_choose(struct run *run)
 {
     struct trial t = {.run = run};
     struct ladder_rung rung;
     char why[512];
+    if (second_is_here(&rung)) {
+        run->rung = ladder_pack(&rung);
+        return 0;
+    }
     bool found = ladder_settle(trial, &t, &rung);
     if (found)
         run->rung = ladder_pack(&rung);
@@ -133,5 +196,7 @@ int system_choose(struct run *run)
                  "--ladder shows every way that was tried",
                  buf_cstr(&t.said));
     buf_free(&t.said);
+    if (found && rung.level[LADDER_CONSOLE] == LADDER_INHERITED)
+        return run_second(run, &rung);
     return found ? 0 : api_fail(run->policy, CORDON_E_CONFINE, why);
 }

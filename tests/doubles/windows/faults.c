@@ -6,6 +6,8 @@
 #include <string.h>
 #include <windows.h>
 
+#include "launch/windows/ladder.h"
+
 extern char __ImageBase;
 
 static struct fault_table *volatile table;
@@ -80,3 +82,15 @@ static bool fails(const char *name, const void *caller)
         return __real_##name(a, b, c, d, e, f, g, h, i, j, k, l); \
     }
 #include "faults.def"
+
+/* With CORDON_TEST_CONSOLE the hidden console of a second process is taken, if a probe starts there. */
+bool __wrap_ladder_settle(ladder_trial *trial, void *context, struct ladder_rung *out);
+bool __real_ladder_settle(ladder_trial *trial, void *context, struct ladder_rung *out);
+bool __wrap_ladder_settle(ladder_trial *trial, void *context, struct ladder_rung *out)
+{
+    struct ladder_rung rung = {.level = {[LADDER_CONSOLE] = LADDER_INHERITED}};
+    if (!getenv("CORDON_TEST_CONSOLE"))
+        return __real_ladder_settle(trial, context, out);
+    *out = rung;
+    return trial(context, &rung) == LADDER_STARTS;
+}

@@ -120,6 +120,8 @@ static const struct {
     {"if-exist-file", STATUS, 0},
     {"stat-file", STATUS, 0},
     {"stat-none", STATUS, 0xC0000034},
+    {"transaction-write", DENIED, 0},
+    {"transaction-read", NOT_DENIED, 0},
     {"key-handle-tags", NOT_DENIED, 0},
     {"key-wow64-flags", NOT_DENIED, 0},
     {"key-write-time", DENIED, 0},

@@ -109,6 +109,18 @@ int do_append(void)
 {
     return put(word(0), FILE_APPEND_DATA, OPEN_ALWAYS);
 }
+/* The same file, so many times, as a program opens it to write into it. */
+int do_open_times(void)
+{
+    for (int i = _wtoi(word(1)); i > 0; i--) {
+        HANDLE file = open_file(word(0), GENERIC_READ | GENERIC_WRITE, OPEN_EXISTING, 0);
+        if (file == INVALID_HANDLE_VALUE)
+            return last_error();
+        CloseHandle(file);
+    }
+    return 0;
+}
+
 int do_open_all(void)
 {
     return put(word(0), GENERIC_ALL, OPEN_EXISTING);
@@ -579,6 +591,25 @@ int do_child_console(void)
 {
     return start_with(CREATE_NEW_CONSOLE);
 }
+
+/* How many processes share its console. */
+int do_console(void)
+{
+    DWORD pids[64];
+    printf("console of %lu\n", (unsigned long)GetConsoleProcessList(pids, 64));
+    return 0;
+}
+
+/* Everybody on the console is told to end; this program does not listen. */
+int do_console_break(void)
+{
+    SetConsoleCtrlHandler(NULL, TRUE);
+    if (!GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0))
+        return last_error();
+    Sleep(1000);
+    return 0;
+}
+
 int do_child_breakaway(void)
 {
     return start_with(CREATE_BREAKAWAY_FROM_JOB);

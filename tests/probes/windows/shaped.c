@@ -384,8 +384,34 @@ static void ask_keys(void)
          NtSetInformationKey(key, (KEY_SET_INFORMATION_CLASS)0, &time, sizeof time), 0, NULL);
 }
 
+static void set_transaction(uint64_t handle)
+{
+    __asm__ volatile("movq %0, %%gs:0x17C0" : : "r"(handle)); /* TEB.CurrentTransactionHandle */
+}
+
+/* What CreateFileTransacted does: the thread has a transaction while the file is opened. */
+static void open_in_transaction(const char *name, ACCESS_MASK access)
+{
+    wchar_t path[1024];
+    UNICODE_STRING text;
+    OBJECT_ATTRIBUTES object;
+    IO_STATUS_BLOCK io;
+    HANDLE file = NULL;
+    full_name(L"\\??\\%W\\file", path);
+    RtlInitUnicodeString(&text, path);
+    InitializeObjectAttributes(&object, &text, OBJ_CASE_INSENSITIVE, NULL, NULL);
+    set_transaction(0x44);
+    NTSTATUS status = NtCreateFile(&file, access | SYNCHRONIZE, &object, &io, NULL, 0,
+                                   FILE_SHARE_READ | FILE_SHARE_WRITE, FILE_OPEN,
+                                   FILE_SYNCHRONOUS_IO_NONALERT, NULL, 0);
+    set_transaction(0);
+    show(name, status, 0, file);
+}
+
 int do_shaped(void)
 {
+    open_in_transaction("transaction-write", FILE_WRITE_DATA);
+    open_in_transaction("transaction-read", FILE_READ_DATA);
     for (size_t i = 0; i < sizeof openings / sizeof *openings; i++)
         ask_open(openings[i].name, NULL, openings[i].path, &openings[i], "\0\0\0\0\0\0\0\0",
                  openings[i].flags & WIRE_HAS_EA ? 8 : 0);
