@@ -45,7 +45,7 @@ struct change {
 static bool is_in_transaction(void)
 {
     uint64_t handle;
-    __asm__ volatile("movq %%gs:0x17C0, %0" : "=r"(handle)); /* TEB.CurrentTransactionHandle */
+    __asm__ volatile("movq %%gs:0x17B8, %0" : "=r"(handle)); /* TEB.CurrentTransactionHandle */
     return handle != 0 && handle % 4 == 0 && handle < INT32_MAX;
 }
 

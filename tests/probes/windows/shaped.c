@@ -386,7 +386,7 @@ static void ask_keys(void)
 
 static void set_transaction(uint64_t handle)
 {
-    __asm__ volatile("movq %0, %%gs:0x17C0" : : "r"(handle)); /* TEB.CurrentTransactionHandle */
+    __asm__ volatile("movq %0, %%gs:0x17B8" : : "r"(handle)); /* TEB.CurrentTransactionHandle */
 }
 
 /* What CreateFileTransacted does: the thread has a transaction while the file is opened. */
