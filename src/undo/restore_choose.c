@@ -214,19 +214,14 @@ static bool is_as_left(const struct undoing *u, uint32_t entry, const struct fs_
              undo_time_compare(st->modified, u->j->end) <= 0));
 }
 
-bool undoing_is_own(const struct undoing *u, uint32_t object, const struct fs_stat *st)
-{
-    const struct undo_object *o = &u->m->objects[object];
-    return (o->ident.links && o->ident.inode == st->inode && o->ident.device == st->device) ||
-           undoing_is_untouched(u, st);
-}
-
-/* The run changed no more than its mode, times and the like, and now its name is one of several of
-   another file, which may lie anywhere: not even --force gives that one a mode. */
+/* Neither the file that the run changed, nor what an undo of a later run made of it, and it has further
+   names. */
 static bool is_name_of_other(const struct undoing *u, uint32_t object, const struct fs_stat *st)
 {
     const struct undo_object *o = &u->m->objects[object];
-    return !o->made && !o->folder && !o->data && st->links > 1 && !undoing_is_own(u, object, st);
+    return !o->made && !o->folder && st->links > 1 &&
+           !(o->ident.links && o->ident.inode == st->inode && o->ident.device == st->device) &&
+           !undoing_is_untouched(u, st);
 }
 
 /* Looks at the object's names on the disk. */
@@ -245,6 +240,7 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
         bool there = rc == 0 && spot.exists;
         bool moved = undo_lost_name(u->m, object) != 0;
         bool same = there && is_as_left(u, i, &spot.st);
+        t->foreign = t->foreign || (there && is_name_of_other(u, object, &spot.st));
         next = u->m->entries[i].next_after;
         gone = gone && !there;
         if (rc == -ELOOP || rc == -EXDEV || rc == -ENOTDIR)
@@ -260,7 +256,7 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
             disown(u, object, i, false);
         else if (there && !same && is_content_gone(u, object, &spot.st))
             undoing_leave(u, object, "it was changed after the run, and what it held was not kept");
-        else if (there && is_name_of_other(u, object, &spot.st))
+        else if (t->foreign && !o->data) /* not even --force gives that file a mode */
             undoing_leave(u, object, "its name is one of another file now");
         else if (there && fs_is_folder(spot.st.mode) != o->folder)
             undoing_leave(u, object, "something else has its name");

@@ -147,7 +147,7 @@ static int restore_content(struct undoing *u, uint32_t object, struct restore_sp
     const struct undo_object *o = &u->m->objects[object];
     const struct undo_record *data = undo_model_record(u->m, o->data);
     struct keep_place place = undoing_place(spot);
-    if (undoing_is_own(u, object, &spot->st) &&
+    if (!u->tasks[object].foreign &&
         (spot->st.links > 1 || fs_has_streams(spot->parent, spot->leaf, true))) {
         int rc = keep_write(u->keep, &place);
         if (rc)
@@ -199,12 +199,9 @@ void undoing_restore_present(struct undoing *u)
             change.root = (uint32_t)undoing_final_path(u, o->before, &path);
             change.path = buf_str(&path);
         }
-        bool foreign = rc == 0 && !again && spot.st.links > 1 && !undoing_is_own(u, i, &spot.st);
         if (again) {
             /* Made anew, with its attributes. */
-        } else if (foreign && !data) {
-            rc = -EEXIST;
-        } else if (rc == 0 && !foreign && !restore_differs(u->j, u->roots, &change)) {
+        } else if (rc == 0 && !u->tasks[i].foreign && !restore_differs(u->j, u->roots, &change)) {
             /* The same but for its attributes, perhaps. */
             bool touched = undo_time_compare(spot.st.changed, meta->ident.changed) != 0;
             rc = touched ? keep_attributes(u->keep, &place) : 0;

@@ -21,6 +21,7 @@ struct restore_task {
     bool adopted;   /* a folder that the run made anew: it stays */
     bool stands;    /* a folder that was removed is there again as it was */
     bool quiet;     /* a folder nobody else changed since: its times are restored too */
+    bool foreign;   /* its name is one of several of another file, which may lie anywhere */
     bool told;
     bool listed;      /* a folder that the run made: what is in it was looked at */
     bool full;        /* something in it stays: why names it */
@@ -77,9 +78,6 @@ void undoing_leave(struct undoing *u, uint32_t object, const char *why);
 void undoing_fail(struct undoing *u, uint32_t object, int error);
 
 /* ---- what can be restored ---- */
-
-/* The file is the one that the run changed, or what an undo of a later run made of it. */
-bool undoing_is_own(const struct undoing *u, uint32_t object, const struct fs_stat *st);
 
 bool undoing_names_differ(const struct undo_model *m, uint32_t object);
 /* False if it was touched and is as before all the same, as after a rename to and fro. */
