@@ -399,6 +399,7 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
     g->unread_count = 0;
     g->temporaries = 0;
     g->path_changed = g->settings_moved = false;
+    g->spelled_in = NULL;
     g->stopped = false;
     struct str text = STR_NONE;
     int rc = check_question(g, &text);

@@ -75,6 +75,8 @@ struct guard {
     struct known_name names[KNOWN_NAMES];
     struct known_variable variables[KNOWN_VARIABLES];
     struct launcher_filter launchers;
+    const char *spelled_in; /* the text in which a protected name was looked for */
+    struct str spelled;     /* and the one that was found; "": none */
     bool stopped;
     bool path_changed;   /* see guard_path_changed */
     bool settings_moved; /* the text sets a variable that agents obey, or hides all of them */

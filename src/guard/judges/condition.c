@@ -16,11 +16,12 @@ static struct str option_of(struct word arg)
     return str_starts(arg.text, STR("//")) ? str_from(arg.text, 1) : arg.text;
 }
 
-/* The option, without a value that sticks to it, is one of these. */
+/* The option, without a value that sticks to it, is one of these, and is not switched off. */
 static bool option_is(struct word arg, struct str alternatives)
 {
     struct str option = option_of(arg);
-    return is_option(option) && name_is_one_of(option, alternatives);
+    return is_option(option) && name_is_one_of(option, alternatives) &&
+           !str_endsi(option, STR("=false"));
 }
 
 static bool any_option(const struct word *args, size_t count, struct str alternatives)

@@ -13,6 +13,8 @@ size_t lolbas_row(struct str name);
 /* protected.c: programs that change the files that they name (changers.def), by the first row. */
 void judge_changer(struct guard *g, const struct guard_call *call, struct str name, size_t row);
 size_t changer_row(struct str name);
+/* The same for a program that no table knows: a person should look. */
+void judge_mention(struct guard *g, const struct guard_call *call, struct str name, size_t row);
 
 /* wrapper.c: programs that start the program named in their arguments. */
 bool is_wrapper(struct str name);

@@ -316,8 +316,10 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
        its address is enough. */
     if (known.texts)
         return;
-    if (handler == NAME_ROWS(handlers) && !known.wraps)
+    if (handler == NAME_ROWS(handlers) && !known.wraps) {
         judge_carried(g, call, 1);
+        judge_mention(g, call, name, known.changer);
+    }
     if (!known.wraps && !reads_own_options(handler))
         judge_options(g, call);
 }

@@ -242,32 +242,87 @@ static struct str from_folder(struct guard *g, struct str path)
     return (struct str){p, cwd.n + 1 + path.n};
 }
 
-bool guard_protects(struct guard *g, struct str who, struct word target, bool deletes)
+/* A finding that only asks: whether the program changes the file is not known. */
+static void ask_about(struct guard *g, struct word target, struct str who, const char *what,
+                      struct str name)
+{
+    struct guard_finding f = {.rule = GUARD_PLANT_STARTUP,
+                              .id = str_of(policy_rule_id(RULE_PROTECTED_NAME)),
+                              .verdict = CORDON_ASK};
+    guard_outer_span(g, target, &f.start, &f.end);
+    f.resolved = guard_without_holes(g, target.text);
+    struct guard_finding *kept = guard_keep(g, &f);
+    auto_buf struct buf why = {0};
+    if (!kept)
+        return;
+    buf_fmt(&why, "%.*s %s %.*s, which agents and editors obey", STR_ARG(who), what, STR_ARG(name));
+    kept->why = arena_copy(&g->arena, guard_without_holes(g, buf_str(&why)));
+    kept->fix = STR("only read it (cat, grep), or leave it to the person whose settings these are");
+}
+
+/* What the target is to those who obey it; NULL: nothing. */
+static const char *find_protected(struct guard *g, struct word target,
+                                  struct policy_request *request, struct policy_answer *answer)
 {
     struct str path = guard_through_link(g, guard_from_start(g, str_trim(target.text)));
     if (g->stopped || g->question.confined || path.n == 0 || guard_is_temporary(path))
-        return false;
-    struct policy_request request = {.access = deletes ? POLICY_DELETE : POLICY_WRITE,
-                                     .facts = {.exists = true, .links = 1}};
-    struct policy_answer answer;
+        return NULL;
     path = from_folder(g, path);
-    ask_policy(g, &request, &answer, path);
-    struct str full = request.path.base.n ? request.path.base : request.path.text;
+    ask_policy(g, request, answer, path);
+    struct str full = request->path.base.n ? request->path.base : request->path.text;
     bool pattern = false;
     const char *name = find_name(g, full.n ? full : path, &pattern);
-    if (!name && is_settings(g, full.n ? full : path))
+    if (!name && (is_settings(g, full.n ? full : path) || names_settings(g, target)))
         name = "this folder";
-    if (!name && names_settings(g, target))
-        name = "this folder";
-    if (!name && is_program(g, full.n ? full : path, answer.verdict == CORDON_ALLOW)) {
-        answer = (struct policy_answer){.rule = RULE_PROTECTED_SELF};
+    if (!name && is_program(g, full.n ? full : path, answer->verdict == CORDON_ALLOW)) {
+        *answer = (struct policy_answer){.rule = RULE_PROTECTED_SELF};
         name = "it, as Cordon's hook starts it";
     }
-    bool self = answer.rule == RULE_PROTECTED_SELF;
-    if (!self && (!name || (answer.verdict == CORDON_ALLOW && !pattern)))
-        return false;
-    report(g, target, who, &request, &answer, name);
-    return true;
+    bool self = answer->rule == RULE_PROTECTED_SELF;
+    if (!self && name && answer->verdict == CORDON_ALLOW && !pattern)
+        name = NULL;
+    return self && !name ? "it" : name;
+}
+
+/* A protected name that the text spells somewhere, for targets that cannot be known: those of
+   `find .claude -type f | xargs rm`. Looked for once in a text. */
+static struct str spelled_anywhere(struct guard *g)
+{
+    if (g->text.n == 0 || g->spelled_in == g->text.p)
+        return g->text.n ? g->spelled : STR_NONE;
+    g->spelled_in = g->text.p;
+    g->spelled = STR_NONE;
+    for (int i = 1; i < PROTECTED_COUNT && !g->spelled.n; i++) {
+        struct str name = str_of(protected_spelled((enum protected_name)i));
+        if (!is_closed(g, (enum protected_name)i))
+            continue;
+        for (size_t at = 0; (at = str_findi(g->text, name, at)) < g->text.n; at += name.n) {
+            char after = at + name.n < g->text.n ? g->text.p[at + name.n] : ' ';
+            char before = at ? g->text.p[at - 1] : ' ';
+            if (!ascii_is_alnum(before) && !ascii_is_alnum(after) && !ascii_is_in(after, "-_.") &&
+                before != '*')
+                g->spelled = name;
+        }
+    }
+    return g->spelled;
+}
+
+bool guard_protects(struct guard *g, struct str who, struct word target, bool deletes)
+{
+    struct policy_request request = {.access = deletes ? POLICY_DELETE : POLICY_WRITE,
+                                     .facts = {.exists = true, .links = 1}};
+    struct policy_answer answer = {.rule = RULE_NONE};
+    const char *name = find_protected(g, target, &request, &answer);
+    if (name) {
+        report(g, target, who, &request, &answer, name);
+        return true;
+    }
+    bool lost = target.text.n > 0 && target.text.p[0] == GUARD_HOLE;
+    if (lost && !g->question.confined && spelled_anywhere(g).n)
+        ask_about(g, target, who,
+                  "changes files that cannot be known here, in a command that names",
+                  spelled_anywhere(g));
+    return false;
 }
 
 /* The folder in which the command runs, a root, or a path that is spelled as a folder. */
@@ -367,5 +422,35 @@ void judge_changer(struct guard *g, const struct guard_call *call, struct str na
         else if (str_starts(word.text, STR("-")))
             word.text = str_from(word.text, 2); /* -oFILE */
         guard_protects(g, name, word, false);
+    }
+}
+
+/* ---- all other programs ---- */
+
+/* They read what their arguments name, and change nothing. */
+static const char readers[] =
+    "[|[[|ack|actionlint|ag|alias|base64|basename|bat|batcat|cat|cd|cksum|cloc|cmp|colordiff|"
+    "column|comm|comp|cut|declare|diff|dir|dirname|du|echo|egrep|exa|exit|export|eza|fc|fgrep|"
+    "file|findstr|fold|grep|hadolint|head|hexdump|jq|jsonlint|less|local|logger|ls|md5sum|more|"
+    "nl|notify-send|od|paste|popd|printf|pushd|readlink|readonly|realpath|rem|return|rg|say|scc|"
+    "select-string|set|sha1sum|sha256sum|sha512sum|shasum|shellcheck|source|stat|strings|tac|tail|"
+    "test|title|tokei|tree|type|wc|where|which|write-host|write-output|yamllint|zip|zipinfo";
+
+void judge_mention(struct guard *g, const struct guard_call *call, struct str name, size_t row)
+{
+    if (g->question.confined || row < NAME_ROWS(changers) || name_is_one_of(name, str_of(readers)))
+        return;
+    for (size_t i = 1; i < call->count; i++) {
+        struct policy_request request = {.access = POLICY_WRITE,
+                                         .facts = {.exists = true, .links = 1}};
+        struct policy_answer answer = {.rule = RULE_NONE};
+        struct word word = call->words[i];
+        size_t equals = str_find_char(word.text, '=', 0);
+        if (str_starts(word.text, STR("-")))
+            word.text = str_from(word.text, equals < word.text.n ? equals + 1 : 2);
+        if (!find_protected(g, word, &request, &answer))
+            continue;
+        ask_about(g, word, name, "may change", word.text);
+        return;
     }
 }
