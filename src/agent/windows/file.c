@@ -205,6 +205,8 @@ NTSTATUS NTAPI hook_NtDeleteFile(OBJECT_ATTRIBUTES *object)
     struct wire_answer answer = {0};
     if (!object)
         return STATUS_INVALID_PARAMETER;
+    if (is_in_transaction())
+        return agent_refuse(WIRE_REFUSED_TRANSACTION, agent_name(object), STATUS_ACCESS_DENIED);
     return agent_ask(WIRE_DELETE,
                      NUMBERS(NUMBER_OF_HANDLE(object->RootDirectory), flags_of(object)),
                      agent_name(object), NO_PIECE, &answer);

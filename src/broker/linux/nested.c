@@ -182,9 +182,12 @@ bool nested_end(struct broker *b, struct request *r, const char *text)
     struct resolved head = {.parent = git.parent, .leaf = "HEAD"};
     head.exists = ended && fstatat(git.parent, "HEAD", &head.st, AT_SYMLINK_NOFOLLOW) == 0;
     if (head.exists &&
-        (snprintf(head.path, sizeof head.path, "%s/HEAD", folder) >= (int)sizeof head.path ||
-         record_remove(b, r, &head)))
+        snprintf(head.path, sizeof head.path, "%s/HEAD", folder) >= (int)sizeof head.path)
         ended = false;
+    if (head.exists && ended && record_remove(b, r, &head)) {
+        resolved_close(&git); /* reported there */
+        return false;
+    }
     int rc = ended ? unlinkat(git.parent, "HEAD", 0) : -1;
     if (head.exists && ended)
         record_after(b, rc ? errno : 0, NULL);
@@ -195,10 +198,10 @@ bool nested_end(struct broker *b, struct request *r, const char *text)
         ended = ended && errno == ENOENT;
     }
     if (!ended)
-        broker_report_text(
-            b, r, AUDIT_FILE_DELETE, path, AUDIT_DENY, str_of(policy_rule_id(RULE_PROTECTED_GIT)),
-            STR("its parts can go once the repository has no HEAD, and that cannot be deleted"),
-            STR("this cannot be overridden"));
+        broker_report_text(b, r, AUDIT_FILE_DELETE, path, AUDIT_DENY,
+                           str_of(policy_rule_id(RULE_PROTECTED_GIT)),
+                           STR("a repository's HEAD must be deleted first, and that failed"),
+                           STR("this cannot be overridden"));
     resolved_close(&git);
     return ended;
 }

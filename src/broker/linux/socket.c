@@ -73,11 +73,13 @@ void socket_make(struct broker *b, struct request *r)
         }
         if (type == SOCK_DGRAM && datagram_give(b, r))
             return;
-        if (type != SOCK_DGRAM)
+        if (type == SOCK_RAW || type == SOCK_PACKET)
             refuse_raw(b, r);
-        else
+        else if (type == SOCK_DGRAM)
             refuse(b, r, AUDIT_NET_SEND, STR("UDP"),
                    "datagrams could go anywhere, so they need the network to be on", "--net=on");
+        else
+            break;
         return;
     case AF_PACKET: refuse_raw(b, r); return;
     case AF_NETLINK:

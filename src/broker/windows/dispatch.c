@@ -26,7 +26,7 @@ static const struct {
     [WIRE_REFUSED_SYSTEM] = {AUDIT_DEVICE_OPEN, RULE_PROCESS_SYSTEM,
                              "this changes the whole system"},
     [WIRE_REFUSED_TRANSACTION] = {AUDIT_FILE_WRITE, RULE_FILE_TRANSACTION,
-                                  "a change in a transaction would be made outside of it"},
+                                  "Cordon would make the change outside the transaction"},
 };
 
 static struct str text_of(struct request *r, unsigned text)

@@ -103,7 +103,16 @@ static size_t quoted_end(struct str code, size_t *i)
     return end < code.n ? end : code.n;
 }
 
-/* The strings of a one-line program from the first that begins with an opener, joined by blanks:
+/* The strings of a call that starts programs begin with one that is worth a look. */
+static bool begins_command(struct str word)
+{
+    return guard_is_opener(word) ||
+           name_is_one_of(name_program(word),
+                          STR("at|claude|codex|copilot|cordon|crontab|gemini|launchctl|opencode|"
+                              "qwen|systemctl|tmux"));
+}
+
+/* The strings of a one-line program from the first that begins with such a word, joined by blanks:
    spawn('cmd', ['/c', 'start', url]). */
 static struct str joined_strings(struct guard *g, struct str code)
 {
@@ -123,7 +132,7 @@ static struct str joined_strings(struct guard *g, struct str code)
             if (code.p[j] != '\\' || (j + 1 < end && code.p[j + 1] == '\\'))
                 out[n++] = code.p[j];
         struct str own = str_trim((struct str){out + from, n - from});
-        if (!found && guard_is_opener(str_slice(own, 0, str_find_char(own, ' ', 0)))) {
+        if (!found && begins_command(str_slice(own, 0, str_find_char(own, ' ', 0)))) {
             found = true;
             memmove(out, own.p, own.n);
             n = own.n;

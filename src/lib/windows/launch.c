@@ -118,7 +118,7 @@ static int open_ends(const struct launch_plan *plan, struct launch *l, bool conf
     l->shares_console = confined && console == LADDER_INHERITED;
     /* Any other console than the second's hidden one is the caller's. */
     if (l->shares_console && !second_is_here(NULL))
-        return launch_fail_words(f, "there is no hidden console to share");
+        return launch_fail_words(f, "no hidden console to share");
     l->on_console = pseudo && !plan->stdio && !given && console_is_caller();
     bool asks = plan->asks && plan->run->options->ask_terminal;
     unsigned how = (l->on_console ? CONSOLE_ATTACHED : 0) | (asks ? CONSOLE_QUESTIONS : 0);

@@ -174,7 +174,7 @@ static int run_second(struct run *run, const struct ladder_rung *rung)
         return api_fail(run->policy, CORDON_E_CONFINE, failure.text);
     run->result->elsewhere = true;
     run->result->reason = "exited";
-    run->result->exit = code;
+    run->result->exit = code == STILL_ACTIVE ? 125 : code; /* waiting for it failed */
     return 0;
 }
 
