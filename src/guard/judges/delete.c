@@ -81,16 +81,39 @@ static struct str below(struct guard *g, struct str start, struct str pattern)
     return (struct str){p, start.n + 1 + pattern.n};
 }
 
-/* What the last -name or -path asks for; a star if there is none. */
-static struct str find_pattern(const struct guard_call *call)
+/* True if find leaves alone what the test at i finds: -name a -o -name b ) -prune */
+static bool is_pruned(const struct guard_call *call, size_t i)
 {
-    struct str pattern = STR("*");
-    for (size_t i = 1; i + 1 < call->count; i++)
-        if (name_is_one_of(call->words[i].text, STR("-name|-iname|-path|-ipath|-wholename")) &&
-            call->words[i + 1].text.n && !str_starts(call->words[i - 1].text, STR("!")) &&
-            !str_eq(call->words[i - 1].text, STR("-not")))
-            pattern = call->words[i + 1].text;
-    return pattern;
+    for (i += 2; i < call->count; i++) {
+        if (str_eq(call->words[i].text, STR("-prune")))
+            return true;
+        if (name_is_one_of(call->words[i].text, STR("-name|-iname|-path|-ipath|-wholename|-type")))
+            i++;
+        else if (!name_is_one_of(call->words[i].text, STR(")|-o|-or|-a|-and")))
+            return false;
+    }
+    return false;
+}
+
+/* What the tests of find's expression name that agents obey; otherwise all below the start. */
+static struct word found_by(struct guard *g, const struct guard_call *call, struct word start)
+{
+    enum guard_shell shell = g->shell;
+    struct word all = start, found = start;
+    bool obeyed = false;
+    g->shell = GUARD_NO_SHELL; /* whose wildcards find a dot at the beginning */
+    for (size_t i = 1; i + 1 < call->count && !obeyed && !g->stopped; i++) {
+        struct str pattern = call->words[i + 1].text;
+        if (!name_is_one_of(call->words[i].text, STR("-name|-iname|-path|-ipath|-wholename")) ||
+            pattern.n == 0 || name_is_one_of(call->words[i - 1].text, STR("!|-not")) ||
+            str_find(pattern, STR(".."), 0) < pattern.n || is_pruned(call, i))
+            continue;
+        found.text = below(g, start.text, pattern);
+        obeyed = guard_obeyed(g, found);
+    }
+    g->shell = shell;
+    all.text = below(g, start.text, STR("*"));
+    return obeyed ? found : all;
 }
 
 /* find START -exec PROGRAM {} ; */
@@ -102,7 +125,7 @@ static void judge_find_exec(struct guard *g, const struct guard_call *call, size
            !str_eq(call->words[end].text, STR("+")))
         end++;
     struct word *words = ARENA_ARRAY(&g->arena, end - from, struct word);
-    struct str found = below(g, start.text, find_pattern(call));
+    struct str found = found_by(g, call, start).text;
     if (!words || !found.p) {
         guard_limit(g, start);
         return;
@@ -154,8 +177,7 @@ void judge_find(struct guard *g, const struct guard_call *call)
     for (; i < call->count; i++) {
         struct str arg = call->words[i].text;
         if (str_eq(arg, STR("-delete"))) {
-            struct word found = start;
-            found.text = below(g, start.text, find_pattern(call));
+            struct word found = found_by(g, call, start);
             enum guard_shell shell = g->shell;
             g->shell = GUARD_NO_SHELL; /* whose wildcards find a dot at the beginning */
             guard_delete(g, STR("find -delete"), found, GUARD_RECURSE);
