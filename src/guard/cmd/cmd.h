@@ -44,13 +44,13 @@ struct cmd_node {
     enum cmd_kind kind;
     enum cmd_join join;
     bool shown;
-    bool input_file;         /* < file */
-    bool append;             /* >> */
-    uint32_t start, end;     /* in the source */
-    struct cmd_text output;  /* the file after > */
+    bool input_file;        /* < file */
+    bool append;            /* >> */
+    uint32_t start, end;    /* in the source */
+    struct cmd_text output; /* the file after > */
     struct cmd_emptied *emptied;
-    struct cmd_text text;    /* CMD_SIMPLE: carets and redirections removed; CMD_FOR: the set */
-    struct cmd_text left;    /* CMD_IF: the operands; CMD_FOR: the options */
+    struct cmd_text text; /* CMD_SIMPLE: carets and redirections removed; CMD_FOR: the set */
+    struct cmd_text left; /* CMD_IF: the operands; CMD_FOR: the options */
     struct cmd_text right;
     struct cmd_node *body;  /* CMD_BLOCK, CMD_IF, CMD_FOR: a list */
     struct cmd_node *other; /* else */

@@ -289,8 +289,7 @@ static struct obeyed find_protected(struct guard *g, struct word target,
 
 static struct obeyed look_at(struct guard *g, struct word target)
 {
-    struct policy_request request = {.access = POLICY_WRITE,
-                                     .facts = {.exists = true, .links = 1}};
+    struct policy_request request = {.access = POLICY_WRITE, .facts = {.exists = true, .links = 1}};
     struct policy_answer answer = {.rule = RULE_NONE};
     return find_protected(g, target, &request, &answer);
 }

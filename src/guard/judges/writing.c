@@ -14,8 +14,8 @@ static struct word target_folder(const struct guard_call *call)
         while (letter < word.text.n && word.text.p[0] == '-' && word.text.p[letter] != 't' &&
                ascii_is_alpha(word.text.p[letter]) && !ascii_is_in(word.text.p[letter], "gmoS"))
             letter++;
-        bool is_letter = str_starts(word.text, STR("-")) && letter < word.text.n &&
-                         word.text.p[letter] == 't';
+        bool is_letter =
+            str_starts(word.text, STR("-")) && letter < word.text.n && word.text.p[letter] == 't';
         if (sticks)
             word.text = str_from(word.text, 19);
         else if (is_letter && letter + 1 < word.text.n)
