@@ -2,9 +2,9 @@
 /*
  * Runs tests/cases/guard and guard-unix. A question is `cmd| text`, `powershell| text`, `bash|
  * text`, `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; after
- * the kind may stand @ws, @d or @posix, for C:\ws, C:\d or /srv/ws as the only root, and with the first and the
- * last a folder of settings, C:\Users\me\cfg or /srv/rv/cfg. The answer is
- * `allow`, or `deny RULE`, or `ask RULE`.
+ * the kind may stand @ws, @d or @posix, for C:\ws, C:\d or /srv/ws as the only root; @ws and
+ * @posix have a folder of settings, C:\Users\me\cfg or /srv/rv/cfg. The answer is `allow`, or
+ * `deny RULE`, or `ask RULE`.
  */
 #include "base/json.h"
 #include "cases.h"
