@@ -165,6 +165,8 @@ void guard_callback(struct guard *g, struct word code);
 
 /* An environment variable is set; some hold commands that other programs run (PAGER, PS4 …). */
 void guard_variable(struct guard *g, struct str name, struct word value);
+/* It is taken out of the environment. */
+void guard_unset(struct guard *g, struct str name);
 
 /* Value of a well-known Windows environment variable (COMSPEC, SystemRoot, …), which every machine
    has alike; false if it is not known before the run. Name in any case. */

@@ -95,6 +95,14 @@ enum guard_place guard_place_of(struct guard *g, struct str path);
 /* The same by a policy; NULL: no roots are known. */
 enum guard_place guard_place_in(struct guard *g, const struct policy *policy, struct str path);
 
+/* The path as a policy spells it; empty if it cannot be. */
+struct path guard_normal_path(struct guard *g, const struct policy *policy, struct str path);
+
+/* Agents, editors or Cordon obey the file; nothing is reported. */
+bool guard_obeyed(struct guard *g, struct word target);
+/* What an agent keeps for its own work below a protected name. */
+bool guard_own_work(struct guard *g, struct word target);
+
 /* The word's span in the outermost text. */
 void guard_outer_span(const struct guard *g, struct word at, size_t *start, size_t *end);
 

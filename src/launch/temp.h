@@ -18,6 +18,7 @@ void temp_make_own(struct settings *s);
 enum temp_cache {
     TEMP_JEST = 0,
     TEMP_TSX,
+    TEMP_PLAYWRIGHT,
     TEMP_PYTEST,
     TEMP_NUGET,
     TEMP_CACHES,

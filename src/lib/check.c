@@ -112,7 +112,21 @@ static int find_tools(struct cordon_policy *p, const struct policy **out)
     return rc;
 }
 
-static int find_obeyed(struct cordon_policy *p)
+/* The folder as the guard spells the paths that it compares with it. */
+static int spell_folder(const struct policy *policy, struct arena *arena, struct str *folder)
+{
+    const struct path_context *context = &policy_settings_of(policy)->paths;
+    size_t room = folder->n + context->cwd.n + 16;
+    char *out = arena_alloc(arena, room);
+    struct path path;
+    if (!out)
+        return CORDON_E_NOMEM;
+    if (path_normalize(context, *folder, out, room, &path) == 0)
+        *folder = path.text;
+    return 0;
+}
+
+static int find_obeyed(struct cordon_policy *p, const struct policy *policy)
 {
     static const struct {
         struct str variable;
@@ -134,7 +148,7 @@ static int find_obeyed(struct cordon_policy *p)
             continue;
         buf_fmt(&text, "%.*s%s", STR_ARG(value), all[i].below);
         struct str folder = arena_copy(arena, buf_str(&text));
-        if (text.failed || !folder.p)
+        if (text.failed || !folder.p || spell_folder(policy, arena, &folder))
             return CORDON_E_NOMEM;
         found.settings[found.setting_count++] = folder;
     }
@@ -149,7 +163,7 @@ int check_ask_alone(struct cordon_policy *p, struct guard_question *q, struct gu
     int rc = p->has_roots ? api_prepare(p, STR_NONE) : api_guard(p);
     if (rc == 0)
         rc = find_tools(p, &q->tools);
-    rc = rc ? rc : find_obeyed(p);
+    rc = rc ? rc : find_obeyed(p, q->tools);
     if (rc)
         return rc;
     if (p->has_roots) {

@@ -300,6 +300,9 @@ static enum cordon_verdict decide_temp(struct policy_question *q, size_t end)
         return r->access == POLICY_ATTRIBUTES || r->access == POLICY_SECURITY
                    ? deny(q, RULE_ROOTS_ITSELF, 0)
                    : allow(q, RULE_TEMP_INSIDE, ZONE_TEMP, 0);
+    /* The lists of what sessions made: a run of one would believe them. */
+    if (q->policy->settings.temp == POLICY_TEMP_SHARED && str_starts(entry, STR("cordon-own-")))
+        return deny(q, RULE_PROTECTED_SELF, 0);
     if (q->policy->settings.temp == POLICY_TEMP_OWN) {
         struct str own = str_from(q->policy->settings.temp_own, end + 1);
         bool ours = own.n && str_eq(entry, own);

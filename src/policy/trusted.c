@@ -41,7 +41,9 @@ const char *trusted_of_others(struct str component, uint32_t user)
     static const struct {
         const char *start, *name;
         unsigned base;
-    } caches[] = {{"tsx-", "tsx-*", 10}, {"jest_", "jest_*", 36}};
+    } caches[] = {{"tsx-", "tsx-*", 10},
+                  {"jest_", "jest_*", 36},
+                  {"playwright-transform-cache-", "playwright-transform-cache-*", 10}};
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         struct str start = str_of(caches[i].start);
         uint32_t other;

@@ -82,7 +82,8 @@ static void add_choice(struct prompt *p, const struct ask_question *q, const str
    insertion, colours, other characters, a status line, a held screen), and begins a line at the
    bottom. */
 #define CLEAR                                                                                     \
-    "\x18\x1b\\\x1b[!p\x1b[?2026l\x1b[0$}\x1b[?69l\x1b[?6l\x1b[r\x1b[?7h\x1b[4l\x1b(B\x0f\x1b[0m" \
+    "\x18\x1b\\\x1b]R\x1b\\\x1b[4i\x1b[!p\x1b[?2026l\x1b[0$}\x1b[?69l\x1b[?6l\x1b[r\x1b[?7h\x1b[" \
+    "4l\x1b(B\x0f\x1b[0m"                                                                         \
     "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b[999;1H\r\n\x1b[J"
 #define END_OF_LINE "\x1b[K\r\n"
 

@@ -2,8 +2,9 @@
 /*
  * Runs tests/cases/guard and guard-unix. A question is `cmd| text`, `powershell| text`, `bash|
  * text`, `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; after
- * the kind may stand @ws, @d or @posix, for C:\ws, C:\d or /srv/ws as the only root. The answer is
- * `allow`, or `deny RULE`, or `ask RULE`.
+ * the kind may stand @ws, @d or @posix, for C:\ws, C:\d or /srv/ws as the only root; @ws and
+ * @posix have a folder of settings, C:\Users\me\cfg or /srv/rv/cfg. The answer is `allow`, or
+ * `deny RULE`, or `ask RULE`.
  */
 #include "base/json.h"
 #include "cases.h"
@@ -16,15 +17,21 @@ static const char *const verdicts[] = {"deny", "ask", "allow"};
 
 static struct guard_question question_of(struct arena *arena, const struct test_case *c)
 {
+    static const struct str windows_settings[] = {STR("C:\\Users\\me\\cfg")},
+                            posix_settings[] = {STR("/srv/rv/cfg")};
     struct guard_question q = {0};
     struct str text = c->question, kind = c->kind;
     if (str_ends(kind, STR("@ws"))) {
         q.policy = workspace;
         q.cwd = STR("C:\\ws");
+        q.settings = windows_settings;
+        q.setting_count = 1;
         kind.n -= 3;
     } else if (str_ends(kind, STR("@posix"))) {
         q.policy = posix;
         q.cwd = STR("/srv/ws");
+        q.settings = posix_settings;
+        q.setting_count = 1;
         kind.n -= 6;
     } else if (str_ends(kind, STR("@d"))) {
         q.policy = letter;

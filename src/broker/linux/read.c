@@ -83,6 +83,8 @@ static void decide(struct broker *b, const struct request *r, const struct resol
     /* A raw disk contains everything, including denied files. */
     else if (S_ISBLK(where->st.st_mode))
         *answer = (struct policy_answer){.rule = RULE_READ_DENIED};
+    if (path_is_below(PATH_POSIX, b->secrets->hidden, str_of(where->path)) && b->secrets->hidden.n)
+        *answer = (struct policy_answer){.rule = RULE_PROTECTED_SELF};
     if (answer->verdict == CORDON_ALLOW && !proc_allows(b, r, where))
         *answer = (struct policy_answer){.rule = RULE_PROCESS_OUTSIDE};
 }

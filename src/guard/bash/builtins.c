@@ -304,6 +304,8 @@ static void run_unset(struct bash_reader *b, const struct word *words, size_t co
             f->gone = true;
         if (!functions && !str_has_char(words[i].text, GUARD_HOLE))
             bash_set(b, words[i].text, STR(""));
+        if (!functions)
+            guard_unset(b->g, words[i].text);
     }
 }
 

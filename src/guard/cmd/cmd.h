@@ -33,18 +33,24 @@ struct cmd_loop {
 enum cmd_kind { CMD_SIMPLE = 0, CMD_BLOCK, CMD_IF, CMD_FOR };
 enum cmd_join { CMD_THEN = 0, CMD_AND, CMD_OR, CMD_PIPE }; /* what stands before a node */
 
+/* A file after 2>, or after a > that another one follows. */
+struct cmd_emptied {
+    struct cmd_emptied *next;
+    struct cmd_text file;
+};
+
 struct cmd_node {
     struct cmd_node *next; /* of its list */
     enum cmd_kind kind;
     enum cmd_join join;
     bool shown;
-    bool input_file;         /* < file */
-    bool append;             /* >> */
-    uint32_t start, end;     /* in the source */
-    struct cmd_text output;  /* the file after > */
-    struct cmd_text emptied; /* one after 2>, or after a > that another one follows */
-    struct cmd_text text;    /* CMD_SIMPLE: carets and redirections removed; CMD_FOR: the set */
-    struct cmd_text left;    /* CMD_IF: the operands; CMD_FOR: the options */
+    bool input_file;        /* < file */
+    bool append;            /* >> */
+    uint32_t start, end;    /* in the source */
+    struct cmd_text output; /* the file after > */
+    struct cmd_emptied *emptied;
+    struct cmd_text text; /* CMD_SIMPLE: carets and redirections removed; CMD_FOR: the set */
+    struct cmd_text left; /* CMD_IF: the operands; CMD_FOR: the options */
     struct cmd_text right;
     struct cmd_node *body;  /* CMD_BLOCK, CMD_IF, CMD_FOR: a list */
     struct cmd_node *other; /* else */

@@ -133,12 +133,20 @@ static void skip_redirection(struct cmd_reader *r, struct cmd_node *node, bool i
     struct cmd_text target = take_token(r, in_parens);
     if (c == '<') {
         node->input_file = true;
-    } else if (own) {
-        node->emptied = node->output.n ? node->output : node->emptied;
+        return;
+    }
+    if (own) { /* the last one gets the output */
+        struct cmd_text before = node->output;
         node->output = target;
         node->append = append;
-    } else {
-        node->emptied = target;
+        target = before;
+    }
+    struct cmd_emptied *emptied = target.n ? ARENA_NEW(r->arena, struct cmd_emptied) : NULL;
+    if (emptied) {
+        *emptied = (struct cmd_emptied){.file = target, .next = node->emptied};
+        node->emptied = emptied;
+    } else if (target.n) {
+        guard_limit(r->g, word_unknown(place(r), place(r)));
     }
 }
 

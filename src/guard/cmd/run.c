@@ -360,8 +360,8 @@ static void run_node(struct cmd_reader *r, struct cmd_node *node, struct word in
         input = word_unknown(node->start, node->end);
     if (node->output.n)
         note_file(r, node);
-    if (node->emptied.n)
-        guard_protects(r->g, STR("the redirection"), target_word(r, &node->emptied), false);
+    for (struct cmd_emptied *e = node->emptied; e && !guard_stopped(r->g); e = e->next)
+        guard_protects(r->g, STR("the redirection"), target_word(r, &e->file), false);
     if (node->kind == CMD_SIMPLE) {
         run_text(r, node, input);
         return;

@@ -66,7 +66,7 @@ void judge_agent(struct guard *g, const struct guard_call *call)
     else if (!only_tells(call))
         guard_find(g, GUARD_OPAQUE_TEXT, call->words[0], who,
                    "runs what another model writes, which only that agent's own hooks judge",
-                   "do this work yourself");
+                   "do the work in this session, without a second agent");
 }
 
 bool agent_obeys(struct str variable)
@@ -107,29 +107,48 @@ void judge_cordon(struct guard *g, const struct guard_call *call)
         judge_rest(g, call, end + 1);
 }
 
+/* The path, with either separator, leads into this package on npm. */
+static bool is_packaged(struct str path, struct str package)
+{
+    static const struct str folder = STR("node_modules");
+    for (size_t at = 0; (at = str_findi(path, folder, at)) < path.n; at += folder.n) {
+        struct str rest = str_from(path, at + folder.n + 1);
+        size_t i = 0;
+        while (i < package.n && i < rest.n &&
+               ascii_lower(rest.p[i] == '\\' ? '/' : rest.p[i]) == package.p[i])
+            i++;
+        if (i == package.n)
+            return true;
+    }
+    return false;
+}
+
 /* node …/@anthropic-ai/claude-code/cli.js: the agent without its own program. */
 void judge_agent_script(struct guard *g, const struct guard_call *call)
 {
     static const struct {
         struct str package, name;
-    } packages[] = {
-        {STR("/claude-code/"), STR("claude")},   {STR("/@openai/codex"), STR("codex")},
-        {STR("/gemini-cli/"), STR("gemini")},    {STR("/qwen-code/"), STR("qwen")},
-        {STR("/opencode-ai/"), STR("opencode")}, {STR("/@github/copilot"), STR("copilot")}};
-    for (size_t i = 1; i < call->count; i++)
-        for (size_t k = 0; k < NAME_ROWS(packages); k++) {
-            struct str path = call->words[i].text;
-            if (str_findi(path, packages[k].package, 0) == path.n)
-                continue;
-            struct word *words = ARENA_ARRAY(&g->arena, call->count - i, struct word);
-            if (!words) {
-                guard_limit(g, call->words[i]);
-                return;
-            }
-            memcpy(words, call->words + i, (call->count - i) * sizeof *words);
-            words[0].text = packages[k].name;
-            judge_agent(g, &(struct guard_call){
-                               .from = call->from, .words = words, .count = call->count - i});
+    } packages[] = {{STR("@anthropic-ai/claude-code/"), STR("claude")},
+                    {STR("@openai/codex/"), STR("codex")},
+                    {STR("@google/gemini-cli/"), STR("gemini")},
+                    {STR("@qwen-code/qwen-code/"), STR("qwen")},
+                    {STR("opencode-ai/"), STR("opencode")},
+                    {STR("@github/copilot/"), STR("copilot")}};
+    size_t script = wrapped_program(call, 1,
+                                    STR("-r|--require|--import|--loader|-C|--conditions|"
+                                        "--env-file|--experimental-loader|--input-type"));
+    for (size_t k = 0; script < call->count && k < NAME_ROWS(packages); k++) {
+        size_t count = call->count - script;
+        if (!is_packaged(call->words[script].text, packages[k].package))
+            continue;
+        struct word *words = ARENA_ARRAY(&g->arena, count, struct word);
+        if (!words) {
+            guard_limit(g, call->words[script]);
             return;
         }
+        memcpy(words, call->words + script, count * sizeof *words);
+        words[0].text = packages[k].name;
+        judge_agent(g, &(struct guard_call){.from = call->from, .words = words, .count = count});
+        return;
+    }
 }

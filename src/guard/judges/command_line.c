@@ -88,7 +88,8 @@ void judge_env(struct guard *g, const struct guard_call *call)
         if (!split_string(call, i, &code)) {
             g->settings_moved |=
                 name_is_one_of(call->words[i].text, STR("-i|-|--ignore-environment|"
-                                                        "-u|--unset"));
+                                                        "-u|--unset")) ||
+                str_starts(call->words[i].text, STR("-u"));
             i += name_is_one_of(call->words[i].text, STR("-u|--unset|-C|--chdir"));
             continue;
         }

@@ -41,6 +41,21 @@ static bool any_beginning(const struct word *args, size_t count, struct str begi
     return false;
 }
 
+/* "+ief": the letter i in a bundle: -i, -ni.bak, -0777pi; behind e and f stand their values. */
+static bool any_letter(const struct word *args, size_t count, struct str letters)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct str text = args[i].text;
+        for (size_t k = 1; k < text.n && text.p[0] == '-'; k++) {
+            if (text.p[k] == letters.p[0])
+                return true;
+            if (!ascii_is_alnum(text.p[k]) || str_has_char(letters, text.p[k]))
+                break;
+        }
+    }
+    return false;
+}
+
 static bool any_argument(const struct word *args, size_t count, struct str alternatives)
 {
     for (size_t i = 0; i < count; i++)
@@ -126,6 +141,7 @@ static bool clause_holds(struct str clause, const struct word *args, size_t coun
 {
     switch (clause.p[0]) {
     case '!': return !any_argument(args, count, str_from(clause, 1));
+    case '+': return any_letter(args, count, str_from(clause, 1));
     case '~': return any_argument(args, count, str_from(clause, 1));
     case '^': return !first_is(args, count, str_from(clause, 1));
     case '@':

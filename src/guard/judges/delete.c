@@ -81,36 +81,80 @@ static struct str below(struct guard *g, struct str start, struct str pattern)
     return (struct str){p, start.n + 1 + pattern.n};
 }
 
-/* What the last -name or -path asks for; a star if there is none. */
-static struct str find_pattern(const struct guard_call *call)
+/* True if find leaves alone what the test at i finds, depth parentheses deep:
+   ( -name a -o -name b ) -prune -o … */
+static bool is_pruned(const struct guard_call *call, size_t i, int depth)
 {
-    struct str pattern = STR("*");
-    for (size_t i = 1; i + 1 < call->count; i++)
-        if (name_is_one_of(call->words[i].text, STR("-name|-iname|-path|-ipath|-wholename")) &&
-            call->words[i + 1].text.n && !str_starts(call->words[i - 1].text, STR("!")) &&
-            !str_eq(call->words[i - 1].text, STR("-not")))
-            pattern = call->words[i + 1].text;
-    return pattern;
+    enum { FARTHEST = 64 };
+    bool other = false, pruned = false;
+    size_t end = call->count - i > FARTHEST ? i + FARTHEST : call->count;
+    for (i += 2; i < end; i++) {
+        struct str arg = call->words[i].text;
+        bool either = name_is_one_of(arg, STR("-o|-or"));
+        if (pruned && either)
+            return depth == 0;
+        if (str_eq(arg, STR(")"))) {
+            depth--;
+            other = false; /* that branch is a part of the group */
+        } else if (pruned) {
+            return false; /* find goes on with what it does not enter */
+        } else if (str_eq(arg, STR("-prune"))) {
+            pruned = !other;
+            if (other)
+                return false;
+        } else if (name_is_one_of(arg, STR("-name|-iname|-path|-ipath|-wholename|-type"))) {
+            i++;
+        } else if (either) {
+            other = true;
+        } else if (!name_is_one_of(arg, STR("-a|-and"))) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* What the tests of find's expression name that agents obey; otherwise all below the start. */
+static struct word found_by(struct guard *g, const struct guard_call *call, struct word start)
+{
+    enum guard_shell shell = g->shell;
+    struct word all = start, found = start;
+    bool obeyed = false, comma = false; /* what follows a comma gets everything */
+    int depth = 0;
+    for (size_t i = 1; i < call->count; i++)
+        comma |= str_eq(call->words[i].text, STR(","));
+    g->shell = GUARD_NO_SHELL; /* whose wildcards find a dot at the beginning */
+    for (size_t i = 1; i + 1 < call->count && !obeyed && !g->stopped; i++) {
+        struct str pattern = call->words[i + 1].text;
+        depth += str_eq(call->words[i].text, STR("(")) - str_eq(call->words[i].text, STR(")"));
+        if (!name_is_one_of(call->words[i].text, STR("-name|-iname|-path|-ipath|-wholename")) ||
+            pattern.n == 0 || name_is_one_of(call->words[i - 1].text, STR("!|-not")) ||
+            str_find(pattern, STR(".."), 0) < pattern.n || (!comma && is_pruned(call, i, depth)))
+            continue;
+        found.text = below(g, start.text, pattern);
+        obeyed = guard_obeyed(g, found);
+    }
+    g->shell = shell;
+    all.text = below(g, start.text, STR("*"));
+    return obeyed ? found : all;
 }
 
 /* find START -exec PROGRAM {} ; */
 static void judge_find_exec(struct guard *g, const struct guard_call *call, size_t from,
-                            struct word start)
+                            struct word found)
 {
     size_t end = from;
     while (end < call->count && !str_eq(call->words[end].text, STR(";")) &&
            !str_eq(call->words[end].text, STR("+")))
         end++;
     struct word *words = ARENA_ARRAY(&g->arena, end - from, struct word);
-    struct str found = below(g, start.text, find_pattern(call));
-    if (!words || !found.p) {
-        guard_limit(g, start);
+    if (!words || !found.text.p) {
+        guard_limit(g, call->words[0]);
         return;
     }
     for (size_t i = from; i < end; i++) {
         words[i - from] = call->words[i];
         if (str_eq(call->words[i].text, STR("{}")))
-            words[i - from].text = found;
+            words[i - from].text = found.text;
     }
     guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = end - from});
 }
@@ -151,17 +195,18 @@ void judge_find(struct guard *g, const struct guard_call *call)
     if (i < call->count && call->words[i].text.n && call->words[i].text.p[0] != '-' &&
         call->words[i].text.p[0] != '(' && call->words[i].text.p[0] != '!')
         start = call->words[i];
+    struct word found = {.text = STR_NONE};
     for (; i < call->count; i++) {
         struct str arg = call->words[i].text;
+        if (!found.text.p && name_is_one_of(arg, STR("-delete|-exec|-execdir|-ok|-okdir")))
+            found = found_by(g, call, start);
         if (str_eq(arg, STR("-delete"))) {
-            struct word found = start;
-            found.text = below(g, start.text, find_pattern(call));
             enum guard_shell shell = g->shell;
             g->shell = GUARD_NO_SHELL; /* whose wildcards find a dot at the beginning */
             guard_delete(g, STR("find -delete"), found, GUARD_RECURSE);
             g->shell = shell;
         } else if (name_is_one_of(arg, STR("-exec|-execdir|-ok|-okdir"))) {
-            judge_find_exec(g, call, i + 1, start);
+            judge_find_exec(g, call, i + 1, found);
         } else if (str_eq(arg, STR("-fprintf")) && i + 2 < call->count) {
             guard_write(g, STR("find"), call->words[i + 1], true);
             guard_wrote(g, call->words[i + 1].text, call->words[i + 2].text, true);

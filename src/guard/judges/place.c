@@ -85,19 +85,21 @@ static struct str from_msys(struct guard *g, struct str path)
     return (struct str){p, below.n + 3};
 }
 
-static void ask_policy(struct guard *g, const struct policy *policy, struct str path,
-                       enum policy_access access, struct policy_answer *answer)
+struct path guard_normal_path(struct guard *g, const struct policy *policy, struct str path)
 {
     struct path_context context = policy_settings_of(policy)->paths;
+    struct path normal = {0};
     if (g->question.cwd.n)
         context.cwd = g->question.cwd;
     if (context.dialect == PATH_WINDOWS)
         path = from_msys(g, path);
+    else if (g->shell == GUARD_CMD || g->shell == GUARD_POWERSHELL)
+        path = with_slashes(g, path);
     size_t room = path.n + context.cwd.n + 16;
     char *out = arena_alloc(&g->arena, room);
-    struct policy_request request = {.access = access, .facts = {.exists = true, .links = 1}};
-    if (out && path_normalize(&context, path, out, room, &request.path) == 0)
-        policy_decide(policy, &request, answer);
+    if (!out || path_normalize(&context, path, out, room, &normal) != 0)
+        return (struct path){0};
+    return normal;
 }
 
 /* ~, ~/x, ~name and ~name/x: somebody's home. */
@@ -123,14 +125,15 @@ enum guard_place guard_place_in(struct guard *g, const struct policy *policy, st
     path = guard_from_start(g, path);
     if (!policy || path.n == 0 || str_has_char(path, GUARD_HOLE))
         return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_UNKNOWN;
-    if (policy_settings_of(policy)->paths.dialect != PATH_WINDOWS) {
-        if (is_windows_path(path))
-            return GUARD_PLACE_OUTSIDE;
-        if (g->shell == GUARD_CMD || g->shell == GUARD_POWERSHELL)
-            path = with_slashes(g, path);
-    }
+    if (policy_settings_of(policy)->paths.dialect != PATH_WINDOWS && is_windows_path(path))
+        return GUARD_PLACE_OUTSIDE;
     struct policy_answer answer = {0};
-    ask_policy(g, policy, without_wildcard(g, path), POLICY_DELETE, &answer);
+    struct policy_request request = {.access = POLICY_DELETE,
+                                     .path =
+                                         guard_normal_path(g, policy, without_wildcard(g, path)),
+                                     .facts = {.exists = true, .links = 1}};
+    if (request.path.text.n)
+        policy_decide(policy, &request, &answer);
     if (answer.verdict == CORDON_ALLOW)
         return GUARD_PLACE_INSIDE;
     switch (answer.rule) {
@@ -175,9 +178,8 @@ void guard_delete(struct guard *g, struct str who, struct word target, unsigned 
     case GUARD_PLACE_ROOT: guard_find(g, GUARD_DESTROY_ROOT, target, who, NULL, NULL); return;
     case GUARD_PLACE_GIT: guard_find(g, GUARD_DESTROY_GIT, target, who, NULL, NULL); return;
     case GUARD_PLACE_PROTECTED:
-        if (!g->question.confined)
-            return; /* an agent's own work: guard_protects let it pass */
-        guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, NULL, NULL);
+        if (g->question.confined || !guard_own_work(g, target))
+            guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, NULL, NULL);
         return;
     case GUARD_PLACE_OUTSIDE:
     case GUARD_PLACE_UNKNOWN: guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, NULL, NULL); return;

@@ -32,7 +32,8 @@ static bool is_own_work(struct str name, struct str folder)
     return false;
 }
 
-/* True if the pattern of a shell may find the name. Linear: only the last star is tried again. */
+/* True if the pattern of a shell may find the name; only the last star is tried again, for names
+   that are short. A [ without ] is an ordinary character. */
 static bool finds(struct str pattern, struct str name)
 {
     size_t p = 0, n = 0, star = SIZE_MAX, from = 0;
@@ -40,9 +41,9 @@ static bool finds(struct str pattern, struct str name)
         if (p < pattern.n && pattern.p[p] == '*') {
             star = p++;
             from = n;
-        } else if (p < pattern.n && pattern.p[p] == '[') {
-            size_t close = str_find_char(pattern, ']', p + 2);
-            p = close < pattern.n ? close + 1 : pattern.n;
+        } else if (p < pattern.n && pattern.p[p] == '[' &&
+                   str_find_char(pattern, ']', p + 2) < pattern.n) {
+            p = str_find_char(pattern, ']', p + 2) + 1;
             n++;
         } else if (p < pattern.n &&
                    (pattern.p[p] == '?' || ascii_lower(pattern.p[p]) == name.p[n])) {
@@ -91,7 +92,9 @@ static const char *find_by_pattern(const struct guard *g, struct str part)
 /* The protected name that a component is; NULL: none. before is the component in front of it. */
 static const char *name_of(const struct guard *g, struct str part, struct str before)
 {
-    bool windows = g->shell == GUARD_CMD || g->shell == GUARD_POWERSHELL;
+    const struct policy *policy = g->question.policy;
+    bool windows = g->shell == GUARD_CMD || g->shell == GUARD_POWERSHELL ||
+                   (policy && policy_settings_of(policy)->paths.dialect == PATH_WINDOWS);
     size_t colon = str_find_char(part, ':', 0); /* a stream */
     part = colon > 1 ? str_slice(part, 0, colon) : part;
     while (part.n > 1 && (part.p[part.n - 1] == ' ' || part.p[part.n - 1] == '.'))
@@ -108,41 +111,57 @@ static const char *name_of(const struct guard *g, struct str part, struct str be
     return is_closed(g, name) ? protected_spelled(name) : NULL;
 }
 
-/* The first protected name on the way that does not lead to an agent's own work. *pattern: a wildcard
-   may find it, which no policy knows. */
-static const char *find_name(const struct guard *g, struct str path, bool *pattern)
+/* What a path is to those who obey it. */
+struct obeyed {
+    const char *name; /* NULL: nothing */
+    bool pattern;     /* a wildcard may find it, which no policy knows */
+    bool own;         /* an agent's own work below such a name */
+};
+
+/* The first protected name on the way that does not lead to an agent's own work. */
+static struct obeyed find_name(const struct guard *g, struct str path)
 {
     bool plain = str_find(path, STR(".."), 0) == path.n;
     struct str before = STR_NONE;
-    const char *found = NULL;
+    struct obeyed found = {.name = NULL};
     for (size_t i = 0, end; i < path.n; i = end + 1) {
         for (end = i; end < path.n && !is_separator(path.p[end]); end++)
             ;
         struct str part = str_slice(path, i, end);
         if (part.n == 0 || str_eq(part, STR(".")))
             continue;
-        if (found && !(plain && is_own_work(before, part)))
+        if (found.name && !(plain && is_own_work(before, part)))
             return found;
-        found = found ? NULL : name_of(g, part, before);
-        *pattern = found &&
-                   (str_has_char(part, '*') || str_has_char(part, '?') || str_has_char(part, '['));
+        found.own |= found.name != NULL;
+        found.name = found.name ? NULL : name_of(g, part, before);
+        found.pattern = found.name && (str_has_char(part, '*') || str_has_char(part, '?') ||
+                                       str_has_char(part, '['));
         before = part;
     }
     return found;
 }
 
-/* A folder of an agent's settings that a variable of the environment names. */
-static bool is_settings(const struct guard *g, struct str path)
+static const char in_settings[] = "it is in an agent's settings folder (CLAUDE_CONFIG_DIR)";
+
+/* A folder of an agent's settings that a variable of the environment names. full: the path as the
+   policy spells it; empty if there is none. */
+static bool is_settings(struct guard *g, struct str path, struct str full)
 {
     const struct guard_question *q = &g->question;
+    const struct policy *policy = q->policy ? q->policy : q->tools;
+    if (q->setting_count == 0 || !policy || path.p[0] == '~' || str_has_char(path, GUARD_HOLE))
+        return false;
+    if (full.n == 0 && guard_spend(g, path.n + q->cwd.n + 16)) {
+        struct path normal = guard_normal_path(g, policy, path);
+        full = normal.base.n ? normal.base : normal.text;
+    }
+    bool windows = policy_settings_of(policy)->paths.dialect == PATH_WINDOWS;
     for (size_t i = 0; i < q->setting_count; i++) {
         struct str folder = q->settings[i];
-        while (folder.n > 1 && is_separator(folder.p[folder.n - 1]))
-            folder.n--;
-        if (folder.n < 2 || !str_starts(path, folder) ||
-            (path.n > folder.n && !is_separator(path.p[folder.n])))
+        if (folder.n < 2 || !(windows ? str_startsi(full, folder) : str_starts(full, folder)) ||
+            (full.n > folder.n && !is_separator(full.p[folder.n])))
             continue;
-        struct str rest = str_from(path, folder.n + 1);
+        struct str rest = str_from(full, folder.n + 1);
         size_t end = 0;
         while (end < rest.n && !is_separator(rest.p[end]))
             end++;
@@ -150,15 +169,6 @@ static bool is_settings(const struct guard *g, struct str path)
             return true;
     }
     return false;
-}
-
-/* $CODEX_HOME/config.toml: the value is not known, but its name is. */
-static bool names_settings(const struct guard *g, struct word target)
-{
-    struct str written = str_slice(g->text, target.start, target.end);
-    return target.text.n > 1 && target.text.p[0] == GUARD_HOLE && is_separator(target.text.p[1]) &&
-           (str_findi(written, STR("CLAUDE_CONFIG_DIR"), 0) < written.n ||
-            str_findi(written, STR("CODEX_HOME"), 0) < written.n);
 }
 
 /* The program that hooks start: another one in its place would be silent, which lets all pass. */
@@ -179,22 +189,10 @@ static void ask_policy(struct guard *g, struct policy_request *request,
     *answer = (struct policy_answer){.rule = RULE_NONE};
     if (!policy || path.p[0] == '~' || str_has_char(path, GUARD_HOLE))
         return;
-    struct path_context context = policy_settings_of(policy)->paths;
-    if (context.dialect != PATH_WINDOWS &&
-        (g->shell == GUARD_CMD || g->shell == GUARD_POWERSHELL)) {
-        char *copy = (char *)arena_copy(&g->arena, path).p;
-        for (size_t i = 0; copy && i < path.n; i++)
-            copy[i] = copy[i] == '\\' ? '/' : copy[i];
-        path.p = copy ? copy : path.p;
-    }
-    if (g->question.cwd.n)
-        context.cwd = g->question.cwd;
-    size_t room = path.n + context.cwd.n + 16;
-    char *out = guard_spend(g, room) ? arena_alloc(&g->arena, room) : NULL;
-    if (out && path_normalize(&context, path, out, room, &request->path) == 0)
+    if (guard_spend(g, path.n + g->question.cwd.n + 16))
+        request->path = guard_normal_path(g, policy, path);
+    if (request->path.text.n)
         policy_decide(policy, request, answer);
-    else
-        request->path = (struct path){0};
 }
 
 static void report(struct guard *g, struct word target, struct str who,
@@ -217,9 +215,12 @@ static void report(struct guard *g, struct word target, struct str who,
     if (closed) {
         policy_explain(g->question.policy, request, answer, &why, &fix);
     } else {
-        buf_fmt(&why, "cannot change %.*s: agents and editors obey %s, so it is protected",
-                STR_ARG(f.resolved), name);
-        buf_add(&fix, STR("leave it to the person whose settings these are"));
+        buf_fmt(&why, "cannot change %.*s: ", STR_ARG(f.resolved));
+        if (str_eq(str_of(name), str_of(in_settings)))
+            buf_add(&why, str_of(in_settings));
+        else
+            buf_fmt(&why, "agents and editors obey %s, so it is protected", name);
+        buf_add(&fix, STR("ask the owner of these settings to change it"));
     }
     kept->why = arena_copy(&g->arena, guard_without_holes(g, buf_str(&why)));
     kept->fix = arena_copy(&g->arena, buf_str(&fix));
@@ -257,31 +258,51 @@ static void ask_about(struct guard *g, struct word target, struct str who, const
         return;
     buf_fmt(&why, "%.*s %s %.*s, which agents and editors obey", STR_ARG(who), what, STR_ARG(name));
     kept->why = arena_copy(&g->arena, guard_without_holes(g, buf_str(&why)));
-    kept->fix = STR("only read it (cat, grep), or leave it to the person whose settings these are");
+    kept->fix = STR("only read it (cat, grep), or ask the owner of these settings to change it");
 }
 
-/* What the target is to those who obey it; NULL: nothing. */
-static const char *find_protected(struct guard *g, struct word target,
-                                  struct policy_request *request, struct policy_answer *answer)
+/* What the target is to those who obey it. */
+static struct obeyed find_protected(struct guard *g, struct word target,
+                                    struct policy_request *request, struct policy_answer *answer)
 {
+    struct obeyed found = {.name = NULL};
     struct str path = guard_through_link(g, guard_from_start(g, str_trim(target.text)));
     if (g->stopped || g->question.confined || path.n == 0 || guard_is_temporary(path))
-        return NULL;
+        return found;
     path = from_folder(g, path);
     ask_policy(g, request, answer, path);
     struct str full = request->path.base.n ? request->path.base : request->path.text;
-    bool pattern = false;
-    const char *name = find_name(g, full.n ? full : path, &pattern);
-    if (!name && (is_settings(g, full.n ? full : path) || names_settings(g, target)))
-        name = "this folder";
-    if (!name && is_program(g, full.n ? full : path, answer->verdict == CORDON_ALLOW)) {
+    found = find_name(g, full.n ? full : path);
+    if (!found.name && is_settings(g, path, full))
+        found.name = in_settings;
+    if (!found.name && is_program(g, full.n ? full : path, answer->verdict == CORDON_ALLOW)) {
         *answer = (struct policy_answer){.rule = RULE_PROTECTED_SELF};
-        name = "it, as Cordon's hook starts it";
+        found.name = "it, as Cordon's hook starts it";
     }
     bool self = answer->rule == RULE_PROTECTED_SELF;
-    if (!self && name && answer->verdict == CORDON_ALLOW && !pattern)
-        name = NULL;
-    return self && !name ? "it" : name;
+    if (!self && found.name && answer->verdict == CORDON_ALLOW && !found.pattern)
+        found.name = NULL;
+    if (self && !found.name)
+        found.name = "it";
+    return found;
+}
+
+static struct obeyed look_at(struct guard *g, struct word target)
+{
+    struct policy_request request = {.access = POLICY_WRITE, .facts = {.exists = true, .links = 1}};
+    struct policy_answer answer = {.rule = RULE_NONE};
+    return find_protected(g, target, &request, &answer);
+}
+
+bool guard_obeyed(struct guard *g, struct word target)
+{
+    return look_at(g, target).name != NULL;
+}
+
+bool guard_own_work(struct guard *g, struct word target)
+{
+    struct obeyed found = look_at(g, target);
+    return !found.name && found.own;
 }
 
 /* A protected name that the text spells somewhere, for targets that cannot be known: those of
@@ -312,7 +333,7 @@ bool guard_protects(struct guard *g, struct str who, struct word target, bool de
     struct policy_request request = {.access = deletes ? POLICY_DELETE : POLICY_WRITE,
                                      .facts = {.exists = true, .links = 1}};
     struct policy_answer answer = {.rule = RULE_NONE};
-    const char *name = find_protected(g, target, &request, &answer);
+    const char *name = find_protected(g, target, &request, &answer).name;
     if (name) {
         report(g, target, who, &request, &answer, name);
         return true;
@@ -339,11 +360,10 @@ static bool is_folder(struct guard *g, struct str path)
 void guard_brings(struct guard *g, struct str who, struct word source, struct str folder)
 {
     struct str name = str_trim(source.text);
-    bool pattern;
     while (name.n > 1 && is_separator(name.p[name.n - 1]))
         name.n--;
     name = name_leaf(name);
-    if (g->question.confined || !find_name(g, name, &pattern) || !is_folder(g, folder))
+    if (g->question.confined || !find_name(g, name).name || !is_folder(g, folder))
         return;
     char *p =
         guard_spend(g, folder.n + name.n) ? arena_alloc(&g->arena, folder.n + name.n + 1) : NULL;
@@ -441,14 +461,11 @@ void judge_mention(struct guard *g, const struct guard_call *call, struct str na
     if (g->question.confined || row < NAME_ROWS(changers) || name_is_one_of(name, str_of(readers)))
         return;
     for (size_t i = 1; i < call->count; i++) {
-        struct policy_request request = {.access = POLICY_WRITE,
-                                         .facts = {.exists = true, .links = 1}};
-        struct policy_answer answer = {.rule = RULE_NONE};
         struct word word = call->words[i];
         size_t equals = str_find_char(word.text, '=', 0);
         if (str_starts(word.text, STR("-")))
             word.text = str_from(word.text, equals < word.text.n ? equals + 1 : 2);
-        if (!find_protected(g, word, &request, &answer))
+        if (!guard_obeyed(g, word))
             continue;
         ask_about(g, word, name, "may change", word.text);
         return;

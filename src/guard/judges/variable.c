@@ -203,6 +203,11 @@ static void judge_variable(struct guard *g, struct str name, enum variable_kind 
     }
 }
 
+void guard_unset(struct guard *g, struct str name)
+{
+    g->settings_moved |= known_variable_of(g, name).agents;
+}
+
 void guard_variable(struct guard *g, struct str name, struct word value)
 {
     /* nothing says that the value is run: GIT_SSH_COMMAND=ssh alone connects to no host */

@@ -10,9 +10,17 @@ static struct word target_folder(const struct guard_call *call)
     for (size_t i = 1; i < call->count; i++) {
         struct word word = call->words[i];
         bool sticks = str_starts(word.text, STR("--target-directory="));
+        size_t letter = 1; /* -at DIR, -atDIR */
+        while (letter < word.text.n && word.text.p[0] == '-' && word.text.p[letter] != 't' &&
+               ascii_is_alpha(word.text.p[letter]) && !ascii_is_in(word.text.p[letter], "gmoS"))
+            letter++;
+        bool is_letter =
+            str_starts(word.text, STR("-")) && letter < word.text.n && word.text.p[letter] == 't';
         if (sticks)
             word.text = str_from(word.text, 19);
-        else if (str_eq(word.text, STR("-t")) || str_eq(word.text, STR("--target-directory")))
+        else if (is_letter && letter + 1 < word.text.n)
+            word.text = str_from(word.text, letter + 1);
+        else if (is_letter || str_eq(word.text, STR("--target-directory")))
             word = i + 1 < call->count ? call->words[i + 1] : word;
         else
             continue;
@@ -61,8 +69,12 @@ void judge_copy(struct guard *g, const struct guard_call *call)
             guard_delete(g, who, names[0], 0);
         }
     }
-    if (folder.text.n)
+    if (folder.text.n) {
         guard_write(g, who, folder, true);
+        judge_sources(g, call, folder, second);
+        if (moves)
+            guard_delete(g, who, names[1], 0);
+    }
     if (!names[0].text.p)
         return;
     if (str_eqi(who, STR("mklink"))) { /* the link comes first */
@@ -70,7 +82,8 @@ void judge_copy(struct guard *g, const struct guard_call *call)
         names[0] = names[1];
         names[1] = link;
     }
-    judge_sources(g, call, folder.text.n ? folder : names[1], second);
+    if (!folder.text.n)
+        judge_sources(g, call, names[1], second);
     if (links)
         guard_linked(g, names[0].text, names[1].text);
     else

@@ -390,8 +390,14 @@ struct ps_value cmdlet_set_item(struct ps_bound *b)
 {
     struct word path = bound_word(b, 0);
     struct str name;
-    enum { TYPE = 3 };
+    enum { NAME = 2, TYPE = 3 };
     bool made = str_eq(b->who, STR("New-Item"));
+    bool named = made && b->present[NAME];
+    if (named && b->present[0])
+        path.text = fold_concat(&b->r->f, fold_concat(&b->r->f, path.text, STR("/")),
+                                bound_word(b, NAME).text);
+    else if (named)
+        path = bound_word(b, NAME);
     struct str type = made && b->present[TYPE] ? bound_word(b, TYPE).text : STR("");
     if (name_is_one_of(type, STR("HardLink|Junction|SymbolicLink")) && b->present[1] &&
         !b->r->quiet) {
@@ -406,7 +412,7 @@ struct ps_value cmdlet_set_item(struct ps_bound *b)
         ps_run_opaque_command(b->r, path); /* it may name a function or an alias */
     else if (b->present[1])
         ps_run_write(b->r, path, b->values[1], false);
-    else if (b->present[0] && !b->r->quiet)
+    else if ((b->present[0] || named) && !b->r->quiet)
         guard_write(b->r->g, b->who, path, false);
     for (size_t i = 0; i < b->count; i++)
         made |= b->args[i].name.n > 1 && str_startsi(STR("PassThru"), b->args[i].name);
@@ -461,6 +467,8 @@ struct ps_value cmdlet_copy_item(struct ps_bound *b)
         }
         guard_brings(b->r->g, b->who, from, bound_word(b, 1).text);
         guard_write(b->r->g, b->who, bound_word(b, 1), true);
+    } else if (!b->r->quiet && str_eq(b->who, STR("Copy-Item"))) {
+        guard_brings(b->r->g, b->who, from, STR("."));
     }
     ps_run_blocks(b->r, b->args, b->count, b->input);
     return value_unknown();

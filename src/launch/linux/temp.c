@@ -199,6 +199,9 @@ bool temp_cache(enum temp_cache which, struct str temp, char *out, size_t capaci
         n = snprintf(out, capacity, "%.*s/jest_%s", STR_ARG(temp), number);
         break;
     case TEMP_TSX: n = snprintf(out, capacity, "%.*s/tsx-%u", STR_ARG(temp), user); break;
+    case TEMP_PLAYWRIGHT:
+        n = snprintf(out, capacity, "%.*s/playwright-transform-cache-%u", STR_ARG(temp), user);
+        break;
     case TEMP_PYTEST:
         n = name && *name && !strchr(name, '/')
                 ? snprintf(out, capacity, "%.*s/pytest-of-%s", STR_ARG(temp), name)

@@ -426,9 +426,9 @@ static const char *const once[] = {"npm_config_prefer_offline=true",
 /* For root the files' modes close nothing. */
 static void hide_journals(struct arena *arena, struct secrets *secrets)
 {
-    char path[PATH_MAX], why[512];
+    char path[PATH_MAX], real[PATH_MAX], why[512];
     if (geteuid() == 0 && store_path(false, path, sizeof path, why, sizeof why))
-        secrets->hidden = arena_copy(arena, str_of(path));
+        secrets->hidden = arena_copy(arena, str_of(realpath(path, real) ? real : path));
 }
 
 /* The program to start. False in *starts: none is, because it is refused (0) or not there. */

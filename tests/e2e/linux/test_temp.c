@@ -93,6 +93,7 @@ static void test_caches(void)
         bool stays;
     } caches[] = {{"Jest", "jest_$B", false},
                   {"tsx", "tsx-$(id -u)", false},
+                  {"Playwright", "playwright-transform-cache-$(id -u)", false},
                   {"pytest", "pytest-of-$LOGNAME", true}};
     static const char *const forms[] = {"mkdir -p %s; echo x > %s/c",
                                         "ln -s $PWD %s 2>/dev/null; test -e %s/.",

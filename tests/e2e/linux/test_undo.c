@@ -765,6 +765,13 @@ static void test_attacks(void)
           "'%s'/state/cordon/runs/x",
           cordon, top, top, top, top) == 0,
        "a tree neither reads nor writes journals");
+    sh("ws", "echo TOPSECRET > s");
+    ok(sh("ws",
+          "'%s' run --undo --deny-read s -- sh -c 'touch s; cat \"%s\"/state/cordon/runs/2*/pack; "
+          "ls \"%s\"/state/cordon/runs; cat a' > ../out 2>&1; grep -q x ../out && "
+          "! grep -q -e secret -e TOPSECRET ../out",
+          cordon, top, top) == 0,
+       "nor where reads are denied, when the broker opens what is read");
     ok(sh("ws", "'%s' run --root . --root '%s/temp' -- '%s' undo 2>&1 | grep -q 'inside a run'",
           cordon, top, cordon) == 0,
        "undo is refused inside a run");
