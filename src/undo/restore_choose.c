@@ -66,6 +66,7 @@ static bool was_put_back(struct undoing *u, uint32_t object, uint32_t entry,
 /* Left alone unless --force is given. */
 static void leave_unless_forced(struct undoing *u, uint32_t object, const char *why)
 {
+    u->counts->forced = u->counts->forced || u->o->force;
     if (u->o->force)
         return;
     undoing_leave(u, object, why);
@@ -201,17 +202,42 @@ static bool is_in_staging(const struct undoing *u, uint32_t entry)
     return folder->made && folder->after && str_eq(u->m->entries[folder->after].name, str_of(name));
 }
 
-/* As the run left it. The last step of an undo that was killed is later than its last record: it
-   changed no content of an inode outside of its own folder. */
+static bool is_ident(const struct undo_ident *ident, const struct fs_stat *st)
+{
+    return ident->links && ident->inode == st->inode && ident->device == st->device;
+}
+
+/* The journal's further name of a file is gone: at its end an undo gives these up, without records. */
+static bool was_settled(const struct undoing *u, const struct undo_object *o)
+{
+    const struct undo_record *handle = undo_model_record(u->m, o->handle);
+    struct fs_stat st;
+    char name[24];
+    if (!handle)
+        return false;
+    snprintf(name, sizeof name, "%llu", (unsigned long long)handle->place);
+    return fs_stat(u->j->objects, name, &st) != 0;
+}
+
+/* The last step of an undo that was killed is later than the last record, which names its object. All
+   other objects are older than that record. */
+static bool is_of_last_step(const struct undoing *u, const struct undo_object *o,
+                            const struct fs_stat *st)
+{
+    const struct undo_record *last =
+        u->m->record_count ? &u->m->records[u->m->record_count - 1] : NULL;
+    return is_ident(&o->ident, st) && undo_time_compare(st->modified, u->j->end) <= 0 &&
+           ((last && (is_ident(&last->ident, st) || is_ident(&last->replaced, st))) ||
+            was_settled(u, o));
+}
+
+/* As the run left it. */
 static bool is_as_left(const struct undoing *u, uint32_t entry, const struct fs_stat *st)
 {
     const struct undo_object *o = &u->m->objects[u->m->entries[entry].after];
-    if (undoing_is_untouched(u, st))
-        return true;
-    return u->j->half &&
-           (fs_is_folder(st->mode) || is_in_staging(u, entry) ||
-            (o->ident.links && o->ident.inode == st->inode && o->ident.device == st->device &&
-             undo_time_compare(st->modified, u->j->end) <= 0));
+    return undoing_is_untouched(u, st) ||
+           (u->j->half &&
+            (fs_is_folder(st->mode) || is_in_staging(u, entry) || is_of_last_step(u, o, st)));
 }
 
 /* Neither the file that the run changed, nor what an undo of a later run made of it, and it has further
@@ -220,8 +246,7 @@ static bool is_name_of_other(const struct undoing *u, uint32_t object, const str
 {
     const struct undo_object *o = &u->m->objects[object];
     return !o->made && !o->folder && st->links > 1 &&
-           !(o->ident.links && o->ident.inode == st->inode && o->ident.device == st->device) &&
-           !undoing_is_untouched(u, st);
+           !is_ident(&o->ident, st) && !undoing_is_untouched(u, st);
 }
 
 /* Looks at the object's names on the disk. */
