@@ -83,10 +83,13 @@ static void open_items(const struct telling *t, const char *id)
 
 /* ---- undos that were killed ---- */
 
-static void close_half(struct telling *t)
+/* undo: the journal of what was restored over; "": nothing was. */
+static void close_half(struct telling *t, const char *undo)
 {
     if (t->json && t->half) {
         json_close(t->w, ']');
+        if (undo[0])
+            json_put(t->w, STR("undo"), str_of(undo));
         json_close(t->w, '}');
     }
     t->half = false;
@@ -95,7 +98,7 @@ static void close_half(struct telling *t)
 static void begin_half(void *context, const struct restore_half *half)
 {
     struct telling *t = context;
-    close_half(t);
+    close_half(t, "");
     t->half = true;
     if (t->json)
         open_items(t, half->id);
@@ -128,7 +131,7 @@ static int finish_halves(fs_file store, const char *id, struct undo_request *q, 
     if (q->restore.dry)
         return plan_half(store, id, &q->telling);
     int rc = restore_finish(store, id, &q->restore, begin_half, &counts, why, sizeof why);
-    close_half(&q->telling);
+    close_half(&q->telling, rc ? "" : counts.run);
     if (rc)
         return print_failure("%s", why);
     fs_file run = store_open_run(store, id);
@@ -136,7 +139,9 @@ static int finish_halves(fs_file store, const char *id, struct undo_request *q, 
     fs_close(run);
     if (!(counts.conflicts + counts.failed)) {
         if (counts.run[0] && !q->telling.json)
-            print_error("what was changed since is kept and comes back with: cordon undo --force %s", counts.run);
+            print_error("what this restored over is kept; to bring a file back: cordon undo "
+                        "--force %s FILE",
+                        counts.run);
         return 0;
     }
     q->conflicts += counts.conflicts + counts.failed;

@@ -193,15 +193,6 @@ static bool gave_all_back(struct undoing *u, uint32_t object)
     return o->made && !o->after;
 }
 
-/* The folder of an entry is where the undo that is taken back kept objects on their way. */
-static bool is_in_staging(const struct undoing *u, uint32_t entry)
-{
-    const struct undo_object *folder = &u->m->objects[u->m->entries[entry].folder];
-    char name[RESTORE_STAGE_NAME];
-    restore_stage_name(u->m->head.run, name);
-    return folder->made && folder->after && str_eq(u->m->entries[folder->after].name, str_of(name));
-}
-
 static bool is_ident(const struct undo_ident *ident, const struct fs_stat *st)
 {
     return ident->links && ident->inode == st->inode && ident->device == st->device;
@@ -231,13 +222,24 @@ static bool is_of_last_step(const struct undoing *u, const struct undo_object *o
             was_settled(u, o));
 }
 
+/* The last step was to make the object of this entry. */
+static bool is_last_made(const struct undoing *u, uint32_t entry)
+{
+    const struct undo_record *last =
+        u->m->record_count ? &u->m->records[u->m->record_count - 1] : NULL;
+    auto_buf struct buf path = {0};
+    return last && last->type == UNDO_CREATE &&
+           undo_model_path(u->m, entry, false, &path) == (int)last->path.root &&
+           str_eq(buf_str(&path), last->path.text);
+}
+
 /* As the run left it. */
 static bool is_as_left(const struct undoing *u, uint32_t entry, const struct fs_stat *st)
 {
     const struct undo_object *o = &u->m->objects[u->m->entries[entry].after];
     return undoing_is_untouched(u, st) ||
            (u->j->half &&
-            (fs_is_folder(st->mode) || is_in_staging(u, entry) || is_of_last_step(u, o, st)));
+            (fs_is_folder(st->mode) || is_last_made(u, entry) || is_of_last_step(u, o, st)));
 }
 
 /* Neither the file that the run changed, nor what an undo of a later run made of it, and it has further
@@ -245,8 +247,8 @@ static bool is_as_left(const struct undoing *u, uint32_t entry, const struct fs_
 static bool is_name_of_other(const struct undoing *u, uint32_t object, const struct fs_stat *st)
 {
     const struct undo_object *o = &u->m->objects[object];
-    return !o->made && !o->folder && st->links > 1 &&
-           !is_ident(&o->ident, st) && !undoing_is_untouched(u, st);
+    return !o->made && !o->folder && st->links > 1 && !is_ident(&o->ident, st) &&
+           !undoing_is_untouched(u, st);
 }
 
 /* Looks at the object's names on the disk. */

@@ -208,8 +208,9 @@ static int finish_one(fs_file store, const char *run, const struct restore_optio
     describe(half, &what);
     if (begun)
         begun(options->context, &what);
-    struct restore_options all = {
-        .force = options->force && !options->path_count, .said = options->said, .context = options->context};
+    struct restore_options all = {.force = options->force && !options->path_count,
+                                  .said = options->said,
+                                  .context = options->context};
     char reason[512];
     rc = restore_run(store, half->id, &all, counts, reason, sizeof reason);
     if (rc)

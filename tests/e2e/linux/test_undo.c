@@ -797,7 +797,8 @@ static void test_bad(void)
     /* As a run that is killed leaves it. */
     sh(".", "cd state/cordon/runs/2*; : > lock");
     ok(sh("ws",
-          "'%1$s' changes 2>&1 | grep -q 'did not finish' && '%1$s' undo 2> ../said && grep -q 'did "
+          "'%1$s' changes 2>&1 | grep -q 'did not finish' && '%1$s' undo 2> ../said && grep -q "
+          "'did "
           "not finish' ../said && test -f c",
           cordon) == 0,
        "a journal of a run that did not end is good up to there, and that is said");

@@ -160,8 +160,9 @@ static void test_said(void)
     ok(sh("ws", "'%s' runs | wc -l | grep -qx 3", cordon) == 0,
        "of the attempts only the journal of what it restored over is left");
     ok(sh("ws",
-          "id=$(sed -n 's/.*what was changed since is kept.*: cordon undo --force //p' ../said) && "
-          "'%s' undo --force $id && grep -qx mine f1",
+          "id=$(sed -n 's/.*this restored over is kept; .*: cordon undo --force \\(.*\\) "
+          "FILE/\\1/p' ../said) "
+          "&& '%s' undo --force $id f1 && grep -qx mine f1",
           cordon) == 0,
        "from which it comes back");
 
