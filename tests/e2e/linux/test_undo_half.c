@@ -185,6 +185,18 @@ static void test_said(void)
        "or its journal is dropped, and the run is taken back as far as that goes (%d)", code);
     sh(".", "rm -rf copy");
 
+    /* Among so many journals that it is not listed. */
+    if (!half_restored())
+        return;
+    fresh("other");
+    sh("state/cordon/runs",
+       "ls > ../../../ids; seq 5000 | awk '{printf \"20990101-%%06d-0a1b\\n\", $1}' | xargs mkdir");
+    sh("other", "echo x > x; '%s' run --undo --quiet -- sh -c 'echo y > x'; '%s' undo", cordon,
+       cordon);
+    ok(sh("state/cordon/runs", "rm -rf 2099*; ls | grep -cxFf ../../../ids | grep -qx 1") == 0 &&
+           sh("ws", "'%s' runs | grep -q '(interrupted: '", cordon) == 0,
+       "of journals that are not listed an interrupted undo stays, and the others go");
+
     /* A run in between is taken back first. */
     if (!half_restored())
         return;
