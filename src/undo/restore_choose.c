@@ -251,6 +251,32 @@ static bool is_name_of_other(const struct undoing *u, uint32_t object, const str
            !undoing_is_untouched(u, st);
 }
 
+/* What is there now under the names that it gets back. */
+static void look_at_old_names(struct undoing *u, uint32_t object)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    const struct restore_task *t = &u->tasks[object];
+    struct restore_spot spot;
+    for (uint32_t i = o->before; i && !t->left && !o->folder; i = u->m->entries[i].next_before) {
+        uint32_t folder = u->m->entries[i].folder;
+        const struct undo_object *f = &u->m->objects[folder];
+        bool stands = u->tasks[folder].stands;
+        if (u->m->entries[i].after || (!f->root && !f->after && !stands))
+            continue;
+        int rc = undoing_find(u, i, stands, &spot);
+        bool there = rc == 0 && spot.exists;
+        if (rc == -ELOOP || rc == -EXDEV || rc == -ENOTDIR)
+            undoing_leave(u, object, "a folder on the way to it is something else now");
+        else if (rc == -ENOENT)
+            leave_unless_forced(u, object, "its folder is gone");
+        else if (there && fs_is_folder(spot.st.mode))
+            undoing_leave(u, object, "something new has its name");
+        else if (there && !was_put_back(u, object, i, &spot))
+            leave_unless_forced(u, object, "something new has its name");
+        restore_leave(&spot);
+    }
+}
+
 /* Looks at the object's names on the disk. */
 static void look_for_conflicts(struct undoing *u, uint32_t object)
 {
@@ -299,24 +325,7 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
     /* Names were taken from it, and what was relied on is not there. */
     if (!t->left && !o->made && !o->folder && !o->after && o->before && !is_kept(u, object))
         undoing_leave(u, object, "it is gone, and what it held was not kept");
-    for (uint32_t i = o->before; i && !t->left && !o->folder; i = u->m->entries[i].next_before) {
-        uint32_t folder = u->m->entries[i].folder;
-        const struct undo_object *f = &u->m->objects[folder];
-        bool stands = u->tasks[folder].stands;
-        if (u->m->entries[i].after || (!f->root && !f->after && !stands))
-            continue;
-        int rc = undoing_find(u, i, stands, &spot);
-        bool there = rc == 0 && spot.exists;
-        if (rc == -ELOOP || rc == -EXDEV || rc == -ENOTDIR)
-            undoing_leave(u, object, "a folder on the way to it is something else now");
-        else if (rc == -ENOENT)
-            leave_unless_forced(u, object, "its folder is gone");
-        else if (there && fs_is_folder(spot.st.mode))
-            undoing_leave(u, object, "something new has its name");
-        else if (there && !was_put_back(u, object, i, &spot))
-            leave_unless_forced(u, object, "something new has its name");
-        restore_leave(&spot);
-    }
+    look_at_old_names(u, object);
 }
 
 /* Everything needed to restore it must be in the journal. */
