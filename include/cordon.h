@@ -255,7 +255,9 @@ CORDON_API int cordon_run(struct cordon_policy *policy, const struct cordon_run_
  * is gone, a store that cannot be opened, or inside a run of Cordon; CORDON_E_SYNTAX for a damaged
  * journal; CORDON_E_CONFLICT while a run can change the same folders; CORDON_E_WRITE if the undo's
  * own journal cannot be written, or the run's to mark it as undone (why says which);
- * CORDON_E_NOMEM. Only after that mark's failure and after CORDON_E_NOMEM something was changed.
+ * CORDON_E_NOMEM. Only after that mark's failure and after CORDON_E_NOMEM something was changed; but
+ * an undo in these folders that was interrupted is reverted first, whatever the paths, and a later
+ * failure does not restore it.
  */
 
 /* {"kind", "path", "folder", "size_before", "size", "added", "removed", …} for every name that was

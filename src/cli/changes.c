@@ -117,7 +117,7 @@ static int show_changes(struct showing *s, struct store_journal *j, const fs_fil
     if (changes_unknown(j, &q, &unknown))
         return print_failure("out of memory");
     if (unknown < only->count)
-        return print_failure("\"%s\" is no run, and run %s changed nothing of that name",
+        return print_failure("\"%s\" is neither a run nor a path that run %s changed",
                              only->items[unknown], id);
     s->w.out = &s->out;
     if (s->json)

@@ -51,5 +51,5 @@ void cli_tell_cut_off(const char *id, bool cut_off)
     if (!cut_off)
         return;
     fflush(stdout);
-    print_error("run %s was not ended: cordon was killed during it", id);
+    print_error("run %s did not finish: cordon was killed", id);
 }

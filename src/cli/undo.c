@@ -66,6 +66,7 @@ struct undo_request {
     struct restore_options restore;
     struct telling telling;
     uint64_t done, conflicts;
+    bool no_halves; /* no undo was killed, as somebody looked already */
 };
 
 static void open_items(const struct telling *t, const char *id)
@@ -82,10 +83,13 @@ static void open_items(const struct telling *t, const char *id)
 
 /* ---- undos that were killed ---- */
 
-static void close_half(struct telling *t)
+/* undo: the journal of what was restored over; "": nothing was. */
+static void close_half(struct telling *t, const char *undo)
 {
     if (t->json && t->half) {
         json_close(t->w, ']');
+        if (undo[0])
+            json_put(t->w, STR("undo"), str_of(undo));
         json_close(t->w, '}');
     }
     t->half = false;
@@ -94,7 +98,7 @@ static void close_half(struct telling *t)
 static void begin_half(void *context, const struct restore_half *half)
 {
     struct telling *t = context;
-    close_half(t);
+    close_half(t, "");
     t->half = true;
     if (t->json)
         open_items(t, half->id);
@@ -122,17 +126,24 @@ static int finish_halves(fs_file store, const char *id, struct undo_request *q, 
     struct restore_half half;
     char why[640];
     *gone = false;
+    if (q->no_halves)
+        return 0;
     if (q->restore.dry)
         return plan_half(store, id, &q->telling);
     int rc = restore_finish(store, id, &q->restore, begin_half, &counts, why, sizeof why);
-    close_half(&q->telling);
+    close_half(&q->telling, rc ? "" : counts.run);
     if (rc)
         return print_failure("%s", why);
     fs_file run = store_open_run(store, id);
     *gone = run < 0;
     fs_close(run);
-    if (!(counts.conflicts + counts.failed))
+    if (!(counts.conflicts + counts.failed)) {
+        if (counts.run[0] && !q->telling.json)
+            print_error("what this restored over is kept; to bring a file back: cordon undo "
+                        "--force %s FILE",
+                        counts.run);
         return 0;
+    }
     q->conflicts += counts.conflicts + counts.failed;
     if (!q->telling.json && restore_find_half(store, id, &half) == 0 && half.id[0])
         print_error("the undo %s could not be taken back completely, and run %s waits for it; to "
@@ -204,6 +215,9 @@ static int undo_session(fs_file store, const char *session, const char *to, stru
     if (store_list(store, &arena, &runs, &count))
         return print_failure("cannot read the folder of journals");
     q->restore.assumed = q->restore.dry ? &assumed : NULL;
+    q->no_halves = true;
+    for (size_t i = 0; i < count; i++)
+        q->no_halves = q->no_halves && !runs[i].half;
     bool last = false;
     for (size_t i = 0; i < count && code == 0 && !last; i++) {
         if (!str_eq(runs[i].head.session, str_of(session)) || runs[i].undone.n || runs[i].empty ||

@@ -111,9 +111,11 @@ static void each_left(void *context, const struct restore_item *item)
 }
 
 /* Takes back what an undo did that was killed. True if there is still something to do. */
-static bool finish(struct undo_call *t, bool force, struct restore_counts *counts, int *rc)
+static bool finish(struct undo_call *t, const struct restore_options *options,
+                   struct restore_counts *counts, int *rc)
 {
-    struct restore_options o = {.force = force, .said = each_left, .context = t};
+    struct restore_options o = *options;
+    o.said = each_left;
     *rc = restore_finish(t->store, t->choice.run.id, &o, NULL, counts, t->why, sizeof t->why);
     fs_file run = store_open_run(t->store, t->choice.run.id);
     bool there = run >= 0;
@@ -139,7 +141,7 @@ int cordon_undo(const char *run, const char *folder, size_t count, const char *c
                                 .dry = (flags & CORDON_DRY_RUN) != 0,
                                 .said = flags & CORDON_DRY_RUN ? each_planned : each_restored,
                                 .context = &t};
-    if (rc == 0 && (!t.choice.run.empty || count) && (o.dry || finish(&t, o.force, &counts, &rc)))
+    if (rc == 0 && (!t.choice.run.empty || count) && (o.dry || finish(&t, &o, &counts, &rc)))
         rc = restore_run(t.store, t.choice.run.id, &o, &counts, t.why, sizeof t.why);
     if (rc == 0 && !o.dry)
         store_prune(t.store, &(struct store_limits){.all = RUN_UNDO_LIMIT}, NULL);

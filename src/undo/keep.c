@@ -46,9 +46,10 @@ int keep_write(struct keep *k, const struct keep_place *place)
     /* A fifo stores no data, but writing to it changes its times. */
     if (!fs_is_file(place->st->mode))
         return keep_attributes(k, place);
-    if ((keep_bits(k, place->st) & (KEEP_MADE | KEEP_DATA)) ||
-        !keep_below_root(k, place->path, &path))
+    if (!keep_below_root(k, place->path, &path))
         return 0;
+    if (keep_bits(k, place->st) & (KEEP_MADE | KEEP_DATA))
+        return keep_note_again(k, &path, place->st);
     return keep_copy(k, place, &path);
 }
 

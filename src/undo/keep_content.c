@@ -166,6 +166,9 @@ static int keep_inode(struct keep *k, const struct keep_place *place, const stru
     if (how == UNDO_LINKED && k->used + size > k->limit)
         return 1;
     keep_object_name(k->objects_made, name);
+    int again = keep_note_again(k, path, place->st);
+    if (again)
+        return again;
     int linked = fs_link_kept(place->parent, place->leaf, k->objects, name);
     if (linked)
         return linked == -ENOENT ? -EAGAIN : 1;

@@ -63,6 +63,10 @@ bool keep_below_root(const struct keep *k, const char *path, struct undo_path *o
 struct undo_ident keep_ident(const struct fs_stat *st);
 struct undo_record keep_record(const struct undo_path *path, const struct fs_stat *st);
 
+/* An undo writes a record before every step, also if how the object was is known: what is changed later
+   than the last one, and is not its object, was changed by somebody else. */
+int keep_note_again(struct keep *k, const struct undo_path *path, const struct fs_stat *st);
+
 /* Records how the object is apart from its content. */
 int keep_note_meta(struct keep *k, fs_file file, const struct undo_path *path,
                    const struct fs_stat *st);

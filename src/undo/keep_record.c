@@ -123,12 +123,21 @@ struct undo_record keep_record(const struct undo_path *path, const struct fs_sta
                                 .accessed = st->accessed};
 }
 
+int keep_note_again(struct keep *k, const struct undo_path *path, const struct fs_stat *st)
+{
+    if (!k->head.undoes.n || fs_is_folder(st->mode) ||
+        (keep_bits(k, st) & (KEEP_MADE | KEEP_META)) != KEEP_META)
+        return 0;
+    struct undo_record record = keep_record(path, st);
+    return keep_add(k, &record);
+}
+
 int keep_note_meta(struct keep *k, fs_file file, const struct undo_path *path,
                    const struct fs_stat *st)
 {
     auto_buf struct buf attributes = {0};
     if (keep_bits(k, st) & (KEEP_MADE | KEEP_META))
-        return 0;
+        return keep_note_again(k, path, st);
     struct undo_record record = keep_record(path, st);
     fs_take_attributes(file, &attributes);
     record.attributes = buf_str(&attributes);

@@ -295,14 +295,14 @@ static int open_own_journal(struct undoing *u, const char *id, char *why, size_t
 {
     const char *roots[UNDO_MOST_ROOTS];
     auto_arena struct arena arena = {0};
-    char command[STORE_LONGEST_ID + 16];
+    char command[RESTORE_COMMAND];
     const struct undo_head *h = &u->m->head;
     size_t count = 0;
     for (uint32_t i = 0; i < h->root_count; i++)
         if (u->roots[i] >= 0 && !(roots[count++] = arena_copy(&arena, h->roots[i].path).p))
             return CORDON_E_NOMEM;
     struct str session = arena_copy(&arena, h->session);
-    snprintf(command, sizeof command, "cordon undo %s", id);
+    restore_command(id, u->o->force, command);
     /* What is left of an undo that was killed is no run that somebody wants back. */
     const char *undoes = u->j->half ? arena_copy(&arena, h->undoes).p : NULL;
     struct keep_options options = {.roots = roots,
@@ -337,7 +337,7 @@ int restore_run(fs_file store, const char *id, const struct restore_options *opt
     rc = u.tasks ? 0 : CORDON_E_NOMEM;
     size_t unknown = undoing_unknown(&u);
     if (rc == 0 && unknown < options->path_count) {
-        snprintf(why, capacity, "\"%.200s\" is no run, and run %s changed nothing of that name",
+        snprintf(why, capacity, "\"%.200s\" is neither a run nor a path that run %s changed",
                  options->given[unknown], id);
         rc = CORDON_E_UNKNOWN;
     }

@@ -93,6 +93,7 @@ struct restore_counts {
     bool already;               /* nothing had to be done: the run stays on offer */
     bool cut_off;               /* the run was killed and wrote no end */
     uint64_t changed;           /* of the conflicts: --force would restore them */
+    bool forced;                /* something was restored over, which only our journal has now */
     char run[STORE_LONGEST_ID]; /* that takes the undo back; "": nothing was changed */
 };
 
@@ -108,16 +109,18 @@ struct restore_half {
     char of[STORE_LONGEST_ID]; /* the run that it was taking back */
 };
 
-/* Those that had restored everything, and only to clean up, are finished. What follows does it too. */
+/* Finishes undos that had only cleaning up left. The two functions below do this first. */
 void restore_tidy(fs_file store);
 
 /* The newest undo that was killed on its way, in or around the roots of a run, and not before that run;
    it may be the run itself. "" if there is none. CORDON_E_NOMEM, CORDON_E_OPEN. */
 int restore_find_half(fs_file store, const char *run, struct restore_half *out);
 
-/* Takes all of these back, the newest first, so that everything is as if they had not begun. begun:
-   before each. counts: of the last one;
-   conflicts were left alone, and then the rest is not looked at. A code and a sentence on failure. */
+/* Takes all of these back, the newest first, so that everything is as if they had not begun. Of the
+   options it takes force, only if no paths are given, since all of such an undo is taken back. begun:
+   before each. counts: of the last one; if it has conflicts, they were left alone, and the rest is not
+   looked at; else run is the journal of what was restored over, "" if nothing was. A code and a
+   sentence on failure. */
 int restore_finish(fs_file store, const char *run, const struct restore_options *options,
                    void (*begun)(void *context, const struct restore_half *half),
                    struct restore_counts *counts, char *why, size_t capacity);

@@ -66,6 +66,7 @@ static bool was_put_back(struct undoing *u, uint32_t object, uint32_t entry,
 /* Left alone unless --force is given. */
 static void leave_unless_forced(struct undoing *u, uint32_t object, const char *why)
 {
+    u->counts->forced = u->counts->forced || u->o->force;
     if (u->o->force)
         return;
     undoing_leave(u, object, why);
@@ -192,26 +193,53 @@ static bool gave_all_back(struct undoing *u, uint32_t object)
     return o->made && !o->after;
 }
 
-/* The folder of an entry is where the undo that is taken back kept objects on their way. */
-static bool is_in_staging(const struct undoing *u, uint32_t entry)
+static bool is_ident(const struct undo_ident *ident, const struct fs_stat *st)
 {
-    const struct undo_object *folder = &u->m->objects[u->m->entries[entry].folder];
-    char name[RESTORE_STAGE_NAME];
-    restore_stage_name(u->m->head.run, name);
-    return folder->made && folder->after && str_eq(u->m->entries[folder->after].name, str_of(name));
+    return ident->links && ident->inode == st->inode && ident->device == st->device;
 }
 
-/* As the run left it. The last step of an undo that was killed is later than its last record: it
-   changed no content of an inode outside of its own folder. */
+/* The journal's further name of a file is gone: at its end an undo gives these up, without records. */
+static bool was_settled(const struct undoing *u, const struct undo_object *o)
+{
+    const struct undo_record *handle = undo_model_record(u->m, o->handle);
+    struct fs_stat st;
+    char name[24];
+    if (!handle)
+        return false;
+    snprintf(name, sizeof name, "%llu", (unsigned long long)handle->place);
+    return fs_stat(u->j->objects, name, &st) != 0;
+}
+
+/* The last step of an undo that was killed is later than the last record, which names its object. All
+   other objects are older than that record. */
+static bool is_of_last_step(const struct undoing *u, const struct undo_object *o,
+                            const struct fs_stat *st)
+{
+    const struct undo_record *last =
+        u->m->record_count ? &u->m->records[u->m->record_count - 1] : NULL;
+    return is_ident(&o->ident, st) && undo_time_compare(st->modified, u->j->end) <= 0 &&
+           ((last && (is_ident(&last->ident, st) || is_ident(&last->replaced, st))) ||
+            was_settled(u, o));
+}
+
+/* The last step was to make the object of this entry. */
+static bool is_last_made(const struct undoing *u, uint32_t entry)
+{
+    const struct undo_record *last =
+        u->m->record_count ? &u->m->records[u->m->record_count - 1] : NULL;
+    auto_buf struct buf path = {0};
+    return last && last->type == UNDO_CREATE &&
+           undo_model_path(u->m, entry, false, &path) == (int)last->path.root &&
+           str_eq(buf_str(&path), last->path.text);
+}
+
+/* As the run left it. */
 static bool is_as_left(const struct undoing *u, uint32_t entry, const struct fs_stat *st)
 {
     const struct undo_object *o = &u->m->objects[u->m->entries[entry].after];
-    if (undoing_is_untouched(u, st))
-        return true;
-    return u->j->half &&
-           (fs_is_folder(st->mode) || is_in_staging(u, entry) ||
-            (o->ident.links && o->ident.inode == st->inode && o->ident.device == st->device &&
-             undo_time_compare(st->modified, u->j->end) <= 0));
+    return undoing_is_untouched(u, st) ||
+           (u->j->half &&
+            (fs_is_folder(st->mode) || is_last_made(u, entry) || is_of_last_step(u, o, st)));
 }
 
 /* Neither the file that the run changed, nor what an undo of a later run made of it, and it has further
@@ -219,9 +247,34 @@ static bool is_as_left(const struct undoing *u, uint32_t entry, const struct fs_
 static bool is_name_of_other(const struct undoing *u, uint32_t object, const struct fs_stat *st)
 {
     const struct undo_object *o = &u->m->objects[object];
-    return !o->made && !o->folder && st->links > 1 &&
-           !(o->ident.links && o->ident.inode == st->inode && o->ident.device == st->device) &&
+    return !o->made && !o->folder && st->links > 1 && !is_ident(&o->ident, st) &&
            !undoing_is_untouched(u, st);
+}
+
+/* What is there now under the names that it gets back. */
+static void look_at_old_names(struct undoing *u, uint32_t object)
+{
+    const struct undo_object *o = &u->m->objects[object];
+    const struct restore_task *t = &u->tasks[object];
+    struct restore_spot spot;
+    for (uint32_t i = o->before; i && !t->left && !o->folder; i = u->m->entries[i].next_before) {
+        uint32_t folder = u->m->entries[i].folder;
+        const struct undo_object *f = &u->m->objects[folder];
+        bool stands = u->tasks[folder].stands;
+        if (u->m->entries[i].after || (!f->root && !f->after && !stands))
+            continue;
+        int rc = undoing_find(u, i, stands, &spot);
+        bool there = rc == 0 && spot.exists;
+        if (rc == -ELOOP || rc == -EXDEV || rc == -ENOTDIR)
+            undoing_leave(u, object, "a folder on the way to it is something else now");
+        else if (rc == -ENOENT)
+            leave_unless_forced(u, object, "its folder is gone");
+        else if (there && fs_is_folder(spot.st.mode))
+            undoing_leave(u, object, "something new has its name");
+        else if (there && !was_put_back(u, object, i, &spot))
+            leave_unless_forced(u, object, "something new has its name");
+        restore_leave(&spot);
+    }
 }
 
 /* Looks at the object's names on the disk. */
@@ -272,24 +325,7 @@ static void look_for_conflicts(struct undoing *u, uint32_t object)
     /* Names were taken from it, and what was relied on is not there. */
     if (!t->left && !o->made && !o->folder && !o->after && o->before && !is_kept(u, object))
         undoing_leave(u, object, "it is gone, and what it held was not kept");
-    for (uint32_t i = o->before; i && !t->left && !o->folder; i = u->m->entries[i].next_before) {
-        uint32_t folder = u->m->entries[i].folder;
-        const struct undo_object *f = &u->m->objects[folder];
-        bool stands = u->tasks[folder].stands;
-        if (u->m->entries[i].after || (!f->root && !f->after && !stands))
-            continue;
-        int rc = undoing_find(u, i, stands, &spot);
-        bool there = rc == 0 && spot.exists;
-        if (rc == -ELOOP || rc == -EXDEV || rc == -ENOTDIR)
-            undoing_leave(u, object, "a folder on the way to it is something else now");
-        else if (rc == -ENOENT)
-            leave_unless_forced(u, object, "its folder is gone");
-        else if (there && fs_is_folder(spot.st.mode))
-            undoing_leave(u, object, "something new has its name");
-        else if (there && !was_put_back(u, object, i, &spot))
-            leave_unless_forced(u, object, "something new has its name");
-        restore_leave(&spot);
-    }
+    look_at_old_names(u, object);
 }
 
 /* Everything needed to restore it must be in the journal. */

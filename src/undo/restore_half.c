@@ -17,6 +17,11 @@ void restore_stage_name(struct str run, char out[RESTORE_STAGE_NAME])
     snprintf(out, RESTORE_STAGE_NAME, ".cordon-undo-%.*s", STR_ARG(run));
 }
 
+void restore_command(const char *id, bool force, char out[RESTORE_COMMAND])
+{
+    snprintf(out, RESTORE_COMMAND, "cordon undo %s%s", force ? "--force " : "", id);
+}
+
 /* ---- names of the journal ---- */
 
 bool restore_release(const struct store_journal *j, uint32_t object, const struct restore_spot *at)
@@ -169,6 +174,22 @@ int restore_find_half(fs_file store, const char *run, struct restore_half *out)
     return rc;
 }
 
+/* It is taken back completely. Of the attempts only what was restored over is of use: an attempt
+   without --force has nothing that is not in the folder, and its journal goes. */
+static void drop_attempts(fs_file store, const struct store_run *runs, size_t count,
+                          const struct store_run *half, struct restore_counts *counts)
+{
+    char command[RESTORE_COMMAND];
+    restore_command(half->id, false, command);
+    for (size_t i = 0; i < count; i++)
+        if (str_eq(runs[i].head.command, str_of(command)) && !runs[i].undone.n && !runs[i].half &&
+            str_eq(runs[i].head.undoes, half->head.undoes))
+            store_drop(store, runs[i].id);
+    store_drop(store, half->id);
+    if (counts->run[0] && !counts->forced && store_drop(store, counts->run))
+        counts->run[0] = '\0';
+}
+
 /* The newest one. *found: there was one. */
 static int finish_one(fs_file store, const char *run, const struct restore_options *options,
                       void (*begun)(void *context, const struct restore_half *half),
@@ -187,18 +208,16 @@ static int finish_one(fs_file store, const char *run, const struct restore_optio
     describe(half, &what);
     if (begun)
         begun(options->context, &what);
-    struct restore_options all = {
-        .force = options->force, .said = options->said, .context = options->context};
+    struct restore_options all = {.force = options->force && !options->path_count,
+                                  .said = options->said,
+                                  .context = options->context};
     char reason[512];
     rc = restore_run(store, half->id, &all, counts, reason, sizeof reason);
     if (rc)
         snprintf(why, capacity, "%s; to leave things as they are: cordon runs --drop %s", reason,
                  half->id);
-    if (rc == 0 && !(counts->conflicts + counts->failed)) {
-        store_drop(store, half->id);
-        if (counts->run[0])
-            store_drop(store, counts->run);
-    }
+    if (rc == 0 && !(counts->conflicts + counts->failed))
+        drop_attempts(store, runs, count, half, counts);
     return rc;
 }
 

@@ -10,6 +10,10 @@
 enum { RESTORE_STAGE_NAME = STORE_LONGEST_ID + 16 };
 void restore_stage_name(struct str run, char out[RESTORE_STAGE_NAME]);
 
+/* What the journal of an undo has as its command. */
+enum { RESTORE_COMMAND = STORE_LONGEST_ID + 24 };
+void restore_command(const char *id, bool force, char out[RESTORE_COMMAND]);
+
 /* The decision about one object, and its outcome. */
 struct restore_task {
     bool wanted;    /* it changed and was asked for */

@@ -227,6 +227,21 @@ static void note_pruned(const struct store_run *run, struct store_pruned *out)
     out->others = out->others || strcmp(out->root, root) != 0;
 }
 
+/* An undo that was killed on its way, or has not ended: it is needed to finish it. */
+static bool is_unfinished_undo(fs_file store, const char *id)
+{
+    auto_arena struct arena arena = {0};
+    struct undo_head head = {0};
+    uint64_t length;
+    fs_file folder = store_open_run(store, id);
+    fs_file lock = folder < 0 ? -1 : fs_open_file(folder, "lock", FS_READ);
+    bool unfinished = folder >= 0 && !store_take_length(lock, &length) &&
+                      read_head(folder, &arena, &head) == 0 && head.undoes.n;
+    fs_close(lock);
+    fs_close(folder);
+    return unfinished;
+}
+
 /* More than are listed: the oldest go. */
 static void drop_unlisted(fs_file store)
 {
@@ -236,7 +251,7 @@ static void drop_unlisted(fs_file store)
     if (list_names(store, &arena, &names, &count))
         return;
     for (size_t i = STORE_MOST_RUNS; i < count; i++)
-        if (store_is_id(names[i]))
+        if (store_is_id(names[i]) && !is_unfinished_undo(store, names[i]))
             store_drop(store, names[i]);
 }
 

@@ -247,7 +247,7 @@ static void test_unknown(void)
         ok(sh("ws",
               "'%s' %s > ../out 2> ../said; test $? = 125 && grep -Eqx 'cordon: "
               "\"(nosuch|12345|src)\" "
-              "is no run, and run [-0-9a-f]+ changed nothing of that name' ../said && '%s' runs | "
+              "is neither a run nor a path that run [-0-9a-f]+ changed' ../said && '%s' runs | "
               "cmp - ../runs && grep -qx more a",
               cordon, words[i], cordon) == 0,
            "%s: said, and nothing is changed or written", words[i]);
@@ -804,8 +804,9 @@ static void test_bad(void)
     /* As a run that is killed leaves it. */
     sh(".", "cd state/cordon/runs/2*; : > lock");
     ok(sh("ws",
-          "'%1$s' changes 2>&1 | grep -q 'was not ended' && '%1$s' undo 2> ../said && grep -q 'was "
-          "not ended' ../said && test -f c",
+          "'%1$s' changes 2>&1 | grep -q 'did not finish' && '%1$s' undo 2> ../said && grep -q "
+          "'did "
+          "not finish' ../said && test -f c",
           cordon) == 0,
        "a journal of a run that did not end is good up to there, and that is said");
     sh(".", "'%s' runs --drop all", cordon);
@@ -813,8 +814,8 @@ static void test_bad(void)
     start_simple();
     sh("ws", "'%s' run --undo -- sh -c 'echo more >> a; rm c'", cordon);
     ok(sh("ws",
-          "! '%1$s' changes 2>&1 | grep -q 'was not ended' && '%1$s' undo 2> ../said && ! grep -q "
-          "'was not ended' ../said && test -f c",
+          "! '%1$s' changes 2>&1 | grep -q 'did not finish' && '%1$s' undo 2> ../said && ! grep -q "
+          "'did not finish' ../said && test -f c",
           cordon) == 0,
        "control: a whole journal");
     sh(".", "'%s' runs --drop all", cordon);

@@ -151,9 +151,28 @@ static void test_said(void)
        "what somebody changed since is named and stays (%d)", code);
     code = sh("ws", "'%s' undo 2> ../said", cordon);
     ok(code == 1 && sh("ws", "grep -qx mine f1") == 0, "the next one says it again (%d)", code);
+    code = sh("ws", "'%s' undo --force f2 2> ../said", cordon);
+    ok(code == 1 && sh("ws", "grep -qx mine f1") == 0,
+       "--force for another path is not for this one (%d)", code);
     code = sh("ws", "'%s' undo --force 2> ../said", cordon);
     ok(code == 0 && sh("ws", "test $(grep -lx old f? | wc -l) = 8") == 0 && nothing_is_left(),
        "--force restores over it (%d)", code);
+    ok(sh("ws", "'%s' runs | wc -l | grep -qx 3", cordon) == 0,
+       "of the attempts only the journal of what it restored over is left");
+    ok(sh("ws",
+          "id=$(sed -n 's/.*this restored over is kept; .*: cordon undo --force \\(.*\\) "
+          "FILE/\\1/p' ../said) "
+          "&& '%s' undo --force $id f1 && grep -qx mine f1",
+          cordon) == 0,
+       "from which it comes back");
+
+    /* Its time says nothing. */
+    if (!half_restored())
+        return;
+    sh("ws", "cp -p f1 ../ref && echo mine > f1 && touch -r ../ref f1");
+    code = sh("ws", "'%s' undo > ../out 2> ../said", cordon);
+    ok(code == 1 && sh("ws", "grep -qx mine f1 && grep -q 'left alone: f1: ' ../said") == 0,
+       "what somebody changed since stays, if its time was set back too (%d)", code);
 
     if (!half_restored())
         return;
@@ -165,6 +184,18 @@ static void test_said(void)
     ok(code == 1 && sh("ws", "grep -qx mine f1 && ! '%s' runs | grep -q interrupted", cordon) == 0,
        "or its journal is dropped, and the run is taken back as far as that goes (%d)", code);
     sh(".", "rm -rf copy");
+
+    /* Among so many journals that it is not listed. */
+    if (!half_restored())
+        return;
+    fresh("other");
+    sh("state/cordon/runs",
+       "ls > ../../../ids; seq 5000 | awk '{printf \"20990101-%%06d-0a1b\\n\", $1}' | xargs mkdir");
+    sh("other", "echo x > x; '%s' run --undo --quiet -- sh -c 'echo y > x'; '%s' undo", cordon,
+       cordon);
+    ok(sh("state/cordon/runs", "rm -rf 2099*; ls | grep -cxFf ../../../ids | grep -qx 1") == 0 &&
+           sh("ws", "'%s' runs | grep -q '(interrupted: '", cordon) == 0,
+       "of journals that are not listed an interrupted undo stays, and the others go");
 
     /* A run in between is taken back first. */
     if (!half_restored())
