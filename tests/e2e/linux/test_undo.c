@@ -760,7 +760,7 @@ static void test_attacks(void)
     ok(sh("ws",
           "'%s' run --undo -- sh -c 'cat \"%s\"/state/cordon/runs/2*/pack; echo x > "
           "\"%s\"/state/cordon/runs/x; "
-          "chmod 700 \"%s\"/state/cordon/runs/2*/pack' > ../out 2>&1; ! grep -q secret ../out && "
+          "chmod 700 \"%s\"/state/cordon/runs/2*/pack' > ../said 2>&1; ! grep -q secret ../said && "
           "test ! -e "
           "'%s'/state/cordon/runs/x",
           cordon, top, top, top, top) == 0,
@@ -768,8 +768,8 @@ static void test_attacks(void)
     sh("ws", "echo TOPSECRET > s");
     ok(sh("ws",
           "'%s' run --undo --deny-read s -- sh -c 'touch s; cat \"%s\"/state/cordon/runs/2*/pack; "
-          "ls \"%s\"/state/cordon/runs; cat a' > ../out 2>&1; grep -q x ../out && "
-          "! grep -q -e secret -e TOPSECRET ../out",
+          "ls \"%s\"/state/cordon/runs; cat a' > ../said 2>&1; grep -q x ../said && "
+          "! grep -q -e secret -e TOPSECRET ../said",
           cordon, top, top) == 0,
        "nor where reads are denied, when the broker opens what is read");
     ok(sh("ws", "'%s' run --root . --root '%s/temp' -- '%s' undo 2>&1 | grep -q 'inside a run'",
