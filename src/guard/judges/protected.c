@@ -3,6 +3,7 @@
  * Files that agents, editors and Cordon obey: a command that plainly writes, replaces or removes one
  * is refused as `why write` refuses it, wherever the file lies. In a run the broker does so.
  */
+#include "base/glob.h"
 #include "guard/judges/condition.h"
 #include "guard/judges/judges.h"
 #include "guard/names.h"
@@ -32,33 +33,10 @@ static bool is_own_work(struct str name, struct str folder)
     return false;
 }
 
-/* True if the pattern of a shell may find the name; only the last star is tried again, for names
-   that are short. A [ without ] is an ordinary character. */
+/* True if the pattern finds the name in one of the shells: only bash knows [!a]. */
 static bool finds(struct str pattern, struct str name)
 {
-    size_t p = 0, n = 0, star = SIZE_MAX, from = 0;
-    while (n < name.n) {
-        if (p < pattern.n && pattern.p[p] == '*') {
-            star = p++;
-            from = n;
-        } else if (p < pattern.n && pattern.p[p] == '[' &&
-                   str_find_char(pattern, ']', p + 2) < pattern.n) {
-            p = str_find_char(pattern, ']', p + 2) + 1;
-            n++;
-        } else if (p < pattern.n &&
-                   (pattern.p[p] == '?' || ascii_lower(pattern.p[p]) == name.p[n])) {
-            p++;
-            n++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            n = ++from;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.n && pattern.p[p] == '*')
-        p++;
-    return p == pattern.n;
+    return glob_match(GLOB_POWERSHELL, pattern, name) || glob_match(GLOB_BASH, pattern, name);
 }
 
 static bool is_closed(const struct guard *g, enum protected_name name)
