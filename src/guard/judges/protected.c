@@ -291,16 +291,19 @@ static struct str spelled_anywhere(struct guard *g)
         return g->text.n ? g->spelled : STR_NONE;
     g->spelled_in = g->text.p;
     g->spelled = STR_NONE;
-    for (int i = 1; i < PROTECTED_COUNT && !g->spelled.n; i++) {
-        struct str name = str_of(protected_spelled((enum protected_name)i));
-        if (!is_closed(g, (enum protected_name)i))
+    for (size_t at = 0, end; (at = str_find_char(g->text, '.', at)) < g->text.n; at = end) {
+        for (end = at + 1; end < g->text.n &&
+                           (ascii_is_alnum(g->text.p[end]) || ascii_is_in(g->text.p[end], "._-"));
+             end++)
+            ;
+        struct str part = str_slice(g->text, at, end);
+        if (at && (ascii_is_alnum(g->text.p[at - 1]) || g->text.p[at - 1] == '*'))
             continue;
-        for (size_t at = 0; (at = str_findi(g->text, name, at)) < g->text.n; at += name.n) {
-            char after = at + name.n < g->text.n ? g->text.p[at + name.n] : ' ';
-            char before = at ? g->text.p[at - 1] : ' ';
-            if (!ascii_is_alnum(before) && !ascii_is_alnum(after) && !ascii_is_in(after, "-_.") &&
-                before != '*')
-                g->spelled = name;
+        while (part.n > 1 && part.p[part.n - 1] == '.')
+            part.n--;
+        if (is_closed(g, protected_find(PATH_POSIX, part))) {
+            g->spelled = part;
+            break;
         }
     }
     return g->spelled;
@@ -436,7 +439,7 @@ static const char readers[] =
 
 void judge_mention(struct guard *g, const struct guard_call *call, struct str name, size_t row)
 {
-    if (g->question.confined || row < NAME_ROWS(changers) || name_is_one_of(name, str_of(readers)))
+    if (g->question.confined || row < NAME_ROWS(changers))
         return;
     for (size_t i = 1; i < call->count; i++) {
         struct word word = call->words[i];
@@ -445,7 +448,8 @@ void judge_mention(struct guard *g, const struct guard_call *call, struct str na
             word.text = str_from(word.text, equals < word.text.n ? equals + 1 : 2);
         if (!guard_obeyed(g, word))
             continue;
-        ask_about(g, word, name, "may change", word.text);
+        if (!name_is_one_of(name, str_of(readers)))
+            ask_about(g, word, name, "may change", word.text);
         return;
     }
 }
