@@ -9,7 +9,8 @@ static const char agents[] =
 #include "hook/agents.def"
     ;
 #undef AGENT
-#define PRESET(name, programs, told_posix, told_windows, hosts, posix, windows, closed) " " name
+#define PRESET(name, programs, told_posix, told_windows, hosts, posix, windows, closed, first) \
+    " " name
 static const char presets[] =
 #include "policy/presets.def"
     ;

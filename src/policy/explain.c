@@ -4,6 +4,7 @@
 #include "policy/build.h"
 
 #include "policy/net.h"
+#include "policy/presets.h"
 
 static const char no_option[] = POLICY_NO_REMEDY;
 
@@ -283,11 +284,11 @@ static void fix_own_rule(const struct policy_list *list, uint32_t entry, const c
     if (text.n == 0)
         return;
     if (str_starts(from, STR("--for "))) {
-        struct str tool = str_from(from, 6);
-        buf_fmt(
-            fix,
-            "; %.*s keeps it closed; if %.*s makes it when it first starts, start it once outside",
-            STR_ARG(from), STR_ARG(tool));
+        const struct preset *preset = preset_find(str_from(from, 6));
+        buf_fmt(fix, "; %.*s keeps it closed", STR_ARG(from));
+        if (preset && preset->first[0])
+            buf_fmt(fix, "; where it is missing, this makes it, outside of Cordon: %s",
+                    preset->first);
         return;
     }
     buf_fmt(fix, "; it is closed by %s ", option);

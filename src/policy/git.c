@@ -26,7 +26,7 @@ static const char *const written[] = {
     "next-index-*", "reftable", "lfs",           "ORIG_HEAD",
 };
 
-static const char *const written_info[] = {"exclude", "refs", "sparse-checkout"};
+static const char *const written_info[] = {"exclude", "refs", "refs_*", "sparse-checkout"};
 static const char *const written_sequencer[] = {"head", "todo", "abort-safety"};
 
 /* Below objects/info. */

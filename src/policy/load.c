@@ -134,6 +134,8 @@ static int unknown_key(struct loader *l, struct str name, struct json_place plac
         size_t apart = str_distance(name, last, FAR) + 1;
         if (apart < far)
             far = apart;
+        if (name.n >= 3 && far > 1 && str_starts(keys[i].name, name))
+            far = 1;
         if (far < best && 2 * far <= name.n + 1) {
             best = far;
             nearest = keys[i].name;

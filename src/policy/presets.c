@@ -5,13 +5,14 @@
 #include "base/buf.h"
 
 static const struct preset presets[] = {
-#define PRESET(name, programs, told_posix, told_windows, hosts, posix, windows, closed) \
-    {name,                                                                              \
-     programs,                                                                          \
-     {[PATH_POSIX] = told_posix, [PATH_WINDOWS] = told_windows},                        \
-     hosts,                                                                             \
-     {[PATH_POSIX] = posix, [PATH_WINDOWS] = windows},                                  \
-     closed},
+#define PRESET(name, programs, told_posix, told_windows, hosts, posix, windows, closed, first) \
+    {name,                                                                                     \
+     programs,                                                                                 \
+     {[PATH_POSIX] = told_posix, [PATH_WINDOWS] = told_windows},                               \
+     hosts,                                                                                    \
+     {[PATH_POSIX] = posix, [PATH_WINDOWS] = windows},                                         \
+     closed,                                                                                   \
+     first},
 #include "policy/presets.def"
 #undef PRESET
 };

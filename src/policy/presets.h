@@ -12,6 +12,7 @@ struct preset {
     const char *hosts;
     const char *folders[2]; /* below the home folder or with a /, by path_dialect */
     const char *closed;     /* names in those folders */
+    const char *first;      /* a command that makes what is closed; or "" */
 };
 
 /* NULL if there is none of that name. */

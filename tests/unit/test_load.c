@@ -130,6 +130,7 @@ static void test_errors(void)
          "p.json:1:13: unknown key \"network.mod\"; did you mean "
          "\"network.mode\"?",
          CORDON_E_UNKNOWN},
+        {"{\"net\":\"off\"}", "did you mean \"network.mode\"?", CORDON_E_UNKNOWN},
         {"{\"allowWrite\":[]}", "did you mean \"filesystem.allowWrite\"?", CORDON_E_UNKNOWN},
         {"{\"qqqqqqqqqqqq\":1}", "unknown key \"qqqqqqqqqqqq\"", CORDON_E_UNKNOWN},
         {"{\"roots\":\"a\"}", "p.json:1:10: \"roots\" must be a list of strings", CORDON_E_VALUE},

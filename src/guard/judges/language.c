@@ -29,6 +29,14 @@ static void judge_socat(struct guard *g, const struct guard_call *call)
                    "hands a program to whoever connects", "run the program directly");
 }
 
+/* man looks these up; what follows other options may be a pager. */
+static bool is_page(struct str who, const struct guard_call *call, size_t i)
+{
+    struct str before = call->words[i - 1].text;
+    return str_eq(who, STR("man")) && !str_starts(call->words[i].text, STR("-")) &&
+           (!str_starts(before, STR("-")) || name_is_one_of(before, STR("-a|-f|-k|-K|-w")));
+}
+
 /* Arguments or input may hold commands of a language of their own (vim -c, gdb -ex). */
 void judge_embedded(struct guard *g, const struct guard_call *call)
 {
@@ -36,6 +44,8 @@ void judge_embedded(struct guard *g, const struct guard_call *call)
     struct str who = name_program(call->words[0].text);
     bool shows = name_is_one_of(who, STR("less|man|more|most|nc|ncat|socat"));
     for (size_t i = 1; i < call->count && !guard_stopped(g); i++) {
+        if (is_page(who, call, i))
+            continue;
         if (i + 1 < call->count && guard_is_opener(call->words[i].text) &&
             guard_is_url(call->words[i + 1].text))
             judge_rest(g, call, i);
