@@ -148,8 +148,11 @@ static int wait_for_end(struct spawn *s, struct run *run, struct signals_run *si
 {
     struct run_result *result = run->result;
     struct spawn_end end = {0};
+    /* Calls that wait are not answered any more, and are refused only when the tree is dead: a
+       program would go on after the refusal until it is killed. */
+    bool ended = spawn_result(s, &end);
     spawn_refuse_calls(s);
-    if (!spawn_result(s, &end) || end.error)
+    if (!ended || end.error)
         return api_fail(run->policy, CORDON_E_CONFINE,
                         "the reaper failed; the process tree was killed");
     if (end.timed_out) {

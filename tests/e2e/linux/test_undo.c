@@ -405,7 +405,11 @@ static void test_touched(void)
     sh(".", "'%s' runs --drop all", cordon);
 }
 
-/* While a large file is being copied, other calls do not wait, and those on that file do. */
+#define COPY_BEGINS \
+    "until test -n \"$(ls ../state/cordon/runs/2*/objects 2> /dev/null)\"; do :; done; "
+
+/* While a large file is being copied, other calls do not wait, and those on that file do. They are
+   made when the copy has begun, however fast the disk is. */
 static void test_long_copies(void)
 {
     static const char *const what = "long copies";
@@ -419,8 +423,9 @@ static void test_long_copies(void)
     char *before = snapshot_of("ws");
     int code = sh("ws",
                   "'%s' run --undo -- sh -c '(exec 3<> big; date +%%s%%N > t.big; printf x >&3) & "
-                  "(sleep 0.1; chmod 600 big; date +%%s%%N > t.mode) & sleep 0.1; for i in $(seq "
-                  "50); do echo $i >> small; echo $i > n$i; done; date +%%s%%N > t.small; wait'",
+                  "until test -e ../temp/go; do :; done; (chmod 600 big; date +%%s%%N > t.mode) & "
+                  "for i in $(seq 50); do echo $i >> small; echo $i > n$i; done; date +%%s%%N > "
+                  "t.small; wait' & " COPY_BEGINS "touch ../temp/go; wait $!",
                   cordon);
     ok(code == 0 && sh("ws", "test $(cat t.small) -lt $(cat t.big)") == 0,
        "50 small files are written while a large one is being kept");
@@ -430,16 +435,18 @@ static void test_long_copies(void)
     ok(sh("ws", "'%s' undo", cordon) == 0 && is_same(before, "ws"), "all of it is taken back");
     sh(".", "'%s' runs --drop all", cordon);
     code = sh("ws",
-              "'%s' run --undo -- sh -c 'timeout -s KILL 0.1 sh -c \"exec 3<> big; printf x >&3\"; "
-              "echo $? > ../temp/code; sleep 1.5; echo two > small'",
+              "'%s' run --undo -- sh -c 'sh -c \"echo \\$\\$ > ../temp/pid; exec 3<> big; printf x "
+              ">&3\"; sleep 1.5; echo two > small' & " COPY_BEGINS
+              "kill -KILL $(cat ../temp/pid); wait $!",
               cordon);
     ok(code == 0 && sh("ws", "test -z \"$(ls ../state/cordon/runs/2*/objects)\"") == 0 &&
            sh("ws", "'%s' undo", cordon) == 0 && is_same(before, "ws"),
        "the caller is killed: its copy is dropped, and the file is not changed (%d)", code);
-    sh(".", "'%s' runs --drop all", cordon);
+    sh(".", "'%s' runs --drop all; rm temp/go", cordon);
     code =
         sh("ws",
-           "'%s' run --undo -- sh -c '(exec 3<> big; printf x >&3) & sleep 0.1; echo two > small'",
+           "'%s' run --undo -- sh -c '(exec 3<> big; printf x >&3) & until test -e ../temp/go; do "
+           ":; done; echo two > small' & " COPY_BEGINS "touch ../temp/go; wait $!",
            cordon);
     ok(code == 0 && sh("ws", "test -z \"$(ls ../state/cordon/runs/2*/objects)\"") == 0 &&
            sh("ws", "'%s' undo", cordon) == 0 && is_same(before, "ws"),
