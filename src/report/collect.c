@@ -420,8 +420,23 @@ static int by_count(const void *a, const void *b)
     return rule ? rule : str_cmp(x->target, y->target);
 }
 
+/* A socket that a resolver tries needs no more than the name that it asked for, as in the summary of
+   a run. */
+static void join_resolver(struct report *r)
+{
+    struct str name = {0};
+    for (size_t i = 0; i < r->denials.count && !name.n; i++)
+        if (str_eq(r->denials.items[i].op, STR("net.resolve")))
+            name = r->denials.items[i].fix;
+    for (size_t i = 0; i < r->denials.count && name.n; i++)
+        if (str_eq(r->denials.items[i].op, STR("net.send")) &&
+            str_eq(r->denials.items[i].target, STR("UDP")))
+            r->denials.items[i].fix = name;
+}
+
 void report_finish(struct report *r)
 {
+    join_resolver(r);
     struct report_set *sets[] = {&r->rules, &r->denials, &r->files, &r->answers};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         qsort(sets[i]->items, sets[i]->count, sizeof *sets[i]->items, by_count);

@@ -51,6 +51,30 @@ static bool is_own_script(const struct buf *page)
     "{\"v\":1,\"run\":\"r1\",\"type\":\"" type "\",\"time\":\"2026-01-31T08:05:09." ms \
     "Z\",\"seq\":1,"
 
+/* Whether the page offers the whole network for a datagram that was refused. */
+static bool offers_network(bool named)
+{
+    struct report *r = fresh();
+    auto_buf struct buf page = {0};
+    feed(r,
+         HEAD("deny", "010") "\"op\":\"net.send\",\"target\":\"UDP\",\"rule\":\"net.off\",\"fix\":"
+                             "\"--net=on\"}");
+    if (named)
+        feed(r, HEAD("deny", "011") "\"op\":\"net.resolve\",\"target\":\"a.test\",\"rule\":"
+                                    "\"net.off\",\"fix\":\"--net=allow=a.test\"}");
+    report_finish(r);
+    report_page(r, STR("a.jsonl"), &page);
+    report_free(r);
+    ok(has(&page, "--net=allow=a.test") == named, "the name that was asked for has its remedy");
+    return has(&page, "--net=on");
+}
+
+static void test_resolver(void)
+{
+    ok(!offers_network(true), "a resolver's socket needs no more than the name");
+    ok(offers_network(false), "control: a datagram without a name needs the network");
+}
+
 static void test_counts(void)
 {
     struct report *r = fresh();
@@ -322,6 +346,7 @@ static void test_words(void)
 int main(void)
 {
     test_counts();
+    test_resolver();
     test_hostile();
     test_tree();
     test_words();
