@@ -84,6 +84,8 @@ struct bash_redirect {
     bool literal, strip_tabs; /* of a document */
     bool writes, append;      /* > and >> of the standard output */
     bool opens;               /* a file is opened for writing, for any handle */
+    bool copies;              /* <&3, >&3: a handle that is open already */
+    bool other;               /* for another handle than the standard ones */
 };
 
 enum bash_kind {
@@ -112,6 +114,7 @@ struct bash_node {
     enum bash_kind kind;
     enum bash_join join; /* what stands before it */
     bool shown, declares, all_arguments;
+    bool fed; /* coproc: what it reads is written later */
     uint32_t start, end;
     struct bash_word *words; /* BASH_SIMPLE, BASH_FOR: after in, BASH_CASE, BASH_WORDS */
     size_t word_count;
@@ -223,6 +226,15 @@ struct bash_reader {
     unsigned calls, rounds, retries, defining, loops, nesting;
     bool silent; /* the commands were shown before, or do not stand in the text */
     bool arrays; /* some variable is an array */
+    bool last_pipe; /* shopt -s lastpipe: the end of a pipeline runs in the shell itself */
+    struct bash_reference *references;
+    struct str opened; /* what handles that exec opened for reading hold; p NULL: there are none */
+};
+
+/* declare -n name=target; a hole: the target is not known. */
+struct bash_reference {
+    struct bash_reference *next;
+    struct str name, target;
 };
 
 struct bash_alias {
@@ -253,6 +265,8 @@ struct bash_values bash_param_values(struct bash_reader *b, const struct bash_pa
 struct var *bash_variable(struct bash_reader *b, struct str name);
 void bash_set(struct bash_reader *b, struct str name, struct str value);
 void bash_set_unknown(struct bash_reader *b, struct str name);
+/* From here on an assignment to the name changes the target. */
+void bash_refer(struct bash_reader *b, struct str name, struct str target);
 void bash_assign(struct bash_reader *b, const struct bash_assign *a);
 /* a[$(command)]: where bash takes a text for a number or a name, it runs the command in its
    index. */
@@ -268,6 +282,8 @@ struct str bash_node_output(struct bash_reader *b, const struct bash_node *node,
 struct str bash_printf(struct bash_reader *b, const struct word *args, size_t count);
 /* The standard input by the command's own redirections; p NULL: none. */
 struct word bash_redirected_input(struct bash_reader *b, const struct bash_node *node);
+/* exec 3<<<text, exec 3>file: commands that follow read or write by the handle. */
+void bash_open_handles(struct bash_reader *b, const struct bash_node *node);
 
 /* ---- run.c ---- */
 struct bash_function *bash_function_find(const struct bash_functions *all, struct str name);
@@ -275,6 +291,8 @@ struct bash_function *bash_function_find(const struct bash_functions *all, struc
 bool bash_function_add(struct arena *arena, struct bash_functions *all, struct str name,
                        struct bash_node *body, bool maybe);
 void bash_run_list(struct bash_reader *b, struct bash_node *list);
+/* Another word stands for a name that is called: an alias, or an entry of BASH_CMDS. */
+void bash_add_alias(struct bash_reader *b, struct str name, struct str value);
 /* One command that was expanded; plain: functions and aliases are not looked up. */
 void bash_run_words(struct bash_reader *b, const struct word *words, size_t count,
                     struct word input, bool plain);

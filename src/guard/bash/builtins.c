@@ -23,6 +23,7 @@ enum builtin_kind {
     READ,
     SET,
     SHIFT,
+    SHOPT,
     SOURCE,
     TRAP,
     UNSET
@@ -122,7 +123,7 @@ static void run_command(struct bash_reader *b, const struct word *words, size_t 
         bash_run_words(b, words + i, count - i, input, true);
 }
 
-static void add_alias(struct bash_reader *b, struct str name, struct str value)
+void bash_add_alias(struct bash_reader *b, struct str name, struct str value)
 {
     struct bash_alias *alias = ARENA_NEW(b->arena, struct bash_alias);
     if (!alias || b->alias_count >= MAX_ALIASES) {
@@ -142,7 +143,7 @@ static void run_alias(struct bash_reader *b, const struct word *words, size_t co
             continue;
         struct word code = words[i];
         code.text = str_from(code.text, equals + 1);
-        add_alias(b, str_slice(words[i].text, 0, equals), code.text);
+        bash_add_alias(b, str_slice(words[i].text, 0, equals), code.text);
         if (!str_has_char(code.text, GUARD_HOLE))
             bash_run_text(b, code, STR("alias"));
     }
@@ -152,7 +153,7 @@ static void run_alias(struct bash_reader *b, const struct word *words, size_t co
 static void run_hash(struct bash_reader *b, const struct word *words, size_t count)
 {
     if (count == 4 && str_eq(words[1].text, STR("-p")))
-        add_alias(b, words[3].text, words[2].text);
+        bash_add_alias(b, words[3].text, words[2].text);
 }
 
 static void run_declare(struct bash_reader *b, const struct word *words, size_t count)
@@ -161,12 +162,16 @@ static void run_declare(struct bash_reader *b, const struct word *words, size_t 
     for (size_t i = 1; i < count; i++) {
         struct str text = words[i].text;
         if (is_option(text)) {
-            reference |= str_has_char(text, 'n') && str_eq(words[0].text, STR("declare"));
+            reference |= str_has_char(text, 'n') &&
+                         name_is_one_of(words[0].text, STR("declare|local|typeset"));
             continue;
         }
         size_t equals = str_find_char(text, '=', 0);
+        struct str name = str_slice(text, 0, equals), target = str_from(text, equals + 1);
+        if (reference && target.n && !str_has_char(target, GUARD_HOLE))
+            bash_refer(b, name, target);
         if (reference)
-            bash_set_unknown(b, str_slice(text, 0, equals));
+            bash_set_unknown(b, name);
         else if (equals == text.n && text.n && str_eq(words[0].text, STR("local")) &&
                  !str_has_char(text, GUARD_HOLE))
             bash_set(b, text, STR(""));
@@ -193,6 +198,7 @@ static void run_read(struct bash_reader *b, const struct word *words, size_t cou
 {
     size_t i = 1;
     bool plain = str_eq(words[0].text, STR("read"));
+    struct str valued = plain ? STR("dinNptu") : STR("dnOsuCc");
     for (; i < count && is_option(words[i].text); i++) {
         char last = words[i].text.p[words[i].text.n - 1];
         if (last == 'a') {
@@ -200,7 +206,7 @@ static void run_read(struct bash_reader *b, const struct word *words, size_t cou
             continue;
         }
         plain &= last == 'r';
-        if (ascii_is_in(last, "dinNptuOsCc") && words[i].text.n == 2 && last != 's')
+        if (str_has_char(valued, last) && words[i].text.n == 2)
             i++;
     }
     if (i >= count)
@@ -340,6 +346,26 @@ static void run_callback(struct bash_reader *b, const struct word *words, size_t
         guard_opaque_command(b->g, words[1], STR_NONE);
 }
 
+/* builtin declare x=value: no assignment to the parser, but one to bash. */
+static void forget_declared(struct bash_reader *b, const struct word *words, size_t count)
+{
+    bool declares =
+        count > 2 &&
+        name_is_one_of(words[1].text, STR("declare|typeset|local|export|readonly|builtin|command"));
+    for (size_t i = 2; i < count && declares; i++) {
+        size_t equals = str_find_char(words[i].text, '=', 0);
+        if (equals && equals < words[i].text.n && words[i].text.p[0] != '-')
+            bash_set_unknown(b, str_slice(words[i].text, 0, equals));
+    }
+}
+
+/* Options that change how the rest is read. */
+static void run_shopt(struct bash_reader *b, const struct word *words, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        b->last_pipe |= str_eq(words[i].text, STR("lastpipe"));
+}
+
 bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count, struct word input)
 {
     size_t row = NAME_ROW(pool, builtins, words[0].text);
@@ -356,7 +382,10 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
     case ALIAS: run_alias(b, words, count); break;
     case CD: run_cd(b, words, count); break;
     case POPD: guard_set_folder(b->g, STR("\xFF")); break;
-    case COMMAND: run_command(b, words, count, input); break;
+    case COMMAND:
+        forget_declared(b, words, count);
+        run_command(b, words, count, input);
+        break;
     case DECLARE: run_declare(b, words, count); break;
     case EVAL: run_eval(b, words, count); break;
     case EXEC: run_exec(b, words, count, input); break;
@@ -370,6 +399,7 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
             bash_set_unknown(b, str_slice(words[i].text, 0, str_find_char(words[i].text, '=', 0)));
         break;
     case PREFIX:
+        forget_declared(b, words, count);
         if (count > 1)
             bash_run_words(b, words + 1, count - 1, input, true);
         break;
@@ -380,6 +410,7 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
         break;
     case SET: run_set(b, words, count); break;
     case SHIFT: run_shift(b, words, count); break;
+    case SHOPT: run_shopt(b, words, count); break;
     case SOURCE: run_source(b, words, count, input); break;
     case TRAP: run_trap(b, words, count); break;
     case UNSET: run_unset(b, words, count); break;

@@ -216,28 +216,53 @@ static struct str written_text(struct bash_reader *b, struct str path)
     return text.p ? text : HOLE;
 }
 
+/* What is read through a redirection. */
+static struct str read_text(struct bash_reader *b, const struct bash_redirect *r)
+{
+    const struct bash_part *part = r->word ? r->word->parts : NULL;
+    if (!r->word)
+        return HOLE;
+    if (r->kind == BASH_HEREDOC)
+        return bash_expand_text(b, r->word);
+    if (r->kind == BASH_HERESTRING)
+        return bash_concat(b, bash_expand_text(b, r->word), STR("\n"));
+    if (part && part->kind == BASH_PROCESS && !part->next)
+        return bash_output(b, part->list);
+    return part ? written_text(b, bash_expand_text(b, r->word)) : HOLE;
+}
+
 struct word bash_redirected_input(struct bash_reader *b, const struct bash_node *node)
 {
     struct word input = {.text = STR_NONE, .start = node->start, .end = node->end};
     for (const struct bash_redirect *r = node->redirects; r; r = r->next) {
-        if (r->kind == BASH_OUTPUT)
+        bool opened = r->copies && !r->opens && !r->other && b->opened.p;
+        if (r->kind == BASH_OUTPUT && !opened)
             continue;
-        input.text = HOLE;
+        input.text = opened ? b->opened : read_text(b, r);
         if (!r->word)
             continue;
         input.start = r->word->start;
         input.end = r->word->end;
-        const struct bash_part *part = r->word->parts;
-        if (r->kind == BASH_HEREDOC)
-            input.text = bash_expand_text(b, r->word);
-        else if (r->kind == BASH_HERESTRING)
-            input.text = bash_concat(b, bash_expand_text(b, r->word), STR("\n"));
-        else if (part && part->kind == BASH_PROCESS && !part->next)
-            input.text = bash_output(b, part->list);
-        else if (part)
-            input.text = written_text(b, bash_expand_text(b, r->word));
     }
     return input;
+}
+
+void bash_open_handles(struct bash_reader *b, const struct bash_node *node)
+{
+    for (const struct bash_redirect *r = node->redirects; r; r = r->next) {
+        if (r->copies || !r->word)
+            continue;
+        if (r->opens) {
+            if (r->other)
+                guard_wrote_unknown(b->g, bash_expand_text(b, r->word));
+            continue;
+        }
+        struct word text = {read_text(b, r), r->word->start, r->word->end, false};
+        if (!r->other)
+            b->input = text;
+        else
+            b->opened = b->opened.p ? bash_concat(b, b->opened, text.text) : text.text;
+    }
 }
 
 /* Some folder of programs. */

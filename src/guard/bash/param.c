@@ -2,6 +2,7 @@
 /* Variables of bash and the operators of ${…}. What is not constant is a hole. */
 #include "base/glob.h"
 #include "guard/bash/bash.h"
+#include "guard/names.h"
 
 enum { LONGEST_PATTERN_TEXT = 512 };
 
@@ -82,9 +83,29 @@ static struct str array_name(struct bash_reader *b, struct str name)
     return bash_concat(b, name, STR("[@]"));
 }
 
+/* A name that refers to another one changes that. */
+static void change_target(struct bash_reader *b, struct str name)
+{
+    for (const struct bash_reference *r = b->references; r; r = r->next)
+        if (str_eq(r->name, name) && !str_eq(r->target, name))
+            vars_assign(&b->vars, bash_variable(b, r->target), (struct var_state){.unknown = true});
+}
+
 static void set_state(struct bash_reader *b, struct str name, struct var_state state)
 {
     vars_assign(&b->vars, bash_variable(b, name), state);
+    change_target(b, name);
+}
+
+void bash_refer(struct bash_reader *b, struct str name, struct str target)
+{
+    struct bash_reference *r = ARENA_NEW(b->arena, struct bash_reference);
+    if (!r) {
+        guard_limit(b->g, (struct word){0});
+        return;
+    }
+    *r = (struct bash_reference){b->references, name, target};
+    b->references = r;
 }
 
 static void set_array(struct bash_reader *b, struct str name, struct var_state state)
@@ -197,6 +218,9 @@ void bash_assign(struct bash_reader *b, const struct bash_assign *a)
         return;
     }
     if (a->index.n) { /* one element: the array as a whole is not followed any more */
+        if (a->value && name_is_one_of(a->name, STR("BASH_CMDS|BASH_ALIASES|commands|functions|"
+                                                    "aliases|galiases")))
+            bash_add_alias(b, a->index, bash_expand_text(b, a->value));
         bash_set_unknown(b, a->name);
         set_array(b, a->name, (struct var_state){.unknown = true});
         return;

@@ -479,6 +479,7 @@ static bool parse_compound(struct bash_parser *p, struct bash_node *node)
         if (name.n == 0 || (bash_at(p, 0) != '{' && bash_at(p, 0) != '('))
             p->pos = start;
         node->body = parse_command(p);
+        node->fed = true;
     } else {
         return false;
     }

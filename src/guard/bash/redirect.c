@@ -70,6 +70,8 @@ bool bash_parse_redirect(struct bash_parser *p, struct bash_redirect ***tail)
         r->kind = str_eq(op, STR("<<<")) ? BASH_HERESTRING : BASH_HEREDOC;
     else
         r->kind = op.p[0] == '<' ? BASH_INPUT : BASH_OUTPUT;
+    r->other = other_handle;
+    r->copies = str_ends(op, STR("&"));
     if (other_handle && r->kind == BASH_INPUT)
         r->kind = BASH_OUTPUT; /* not the standard input */
     bash_skip(p, false);

@@ -475,6 +475,8 @@ static void run_simple(struct bash_reader *b, struct bash_node *node, struct wor
     }
     bash_run_substitutions(b, node->words);
     run_redirects(b, node);
+    if (fields.count == 1 && str_eq(fields.list[0].text, STR("exec")))
+        bash_open_handles(b, node);
     judge_fields(b, node, input, &fields, var);
 }
 
@@ -492,7 +494,7 @@ void bash_run_node(struct bash_reader *b, struct bash_node *node, struct word in
     }
     struct word outer = b->input;
     struct word own = bash_redirected_input(b, node);
-    b->input = own.text.p ? own : input;
+    b->input = node->fed ? word_unknown(node->start, node->end) : own.text.p ? own : input;
     switch (node->kind) {
     case BASH_GROUP:
         bash_run_list(b, node->body);
@@ -512,6 +514,8 @@ void bash_run_node(struct bash_reader *b, struct bash_node *node, struct word in
     case BASH_SIMPLE: break;
     }
     b->input = outer;
+    if (node->kind != BASH_GROUP && node->kind != BASH_FUNCTION && node->redirects)
+        note_files(b, node, input.text);
     run_redirects(b, node);
 }
 
@@ -564,7 +568,10 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
             if (feeds)
                 piped = bash_node_output(b, node, input.text);
             vars_branch_end(&b->vars, &stage);
-            vars_fork_drop(&b->vars, &stage);
+            if (b->last_pipe && !feeds)
+                vars_fork_end(&b->vars, &stage, false);
+            else
+                vars_fork_drop(&b->vars, &stage);
             guard_set_folder(b->g, here);
         }
         before = node;

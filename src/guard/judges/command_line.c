@@ -134,6 +134,8 @@ void judge_shell_option(struct guard *g, const struct guard_call *call)
         guard_nested(g, GUARD_BASH, call->words[i]);
     else
         judge_rest(g, call, i);
+    if (!is_watch && call->input.text.p && i + 1 > call->count) /* its shell reads the input */
+        guard_nested(g, GUARD_BASH, call->input);
 }
 
 void judge_nodemon(struct guard *g, const struct guard_call *call)
