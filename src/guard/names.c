@@ -108,6 +108,17 @@ bool name_is_one_of_parts(const char *p, size_t n, const char *alternatives_p,
     return false;
 }
 
+bool name_has_one_of(struct str text, struct str words)
+{
+    const char *at = words.p, *end = words.p + words.n;
+    for (const char *bar; at < end; at = bar + 1) {
+        bar = next_bar(at, end);
+        if (str_findi(text, (struct str){at, (size_t)(bar - at)}, 0) < text.n)
+            return true;
+    }
+    return false;
+}
+
 bool name_ends_in_one_of(struct str name, struct str ends)
 {
     const char *at = ends.p, *end = ends.p + ends.n;

@@ -55,6 +55,8 @@ static inline bool name_is_one_of(struct str text, struct str alternatives)
 }
 
 /* True if the name ends in one of the alternatives in "a|b|c", without case. */
+/* One of the words, which bars separate, stands somewhere in the text, without case. */
+bool name_has_one_of(struct str text, struct str words);
 bool name_ends_in_one_of(struct str name, struct str ends);
 
 /* A file that the shell would open with another program (and not run itself). */

@@ -224,8 +224,8 @@ struct bash_reader {
     struct bash_arguments arguments;
     struct word input; /* of what is run; see struct guard_call */
     unsigned calls, rounds, retries, defining, loops, nesting;
-    bool silent; /* the commands were shown before, or do not stand in the text */
-    bool arrays; /* some variable is an array */
+    bool silent;    /* the commands were shown before, or do not stand in the text */
+    bool arrays;    /* some variable is an array */
     bool last_pipe; /* shopt -s lastpipe: the end of a pipeline runs in the shell itself */
     struct bash_reference *references;
     struct str opened; /* what handles that exec opened for reading hold; p NULL: there are none */

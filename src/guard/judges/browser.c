@@ -37,10 +37,12 @@ struct str guard_browser_at(size_t row)
 
 static bool is_local_page(struct str url)
 {
-    static const struct str local[] = {
-        STR("http://localhost"),  STR("https://localhost"), STR("http://127.0.0.1"),
-        STR("https://127.0.0.1"), STR("http://[::1]"),      STR("https://[::1]"),
-        STR("file:///"),          STR("about:blank"),       STR("data:")};
+    static const struct str local[] = {STR("http://localhost"), STR("https://localhost"),
+                                       STR("http://127.0.0.1"), STR("https://127.0.0.1"),
+                                       STR("http://[::1]"),     STR("https://[::1]"),
+                                       STR("file:///"),         STR("about:blank")};
+    if (str_startsi(url, STR("data:"))) /* a page of its own text, if that leads nowhere */
+        return !name_has_one_of(url, STR("http|base64|script|refresh|src|href|%"));
     for (size_t i = 0; i < NAME_ROWS(local); i++) {
         if (!str_startsi(url, local[i]))
             continue;
@@ -53,6 +55,29 @@ static bool is_local_page(struct str url)
     return false;
 }
 
+/* What is no URL is a file if it is spelled like one; evil.com and evil.com/x are pages. */
+static bool is_local_file(struct str arg)
+{
+    size_t slash = str_find_char(arg, '/', 0), back = str_find_char(arg, '\\', 0);
+    if (slash == 0 || back == 0) /* //server is another machine */
+        return !guard_is_share(arg) && !str_starts(arg, STR("//"));
+    if (str_starts(arg, STR("./")) || str_starts(arg, STR("../")) || str_starts(arg, STR("~/")) ||
+        str_starts(arg, STR(".\\")) || str_starts(arg, STR("..\\")))
+        return true;
+    size_t first = slash < back ? slash : back;
+    struct str host = str_slice(arg, 0, first);
+    if (str_has_char(host, '@'))
+        return false;
+    if (first == arg.n && name_is_one_of(name_extension(arg), STR("html|htm|xhtml|mht|svg|pdf|xml|"
+                                                                  "txt|json|md|png|jpg|webp|gif")))
+        return true;
+    size_t colon = str_find_char(host, ':', 0);
+    bool drive = colon == 1 && host.n == 2;
+    struct str name = str_slice(host, 0, colon);
+    return drive || name_is_one_of(name, STR("localhost|127.0.0.1")) ||
+           (colon == host.n && first < arg.n && !str_has_char(name, '.'));
+}
+
 /* Headless, and every page it is given is local; or it only prints its version. */
 static bool browser_is_harmless(const struct guard_call *call)
 {
@@ -62,14 +87,14 @@ static bool browser_is_harmless(const struct guard_call *call)
         return true;
     for (size_t i = 1; i < call->count; i++) {
         struct str arg = call->words[i].text;
-        if (!word_known(call->words[i]) || str_findi(arg, STR("launcher"), 0) < arg.n ||
-            str_findi(arg, STR("cmd-prefix"), 0) < arg.n)
+        if (!word_known(call->words[i]) ||
+            name_has_one_of(arg, STR("launcher|cmd-prefix|--proxy-|-rules")))
             return false;
         if (name_is_one_of(arg, STR("--headless|-headless"))) {
             headless = true;
         } else if (arg.n && arg.p[0] != '-') {
             page = true;
-            if (guard_is_url(arg) && !is_local_page(arg))
+            if (guard_is_url(arg) ? !is_local_page(arg) : !is_local_file(arg))
                 return false;
         } else {
             /* A URL inside an option: --app=https://… */

@@ -113,6 +113,22 @@ static bool is_pruned(const struct guard_call *call, size_t i, int depth)
     return false;
 }
 
+/* find . -delete: without a test for names or the like, everything goes, the .git of a root too. */
+static bool takes_all(const struct guard_call *call, size_t from)
+{
+    size_t i = from;
+    for (; i < call->count; i++) {
+        struct str arg = call->words[i].text;
+        if (name_is_one_of(arg, STR("-delete|-exec|-execdir")))
+            return true;
+        if (name_is_one_of(arg, STR("-type|-mindepth|-maxdepth")))
+            i++;
+        else if (!name_is_one_of(arg, STR("-depth|-d|-print|-xdev|-mount|-follow")))
+            return false;
+    }
+    return false;
+}
+
 /* What the tests of find's expression name that agents obey; otherwise all below the start. */
 static struct word found_by(struct guard *g, const struct guard_call *call, struct word start)
 {
@@ -131,7 +147,7 @@ static struct word found_by(struct guard *g, const struct guard_call *call, stru
             str_find(pattern, STR(".."), 0) < pattern.n || (!comma && is_pruned(call, i, depth)))
             continue;
         found.text = below(g, start.text, pattern);
-        obeyed = guard_obeyed(g, found);
+        obeyed = guard_obeyed(g, found) || guard_place_of(g, found.text) == GUARD_PLACE_GIT;
     }
     g->shell = shell;
     all.text = below(g, start.text, STR("*"));
@@ -196,10 +212,12 @@ void judge_find(struct guard *g, const struct guard_call *call)
         call->words[i].text.p[0] != '(' && call->words[i].text.p[0] != '!')
         start = call->words[i];
     struct word found = {.text = STR_NONE};
+    bool named = i < call->count && call->words[i].text.p == start.text.p;
+    bool all = takes_all(call, i + named);
     for (; i < call->count; i++) {
         struct str arg = call->words[i].text;
         if (!found.text.p && name_is_one_of(arg, STR("-delete|-exec|-execdir|-ok|-okdir")))
-            found = found_by(g, call, start);
+            found = all && str_eq(arg, STR("-delete")) ? start : found_by(g, call, start);
         if (str_eq(arg, STR("-delete"))) {
             enum guard_shell shell = g->shell;
             g->shell = GUARD_NO_SHELL; /* whose wildcards find a dot at the beginning */

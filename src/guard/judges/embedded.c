@@ -22,11 +22,13 @@
 #define DECODING_WORDS "pack|unpack|decode_base64|join|reverse|chr|sprintf|lc|uc|map"
 #define DELETING_WORDS                                                                           \
     "rmsync|rmdir|unlink|rmtree|rm_rf|remove_tree|.rm(|removesync|deno.remove|rimraf|removeall|" \
-    "remove_dir_all|remove_all|directory.delete|deletedirectory|delete_tree"
+    "remove_dir_all|remove_all|directory.delete|deletedirectory|delete_tree|os.walk|"            \
+    "file.delete|.rm_r|delete-directory|call delete("
 #define DELETING_CALLS                                                                        \
     "rmtree(|os.remove(|os.unlink(|rmSync(|rmdirSync(|unlinkSync(|rm_rf(|rm_r(|unlink glob |" \
     "rm_rf |unlink |rmtree |unlink("
 #define WRITING_WORDS "write|append"
+#define DRAWING_WORDS "plotly|altair|bokeh|folium|graphviz|from pil |import pil|pil import"
 
 bool guard_is_opener(struct str word)
 {
@@ -397,6 +399,7 @@ static void fill_index(struct code_index *index)
     index_words(index, STR(DELETING_WORDS));
     index_words(index, STR(DELETING_CALLS));
     index_words(index, STR(WRITING_WORDS));
+    index_words(index, STR(DRAWING_WORDS));
     for (size_t i = 0; i < NAME_ROWS(code_rows); i++)
         index_word(index, name_at(&code_pool, code_rows[i].word));
     index->filled = true;
@@ -479,15 +482,27 @@ static const char *const code_reasons[] = {
     [WINDOW] = "shows a browser's window",
 };
 
+/* Libraries that show what they draw in a browser or with the desktop's viewer. */
+static bool shows_drawing(const struct searched *code)
+{
+    return searched_has(code, STR(DRAWING_WORDS)) &&
+           searched_has(code, STR(".show(|show(figure|.view(|view=true|.plot("));
+}
+
 static void judge_code(struct guard *g, struct str who, struct word code,
                        const struct searched *searched)
 {
     const struct code_row *row = find_code(searched);
+    if (!row && shows_drawing(searched)) {
+        guard_find(g, GUARD_LAUNCH_URL, code, who, code_reasons[PAGE], NULL);
+        return;
+    }
     if (row) {
         guard_find(g, GUARD_LAUNCH_URL, code, who, code_reasons[row->why], NULL);
         return;
     }
-    if (computes_code(searched) || str_eq(code.text, STR("\xFF")))
+    if (computes_code(searched) || searched_has(searched, STR("(eval)")) ||
+        str_eq(code.text, STR("\xFF")))
         guard_opaque_text(g, code, who);
     judge_code_files(g, who, code, searched);
     if (!starts_programs(who, searched))

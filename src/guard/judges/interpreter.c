@@ -22,10 +22,30 @@ static bool takes_code(struct str who, struct str arg)
     return last == 'e' || last == 'E' || last == 'c';
 }
 
+/* python -c 'run(sys.argv[1:])' PROGRAM …: code that starts programs and looks at its arguments may
+   start them. */
+static void judge_arguments(struct guard *g, const struct guard_call *call, size_t code)
+{
+    if (code + 1 < call->count &&
+        name_has_one_of(call->words[code].text,
+                        STR("sys.argv|process.argv|@argv|$argv|deno.args|bun.argv")) &&
+        name_has_one_of(call->words[code].text,
+                        STR("subprocess|system|exec|spawn|popen|call|run|command|startfile")))
+        judge_rest(g, call, code + 1 + str_eq(call->words[code + 1].text, STR("--")));
+}
+
 /* An interpreter's script: read if the text wrote it; deno and bun take a verb in front of it. */
 static void judge_script(struct guard *g, const struct guard_call *call, size_t i)
 {
     struct word script = call->words[i];
+    for (size_t k = i + 1; k + 1 < call->count; k++) { /* deno task --eval, deno repl --eval */
+        if (!str_eq(call->words[k].text, STR("--eval")))
+            continue;
+        if (str_eq(script.text, STR("task")))
+            guard_nested(g, GUARD_BASH, call->words[k + 1]);
+        else
+            guard_code(g, STR("this script"), call->words[k + 1]);
+    }
     if (name_is_one_of(script.text, STR("run|x|exec|test|repl|serve|dlx")) &&
         name_is_one_of(name_program(call->words[0].text), STR("deno|bun|npm|tsx"))) {
         size_t next = wrapped_program(call, i + 1, STR("-c|--config|--import-map"));
@@ -73,7 +93,9 @@ static void judge_module(struct guard *g, const struct guard_call *call, size_t 
     struct str who = name_program(call->words[0].text);
     bool opens = name_is_one_of(module, STR("webbrowser|antigravity|idlelib|idle"));
     bool pydoc = name_is_one_of(module, STR("pydoc"));
-    if (name_is_one_of(module, STR("jupyter|streamlit|bokeh|mkdocs|marimo")))
+    if (name_is_one_of(module,
+                       STR("jupyter|jupyterlab|notebook|streamlit|bokeh|mkdocs|marimo|panel|"
+                           "snakeviz|voila|scalene|scrapy|pyinstrument|pdoc")))
         judge_rest(g, call, at); /* also programs of their own */
     bool runs = name_is_one_of(module, STR("code|asyncio|pdb|timeit|trace|cProfile|profile|runpy|"
                                            "IPython|ptpython|bpython|coverage|viztracer"));
@@ -148,6 +170,7 @@ void judge_interpreter(struct guard *g, const struct guard_call *call)
         }
         if (takes_code(who, arg) && i + 1 < call->count) {
             guard_code(g, who, call->words[i + 1]);
+            judge_arguments(g, call, i + 1);
             return;
         }
         if (arg.n > 2 && (str_starts(arg, STR("-c")) || str_starts(arg, STR("-e")) ||
@@ -155,7 +178,10 @@ void judge_interpreter(struct guard *g, const struct guard_call *call)
             guard_code(g, who, call->words[i]);
             return;
         }
-        if (str_find(arg, STR("data:"), 0) < arg.n)
+        bool module_code = str_startsi(who, STR("perl")) &&
+                           ascii_is_in(arg.n > 1 ? arg.p[1] : 0, "mM") && arg.p[0] == '-' &&
+                           str_has_char(arg, ';');
+        if (module_code || str_find(arg, STR("data:"), 0) < arg.n)
             guard_code(g, who, call->words[i]);
         if (name_is_one_of(arg, STR("-X|-W|-r|-I|-C|--require|--import|--loader")) &&
             !str_has_char(arg, '=')) {

@@ -37,6 +37,27 @@ static bool is_page(struct str who, const struct guard_call *call, size_t i)
            (!str_starts(before, STR("-")) || name_is_one_of(before, STR("-a|-f|-k|-K|-w")));
 }
 
+/* tclsh, guile -, make -f -, gdb -x <(…): what is read there is code, and it is not known. */
+static void judge_unknown_code(struct guard *g, const struct guard_call *call, struct str who)
+{
+    bool reads = name_is_one_of(who, STR("tclsh|wish|expect|guile|ghci|gnuplot|r|ed|ex|m4|gp"));
+    bool unknown = call->input.text.p && str_has_char(call->input.text, GUARD_HOLE);
+    for (size_t i = 1; i < call->count; i++) {
+        struct word word = call->words[i];
+        bool taken = name_is_one_of(call->words[i - 1].text,
+                                    STR("-f|--file|-x|--command|-l|--load|-s|-S|-i|--eval-file"));
+        bool here = name_is_one_of(word.text, STR("-|/dev/stdin"));
+        reads = (reads && (here || word.text.n == 0 || word.text.p[0] == '-')) || (taken && here);
+        if (taken && str_starts(word.text, STR("/dev/fd/"))) {
+            struct str text = guard_written(g, word.text);
+            if (!text.p || str_has_char(text, GUARD_HOLE))
+                guard_opaque_text(g, word, who);
+        }
+    }
+    if (reads && unknown)
+        guard_opaque_text(g, call->input, who);
+}
+
 /* Arguments or input may hold commands of a language of their own (vim -c, gdb -ex). */
 void judge_embedded(struct guard *g, const struct guard_call *call)
 {
@@ -53,6 +74,8 @@ void judge_embedded(struct guard *g, const struct guard_call *call)
         if (!shows)
             judge_written(g, who, call->words[i], call->words[i].text);
     }
+    if (!shows)
+        judge_unknown_code(g, call, who);
     if (str_eqi(who, STR("socat")))
         judge_socat(g, call);
     if (name_is_one_of(who, STR("make|gmake|nmake")))
@@ -62,6 +85,15 @@ void judge_embedded(struct guard *g, const struct guard_call *call)
         guard_embedded(g, who, call->input);
 }
 
+/* What is fed to a program as its code. */
+static void judge_code_input(struct guard *g, const struct guard_call *call)
+{
+    if (str_has_char(call->input.text, GUARD_HOLE))
+        guard_opaque_text(g, call->input, name_program(call->words[0].text));
+    else
+        guard_code(g, name_program(call->words[0].text), call->input);
+}
+
 /* awk runs the first argument that is no option; system() and pipes start programs. */
 void judge_awk(struct guard *g, const struct guard_call *call)
 {
@@ -69,6 +101,10 @@ void judge_awk(struct guard *g, const struct guard_call *call)
         if (name_is_one_of(call->words[i].text, STR("-f|--file")))
             guard_script_as(g, call->words[i + 1], GUARD_NO_SHELL);
     size_t i = wrapped_program(call, 1, STR("-F|-v|--field-separator|--assign|-f|--file|-i|-l"));
+    for (size_t k = 1; k + 1 < call->count && call->input.text.p; k++)
+        if (name_is_one_of(call->words[k].text, STR("-f|--file")) &&
+            name_is_one_of(call->words[k + 1].text, STR("-|/dev/stdin")))
+            judge_code_input(g, call);
     if (i >= call->count)
         return;
     struct str code = call->words[i].text, who = name_program(call->words[0].text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The place of a path by the policy, and the findings for deleting or writing it. */
+#include "base/glob.h"
 #include "guard/names.h"
 #include "guard/searched.h"
 #include "guard/state.h"
@@ -11,6 +12,15 @@ static bool is_separator(char c)
 }
 
 /* True if some component of the path is .git, in any case, with trailing dots and blanks. */
+/* .gi?, .g[i]t: a pattern with the dot, which shells ask for, that finds .git. */
+static bool is_git_pattern(struct str part)
+{
+    if (part.n < 3 || part.n > 16 || part.p[0] != '.' || ascii_is_in(part.p[1], ".*"))
+        return false;
+    bool wild = str_has_char(part, '?') || str_has_char(part, '*') || str_has_char(part, '[');
+    return wild && glob_match(GLOB_BASH, part, STR(".git"));
+}
+
 static bool names_git(struct str path)
 {
     for (size_t i = 0; i < path.n;) {
@@ -20,7 +30,7 @@ static bool names_git(struct str path)
         struct str part = str_slice(path, i, end);
         while (part.n && (part.p[part.n - 1] == ' ' || part.p[part.n - 1] == '.'))
             part.n--;
-        if (str_eqi(part, STR(".git")))
+        if (str_eqi(part, STR(".git")) || is_git_pattern(part))
             return true;
         i = end + 1;
     }
@@ -135,7 +145,7 @@ enum guard_place guard_place_in(struct guard *g, const struct policy *policy, st
     if (request.path.text.n)
         policy_decide(policy, &request, &answer);
     if (answer.verdict == CORDON_ALLOW)
-        return GUARD_PLACE_INSIDE;
+        return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_INSIDE;
     switch (answer.rule) {
     case RULE_ROOTS_ITSELF: return GUARD_PLACE_ROOT;
     case RULE_PROTECTED_GIT: return GUARD_PLACE_GIT;
