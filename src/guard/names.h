@@ -54,9 +54,9 @@ static inline bool name_is_one_of(struct str text, struct str alternatives)
     return name_is_one_of_parts(text.p, text.n, alternatives.p, alternatives.n);
 }
 
-/* True if the name ends in one of the alternatives in "a|b|c", without case. */
-/* One of the words, which bars separate, stands somewhere in the text, without case. */
+/* True if one of the words in "a|b|c" stands somewhere in the text, without case. */
 bool name_has_one_of(struct str text, struct str words);
+/* True if the name ends in one of the alternatives in "a|b|c", without case. */
 bool name_ends_in_one_of(struct str name, struct str ends);
 
 /* A file that the shell would open with another program (and not run itself). */

@@ -228,6 +228,7 @@ struct bash_reader {
     bool arrays;    /* some variable is an array */
     bool last_pipe; /* shopt -s lastpipe: the end of a pipeline runs in the shell itself */
     struct bash_reference *references;
+    unsigned reference_count;
     struct str opened; /* what handles that exec opened for reading hold; p NULL: there are none */
 };
 

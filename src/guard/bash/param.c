@@ -4,7 +4,7 @@
 #include "guard/bash/bash.h"
 #include "guard/names.h"
 
-enum { LONGEST_PATTERN_TEXT = 512 };
+enum { LONGEST_PATTERN_TEXT = 512, MAX_REFERENCES = 64 };
 
 #define HOLE STR("\xFF")
 
@@ -100,7 +100,7 @@ static void set_state(struct bash_reader *b, struct str name, struct var_state s
 void bash_refer(struct bash_reader *b, struct str name, struct str target)
 {
     struct bash_reference *r = ARENA_NEW(b->arena, struct bash_reference);
-    if (!r) {
+    if (!r || b->reference_count++ >= MAX_REFERENCES) {
         guard_limit(b->g, (struct word){0});
         return;
     }

@@ -134,7 +134,7 @@ void judge_shell_option(struct guard *g, const struct guard_call *call)
         guard_nested(g, GUARD_BASH, call->words[i]);
     else
         judge_rest(g, call, i);
-    if (!is_watch && call->input.text.p && i + 1 > call->count) /* its shell reads the input */
+    if (!is_watch && call->input.text.p && i >= call->count) /* its shell reads the input */
         guard_nested(g, GUARD_BASH, call->input);
 }
 

@@ -11,7 +11,6 @@ static bool is_separator(char c)
     return c == '/' || c == '\\';
 }
 
-/* True if some component of the path is .git, in any case, with trailing dots and blanks. */
 /* .gi?, .g[i]t: a pattern with the dot, which shells ask for, that finds .git. */
 static bool is_git_pattern(struct str part)
 {
@@ -21,6 +20,7 @@ static bool is_git_pattern(struct str part)
     return wild && glob_match(GLOB_BASH, part, STR(".git"));
 }
 
+/* True if some component of the path is .git, in any case, with trailing dots and blanks. */
 static bool names_git(struct str path)
 {
     for (size_t i = 0; i < path.n;) {
