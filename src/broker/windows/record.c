@@ -152,7 +152,9 @@ static int tell_own_name(struct request *r, HANDLE file, struct str path, struct
     return rc;
 }
 
-bool record_write(struct request *r, HANDLE file, struct str path)
+/* Keeps an open file as it is, before it changes in the given way. */
+static bool keep_file(struct request *r, HANDLE file, struct str path,
+                      int (*keep)(struct keep *, const struct keep_place *))
 {
     struct told told;
     if (!is_covered(r, path))
@@ -162,7 +164,7 @@ bool record_write(struct request *r, HANDLE file, struct str path)
     do {
         rc = tell_open(r, file, path, &told);
         if (rc == 0)
-            rc = keep_write(r->broker->undo, &told.place);
+            rc = keep(r->broker->undo, &told.place);
     } while (await_copy(r->broker, rc));
     bool good = answer(r, path, rc);
     if (good)
@@ -170,22 +172,14 @@ bool record_write(struct request *r, HANDLE file, struct str path)
     return good;
 }
 
+bool record_write(struct request *r, HANDLE file, struct str path)
+{
+    return keep_file(r, file, path, keep_write);
+}
+
 bool record_attributes(struct request *r, HANDLE file, struct str path)
 {
-    struct told told;
-    if (!is_covered(r, path))
-        return true;
-    EnterCriticalSection(&r->broker->undo_lock);
-    int rc;
-    do {
-        rc = tell_open(r, file, path, &told);
-        if (rc == 0)
-            rc = keep_attributes(r->broker->undo, &told.place);
-    } while (await_copy(r->broker, rc));
-    bool good = answer(r, path, rc);
-    if (good)
-        LeaveCriticalSection(&r->broker->undo_lock);
-    return good;
+    return keep_file(r, file, path, keep_attributes);
 }
 
 bool record_create(struct request *r, const struct place *place, uint32_t type)
