@@ -9,8 +9,7 @@ static const char agents[] =
 #include "hook/agents.def"
     ;
 #undef AGENT
-#define PRESET(name, programs, told_posix, told_windows, hosts, posix, windows, closed, first) \
-    " " name
+#define PRESET(name, ...) " " name
 static const char presets[] =
 #include "policy/presets.def"
     ;

@@ -44,6 +44,16 @@ static void print_json(const struct doctor *d, struct buf *out)
         json_close(&w, '}');
     }
     json_close(&w, ']');
+    json_key(&w, STR("kept"));
+    json_open(&w, '[');
+    for (size_t i = 0; i < d->kept_count; i++) {
+        json_open(&w, '{');
+        json_put(&w, STR("what"), str_of(d->kept[i].what));
+        json_put(&w, STR("path"), str_of(d->kept[i].path));
+        json_put(&w, STR("remove"), str_of(d->kept[i].remove));
+        json_close(&w, '}');
+    }
+    json_close(&w, ']');
     json_close(&w, '}');
     buf_char(out, '\n');
 }
@@ -71,6 +81,10 @@ static void print_screen(const struct doctor *d)
                        f->must ? "must  " : "should", print_style(PRINT_PLAIN), f->id, f->text,
                        f->fix);
         }
+    if (d->kept_count)
+        printf("\nkept by earlier runs:\n");
+    for (size_t i = 0; i < d->kept_count; i++)
+        printf("  %s: %s\n         %s\n", d->kept[i].what, d->kept[i].path, d->kept[i].remove);
 }
 
 static void print_object(void *context, const struct doctor_object *object)

@@ -146,4 +146,5 @@ void doctor_examine(struct doctor *d)
     doctor_system(d);
     examine_root(d);
     examine_hooks(d);
+    doctor_keep(d);
 }

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-enum { DOCTOR_LAYERS = 24, DOCTOR_FINDINGS = 48 };
+enum { DOCTOR_LAYERS = 24, DOCTOR_FINDINGS = 48, DOCTOR_KEPT = 8 };
 
 /* The enforcer of each kind of promise: "kernel", "service", "interposed" or "none". */
 struct doctor_domains {
@@ -26,6 +26,12 @@ struct doctor_finding {
     char text[500], fix[300];
 };
 
+/* Something of Cordon's own that earlier runs left on this machine, as they were asked to. */
+struct doctor_kept {
+    const char *what, *remove;
+    char path[1024];
+};
+
 struct doctor {
     char os[160];
     const char *boundary;
@@ -35,6 +41,8 @@ struct doctor {
     size_t layer_count;
     struct doctor_finding findings[DOCTOR_FINDINGS];
     size_t finding_count;
+    struct doctor_kept kept[DOCTOR_KEPT];
+    size_t kept_count;
 };
 
 /* Tries everything; takes well under a second. */
@@ -69,6 +77,9 @@ void doctor_system(struct doctor *d);
 PRINTF_LIKE(4, 5)
 void doctor_layer(struct doctor *d, const char *name, bool live, const char *how, ...);
 void doctor_finding(struct doctor *d, const char *id, bool must, const char *text, const char *fix);
+
+/* Lists what Cordon keeps on this machine. */
+void doctor_keep(struct doctor *d);
 
 /* Runs a confined command that does nothing, unless it is already known that this cannot work. */
 void doctor_try(struct doctor *d, size_t argc, const char *const *argv, const char *how,

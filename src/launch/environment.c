@@ -151,6 +151,26 @@ static bool leads_to(const struct environment_builder *b, const char *name, stru
     return false;
 }
 
+/* NAME=VALUE; NAME+=VALUE is added to what the variable holds, after a blank, which so cannot be in
+   the value. */
+static void set_tool(struct environment_builder *b, struct str text)
+{
+    size_t equals = str_find_char(text, '=', 0);
+    bool adds = equals && equals < text.n && text.p[equals - 1] == '+';
+    const char *name = arena_copy(b->arena, str_slice(text, 0, equals - adds)).p;
+    struct str value = str_from(text, equals + 1);
+    auto_buf struct buf all = {0};
+    b->failed = b->failed || !name;
+    if (b->failed || (adds && str_has_char(value, ' ')))
+        return;
+    for (size_t i = 0; i < b->count && adds; i++)
+        if (same(b, name_of(b->items[i]), str_of(name)))
+            buf_fmt(&all, "%.*s ", STR_ARG(str_from(str_of(b->items[i]), strlen(name) + 1)));
+    buf_add(&all, value);
+    b->failed = b->failed || all.failed;
+    set_value(b, name, buf_str(&all));
+}
+
 static bool in_a_root(const struct policy_settings *s, struct str folder)
 {
     for (size_t i = 0; i < s->roots.count; i++) {
@@ -241,6 +261,8 @@ const char *const *environment_make(struct arena *arena, const struct policy_set
         set_value(&b, temps[i], temp);
     if (plan->stubs.n)
         put_stubs(&b, settings, plan->stubs);
+    for (size_t i = 0; plan->tools && i < plan->tools->count; i++)
+        set_tool(&b, plan->tools->items[i].given);
     for (size_t i = 0; i < plan->set_count; i++)
         set(&b, plan->set[i]);
     add(&b, NULL);

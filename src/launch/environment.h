@@ -12,7 +12,8 @@ struct environment_plan {
     size_t unset_count;
     bool ignore_case;           /* of names, as on Windows */
     const char *const *offline; /* NAME=VALUE where the network is off, NULL at the end; or NULL */
-    const char *const *set;     /* NAME=VALUE, applied last */
+    const struct policy_list *tools; /* given: NAME=VALUE, NAME+=VALUE; or NULL */
+    const char *const *set;          /* NAME=VALUE, applied last */
     size_t set_count;
     struct str
         stubs; /* inserted into PATH before its first entry outside the roots; may be empty */

@@ -34,6 +34,8 @@ struct settings {
     size_t pair_count, pair_capacity;
 
     bool with_hosts;                /* --for named hosts */
+    struct policy_list tools;       /* of --for */
+    struct policy_list variables;   /* of those tools: NAME=VALUE, NAME+=VALUE */
     struct policy_list extra_roots; /* writable besides the roots, without counting as one */
 
     struct policy_list

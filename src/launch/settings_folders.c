@@ -257,10 +257,15 @@ int settings_resolve(struct settings *s)
     }
     if (current && p->paths.cwd.n)
         rc = settings_add(s, &p->roots, STR("."), STR("the current directory"));
+    size_t given = p->roots.count;
+    for (size_t i = 0; i < given && rc == 0; i++)
+        rc = resolve_root(s, &p->roots.items[i]);
+    if (rc == 0)
+        rc = settings_open_caches(s, given ? p->roots.items[0].path : p->paths.cwd);
     for (size_t i = 0; i < s->extra_roots.count && rc == 0; i++)
         rc =
             settings_add(s, &p->roots, s->extra_roots.items[i].given, s->extra_roots.items[i].from);
-    for (size_t i = 0; i < p->roots.count && rc == 0; i++)
+    for (size_t i = given; i < p->roots.count && rc == 0; i++)
         rc = resolve_root(s, &p->roots.items[i]);
     if (rc == 0)
         rc = repositories_find(s);

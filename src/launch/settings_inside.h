@@ -27,6 +27,11 @@ int settings_add(struct settings *s, struct policy_list *list, struct str given,
 /* Puts one option into the policy (settings_apply.c). */
 int settings_apply(struct settings *s, const struct settings_option *o);
 
+/* --for: the hosts at once, folders and caches when the project, the first root, is known
+   (settings_tools.c). */
+int settings_add_tools(struct settings *s, const struct settings_option *o);
+int settings_open_caches(struct settings *s, struct str project);
+
 /* The folders of the policy, looked up on the disk (settings_folders.c). */
 int settings_choose_cwd(struct settings *s);
 int settings_resolve(struct settings *s);

@@ -62,7 +62,7 @@ static bool is_cache_of(const struct preset *tool, const struct policy_settings 
 {
     struct str home = s->machine.home, folder;
     auto_buf struct buf cache = {0};
-    for (size_t at = 0; home.n && preset_word(tool->folders[s->paths.dialect], &at, &folder);) {
+    for (size_t at = 0; home.n && preset_word(tool->caches[s->paths.dialect], &at, &folder);) {
         buf_reset(&cache);
         bool shared = str_starts(folder, STR("/"));
         buf_fmt(&cache, "%.*s%s%.*s", STR_ARG(shared ? STR_NONE : home), shared ? "" : "/",
@@ -77,11 +77,21 @@ static bool is_cache_of(const struct preset *tool, const struct policy_settings 
     return false;
 }
 
+/* True if --for names the tool already. */
+static bool is_given(const struct run *run)
+{
+    const struct policy_list *tools = &run->policy->settings.tools;
+    for (size_t i = 0; i < tools->count; i++)
+        if (str_eq(tools->items[i].given, str_of(run->tool->name)))
+            return true;
+    return false;
+}
+
 /* Whether the preset of the tool that ran would have allowed it. */
 static bool is_of_tool(const struct run *run, const struct audit_event *event)
 {
     const struct policy_settings *s = policy_settings_of(run->policy->policy);
-    if (!run->tool || event->type != AUDIT_DENY)
+    if (!run->tool || event->type != AUDIT_DENY || is_given(run))
         return false;
     if (str_eq(event->rule, str_of(policy_rule_id(RULE_NET_OFF))))
         return event->op == AUDIT_NET_RESOLVE && preset_has_host(run->tool, event->target);

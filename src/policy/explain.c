@@ -4,7 +4,6 @@
 #include "policy/build.h"
 
 #include "policy/net.h"
-#include "policy/presets.h"
 
 static const char no_option[] = POLICY_NO_REMEDY;
 
@@ -283,14 +282,6 @@ static void fix_own_rule(const struct policy_list *list, uint32_t entry, const c
     buf_add(fix, str_of(no_option));
     if (text.n == 0)
         return;
-    if (str_starts(from, STR("--for "))) {
-        const struct preset *preset = preset_find(str_from(from, 6));
-        buf_fmt(fix, "; %.*s keeps it closed", STR_ARG(from));
-        if (preset && preset->first[0])
-            buf_fmt(fix, "; where it is missing, this makes it, outside of Cordon: %s",
-                    preset->first);
-        return;
-    }
     buf_fmt(fix, "; it is closed by %s ", option);
     policy_add_word(fix, PATH_WINDOWS, text);
     if (from.n && !str_eq(from, str_of(option)))

@@ -5,14 +5,11 @@
 #include "base/buf.h"
 
 static const struct preset presets[] = {
-#define PRESET(name, programs, told_posix, told_windows, hosts, posix, windows, closed, first) \
-    {name,                                                                                     \
-     programs,                                                                                 \
-     {[PATH_POSIX] = told_posix, [PATH_WINDOWS] = told_windows},                               \
-     hosts,                                                                                    \
-     {[PATH_POSIX] = posix, [PATH_WINDOWS] = windows},                                         \
-     closed,                                                                                   \
-     first},
+#define PRESET(name, programs, told_posix, told_windows, hosts, variables, caches_posix, \
+               caches_windows, opened)                                                   \
+    {name,  programs,  {[PATH_POSIX] = told_posix, [PATH_WINDOWS] = told_windows},       \
+     hosts, variables, {[PATH_POSIX] = caches_posix, [PATH_WINDOWS] = caches_windows},   \
+     opened},
 #include "policy/presets.def"
 #undef PRESET
 };

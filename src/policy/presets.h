@@ -10,9 +10,9 @@ struct preset {
     const char *name, *programs;
     const char *words[2]; /* by path_dialect */
     const char *hosts;
-    const char *folders[2]; /* below the home folder or with a /, by path_dialect */
-    const char *closed;     /* names in those folders */
-    const char *first;      /* a command that makes what is closed; or "" */
+    const char *variables; /* NAME=VALUE, NAME+=VALUE with @ for the folder of its own cache */
+    const char *caches[2]; /* below the home folder or with a /, by path_dialect */
+    const char *opened;    /* folders that all users of the machine share */
 };
 
 /* NULL if there is none of that name. */

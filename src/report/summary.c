@@ -158,11 +158,8 @@ static enum rank rank_of(const struct summary *s, const struct summary_denial *d
         return RANK_NEVER;
     if (d->named || !d->minor)
         return d->named ? RANK_NAMED : RANK_PLAIN;
-    /* A cache of the tool that ran, or a part of it that --for keeps closed. */
-    return str_starts(d->fix, STR("--for ")) ||
-                   str_eq(d->rule, str_of(policy_rule_id(RULE_WRITE_DENIED)))
-               ? RANK_TOOL
-               : RANK_MINOR;
+    /* A cache of the tool that ran. */
+    return str_starts(d->fix, STR("--for ")) ? RANK_TOOL : RANK_MINOR;
 }
 
 static bool same_remedy(const struct summary_denial *a, const struct summary_denial *b)

@@ -95,6 +95,19 @@ static void test_noticed(void)
        "a folder that everybody may write, and one that is not absolute");
     if (system("rmdir build/e2e-open"))
         return;
+    if (system("mkdir -p build/e2e-kept/cordon-tools"))
+        return;
+    setenv("XDG_CACHE_HOME", "/nowhere", 1);
+    program_run("doctor", NULL, &out);
+    ok(!says(&out, "caches of --for"), "control: nothing is kept");
+    snprintf(longer, sizeof longer, "%s/build/e2e-kept", cwd);
+    setenv("XDG_CACHE_HOME", longer, 1);
+    program_run("doctor --json", NULL, &out);
+    ok(says(&out, "\"kept\":[") && says(&out, "build/e2e-kept/cordon-tools"),
+       "kept caches are listed");
+    unsetenv("XDG_CACHE_HOME");
+    if (system("rm -r build/e2e-kept"))
+        return;
     if (program_run("run --quiet -- true", NULL, &out) != 0) {
         skip("inside a run it says so", "this machine cannot confine");
         return;

@@ -520,6 +520,7 @@ int system_run(struct run *run)
                                          .unset = o->unset,
                                          .unset_count = o->unset_count,
                                          .offline = once,
+                                         .tools = &p->settings.variables,
                                          .set = wine->argv ? wine->set : o->set,
                                          .set_count = wine->argv ? wine->set_count : o->set_count,
                                          .stubs = str_of(stubs),

@@ -284,6 +284,7 @@ static int start_command(struct run *run, struct launch_plan *plan, struct launc
                                          .unset_count = o->unset_count,
                                          .ignore_case = true,
                                          .offline = told,
+                                         .tools = &run->policy->settings.variables,
                                          .set = o->set,
                                          .set_count = o->set_count,
                                          .proxy = launch->proxy_url[0] ? launch->proxy_url : NULL};

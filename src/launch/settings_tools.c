@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --for TOOL: the hosts of a tool, the folders that it needs, and a cache for the runs of this
+   project alone. */
+#include "base/sha256.h"
+#include "launch/disk.h"
+#include "launch/settings_inside.h"
+#include "policy/presets.h"
+
+/* Creates a folder for a tool, and remembers where it began: if the run leaves it empty, it is removed
+   again. */
+static int make_folder(struct settings *s, struct str path, const char *tool)
+{
+    struct disk_facts before = {0};
+    struct policy_entry made = {.path = path};
+    bool is_new = disk_look(&s->arena, path, &before) == 0 && !before.exists && !before.link;
+    if (!disk_make(&s->arena, before.final.n ? before.final : path))
+        return settings_fail(s, CORDON_E_OPEN, "--for %s: cannot create %.*s", tool, STR_ARG(path));
+    made.given = before.existing;
+    if (is_new && before.existing.n && policy_list_add(&s->arena, &s->made, made))
+        return settings_fail(s, CORDON_E_NOMEM, "out of memory");
+    return 0;
+}
+
+void settings_unmake(struct settings *s)
+{
+    /* The last ones first: the folder around several belongs to the first of them. */
+    for (; s->made.count; s->made.count--) {
+        const struct policy_entry *made = &s->made.items[s->made.count - 1];
+        disk_unmake(&s->arena, made->path, made->given);
+    }
+}
+
+/* A root for the tool, created by a run; a link that was there before is followed. */
+static int open_folder(struct settings *s, const char *tool, struct str given, bool create,
+                       struct str *final)
+{
+    struct path path = {0};
+    struct disk_facts facts = {0};
+    auto_buf struct buf from = {0};
+    buf_fmt(&from, "--for %s", tool);
+    int rc = settings_path(s, given, &path);
+    if (rc == 0 && s->make_temp && create)
+        rc = make_folder(s, path.text, tool);
+    if (rc == 0 && disk_look(&s->arena, path.text, &facts) == 0 && facts.exists)
+        path.text = facts.final;
+    *final = path.text;
+    return rc ? rc : settings_add(s, &s->extra_roots, path.text, buf_str(&from));
+}
+
+static int open_shared(struct settings *s, const struct preset *preset)
+{
+    struct str word, final;
+    int rc = 0;
+    for (size_t at = 0; rc == 0 && preset_word(preset->opened, &at, &word);) {
+        const char *folder = arena_copy(&s->arena, word).p;
+        if (!folder)
+            return settings_fail(s, CORDON_E_NOMEM, "out of memory");
+        if (disk_is_trusted_folder(folder))
+            rc = open_folder(s, preset->name, word, false, &final);
+    }
+    return rc;
+}
+
+/* The folders of one project's caches: the project is the first root. */
+static bool name_caches(struct settings *s, struct str project, struct buf *out)
+{
+    bool windows = s->policy.paths.dialect == PATH_WINDOWS;
+    struct str home = s->policy.machine.home, place = STR_NONE;
+    auto_buf struct buf id = {0};
+    bool given =
+        disk_variable(&s->arena, windows ? STR("LOCALAPPDATA") : STR("XDG_CACHE_HOME"), &place) &&
+        (windows ? place.n > 2 : str_starts(place, STR("/")));
+    if (!given && home.n == 0)
+        return false;
+    sha256_hex(&id, project);
+    if (given)
+        buf_add(out, place);
+    else
+        buf_fmt(out, "%.*s/%s", STR_ARG(home), windows ? "AppData/Local" : ".cache");
+    buf_fmt(out, "/cordon-tools/%.*s/", STR_ARG(str_slice(buf_str(&id), 0, 16)));
+    return !out->failed && !id.failed;
+}
+
+/* The variable with the folder in the place of @. */
+static int add_variable(struct settings *s, struct str word, struct str folder)
+{
+    auto_buf struct buf text = {0};
+    size_t at = str_find_char(word, '@', 0);
+    bool windows = s->policy.paths.dialect == PATH_WINDOWS;
+    buf_fmt(&text, "%.*s%.*s", STR_ARG(str_slice(word, 0, at)), STR_ARG(folder));
+    for (size_t i = at + 1; i < word.n; i++)
+        buf_char(&text, windows && word.p[i] == '/' ? '\\' : word.p[i]);
+    return settings_add(s, &s->variables, buf_str(&text), STR("--for"));
+}
+
+static int open_cache(struct settings *s, const struct preset *preset, struct str project)
+{
+    auto_buf struct buf text = {0};
+    struct str word, final;
+    if (!preset->variables[0] || !name_caches(s, project, &text))
+        return 0;
+    buf_fmt(&text, "%s", preset->name);
+    int rc = open_folder(s, preset->name, buf_str(&text), true, &final);
+    for (size_t at = 0; rc == 0 && preset_word(preset->variables, &at, &word);)
+        rc = add_variable(s, word, final);
+    return rc;
+}
+
+int settings_open_caches(struct settings *s, struct str project)
+{
+    int rc = 0;
+    for (size_t i = 0; i < s->tools.count && rc == 0 && !s->foreign; i++) {
+        const struct preset *preset = preset_find(s->tools.items[i].given);
+        rc = preset ? open_shared(s, preset) : 0;
+        if (rc == 0 && preset)
+            rc = open_cache(s, preset, project);
+    }
+    return rc;
+}
+
+static int add_tool(struct settings *s, const struct settings_option *o)
+{
+    const struct preset *preset = preset_find(o->value);
+    auto_buf struct buf text = {0};
+    struct str host;
+    if (!preset) {
+        preset_names(&text);
+        return settings_bad_value(s, o, buf_cstr(&text));
+    }
+    buf_fmt(&text, "--for %s", preset->name);
+    int rc = settings_add(s, &s->tools, str_of(preset->name), buf_str(&text));
+    for (size_t at = 0; rc == 0 && preset_word(preset->hosts, &at, &host);)
+        rc = settings_add(s, &s->policy.net_allow, host, buf_str(&text));
+    s->with_hosts = true;
+    return rc;
+}
+
+/* --for npm,git is --for npm --for git. */
+int settings_add_tools(struct settings *s, const struct settings_option *o)
+{
+    int rc = 0;
+    for (size_t at = 0, end; rc == 0 && at <= o->value.n; at = end + 1) {
+        struct settings_option one = *o;
+        end = str_find_char(o->value, ',', at);
+        one.value = str_slice(o->value, at, end);
+        rc = add_tool(s, &one);
+    }
+    return rc;
+}
