@@ -186,7 +186,7 @@ struct word guard_original(struct guard *g, struct word program)
     const struct guard_file *file = files_find(&g->files, program.text);
     if (g->files.newest && !file && g->shell != GUARD_BASH && !name_extension(program.text).n)
         file = files_find(&g->files, files_with_extension(&g->files, program.text));
-    if (!file || (g->shell == GUARD_BASH && !str_has_char(program.text, '/')))
+    if (!file || (g->shell == GUARD_BASH && !str_has_char(program.text, '/') && !g->path_changed))
         return program;
     if (file->original.p)
         program.text = file->original;

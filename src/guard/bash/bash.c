@@ -14,6 +14,10 @@ void bash_read(struct guard *g, struct str text)
     p.pending_tail = &p.pending;
     struct bash_node *list = bash_parse(&p);
     bash_run_list(&b, list);
+    if (str_has_char(text,
+                     '\0')) /* which bash leaves out of a file: what it runs is another text */
+        guard_find(g, GUARD_OPAQUE_SYNTAX, word_unknown(0, (uint32_t)text.n), STR("this"), NULL,
+                   NULL);
     if (p.failed && !guard_stopped(g)) {
         uint32_t at = (uint32_t)(p.error < text.n ? p.error : text.n);
         struct word where = {

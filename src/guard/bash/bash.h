@@ -114,7 +114,8 @@ struct bash_node {
     enum bash_kind kind;
     enum bash_join join; /* what stands before it */
     bool shown, declares, all_arguments;
-    bool fed; /* coproc: what it reads is written later */
+    bool background; /* with all of its chain, before & */
+    bool fed;        /* coproc: what it reads is written later */
     uint32_t start, end;
     struct bash_word *words; /* BASH_SIMPLE, BASH_FOR: after in, BASH_CASE, BASH_WORDS */
     size_t word_count;
@@ -150,6 +151,7 @@ struct bash_parser {
     bool failed;  /* a syntax error, or a limit */
     size_t error;
     bool no_arithmetic_end; /* there is no )) from here on */
+    bool no_bracket_end;    /* there is no ] from here on */
     struct bash_redirect *pending, **pending_tail;
     struct bash_functions *functions; /* where definitions are noted */
 };
@@ -230,6 +232,25 @@ struct bash_reader {
     struct bash_reference *references;
     unsigned reference_count;
     struct str opened; /* what handles that exec opened for reading hold; p NULL: there are none */
+    struct str separators; /* IFS of the command that is run; p NULL: the variable's */
+    struct bash_local *locals;
+    struct bash_special *special;
+    unsigned special_count, in_function;
+    unsigned left_loop, left_function; /* how often break and continue, and return, were read */
+};
+
+/* The state to go back to when the function ends. */
+struct bash_local {
+    struct bash_local *next;
+    struct var *var;
+    struct var_state state;
+};
+
+/* readonly, declare -i */
+struct bash_special {
+    struct bash_special *next;
+    struct str name;
+    bool fixed, number;
 };
 
 /* declare -n name=target; a hole: the target is not known. */
@@ -274,6 +295,27 @@ void bash_assign(struct bash_reader *b, const struct bash_assign *a);
 void bash_run_index(struct bash_reader *b, struct word text);
 struct str bash_join(struct bash_reader *b, const struct str *values, size_t count, char separator);
 struct str bash_concat(struct bash_reader *b, struct str x, struct str y);
+
+/* ---- scope.c ---- */
+/* The variable gets its state of now back at bash_restore. */
+void bash_save(struct bash_reader *b, struct str name);
+void bash_restore(struct bash_reader *b, struct bash_local *until);
+/* Before the assignments of local, declare and typeset. */
+void bash_save_declared(struct bash_reader *b, const struct bash_fields *fields);
+void bash_note_special(struct bash_reader *b, const struct word *words, size_t count);
+/* What the variable then holds if this is assigned. */
+struct var_state bash_special_state(struct bash_reader *b, struct var *var, struct var_state state);
+void bash_run_arithmetic(struct bash_reader *b, struct str text);
+/* The commands of a list: begin, next before each that does not depend on the one before, end. */
+struct bash_scope {
+    struct vars_fork job, rest;
+    struct str job_folder, rest_folder;
+    unsigned left;
+    bool in_job, maybe;
+};
+void bash_scope_begin(struct bash_reader *b, struct bash_scope *s);
+void bash_scope_next(struct bash_reader *b, struct bash_scope *s, const struct bash_node *node);
+void bash_scope_end(struct bash_reader *b, struct bash_scope *s);
 
 /* ---- output.c ---- */
 /* The output of a list of commands, with holes where it is not known. */

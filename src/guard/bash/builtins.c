@@ -16,6 +16,7 @@ enum builtin_kind {
     EXEC,
     GETOPTS,
     HASH,
+    LEAVE,
     LET,
     POPD,
     PREFIX,
@@ -156,14 +157,36 @@ static void run_hash(struct bash_reader *b, const struct word *words, size_t cou
         bash_add_alias(b, words[3].text, words[2].text);
 }
 
+/* declare "$1=value", builtin declare a=b, declare -a a='(x y)': to the parser these assign nothing,
+   or a text. */
+static void declare_computed(struct bash_reader *b, struct str name, struct str value, bool array,
+                             bool local)
+{
+    struct var *var = bash_variable(b, name);
+    bool same = var && vars_constant(var->state) && str_eq(var->state.values[0], value);
+    bool list = value.n && value.p[0] == '(';
+    if (str_has_char(name, GUARD_HOLE) || str_ends(name, STR("+")))
+        return;
+    if (list && array && same) {
+        struct bash_assign element = {.name = name, .index = STR("x")};
+        bash_assign(b, &element);
+    } else if (!list && !same) {
+        if (local && b->in_function)
+            bash_save(b, name);
+        bash_set(b, name, value);
+    }
+}
+
 static void run_declare(struct bash_reader *b, const struct word *words, size_t count)
 {
-    bool reference = false;
+    bool reference = false, array = false;
+    bool local = name_is_one_of(words[0].text, STR("declare|local|typeset"));
     for (size_t i = 1; i < count; i++) {
         struct str text = words[i].text;
         if (is_option(text)) {
-            reference |= str_has_char(text, 'n') &&
-                         name_is_one_of(words[0].text, STR("declare|local|typeset"));
+            array |= str_has_char(text, 'a') || str_has_char(text, 'A');
+            reference |= local && str_has_char(text, 'n');
+            local = local && !str_has_char(text, 'g');
             continue;
         }
         size_t equals = str_find_char(text, '=', 0);
@@ -172,25 +195,52 @@ static void run_declare(struct bash_reader *b, const struct word *words, size_t 
             bash_refer(b, name, target);
         if (reference)
             bash_set_unknown(b, name);
+        else if (equals < text.n)
+            declare_computed(b, name, target, array, local);
         else if (equals == text.n && text.n && str_eq(words[0].text, STR("local")) &&
                  !str_has_char(text, GUARD_HOLE))
             bash_set(b, text, STR(""));
     }
+    bash_note_special(b, words, count);
+}
+
+static size_t find_separator(struct str line, struct str separators)
+{
+    size_t i = 0;
+    while (i < line.n && !str_has_char(separators, line.p[i]))
+        i++;
+    return i;
 }
 
 /* Assigns the words of the input to the variables in order. */
 static void read_into(struct bash_reader *b, const struct word *names, size_t count,
-                      struct str input)
+                      struct str input, struct str separators)
 {
-    struct str line = str_trim(str_slice(input, 0, str_find_char(input, '\n', 0)));
+    struct str line = str_slice(input, 0, str_find_char(input, '\n', 0));
+    bool blanks = !separators.p || str_has_char(separators, ' ');
+    line = blanks ? str_trim(line) : line;
     for (size_t i = 0; i < count; i++) {
-        size_t end = i + 1 < count ? str_find_char(line, ' ', 0) : line.n;
+        bool last = i + 1 == count;
+        size_t end = last ? line.n : find_separator(line, separators.p ? separators : STR(" \t"));
         struct word value = names[i];
         value.text = str_slice(line, 0, end);
         bash_set(b, names[i].text, value.text);
         bash_run_index(b, value);
-        line = str_trim(str_from(line, end));
+        line = str_from(line, end < line.n ? end + 1 : end);
+        line = blanks ? str_trim(line) : line;
     }
+}
+
+/* IFS of this command or of the shell; p NULL: the usual one. */
+static bool separators_of(struct bash_reader *b, struct str *separators)
+{
+    struct var *var = vars_find(&b->vars, STR("IFS"));
+    *separators = b->separators;
+    if (!separators->p && var && !vars_constant(var->state))
+        return false;
+    if (!separators->p && var)
+        *separators = var->state.values[0];
+    return !separators->p || !str_has_char(*separators, GUARD_HOLE);
 }
 
 static void run_read(struct bash_reader *b, const struct word *words, size_t count,
@@ -211,8 +261,10 @@ static void run_read(struct bash_reader *b, const struct word *words, size_t cou
     }
     if (i >= count)
         return;
-    if (plain && b->loops == 0 && input.text.p && !str_has_char(input.text, GUARD_HOLE)) {
-        read_into(b, words + i, count - i, input.text);
+    struct str separators;
+    if (plain && b->loops == 0 && input.text.p && !str_has_char(input.text, GUARD_HOLE) &&
+        separators_of(b, &separators)) {
+        read_into(b, words + i, count - i, input.text, separators);
         return;
     }
     for (; i < count; i++) {
@@ -294,7 +346,12 @@ static void run_trap(struct bash_reader *b, const struct word *words, size_t cou
         guard_nested(b->g, GUARD_BASH, code);
         return;
     }
+    /* It runs at any time, or never. */
+    struct vars_fork fork;
+    vars_fork_begin(&b->vars, &fork);
     bash_run_text(b, words[i], STR("trap"));
+    vars_branch_end(&b->vars, &fork);
+    vars_fork_end(&b->vars, &fork, false);
 }
 
 static void run_unset(struct bash_reader *b, const struct word *words, size_t count)
@@ -308,8 +365,14 @@ static void run_unset(struct bash_reader *b, const struct word *words, size_t co
         struct bash_function *f;
         if (functions && (f = bash_function_find(&b->defined, words[i].text)) != NULL)
             f->gone = true;
-        if (!functions && !str_has_char(words[i].text, GUARD_HOLE))
+        size_t bracket = str_find_char(words[i].text, '[', 0);
+        if (!functions && bracket < words[i].text.n) {
+            struct bash_assign element = {.name = str_slice(words[i].text, 0, bracket),
+                                          .index = STR("x")};
+            bash_assign(b, &element);
+        } else if (!functions && !str_has_char(words[i].text, GUARD_HOLE)) {
             bash_set(b, words[i].text, STR(""));
+        }
         if (!functions)
             guard_unset(b->g, words[i].text);
     }
@@ -346,19 +409,6 @@ static void run_callback(struct bash_reader *b, const struct word *words, size_t
         guard_opaque_command(b->g, words[1], STR_NONE);
 }
 
-/* builtin declare x=value: no assignment to the parser, but one to bash. */
-static void forget_declared(struct bash_reader *b, const struct word *words, size_t count)
-{
-    bool declares =
-        count > 2 &&
-        name_is_one_of(words[1].text, STR("declare|typeset|local|export|readonly|builtin|command"));
-    for (size_t i = 2; i < count && declares; i++) {
-        size_t equals = str_find_char(words[i].text, '=', 0);
-        if (equals && equals < words[i].text.n && words[i].text.p[0] != '-')
-            bash_set_unknown(b, str_slice(words[i].text, 0, equals));
-    }
-}
-
 /* Options that change how the rest is read. */
 static void run_shopt(struct bash_reader *b, const struct word *words, size_t count)
 {
@@ -382,10 +432,7 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
     case ALIAS: run_alias(b, words, count); break;
     case CD: run_cd(b, words, count); break;
     case POPD: guard_set_folder(b->g, STR("\xFF")); break;
-    case COMMAND:
-        forget_declared(b, words, count);
-        run_command(b, words, count, input);
-        break;
+    case COMMAND: run_command(b, words, count, input); break;
     case DECLARE: run_declare(b, words, count); break;
     case EVAL: run_eval(b, words, count); break;
     case EXEC: run_exec(b, words, count, input); break;
@@ -394,12 +441,17 @@ bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count,
             bash_set_unknown(b, words[2].text);
         break;
     case HASH: run_hash(b, words, count); break;
+    case LEAVE:
+        if (str_eq(words[0].text, STR("return")))
+            b->left_function++;
+        else
+            b->left_loop++;
+        break;
     case LET:
         for (size_t i = 1; i < count; i++)
             bash_set_unknown(b, str_slice(words[i].text, 0, str_find_char(words[i].text, '=', 0)));
         break;
     case PREFIX:
-        forget_declared(b, words, count);
         if (count > 1)
             bash_run_words(b, words + 1, count - 1, input, true);
         break;

@@ -48,19 +48,23 @@ static void run_repeated(struct bash_reader *b, struct bash_node *node)
 {
     struct vars_fork fork;
     struct str folder = guard_folder(b->g);
+    unsigned left = b->left_loop;
     b->loops++;
     for (int round = 0; round < 2 && !guard_stopped(b->g); round++) {
+        bool known = b->arguments.known;
         vars_fork_begin(&b->vars, &fork);
         bash_run_list(b, node->condition);
         bash_run_list(b, node->body);
         vars_branch_end(&b->vars, &fork);
-        bool changed = fork.results != NULL || guard_folder(b->g).p != folder.p;
+        bool changed = fork.results != NULL || guard_folder(b->g).p != folder.p ||
+                       b->arguments.known != known; /* shift, set */
         vars_fork_end(&b->vars, &fork, false);
         bash_settle_folder(b, folder);
         if (!changed || b->loops > 2 || !guard_spend(b->g, node->end - node->start + 1))
             break;
     }
     b->loops--;
+    b->left_loop = left;
 }
 
 static void run_for(struct bash_reader *b, struct bash_node *node)
@@ -90,6 +94,7 @@ static void run_for(struct bash_reader *b, struct bash_node *node)
         run_repeated(b, node);
         return;
     }
+    unsigned left = b->left_loop;
     b->loops++;
     for (size_t i = 0; i < fields.count && !guard_stopped(b->g); i++) {
         if (!guard_spend(b->g, node->end - node->start + 1))
@@ -99,13 +104,17 @@ static void run_for(struct bash_reader *b, struct bash_node *node)
         bash_run_list(b, node->body);
     }
     b->loops--;
+    b->left_loop = left;
 }
 
 static void run_definition(struct bash_reader *b, struct bash_node *node)
 {
     struct bash_arguments outer = b->arguments;
+    struct bash_local *locals = b->locals;
+    unsigned left_loop = b->left_loop, left_function = b->left_function;
     b->arguments = (struct bash_arguments){0};
     b->defining++;
+    b->in_function++;
     if (node->body) {
         struct vars_fork fork;
         struct str folder = guard_folder(b->g);
@@ -115,7 +124,11 @@ static void run_definition(struct bash_reader *b, struct bash_node *node)
         vars_branch_end(&b->vars, &fork);
         vars_fork_drop(&b->vars, &fork);
     }
+    b->in_function--;
     b->defining--;
+    b->locals = locals; /* the fork took everything back */
+    b->left_loop = left_loop;
+    b->left_function = left_function;
     b->arguments = outer;
     if (node->name.n && node->body &&
         !bash_function_add(b->arena, &b->defined, node->name, node->body, b->vars.forks > 0))

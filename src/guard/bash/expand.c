@@ -98,6 +98,18 @@ static void put_value(struct splitter *s, struct str value, bool quoted)
     }
 }
 
+/* Bash leaves zero bytes out of what a substitution prints. */
+static struct str without_zeros(struct bash_reader *b, struct str text)
+{
+    char *p = str_has_char(text, '\0') && guard_spend(b->g, text.n) ? arena_alloc(b->arena, text.n)
+                                                                    : NULL;
+    size_t n = 0;
+    for (size_t i = 0; p && i < text.n; i++)
+        if (text.p[i])
+            p[n++] = text.p[i];
+    return p ? (struct str){p, n} : text;
+}
+
 static struct str trim_newlines(struct str s)
 {
     while (s.n && s.p[s.n - 1] == '\n')
@@ -142,7 +154,8 @@ static void put_parts(struct splitter *s, const struct bash_part *parts)
             break;
         case BASH_PARAM: put_param(s, part); break;
         case BASH_COMMAND:
-            put_value(s, trim_newlines(bash_output(s->b, part->list)), part->quoted);
+            put_value(s, trim_newlines(without_zeros(s->b, bash_output(s->b, part->list))),
+                      part->quoted);
             break;
         case BASH_PROCESS: put_value(s, process_file(s->b, part), true); break;
         case BASH_ARITHMETIC: put_value(s, STR("\xFF"), true); break;

@@ -229,6 +229,30 @@ bool bash_parse_arithmetic(struct bash_parser *p, struct bash_word **out)
     return true;
 }
 
+/* $[…], the old arithmetic: at the dollar. */
+static bool parse_old_arithmetic(struct bash_builder *b, bool quoted)
+{
+    struct bash_parser *p = b->p;
+    size_t depth = 0, end = p->pos + 2;
+    for (; end < p->end && !(p->src.p[end] == ']' && depth == 0); end++)
+        depth += (p->src.p[end] == '[') - (p->src.p[end] == ']');
+    if (end >= p->end || !bash_enter(p)) {
+        p->no_bracket_end = true;
+        return false;
+    }
+    struct bash_part *part = add_part(b, BASH_ARITHMETIC, quoted);
+    size_t outer = p->end;
+    p->pos += 2;
+    p->end = end;
+    struct bash_word *word = bash_parse_word(p, BASH_IN_ARITHMETIC);
+    p->end = outer;
+    p->nesting--;
+    p->pos = p->failed ? p->end : end + 1;
+    if (part)
+        part->word = word;
+    return true;
+}
+
 /* $(…), <(…) and >(…): after the opening parenthesis. */
 static void parse_substitution(struct bash_builder *b, enum bash_part_kind kind, bool quoted)
 {
@@ -376,16 +400,8 @@ static bool parse_dollar(struct bash_builder *b, bool quoted)
         parse_braced(b, quoted);
         return true;
     }
-    if (c == '[') { /* $[…], the old arithmetic */
-        size_t end = p->pos;
-        while (end < p->end && p->src.p[end] != ']' && p->src.p[end] != '\n')
-            end++;
-        if (end >= p->end || p->src.p[end] != ']')
-            return false;
-        p->pos = end + 1;
-        add_part(b, BASH_ARITHMETIC, quoted);
-        return true;
-    }
+    if (c == '[')
+        return !p->no_bracket_end && parse_old_arithmetic(b, quoted);
     if (ascii_is_digit(c) || is_special(c)) {
         p->pos += 2;
         add_name(b, p->pos - 1, quoted);

@@ -93,7 +93,8 @@ static void change_target(struct bash_reader *b, struct str name)
 
 static void set_state(struct bash_reader *b, struct str name, struct var_state state)
 {
-    vars_assign(&b->vars, bash_variable(b, name), state);
+    struct var *var = bash_variable(b, name);
+    vars_assign(&b->vars, var, bash_special_state(b, var, state));
     change_target(b, name);
 }
 

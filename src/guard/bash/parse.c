@@ -543,6 +543,7 @@ static struct bash_node *parse_command(struct bash_parser *p)
 struct bash_node *bash_parse_list(struct bash_parser *p)
 {
     struct bash_node *first = NULL, **tail = &first;
+    struct bash_node *chain = NULL; /* the first command of a && b || c */
     enum bash_join join = BASH_THEN;
     bool needed = false; /* an operator waits for its second command */
     while (!p->failed && !guard_stopped(p->g)) {
@@ -559,6 +560,7 @@ struct bash_node *bash_parse_list(struct bash_parser *p)
         if (!node)
             break;
         node->join = join;
+        chain = join == BASH_THEN ? node : chain;
         join = BASH_THEN;
         *tail = node;
         tail = &node->next;
@@ -582,6 +584,8 @@ struct bash_node *bash_parse_list(struct bash_parser *p)
             needed = true;
         } else if (c == '&') {
             p->pos++;
+            for (; chain; chain = chain->next)
+                chain->background = true;
         } else if (c == ';' && d != ';' && d != '&') {
             p->pos++;
         } else if (c != '\n' && !bash_ended(p) && !ends_list(p)) {

@@ -54,10 +54,17 @@ static void run_function(struct bash_reader *b, struct bash_function *f, const s
     for (size_t i = 1; i < count; i++)
         values[i - 1] = words[i].text;
     struct bash_arguments outer = b->arguments;
+    struct bash_local *locals = b->locals;
+    unsigned left_loop = b->left_loop, left_function = b->left_function;
     b->arguments = (struct bash_arguments){values, count - 1, true};
     b->calls++;
+    b->in_function++;
     bash_run_node(b, f->body, input);
+    b->in_function--;
     b->calls--;
+    bash_restore(b, locals);
+    b->left_loop = left_loop;
+    b->left_function = left_function;
     b->arguments = outer;
 }
 
@@ -216,9 +223,9 @@ static void run_prompt(struct bash_reader *b, const struct bash_param *param,
 static void run_number(struct bash_reader *b, const struct bash_word *word)
 {
     struct var *ambiguous = b->ambiguous;
-    bash_run_index(
-        b,
-        (struct word){.text = bash_expand_text(b, word), .start = word->start, .end = word->end});
+    struct str text = bash_expand_text(b, word);
+    bash_run_index(b, (struct word){.text = text, .start = word->start, .end = word->end});
+    bash_run_arithmetic(b, text);
     b->ambiguous = ambiguous;
 }
 
@@ -418,10 +425,26 @@ static struct var *expand_words(struct bash_reader *b, const struct bash_node *n
     return var;
 }
 
+/* name=value f: the function, or read, sees the value, and nothing does afterwards. */
+static void assign_for(struct bash_reader *b, const struct bash_node *node, struct str name)
+{
+    bool calls = bash_function_find(&b->defined, name) != NULL;
+    for (const struct bash_assign *a = node->assigns; a; a = a->next) {
+        if (str_eq(a->name, STR("IFS")) && !a->array)
+            b->separators = bash_expand_text(b, a->value);
+        if (!calls)
+            continue;
+        bash_save(b, a->name);
+        bash_assign(b, a);
+    }
+}
+
 static void judge_fields(struct bash_reader *b, struct bash_node *node, struct word input,
                          struct bash_fields *fields, struct var *var)
 {
     b->ambiguous = var;
+    if (node->declares)
+        bash_save_declared(b, fields);
     if (!node->words || node->declares)
         for (const struct bash_assign *a = node->assigns; a; a = a->next)
             bash_assign(b, a);
@@ -440,7 +463,12 @@ static void judge_fields(struct bash_reader *b, struct bash_node *node, struct w
         return;
     if (is_pattern(fields->list[0]))
         fields->list[0].text = match_program(fields->list[0].text);
+    struct bash_local *locals = b->locals;
+    if (node->assigns && !node->declares)
+        assign_for(b, node, fields->list[0].text);
     bash_run_words(b, fields->list, fields->count, input, false);
+    b->separators = STR_NONE;
+    bash_restore(b, locals);
 }
 
 static void judge_simple(struct bash_reader *b, struct bash_node *node, struct word input)
@@ -540,6 +568,8 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
     bool open = false;
     struct bash_node *before = NULL;
     struct str piped = STR_NONE;
+    struct bash_scope scope;
+    bash_scope_begin(b, &scope);
     for (struct bash_node *node = list; node && !guard_stopped(b->g); node = node->next) {
         bool feeds = node->next && node->next->join == BASH_PIPE;
         if (open && (node->join == BASH_THEN || node->join == BASH_OR)) {
@@ -548,6 +578,8 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
             bash_settle_folder(b, folder);
             open = false;
         }
+        if (node->join == BASH_THEN)
+            bash_scope_next(b, &scope, node);
         if (node->join == BASH_OR ||
             (node->join == BASH_AND && !open && before && !always_succeeds(before))) {
             vars_fork_begin(&b->vars, &chain);
@@ -581,4 +613,5 @@ void bash_run_list(struct bash_reader *b, struct bash_node *list)
         vars_fork_end(&b->vars, &chain, false);
         bash_settle_folder(b, folder);
     }
+    bash_scope_end(b, &scope);
 }
