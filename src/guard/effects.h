@@ -155,6 +155,13 @@ void guard_linked(struct guard *g, struct str to, struct str link);
 struct str guard_current(struct guard *g);
 /* The text says where programs are looked for: files that it wrote may be among them. */
 bool guard_path_changed(const struct guard *g);
+/* While true, a command whose whole name is unknown is no finding: it is judged again where it is
+   known. Returns what it was before. */
+bool guard_skip_unknown(struct guard *g, bool skips);
+/* How many were skipped so far. */
+unsigned guard_skipped(const struct guard *g);
+/* From here on * finds names that begin with a dot, too (shopt -s dotglob). */
+void guard_find_dots(struct guard *g);
 /* The name of a new temporary file or folder, another each time; the text may delete it. */
 struct str guard_temporary(struct guard *g);
 

@@ -139,7 +139,11 @@ void guard_find(struct guard *g, enum guard_rule rule, struct word at, struct st
 
 void guard_opaque_command(struct guard *g, struct word at, struct str who)
 {
-    guard_find(g, GUARD_OPAQUE_COMMAND, at, who.n ? who : STR("the command's name"), NULL, NULL);
+    if (g->skips_unknown && str_eq(at.text, STR("\xFF")))
+        g->skipped++;
+    else
+        guard_find(g, GUARD_OPAQUE_COMMAND, at, who.n ? who : STR("the command's name"), NULL,
+                   NULL);
 }
 
 void guard_opaque_text(struct guard *g, struct word at, struct str who)
@@ -268,13 +272,31 @@ struct str guard_from_start(struct guard *g, struct str path)
 
 void guard_change_folder(struct guard *g, struct str path)
 {
+    bool searched = g->cd_path && path.n && !ascii_is_in(path.p[0], "/.~");
     if (path.n)
-        g->folder = guard_from_start(g, path);
+        g->folder = searched ? STR("\xFF") : guard_from_start(g, path);
 }
 
 bool guard_path_changed(const struct guard *g)
 {
     return g->path_changed;
+}
+
+void guard_find_dots(struct guard *g)
+{
+    g->dot_glob = true;
+}
+
+unsigned guard_skipped(const struct guard *g)
+{
+    return g->skipped;
+}
+
+bool guard_skip_unknown(struct guard *g, bool skips)
+{
+    bool before = g->skips_unknown;
+    g->skips_unknown = skips;
+    return before;
 }
 
 struct str guard_current(struct guard *g)
@@ -398,7 +420,7 @@ int guard_check(struct guard *g, const struct guard_question *question, struct g
     g->folder = STR_NONE;
     g->unread_count = 0;
     g->temporaries = 0;
-    g->path_changed = g->settings_moved = false;
+    g->path_changed = g->settings_moved = g->dot_glob = g->cd_path = g->skips_unknown = false;
     g->spelled_in = NULL;
     g->stopped = false;
     struct str text = STR_NONE;

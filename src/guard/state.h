@@ -78,7 +78,11 @@ struct guard {
     const char *spelled_in; /* the text in which a protected name was looked for */
     struct str spelled;     /* and the one that was found; "": none */
     bool stopped;
-    bool path_changed;   /* see guard_path_changed */
+    bool path_changed;  /* see guard_path_changed */
+    bool skips_unknown; /* see guard_skip_unknown */
+    unsigned skipped;
+    bool dot_glob;       /* see guard_find_dots */
+    bool cd_path;        /* cd looks for folders elsewhere, too (CDPATH) */
     bool settings_moved; /* the text sets a variable that agents obey, or hides all of them */
 };
 

@@ -122,6 +122,8 @@ void bash_program(struct guard *g, const struct guard_call *call)
             i++;
             if (i < call->count && name_is_one_of(w, STR("--rcfile|--init-file")))
                 guard_script_as(g, words[i], GUARD_BASH);
+            if (i < call->count && str_eq(w, STR("-O")) && str_eq(words[i].text, STR("dotglob")))
+                guard_find_dots(g);
         } else if (w.p[1] != '-') {
             command |= w.p[0] == '-' && str_has_char(w, 'c');
             from_input |= str_has_char(w, 's');

@@ -132,11 +132,14 @@ struct bash_function {
     struct bash_node *body;
     bool gone;  /* unset */
     bool maybe; /* the definition has run, perhaps */
+    bool used;  /* of those that the text defines: a command after it has this name */
+    bool owed;  /* what it does is not judged before it is called */
 };
 
 enum { BASH_FUNCTION_BUCKETS = 512 };
 struct bash_functions {
     struct bash_function **buckets; /* NULL until there is one; newest first */
+    bool exported;                  /* some may be called by other shells */
 };
 
 struct bash_parser {

@@ -412,8 +412,11 @@ static void run_callback(struct bash_reader *b, const struct word *words, size_t
 /* Options that change how the rest is read. */
 static void run_shopt(struct bash_reader *b, const struct word *words, size_t count)
 {
-    for (size_t i = 1; i < count; i++)
+    for (size_t i = 1; i < count; i++) {
         b->last_pipe |= str_eq(words[i].text, STR("lastpipe"));
+        if (str_eq(words[i].text, STR("dotglob")) && !str_eq(words[1].text, STR("-u")))
+            guard_find_dots(b->g);
+    }
 }
 
 bool bash_builtin(struct bash_reader *b, const struct word *words, size_t count, struct word input)

@@ -112,6 +112,10 @@ static void run_definition(struct bash_reader *b, struct bash_node *node)
     struct bash_arguments outer = b->arguments;
     struct bash_local *locals = b->locals;
     unsigned left_loop = b->left_loop, left_function = b->left_function;
+    const struct bash_function *f = bash_function_find(&b->functions, node->name);
+    bool known_later = f && f->used && f->body == node->body && !b->functions.exported;
+    bool outer_later = guard_skip_unknown(b->g, known_later);
+    unsigned skipped = guard_skipped(b->g);
     b->arguments = (struct bash_arguments){0};
     b->defining++;
     b->in_function++;
@@ -124,14 +128,18 @@ static void run_definition(struct bash_reader *b, struct bash_node *node)
         vars_branch_end(&b->vars, &fork);
         vars_fork_drop(&b->vars, &fork);
     }
+    guard_skip_unknown(b->g, outer_later);
     b->in_function--;
     b->defining--;
     b->locals = locals; /* the fork took everything back */
     b->left_loop = left_loop;
     b->left_function = left_function;
     b->arguments = outer;
-    if (node->name.n && node->body &&
-        !bash_function_add(b->arena, &b->defined, node->name, node->body, b->vars.forks > 0))
+    if (!node->name.n || !node->body)
+        return;
+    if (bash_function_add(b->arena, &b->defined, node->name, node->body, b->vars.forks > 0))
+        bash_function_find(&b->defined, node->name)->owed = guard_skipped(b->g) != skipped;
+    else
         guard_limit(b->g, word_unknown(node->start, node->end));
 }
 

@@ -185,6 +185,18 @@ static struct bash_word *assign_word(struct bash_parser *p, size_t start, struct
     return word;
 }
 
+/* Calls of functions, and what lets other shells call them: export -f, declare -fx. */
+static void note_use(struct bash_parser *p, const struct bash_node *node)
+{
+    struct bash_function *called = bash_function_find(p->functions, bash_plain(node->words));
+    if (called)
+        called->used = true;
+    for (const struct bash_word *w = node->words->next; node->declares && w; w = w->next) {
+        struct str option = bash_plain(w);
+        p->functions->exported |= option.n > 1 && option.p[0] == '-' && str_has_char(option, 'f');
+    }
+}
+
 static struct bash_node *parse_simple(struct bash_parser *p, struct bash_node *node)
 {
     struct bash_word **word_tail = &node->words;
@@ -249,6 +261,8 @@ static struct bash_node *parse_simple(struct bash_parser *p, struct bash_node *n
         }
         node->declares = declares(bash_plain(word));
     }
+    if (node->words && p->functions->buckets)
+        note_use(p, node);
     return node;
 }
 

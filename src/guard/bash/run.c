@@ -43,9 +43,13 @@ bool bash_function_add(struct arena *arena, struct bash_functions *all, struct s
 static void run_function(struct bash_reader *b, struct bash_function *f, const struct word *words,
                          size_t count, struct word input)
 {
-    if (b->calls >= BASH_MAX_CALLS || !f->body ||
-        !guard_spend(b->g, f->body->end - f->body->start + 1))
-        return; /* its body was judged where it is defined */
+    if (!f->body)
+        return;
+    if (b->calls >= BASH_MAX_CALLS || !guard_spend(b->g, f->body->end - f->body->start + 1)) {
+        if (f->owed) /* otherwise its body was judged where it is defined */
+            guard_limit(b->g, words[0]);
+        return;
+    }
     struct str *values = ARENA_ARRAY(b->arena, count, struct str);
     if (!values) {
         guard_limit(b->g, words[0]);

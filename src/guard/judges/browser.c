@@ -81,7 +81,7 @@ static bool is_local_file(struct str arg)
 /* Headless, and every page it is given is local; or it only prints its version. */
 static bool browser_is_harmless(const struct guard_call *call)
 {
-    bool headless = false, page = false;
+    bool headless = false, page = false, only_pages = false;
     if (call->count == 2 &&
         name_is_one_of(call->words[1].text, STR("--version|-version|-v|--help|--product-version")))
         return true;
@@ -90,8 +90,10 @@ static bool browser_is_harmless(const struct guard_call *call)
         if (!word_known(call->words[i]) ||
             name_has_one_of(arg, STR("launcher|cmd-prefix|--proxy-|-rules")))
             return false;
-        if (name_is_one_of(arg, STR("--headless|-headless"))) {
-            headless = true;
+        if (name_is_one_of(arg, STR("--headless|-headless")) && !only_pages) {
+            headless |= !str_endsi(arg, STR("=false"));
+        } else if (str_eq(arg, STR("--"))) {
+            only_pages = true;
         } else if (arg.n && arg.p[0] != '-') {
             page = true;
             if (guard_is_url(arg) ? !is_local_page(arg) : !is_local_file(arg))

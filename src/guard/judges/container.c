@@ -40,17 +40,26 @@ static struct str source_of(struct str value)
 static struct str mounted(const struct word *words, size_t count, size_t *i)
 {
     struct str word = words[*i].text;
+    /* A volume that is a folder of the host: --opt device=X, volume-opt=device=X. */
+    size_t device = str_find(word, STR("device="), 0);
+    if (device < word.n && (device == 0 || ascii_is_in(word.p[device - 1], "=,'\"")) &&
+        !str_starts(word, STR("--device=")))
+        return str_slice(word, device + 7, str_find_char(word, ',', device));
     size_t name = name_is_one_of(word, STR("--mount"))    ? 7
                   : name_is_one_of(word, STR("--volume")) ? 8
                                                           : short_volume(word);
-    return name ? source_of(value_of(words, count, i, name)) : STR_NONE;
+    struct str value = name ? value_of(words, count, i, name) : STR_NONE;
+    device = str_find(value, STR("volume-opt=device="), 0) + 18;
+    if (device <= value.n)
+        return str_slice(value, device, str_find_char(value, ',', device));
+    return value.p ? source_of(value) : STR_NONE;
 }
 
 /* The current directory by a name that only the shell knows: $PWD, $(pwd), %cd%. */
 static bool is_current(struct str raw, struct str source)
 {
     return (str_findi(raw, STR("pwd"), 0) < raw.n || str_findi(raw, STR("%cd%"), 0) < raw.n) &&
-           str_find(source, STR(".."), 0) == source.n;
+           str_find(source, STR(".."), 0) == source.n && str_find(raw, STR("dirname"), 0) == raw.n;
 }
 
 static const char *judge_mount(struct guard *g, struct word word, struct str source)

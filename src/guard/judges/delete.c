@@ -121,7 +121,15 @@ static bool takes_all(const struct guard_call *call, size_t from)
         struct str arg = call->words[i].text;
         if (name_is_one_of(arg, STR("-delete|-exec|-execdir")))
             return true;
-        if (name_is_one_of(arg, STR("-type|-mindepth|-maxdepth")))
+        bool negated = name_is_one_of(arg, STR("!|-not"));
+        if (negated && i + 2 < call->count &&
+            name_is_one_of(call->words[i + 1].text, STR("-name|-iname|-path|-ipath")) &&
+            str_findi(call->words[i + 2].text, STR("git"), 0) == call->words[i + 2].text.n)
+            i += 2;
+        else if (str_eq(arg, STR("-name")) && i + 1 < call->count &&
+                 str_eq(call->words[i + 1].text, STR("*")))
+            i++;
+        else if (name_is_one_of(arg, STR("-type|-mindepth|-maxdepth")))
             i++;
         else if (!name_is_one_of(arg, STR("-depth|-d|-print|-xdev|-mount|-follow")))
             return false;
@@ -200,6 +208,14 @@ static void judge_fd_exec(struct guard *g, const struct guard_call *call, size_t
     guard_program(g, &(struct guard_call){.from = call->from, .words = words, .count = count});
 }
 
+/* -delete, -exec rm … */
+static bool removes(const struct guard_call *call, size_t i)
+{
+    return str_eq(call->words[i].text, STR("-delete")) ||
+           (i + 1 < call->count && name_is_one_of(name_program(call->words[i + 1].text),
+                                                  STR("rm|rmdir|unlink|shred|srm")));
+}
+
 void judge_find(struct guard *g, const struct guard_call *call)
 {
     /* find.exe of Windows looks for text and takes no path first. */
@@ -217,7 +233,7 @@ void judge_find(struct guard *g, const struct guard_call *call)
     for (; i < call->count; i++) {
         struct str arg = call->words[i].text;
         if (!found.text.p && name_is_one_of(arg, STR("-delete|-exec|-execdir|-ok|-okdir")))
-            found = all && str_eq(arg, STR("-delete")) ? start : found_by(g, call, start);
+            found = all && removes(call, i) ? start : found_by(g, call, start);
         if (str_eq(arg, STR("-delete"))) {
             enum guard_shell shell = g->shell;
             g->shell = GUARD_NO_SHELL; /* whose wildcards find a dot at the beginning */

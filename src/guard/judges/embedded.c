@@ -27,6 +27,10 @@
 #define DELETING_CALLS                                                                        \
     "rmtree(|os.remove(|os.unlink(|rmSync(|rmdirSync(|unlinkSync(|rm_rf(|rm_r(|unlink glob |" \
     "rm_rf |unlink |rmtree |unlink("
+/* A home folder, an argument or another current folder: what is deleted is not known. */
+#define PLACE_WORDS                                                                          \
+    "path.home(|homedir(|env.home|environ[\"home|environ['home|env[\"home|env['home|{home}|" \
+    "dir.home|chdir|sys.argv|process.argv"
 #define WRITING_WORDS "write|append"
 #define DRAWING_WORDS "plotly|altair|bokeh|folium|graphviz|from pil |import pil|pil import"
 
@@ -110,8 +114,8 @@ static bool begins_command(struct str word)
 {
     return guard_is_opener(word) ||
            name_is_one_of(name_program(word),
-                          STR("at|claude|codex|copilot|cordon|crontab|gemini|launchctl|opencode|"
-                              "qwen|systemctl|tmux"));
+                          STR("at|claude|codex|copilot|cordon|crontab|emacsclient|gemini|"
+                              "launchctl|opencode|qwen|scp|sftp|ssh|systemctl|tmux"));
 }
 
 /* The strings of a one-line program from the first that begins with such a word, joined by blanks:
@@ -320,6 +324,12 @@ static void judge_code_files(struct guard *g, struct str who, struct word code,
 {
     struct str text = code.text;
     bool deletes = names_deletion(searched);
+    if (deletes && searched_has(searched, STR(PLACE_WORDS))) {
+        struct word place = code;
+        place.text = STR("\xFF");
+        guard_delete(g, who, place, GUARD_RECURSE);
+        return;
+    }
     struct str calls = STR(DELETING_CALLS);
     for (size_t bar; calls.n; calls = str_from(calls, bar + 1)) {
         bar = str_find_char(calls, '|', 0);
@@ -399,6 +409,7 @@ static void fill_index(struct code_index *index)
     index_words(index, STR(DELETING_WORDS));
     index_words(index, STR(DELETING_CALLS));
     index_words(index, STR(WRITING_WORDS));
+    index_words(index, STR(PLACE_WORDS));
     index_words(index, STR(DRAWING_WORDS));
     for (size_t i = 0; i < NAME_ROWS(code_rows); i++)
         index_word(index, name_at(&code_pool, code_rows[i].word));
@@ -509,8 +520,12 @@ static void judge_code(struct guard *g, struct str who, struct word code,
         return;
     struct str command = joined_strings(g, code.text);
     if (command.n) {
+        struct str folder = guard_folder(g);
+        if (searched_has(searched, STR("chdir")))
+            guard_set_folder(g, STR("\xFF"));
         code.text = command;
         guard_nested(g, GUARD_CMD, code);
+        guard_set_folder(g, folder);
     } else if (searched_find(searched, STR("base64"), 0) < code.text.n) {
         guard_opaque_text(g, code, who);
     }
@@ -536,6 +551,17 @@ bool guard_source_opens(struct guard *g, struct word code)
            (starts_programs(STR(""), &searched) && joined_strings(g, code.text).n);
 }
 
+/* !rm, x=rm, \! rm, .shell rm of sqlite3, shell rm of gdb, the recipe after x:; or a tab. */
+static bool begins_line(struct str code, size_t i)
+{
+    static const struct str verbs[] = {STR("shell "), STR(".system "), STR("! ")};
+    struct str before = str_slice(code, 0, i);
+    for (size_t k = 0; k < sizeof verbs / sizeof *verbs; k++)
+        if (str_endsi(before, verbs[k]))
+            return true;
+    return i && ascii_is_in(code.p[i - 1], "!=;\t");
+}
+
 void guard_embedded(struct guard *g, struct str who, struct word text)
 {
     struct str code = text.text;
@@ -557,8 +583,7 @@ void guard_embedded(struct guard *g, struct str who, struct word text)
         /* these are ordinary words, too: only with an address, or where a command begins */
         if (name_is_one_of(name_program(str_slice(code, i, end)),
                            STR("open|start|env|rm|sh|bash|sudo|cmd|gio")) &&
-            str_find(command.text, STR("://"), 0) == command.text.n &&
-            !(i && (code.p[i - 1] == '!' || code.p[i - 1] == '=')))
+            str_find(command.text, STR("://"), 0) == command.text.n && !begins_line(code, i))
             continue;
         guard_nested(g, GUARD_BASH, command);
         return;

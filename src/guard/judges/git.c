@@ -5,7 +5,7 @@
 #include "guard/state.h"
 
 /* git -c alias.x=!code, and settings whose value git runs in a shell. */
-static void judge_git_setting(struct guard *g, struct str name, struct word value)
+static void judge_git_setting(struct guard *g, struct str name, struct word value, bool now)
 {
     static const char *const ends[] = {".cmd",     ".textconv", ".clean",      ".smudge",
                                        ".process", ".program",  ".command",    ".driver",
@@ -20,6 +20,10 @@ static void judge_git_setting(struct guard *g, struct str name, struct word valu
     if (loads && value.text.n && !str_starts(value.text, STR("/dev/")) &&
         (value.text.p[0] == '/' || value.text.p[0] == '~' || str_has_char(value.text, ':')))
         guard_find(g, GUARD_PLANT_STARTUP, value, STR("git"), NULL, NULL);
+    else if (now && value.text.n && name_is_one_of(name, STR("core.hookspath")) &&
+             !str_starts(value.text, STR("/dev/")))
+        guard_find(g, GUARD_OPAQUE_COMMAND, value, STR("git"), "runs the hooks of this folder",
+                   NULL);
     bool runs = name_is_one_of(name, STR("core.sshcommand|core.pager|core.editor|core.fsmonitor|"
                                          "sequence.editor|diff.external|web.browser|help.browser|"
                                          "credential.helper|core.askpass|core.gitproxy|"
@@ -39,7 +43,7 @@ static void judge_git_config(struct guard *g, const struct guard_call *call, siz
                                name_is_one_of(call->words[i].text, STR("set"))))
         i += 1 + name_is_one_of(call->words[i].text, STR("-f|--file"));
     if (i + 1 < call->count)
-        judge_git_setting(g, call->words[i].text, call->words[i + 1]);
+        judge_git_setting(g, call->words[i].text, call->words[i + 1], false);
 }
 
 /* git clean: verb is its index. */
@@ -85,6 +89,12 @@ static void judge_git_discard(struct guard *g, const struct guard_call *call, si
         guard_write(g, STR("git"), tree, true);
 }
 
+/* Below a home folder, which no root is taken to be. */
+static struct str home_or(struct str folder)
+{
+    return str_starts(folder, STR("~")) ? STR("\xFF") : folder;
+}
+
 static void judge_git_command(struct guard *g, const struct guard_call *call)
 {
     size_t i = 1;
@@ -95,7 +105,7 @@ static void judge_git_command(struct guard *g, const struct guard_call *call)
             size_t equals = str_find_char(value.text, '=', 0);
             struct str name = str_slice(value.text, 0, equals);
             value.text = str_from(value.text, equals + 1);
-            judge_git_setting(g, name, value);
+            judge_git_setting(g, name, value, true);
         } else if (name_is_one_of(option, STR("--config-env"))) {
             /* Its value stands in a variable, so it is a hole. */
             size_t equals = str_find_char(option, '=', 0);
@@ -107,12 +117,14 @@ static void judge_git_command(struct guard *g, const struct guard_call *call)
             struct str name = str_slice(setting.text, 0, str_find_char(setting.text, '=', 0));
             bool marked = str_startsi(name, STR("alias.")) || str_startsi(name, STR("credential."));
             setting.text = marked ? STR("!\xFF") : STR("\xFF");
-            judge_git_setting(g, name, setting);
+            judge_git_setting(g, name, setting, true);
         } else if (str_eq(option, STR("-C")) && i + 1 < call->count)
-            guard_change_folder(g, call->words[++i].text);
+            guard_change_folder(g, home_or(call->words[++i].text));
         else if (str_starts(option, STR("--work-tree=")))
             guard_change_folder(g, str_from(option, 12));
-        else if (name_is_one_of(option, STR("--git-dir|--work-tree|--namespace|--exec-path")) &&
+        else if (str_eq(option, STR("--work-tree")) && i + 1 < call->count)
+            guard_change_folder(g, call->words[++i].text);
+        else if (name_is_one_of(option, STR("--git-dir|--namespace|--exec-path")) &&
                  !str_has_char(option, '='))
             i++;
     }

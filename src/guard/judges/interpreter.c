@@ -30,7 +30,8 @@ static void judge_arguments(struct guard *g, const struct guard_call *call, size
         name_has_one_of(call->words[code].text,
                         STR("sys.argv|process.argv|@argv|$argv|deno.args|bun.argv")) &&
         name_has_one_of(call->words[code].text,
-                        STR("subprocess|system|exec|spawn|popen|call|run|command|startfile")))
+                        STR("subprocess|system|exec|spawn|popen|proc_open|passthru|call|run|"
+                            "command|startfile")))
         judge_rest(g, call, code + 1 + str_eq(call->words[code + 1].text, STR("--")));
 }
 

@@ -144,8 +144,9 @@ enum guard_place guard_place_in(struct guard *g, const struct policy *policy, st
                                      .facts = {.exists = true, .links = 1}};
     if (request.path.text.n)
         policy_decide(policy, &request, &answer);
+    bool dot_files = g->dot_glob && str_eq(name_leaf(path), STR("*"));
     if (answer.verdict == CORDON_ALLOW)
-        return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_INSIDE;
+        return dot_files || names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_INSIDE;
     switch (answer.rule) {
     case RULE_ROOTS_ITSELF: return GUARD_PLACE_ROOT;
     case RULE_PROTECTED_GIT: return GUARD_PLACE_GIT;

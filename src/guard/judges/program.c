@@ -191,7 +191,10 @@ void judge_rest(struct guard *g, const struct guard_call *call, size_t from)
                                .words = call->words + from,
                                .count = call->count - from,
                                .input = call->input};
-    guard_program(g, &inner);
+    bool script = call->from == GUARD_BASH && str_has_char(inner.words[0].text, '/') &&
+                  guard_script_as(g, inner.words[0], GUARD_BASH);
+    if (!script)
+        guard_program(g, &inner);
 }
 
 void judge_carried(struct guard *g, const struct guard_call *call, size_t from)
@@ -277,6 +280,31 @@ static bool reads_own_options(size_t handler)
            judge == INDEX_OF_judge_interpreter;
 }
 
+/* Options with a value in the next word that stand in front of the subcommand: gh -R x/y browse. */
+static size_t general_options(const struct guard_call *call, struct str name)
+{
+    static const struct {
+        struct str name, options;
+    } general[] = {
+        {STR("aws"), STR("--profile|--region|--output|--endpoint-url|--query")},
+        {STR("az"), STR("--subscription|--output|-o|--query")},
+        {STR("cargo"), STR("-C|-Z|--config|--color|--manifest-path|--target-dir")},
+        {STR("docker"), STR("-c|-H|-l|--config|--context|--host|--log-level")},
+        {STR("gh"), STR("-R|--repo|--hostname")},
+        {STR("git"), STR("-C|-c|--git-dir|--work-tree|--namespace|--config-env")},
+        {STR("kubectl"), STR("-n|--namespace|--context|--kubeconfig|--cluster|--user")},
+        {STR("npm"), STR("-C|-w|--prefix|--workspace|--registry|--userconfig|--cache")},
+        {STR("pnpm"), STR("-C|-F|--dir|--filter")},
+        {STR("yarn"), STR("--cwd")},
+    };
+    for (size_t i = 0; i < NAME_ROWS(general); i++)
+        if (str_eqi(general[i].name, name)) {
+            size_t at = wrapped_program(call, 1, general[i].options);
+            return at < call->count ? at - 1 : 0;
+        }
+    return 0;
+}
+
 static void judge_by_name(struct guard *g, const struct guard_call *call, struct str name)
 {
     struct str path = call->words[0].text;
@@ -292,14 +320,18 @@ static void judge_by_name(struct guard *g, const struct guard_call *call, struct
     const struct word *args = call->words + 1;
     struct known_name own, known = *known_name_of(g, name, &own); /* judging looks up others */
     const struct program_entry *p = programs + known.program;
-    for (; p < programs + NAME_ROWS(programs) && str_eqi(name_at(&program_pool, p->name), name);
-         p++)
-        if (condition_holds(name_at(&program_pool, p->condition), args, call->count - 1)) {
+    const struct program_entry *end = programs + NAME_ROWS(programs);
+    size_t skipped = p < end ? general_options(call, name) : 0;
+    for (; p < end && str_eqi(name_at(&program_pool, p->name), name); p++) {
+        struct str condition = name_at(&program_pool, p->condition);
+        if (condition_holds(condition, args, call->count - 1) ||
+            (skipped && condition_holds(condition, args + skipped, call->count - 1 - skipped))) {
             const struct reason *reason = &reasons[p->reason];
             struct str fix = name_at(&program_pool, p->fix);
             guard_find(g, (enum guard_rule)reason->rule, call->words[0], name, reason->why,
                        fix.n ? fix.p : reason->fix);
         }
+    }
     judge_changer(g, call, name, known.changer);
     if (call->count > 2 && str_eq(call->words[1].text, STR("hook")))
         judge_hook(g, call);

@@ -38,7 +38,8 @@ void judge_gio(struct guard *g, const struct guard_call *call)
 {
     if (call->count > 2 && name_is_one_of(call->words[1].text, STR("open|launch")))
         guard_find(g, GUARD_LAUNCH_URL, call->words[2], STR("gio"), opens, NULL);
-    for (size_t i = 2; i < call->count && name_is_one_of(call->words[1].text, STR("remove")); i++)
+    for (size_t i = 2; i < call->count && name_is_one_of(call->words[1].text, STR("remove|trash"));
+         i++)
         if (!str_starts(call->words[i].text, STR("-")))
             guard_delete(g, STR("gio remove"), call->words[i], GUARD_RECURSE | GUARD_FORCE);
 }

@@ -214,6 +214,8 @@ void guard_variable(struct guard *g, struct str name, struct word value)
     const struct policy *tools = g->question.tools;
     g->question.tools = NULL;
     g->path_changed |= str_eq(name, STR("PATH"));
+    g->dot_glob |= str_eq(name, STR("GLOBIGNORE")) && value.text.n;
+    g->cd_path |= str_eq(name, STR("CDPATH")) && value.text.n;
     struct known_variable known = known_variable_of(g, name);
     g->settings_moved |= known.agents;
     judge_variable(g, name, (enum variable_kind)known.kind, value);

@@ -146,8 +146,10 @@ static void judge_wrapped(struct guard *g, const struct guard_call *call,
 {
     struct str folder = guard_folder(g);
     bool changes = !str_eqi(name_at(&wrapper_pool, wrapper->name), STR("doas"));
-    for (size_t k = 1; changes && k + 1 < program && k + 1 < call->count; k++)
-        if (name_is_one_of(call->words[k].text, STR("-C|--chdir|-D")))
+    for (size_t k = 1; changes && k < program && k < call->count; k++)
+        if (str_starts(call->words[k].text, STR("--chdir=")))
+            guard_change_folder(g, str_from(call->words[k].text, 8));
+        else if (k + 1 < program && name_is_one_of(call->words[k].text, STR("-C|--chdir|-D")))
             guard_change_folder(g, call->words[k + 1].text);
     if ((wrapper->flags & WRAP_SHELL) && program < call->count &&
         str_has_char(call->words[program].text, ' '))

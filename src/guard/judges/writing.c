@@ -66,7 +66,8 @@ void judge_copy(struct guard *g, const struct guard_call *call)
         names[1] = call->words[i];
         if (moves && names[0].text.p) { /* it is gone from there */
             guard_write(g, who, names[0], true);
-            guard_delete(g, who, names[0], 0);
+            guard_delete(g, who, names[0],
+                         guard_place_of(g, names[0].text) == GUARD_PLACE_GIT ? GUARD_RECURSE : 0);
         }
     }
     if (folder.text.n) {
