@@ -408,7 +408,10 @@ static int check_stream(struct cordon_policy *p, const struct check_options *o)
                                .defaults = !o->root_count && !o->policy_count};
     bool too_long, malformed = false, written = true;
     for (unsigned number = 1; written && read_line(&line, &too_long); number++) {
-        struct str text = str_trim(buf_str(&line));
+        struct str text = buf_str(&line);
+        if (number == 1 && str_starts(text, STR("\xEF\xBB\xBF"))) /* as Windows' editors write it */
+            text = str_from(text, 3);
+        text = str_trim(text);
         if (text.n == 0 && !too_long)
             continue;
         arena_reset(&arena);

@@ -108,6 +108,9 @@ static void test_rows(void)
         if (!ok(code == 0 && str_find(buf_str(&out), words, 0) < out.n, "%s", rows[i].what))
             note("exit code %d; output: %s", code, buf_cstr(&out));
     }
+    int code = program_run("check --jsonl", "\xEF\xBB\xBF{\"argv\":[\"ls\"]}\n", &out);
+    ok(code == 0 && str_find(buf_str(&out), STR("\"verdict\":\"allow\""), 0) < out.n,
+       "a byte order mark in front of the first row");
 }
 
 int main(void)
