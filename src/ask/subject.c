@@ -10,7 +10,8 @@ bool ask_can_lift(enum ask_kind kind, enum policy_rule rule)
                rule == RULE_TEMP_FOREIGN;
     case ASK_READ: return rule == RULE_READ_DENIED;
     case ASK_CONNECT:
-        return rule == RULE_NET_OFF || rule == RULE_NET_LOOPBACK || rule == RULE_NET_ALLOW;
+        return rule == RULE_NET_OFF || rule == RULE_NET_LOOPBACK || rule == RULE_NET_ALLOW ||
+               rule == RULE_NET_PRIVATE;
     case ASK_SOCKET: return rule == RULE_PIPE_OUTSIDE;
     case ASK_TOOL:
         switch (rule) {

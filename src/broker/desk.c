@@ -204,10 +204,18 @@ bool desk_ask_host(struct desk *d, const struct ask_subject *caller, const struc
     if (!d || !ask_can_lift(ASK_CONNECT, answer->rule))
         return false;
     policy_net_explain(d->wide, peer, answer, &why, &fix);
+    /* A name that was allowed leads into a private network: another question, about that address. */
+    auto_buf struct buf address = {0};
+    if (answer->rule == RULE_NET_PRIVATE) {
+        if (!str_starts(buf_str(&fix), STR("--net=allow=")))
+            return false;
+        buf_fmt(&address, "%.*s (%.*s)", STR_ARG(target), STR_ARG(peer->found));
+        target = buf_str(&address);
+    }
     s.kind = ASK_CONNECT;
     s.op = AUDIT_NET_CONNECT;
     s.target = target;
-    s.host = peer->host;
+    s.host = address.n ? STR_NONE : peer->host;
     s.rule = str_of(policy_rule_id(answer->rule));
     s.why = buf_str(&why);
     s.fix = buf_str(&fix);

@@ -458,7 +458,9 @@ bool policy_net_may_dial(const struct policy *policy, const struct policy_peer *
          (peer->answered || policy_net_local(policy, peer->port))))
         return true;
     /* An address that the question spelled; a name may lead anywhere by now. */
-    if (peer->answered && net_equal(&host, address))
+    struct net_host found = net_read_host(peer->found);
+    if ((peer->answered && net_equal(&host, address)) ||
+        (peer->granted && net_equal(&found, address)))
         return true;
     /* A private network that the person named together with the name. */
     for (size_t i = 0; i < s->net_allow.count && net_private_range(address).n; i++)

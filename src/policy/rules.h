@@ -246,6 +246,7 @@ struct policy_peer {
     bool in_run;      /* a listener of this run's own tree */
     bool answered;    /* whoever was asked allowed this very host */
     struct str found; /* an address that the name leads to, for the remedy; may be empty */
+    bool granted;     /* whoever was asked allowed the name to lead to that very address */
 };
 
 /* True if "localhost", or "localhost" with this port, is one of the allowed names: this machine by any

@@ -66,19 +66,18 @@ static void test_lift(void)
                         !policy_rule_info((enum policy_rule)rule).denies;
     ok(liftable == 0, "what is allowed is not asked about");
     static const enum policy_rule never[] = {
-        RULE_PROTECTED_GIT, RULE_PROTECTED_NAME, RULE_PROTECTED_SELF, RULE_PATH_STREAM,
-        RULE_PATH_DEVICE,   RULE_WRITE_DENIED,   RULE_ROOTS_ITSELF,   RULE_LINK_HARD,
-        RULE_TEMP_TRUSTED,  RULE_NET_DENIED,     RULE_NET_PRIVATE,    RULE_NET_PROXY,
-        RULE_TOOL_DENIED,   RULE_TOOL_UNNAMED,   RULE_FILE_SETUID,    RULE_PROCESS_OUTSIDE,
-        RULE_PROCESS_SYSTEM};
+        RULE_PROTECTED_GIT, RULE_PROTECTED_NAME, RULE_PROTECTED_SELF,  RULE_PATH_STREAM,
+        RULE_PATH_DEVICE,   RULE_WRITE_DENIED,   RULE_ROOTS_ITSELF,    RULE_LINK_HARD,
+        RULE_TEMP_TRUSTED,  RULE_NET_DENIED,     RULE_NET_PROXY,       RULE_TOOL_DENIED,
+        RULE_TOOL_UNNAMED,  RULE_FILE_SETUID,    RULE_PROCESS_OUTSIDE, RULE_PROCESS_SYSTEM};
     bool any = false;
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         for (int kind = 0; kind <= ASK_COMMAND; kind++)
             any = any || ask_can_lift((enum ask_kind)kind, never[i]);
     ok(!any, "what no option allows is never asked about");
     ok(ask_can_lift(ASK_CHANGE, RULE_ROOTS_OUTSIDE) && ask_can_lift(ASK_READ, RULE_READ_DENIED) &&
-           ask_can_lift(ASK_CONNECT, RULE_NET_OFF) && ask_can_lift(ASK_TOOL, RULE_TOOL_SSH) &&
-           ask_can_lift(ASK_SOCKET, RULE_PIPE_OUTSIDE) &&
+           ask_can_lift(ASK_CONNECT, RULE_NET_OFF) && ask_can_lift(ASK_CONNECT, RULE_NET_PRIVATE) &&
+           ask_can_lift(ASK_TOOL, RULE_TOOL_SSH) && ask_can_lift(ASK_SOCKET, RULE_PIPE_OUTSIDE) &&
            ask_can_lift(ASK_CHANGE, RULE_MODE_READ_ONLY),
        "what an option allows is");
 }

@@ -122,6 +122,24 @@ static bool ask(struct proxy_client *c, const struct policy_peer *peer, struct s
     return desk_ask_host(s->desk, &caller, peer, target, answer, has_left, c);
 }
 
+/* Moves the addresses that may be dialled to the front; where: one that may not. */
+static size_t keep_reachable(struct proxy_server *s, const struct policy_peer *peer,
+                             struct sockaddr_storage *found, size_t all,
+                             char where[INET6_ADDRSTRLEN])
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    size_t kept = 0;
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < all && !s->closed; i++) {
+        if (may_dial(s->policy, peer, &found[i], text))
+            found[kept++] = found[i];
+        else
+            memcpy(where, text, sizeof text);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return kept;
+}
+
 /* The policy's answer about the host, and after resolution about its addresses; reported. False:
    refused, or the run has ended meanwhile. */
 static bool judge(struct proxy_client *c, struct sockaddr_storage *found, size_t *count)
@@ -145,14 +163,16 @@ static bool judge(struct proxy_client *c, struct sockaddr_storage *found, size_t
     }
     if (answer.verdict == CORDON_ALLOW) {
         all = proxy_resolve(p->host, p->port, found, PROXY_MOST_ADDRESSES);
-        pthread_mutex_lock(&s->lock);
-        for (size_t i = 0; i < all && !s->closed; i++)
-            if (may_dial(s->policy, &peer, &found[i], where))
-                found[kept++] = found[i];
-        pthread_mutex_unlock(&s->lock);
+        kept = keep_reachable(s, &peer, found, all, where);
         if (all && !kept) {
             answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_NET_PRIVATE};
             peer.found = str_of(where);
+            peer.granted = ask(c, &peer, buf_str(&target), &answer);
+            char refused[INET6_ADDRSTRLEN];
+            kept = peer.granted ? keep_reachable(s, &peer, found, all, refused) : 0;
+            if (kept)
+                answer.verdict = CORDON_ALLOW;
+            c->answered |= peer.granted;
         }
     }
     *count = kept;

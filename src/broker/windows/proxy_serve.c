@@ -227,6 +227,14 @@ static void reach(struct link *l, struct proxy *p)
         if (any && !may) {
             answer = (struct policy_answer){.verdict = CORDON_DENY, .rule = RULE_NET_PRIVATE};
             peer.found = str_of(address);
+            peer.granted = desk_ask_host(s->desk, &caller.subject, &peer, buf_str(&target), &answer,
+                                         has_left, l);
+            char refused[ADDRESS];
+            if (peer.granted)
+                out = dial(s->broker->policy, &peer, &any, &may, refused);
+            if (peer.granted && may)
+                answer.verdict = CORDON_ALLOW;
+            peer.answered |= peer.granted;
         }
     }
     struct str failed = any ? STR("the host does not answer") : STR("host not found");

@@ -294,18 +294,41 @@ static void test_names(void)
        "control: a name of this machine is found without a word");
 }
 
-/* With the network off and somebody to ask: the question goes to out/question. */
-static void ask_person(const char *answer, const char *how, const char *host)
+/* With the network off and somebody to ask: the questions go to out/question and out/second. */
+static void ask_person(const char *answer, const char *second, const char *how, const char *host)
 {
-    sh("ws", "rm -f in back ../out/question; mkfifo in back");
+    sh("ws", "rm -f in back ../out/question ../out/second; mkfifo in back");
     sh("ws",
        "(exec 5>in; exec 6<back; read -r q <&6; echo \"$q\" > ../out/question; echo "
-       "'{\"id\":1,\"answer\":%s}' >&5; cat <&6) & rm -f got; cat in | CORDON_TEST_PORT=$(cat "
+       "'{\"id\":1,\"answer\":%s}' >&5; read -r q <&6 && echo \"$q\" > ../out/second && echo "
+       "'{\"id\":2,\"answer\":%s}' >&5; cat <&6) & rm -f got; cat in | CORDON_TEST_PORT=$(cat "
        "../out/port) "
        "'%s' run --quiet --ask-fd 3,4 --audit ../out/audit -- '%s' %s %s 443 got 3<&0 4>&1 "
        "</dev/null "
        ">/dev/null | cat > back; wait",
-       answer, cordon, client, how, host);
+       answer, second, cordon, client, how, host);
+}
+
+/* A name that somebody allows and that leads into a private network is asked about again. */
+static void test_asked_private(void)
+{
+    static const struct {
+        const char *host, *address, *second;
+        bool works;
+    } rows[] = {
+        {"inner.test", "10.0.0.1", "\"once\"", true}, {"inner.test", "10.0.0.1", "\"no\"", false},
+        {"six.test", "fd00::1", "\"once\"", true},    {"good.test", NULL, "\"no\"", true},
+        {"meta.test", NULL, "\"once\"", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ask_person("\"once\"", rows[i].second, "connect", rows[i].host);
+        bool again =
+            sh("out", "grep -q '\"target\":\"%s:443 (%s)\".*\"rule\":\"net.private\"' second",
+               rows[i].host, rows[i].address ? rows[i].address : "") == 0;
+        ok(again == (rows[i].address != NULL) && answered() == rows[i].works,
+           "%s, allowed, then %s: %s", rows[i].host, rows[i].address ? rows[i].second : "not asked",
+           rows[i].works ? "reached" : "refused");
+    }
 }
 
 static void test_asked(void)
@@ -323,7 +346,7 @@ static void test_asked(void)
          "\"run\",\"scope\":\"host\"", false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ask_person(rows[i].answer, rows[i].how, rows[i].host);
+        ask_person(rows[i].answer, "\"once\"", rows[i].how, rows[i].host);
         bool asked = sh("out",
                         "grep '\"op\":\"net.connect\"' question | grep '\"%s:' | grep -q "
                         "'\"rule\":\"net.off\"'",
@@ -359,6 +382,7 @@ int main(void)
     test_environment();
     test_names();
     test_asked();
+    test_asked_private();
     sh("out", "kill $(cat pid)");
     return box_done();
 }
