@@ -97,7 +97,7 @@ static void drop(struct environment_builder *b, struct str pattern)
 {
     size_t kept = 0;
     /* Most variables begin otherwise. */
-    bool plain = !b->ignore_case && !str_has_char(pattern, '*');
+    bool plain = !b->ignore_case && pattern.n && !str_has_char(pattern, '*');
     for (size_t i = 0; i < b->count; i++)
         if ((plain && strncmp(b->items[i], pattern.p, pattern.n) != 0) ||
             !matches(b, pattern, name_of(b->items[i])))
