@@ -61,7 +61,7 @@ void audit_free(struct audit *a)
 
 int audit_failure(const struct audit *a)
 {
-    return a->failure;
+    return a ? a->failure : 0;
 }
 
 struct audit_totals audit_totals_of(const struct audit *a)
@@ -206,6 +206,8 @@ static void add_refusal(struct audit *a, const struct audit_event *e)
 
 void audit_add(struct audit *a, const struct audit_event *event)
 {
+    if (!a)
+        return;
     switch (event->type) {
     case AUDIT_DENY:
         a->totals.denied++;
@@ -227,13 +229,15 @@ void audit_add(struct audit *a, const struct audit_event *event)
 
 void audit_tick(struct audit *a, uint64_t now_ms)
 {
-    for (size_t i = 0; i < a->used; i++)
+    for (size_t i = 0; a && i < a->used; i++)
         if (a->repeats[i].pending && now_ms >= a->repeats[i].written + TICK_MS)
             write_pending(a, &a->repeats[i], now_ms);
 }
 
 void audit_end(struct audit *a, const struct audit_event *end)
 {
+    if (!a)
+        return;
     for (size_t i = 0; i < a->used; i++)
         write_pending(a, &a->repeats[i], end->time);
     write_line(a, end, 0, 0);

@@ -14,6 +14,7 @@ enum { AUDIT_REPEATS = 1024 /* different denials counted at a time */ };
 /* Writes one line, including the newline, in one piece; 0 or a negative code. */
 typedef int audit_sink(void *context, struct str line);
 
+/* NULL where nobody reads the lines: the functions that take events do nothing then. */
 struct audit;
 
 struct audit_options {

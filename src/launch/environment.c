@@ -96,10 +96,11 @@ static void add(struct environment_builder *b, const char *variable)
 static void drop(struct environment_builder *b, struct str pattern)
 {
     size_t kept = 0;
-    /* Most variables begin with another letter. */
+    /* Most variables begin otherwise. */
     bool plain = !b->ignore_case && pattern.n && !str_has_char(pattern, '*');
     for (size_t i = 0; i < b->count; i++)
-        if ((plain && b->items[i][0] != pattern.p[0]) || !matches(b, pattern, name_of(b->items[i])))
+        if ((plain && strncmp(b->items[i], pattern.p, pattern.n) != 0) ||
+            !matches(b, pattern, name_of(b->items[i])))
             b->items[kept++] = b->items[i];
     b->count = kept;
 }

@@ -250,8 +250,11 @@ void run_describe(struct buf *out)
 void run_remove_own_temp(struct cordon_policy *p)
 {
     struct policy_settings *s = &p->settings.policy;
-    if (s->temp == POLICY_TEMP_OWN && s->temp_own.n && !s->session.n)
+    if (s->temp == POLICY_TEMP_OWN && s->temp_own.n && !s->session.n) {
         temp_remove(s->temp_own.p);
+        /* Some file systems remove the folder from the disk only now, while the reaper still works. */
+        temp_release(&p->settings);
+    }
     s->temp_own = STR_NONE;
 }
 
@@ -315,6 +318,8 @@ static int open_audit(struct run *run)
     const struct run_options *o = run->options;
     char id[33] = "", text[1200], why[256];
     unsigned char random[16] = {0};
+    if (!o->audit && !o->event)
+        return 0;
     bool got = machine_random(random, sizeof random);
     for (size_t i = 0; got && i < sizeof random; i++)
         snprintf(id + 2 * i, 3, "%02x", random[i]);

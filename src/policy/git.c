@@ -39,6 +39,9 @@ static const char *const planted[] = {
 
 static bool is_like(enum path_dialect dialect, struct str name, const char *pattern)
 {
+    /* Where case matters most names are told apart by their first letter. */
+    if (dialect == PATH_POSIX && pattern[0] != '*' && (name.n == 0 || name.p[0] != pattern[0]))
+        return false;
     struct str p = str_of(pattern);
     if (p.p[0] == '*') {
         p = str_from(p, 1);

@@ -32,12 +32,12 @@ void preset_names(struct buf *out)
 
 bool preset_word(const char *list, size_t *at, struct str *word)
 {
-    struct str text = str_of(list);
-    while (*at < text.n && text.p[*at] == ' ')
+    size_t start = *at;
+    while (list[start] == ' ')
+        start++;
+    for (*at = start; list[*at] && list[*at] != ' ';)
         ++*at;
-    size_t end = str_find_char(text, ' ', *at);
-    *word = str_slice(text, *at, end);
-    *at = end;
+    *word = (struct str){list + start, *at - start};
     return word->n > 0;
 }
 

@@ -116,6 +116,10 @@ static void test_failure(void)
     audit_add(a, &e);
     ok(quiet.lines == 0 && audit_totals_of(a).allowed == 1, "allows are counted, not written");
     audit_free(a);
+    audit_add(NULL, &e);
+    audit_tick(NULL, 5000);
+    audit_end(NULL, &e);
+    ok(audit_failure(NULL) == 0, "without a reader events go nowhere");
     buf_free(&quiet.text);
 }
 

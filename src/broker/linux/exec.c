@@ -144,13 +144,10 @@ static bool guard_refuses(struct broker *b, struct request *r, struct str progra
         .argv = argv, .argc = count, .policy = b->policy, .cwd = STR_NONE, .confined = true};
     struct guard_answer answer;
     char cwd[PATH_MAX];
-    auto_resolved struct resolved here = {.parent = -1};
     if (!b->guard || is_console_server(argv, count))
         return false;
-    if (resolve(r, AT_FDCWD, ".", true, &here) == 0) {
-        snprintf(cwd, sizeof cwd, "%s", here.path);
+    if (resolve_folder_text(r, AT_FDCWD, cwd, sizeof cwd) && request_alive(r))
         question.cwd = str_of(cwd);
-    }
     if (guard_check(b->guard, &question, &answer))
         return true;
     if (answer.verdict == CORDON_ALLOW)
@@ -344,24 +341,34 @@ static bool image_of(pid_t process, struct stat *st, char *path, size_t capacity
 
 /* Where the program's stack begins, which changes on exec; 0 if it is hidden. One thread may make a
    call while another is in the middle of an exec. */
-static uint64_t stack_of(pid_t process, bool *alone)
+static uint64_t stack_of(pid_t process)
 {
-    static const int fields[] = {PROCESS_THREADS, PROCESS_STACK};
-    uint64_t numbers[2] = {0};
-    bool seen = process_stat(process, fields, 2, numbers);
-    *alone = seen && numbers[0] == 1;
-    return seen ? numbers[1] : 0;
+    static const int field = PROCESS_STACK;
+    uint64_t stack;
+    return process_stat(process, &field, 1, &stack) ? stack : 0;
+}
+
+/* The calling thread's process and its parent; *alone: it has no other thread, so that both have one
+   number and nobody else can make it start a program. False if it is gone. */
+static bool find_caller(const struct request *r, struct request_status *out, bool *alone)
+{
+    static const int fields[] = {PROCESS_PARENT, PROCESS_THREADS};
+    uint64_t numbers[2];
+    *alone = process_stat(r->pid, fields, 2, numbers) && numbers[1] == 1;
+    if (!*alone)
+        return request_status(r, out);
+    *out = (struct request_status){.process = r->pid, .parent = (pid_t)numbers[0]};
+    return request_alive(r);
 }
 
 /* Records what was judged; false if no room is left even after dropping dead processes. */
-static bool expect(struct broker *b, pid_t process, pid_t thread, const struct stat *program,
-                   const struct str *words, size_t count)
+static bool expect(struct broker *b, pid_t process, bool alone, pid_t thread,
+                   const struct stat *program, const struct str *words, size_t count)
 {
     struct stat before;
-    bool alone;
     if (!image_of(process, &before, NULL, 0))
         return false;
-    uint64_t stack = stack_of(process, &alone);
+    uint64_t stack = alone ? 0 : stack_of(process);
     if (b->expected_count == BROKER_MOST_EXPECTED)
         for (size_t i = b->expected_count; i-- > 0;)
             if (kill(b->expected[i].process, 0))
@@ -375,14 +382,14 @@ static bool expect(struct broker *b, pid_t process, pid_t thread, const struct s
         b->expected_count++;
     b->expected[at] = (struct broker_expected){
         process,       program->st_dev,          program->st_ino, before.st_dev,
-        before.st_ino, hash_words(words, count), thread,          alone ? 0 : stack};
+        before.st_ino, hash_words(words, count), thread,          stack};
     return true;
 }
 
 /* /proc/PID/cmdline. */
 static bool read_cmdline(pid_t process, struct buf *out)
 {
-    enum { FIRST = 2048, PIECE = 65536 }; /* most are short, and new memory is not free */
+    enum { FIRST = 1000, PIECE = 65536 }; /* most are short, and new memory is not free */
     char path[64];
     size_t piece = FIRST;
     ssize_t n = 0;
@@ -390,6 +397,7 @@ static bool read_cmdline(pid_t process, struct buf *out)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
+    buf_reserve(out, 2 * FIRST); /* the second read finds the end */
     while (out->n <= LONGEST_ARGUMENTS && buf_reserve(out, piece) &&
            (n = read(fd, out->p + out->n, piece)) > 0) {
         out->n += (size_t)n;
@@ -419,7 +427,7 @@ static bool is_as_judged(struct broker *b, struct request *r, const struct broke
     char path[PATH_MAX];
     struct stat st;
     size_t count;
-    if (!image_of(e->process, &st, path, sizeof path))
+    if (!image_of(e->process, &st, NULL, 0))
         return false;
     bool same = st.st_dev == e->device && st.st_ino == e->inode;
     /* The exec failed: the previous program continues. */
@@ -430,6 +438,8 @@ static bool is_as_judged(struct broker *b, struct request *r, const struct broke
     if (same && hash_bytes(HASH_START, buf_str(&line)) == e->words)
         return true;
     struct str *words = split_words(buf_str(&line), &arena, &count);
+    if (!image_of(e->process, &st, path, sizeof path))
+        return false;
     struct resolved file = {.parent = -1, .exists = true, .st = st};
     snprintf(file.path, sizeof file.path, "%s", path);
     if (!words || (b->judges_reads && read_refuses(b, r, &file)))
@@ -446,7 +456,7 @@ bool exec_verify(struct broker *b, struct request *r)
                 continue;
             struct broker_expected e = b->expected[i];
             /* A call by another thread says nothing about the program about to start. */
-            bool alone, waits = e.stack && stack_of(e.process, &alone) == e.stack;
+            bool waits = e.stack && stack_of(e.process) == e.stack;
             if (waits && r->pid != e.thread)
                 return true;
             b->expected[i] = b->expected[--b->expected_count];
@@ -478,12 +488,17 @@ bool exec_verify(struct broker *b, struct request *r)
 }
 
 /* Opens the file that a call names; negative errno on failure. */
-static int program_of(struct request *r, int dirfd, const char *given, int flags)
+static int program_of(struct broker *b, struct request *r, int dirfd, const char *given, int flags)
 {
     auto_resolved struct resolved where = {.parent = -1};
     if (given[0] == '\0')
         return flags & AT_EMPTY_PATH ? request_descriptor(r, dirfd) : -ENOENT;
-    int rc = resolve(r, dirfd, given, !(flags & AT_SYMLINK_NOFOLLOW), &where);
+    /* Most programs are named by a path without links. */
+    int rc = straight_find_path(b, r, dirfd, given, &where);
+    if (rc == 0 && S_ISLNK(where.st.st_mode) && !(flags & AT_SYMLINK_NOFOLLOW)) {
+        resolved_close(&where);
+        rc = resolve(r, dirfd, given, true, &where);
+    }
     if (rc)
         return rc;
     if (where.descriptor)
@@ -500,8 +515,8 @@ static int program_of(struct request *r, int dirfd, const char *given, int flags
    Returns a descriptor of the interpreter, NO_SCRIPT, or UNREADABLE. */
 enum { NO_SCRIPT = -1, UNREADABLE = -2 };
 
-static int read_script(struct request *r, int program, const char *given, struct arena *arena,
-                       struct str *words, size_t *count)
+static int read_script(struct broker *b, struct request *r, int program, const char *given,
+                       struct arena *arena, struct str *words, size_t *count)
 {
     char own[64], line[256], path[256];
     snprintf(own, sizeof own, "/proc/self/fd/%d", program);
@@ -522,7 +537,7 @@ static int read_script(struct request *r, int program, const char *given, struct
     for (size_t end = strlen(argument); end > 0 && strchr(" \t", argument[end - 1]); end--)
         argument[end - 1] = '\0';
     snprintf(path, sizeof path, "%.*s", (int)length, begin);
-    int interpreter = program_of(r, AT_FDCWD, path, 0);
+    int interpreter = program_of(b, r, AT_FDCWD, path, 0);
     if (interpreter < 0)
         return NO_SCRIPT;
     size_t extra = argument[0] ? 2 : 1;
@@ -587,11 +602,12 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
     struct str *words = NULL;
     struct request_status caller;
     struct stat st;
+    bool alone;
     size_t count = 0;
     char given[PATH_MAX], image[PATH_MAX];
     ssize_t n = request_read_string(r, path, given, sizeof given);
     int rc = n < 0 ? (int)n : read_arguments(b, r, argv, &arena, &words, &count);
-    int program = rc ? rc : program_of(r, dirfd, given, flags);
+    int program = rc ? rc : program_of(b, r, dirfd, given, flags);
     if (program < 0) {
         request_fail(r, -program);
         return;
@@ -599,7 +615,7 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
     if (count == 0)
         words[count++] = STR_NONE;
     bool good = allowed(b, r, program, words, count, &st, image);
-    int interpreter = good ? read_script(r, program, given, &arena, words, &count) : NO_SCRIPT;
+    int interpreter = good ? read_script(b, r, program, given, &arena, words, &count) : NO_SCRIPT;
     /* The kernel hides the memory of such a program, and with it the arguments of its calls. */
     if (interpreter == UNREADABLE) {
         broker_report_text(b, r, AUDIT_PROCESS_START, str_of(image), AUDIT_DENY,
@@ -618,8 +634,8 @@ static void do_exec(struct broker *b, struct request *r, int dirfd, uint64_t pat
         return;
     if (is_first(b, r)) {
         caller = (struct request_status){.process = r->pid, .parent = b->reaper};
-    } else if (!request_status(r, &caller) ||
-               !expect(b, caller.process, r->pid, &st, words, count)) {
+    } else if (!find_caller(r, &caller, &alone) ||
+               !expect(b, caller.process, alone, r->pid, &st, words, count)) {
         request_fail(r, EAGAIN);
         return;
     }

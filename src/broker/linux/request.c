@@ -186,7 +186,7 @@ static bool stay_on(const struct request *r, int cpu, const cpu_set_t *here)
     return true;
 }
 
-enum { TRIALS = 16, TRIAL_EVERY = 512, LONGEST_TRIAL = 200000 };
+enum { TRIALS = 8, TRIAL_EVERY = 512, LONGEST_TRIAL = 200000 };
 
 static uint64_t nanoseconds(void)
 {
@@ -195,26 +195,23 @@ static uint64_t nanoseconds(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Whether this descriptor is handed over in a turn. */
+/* Whether this descriptor is handed over in a turn. Some are without one and then as many in turns,
+   each measured until the next: what the caller does in between counts for both. */
 static bool turn_pays(struct request_server *server)
 {
     unsigned i = server->given++ % TRIAL_EVERY;
     if (i == 0)
         server->spent[0] = server->spent[1] = 0;
-    server->tries = i < TRIALS;
-    server->trial = server->tries ? i % 2 : server->spent[1] < server->spent[0];
-    if (server->tries)
-        server->began = nanoseconds();
-    return server->trial;
-}
-
-static void turn_paid(struct request_server *server)
-{
-    if (!server->tries)
-        return;
-    uint64_t spent = nanoseconds() - server->began; /* bounded: others may have run meanwhile */
-    server->spent[server->trial] += spent < LONGEST_TRIAL ? spent : LONGEST_TRIAL;
-    server->tries = false;
+    if (i <= 2 * TRIALS) {
+        uint64_t now = nanoseconds(), spent = now - server->began;
+        if (i > 0) /* bounded: others may have run meanwhile */
+            server->spent[i > TRIALS] += spent < LONGEST_TRIAL ? spent : LONGEST_TRIAL;
+        server->began = now;
+    }
+    if (i < 2 * TRIALS)
+        return i >= TRIALS;
+    /* A small difference is chance, and a turn more work. */
+    return server->spent[1] < server->spent[0] - server->spent[0] / 8;
 }
 
 static void turn_begin(const struct request *r, struct turn *turn)
@@ -224,8 +221,7 @@ static void turn_begin(const struct request *r, struct turn *turn)
     if (!r->server->takes_turns || !is_server(r))
         return;
     if (!turn_pays(r->server)) {
-        if (!r->server->tries)
-            request_end_turns(r->server);
+        request_end_turns(r->server);
         return;
     }
     int cpu = sched_getcpu();
@@ -268,8 +264,6 @@ void request_give(struct request *r, int fd, bool close_on_exec)
         request_succeed(r, number);
     r->failed = 0; /* what the open did to the file is done */
     r->answered = true;
-    if (is_server(r))
-        turn_paid(r->server);
 }
 
 /* "Name:" at the start of a line; what follows it. */

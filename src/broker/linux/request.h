@@ -18,8 +18,7 @@ struct request_server {
     pid_t turns_with;    /* the caller on it */
     cpu_set_t before;    /* the thread's original affinity */
     unsigned given;      /* descriptors handed over */
-    bool tries, trial;   /* this one is timed; it is handed over in a turn */
-    uint64_t began;      /* if it is timed */
+    uint64_t began;      /* the last one that was timed */
     uint64_t spent[2];   /* by the timed ones, without turns and in turns */
     bool shares_umask;   /* the umask is the whole process's: none per thread here */
     bool umask_taken;    /* the whole process's: no umask per thread here */

@@ -173,8 +173,15 @@ static void remove_stub(void *context, struct str tool)
         unlink(path);
 }
 
+static void remove_usual(void *context, struct str tool)
+{
+    if (!is_rare(tool))
+        remove_stub(context, tool);
+}
+
 void stubs_remove(const char *folder, const struct policy *policy)
 {
+    policy_tool_names(policy, remove_usual, (void *)folder);
     if (rmdir(folder) == 0 || errno != ENOTEMPTY)
         return;
     policy_tool_names(policy, remove_stub, (void *)folder);
