@@ -61,9 +61,10 @@ static bool is_like(enum path_dialect dialect, struct str name, const char *patt
 
 static bool is_planted(enum path_dialect dialect, struct str name)
 {
+    /* In any case: Linux, too, has file systems that ignore it. */
     for (size_t i = 0; i < COUNT(planted); i++)
-        if (is_like(dialect, name, planted[i]) ||
-            fold_equal(dialect, FOLD_WIDE, name, str_of(planted[i])))
+        if (is_like(PATH_WINDOWS, name, planted[i]) ||
+            fold_equal(PATH_WINDOWS, FOLD_WIDE, name, str_of(planted[i])))
             return true;
     /* COMMON~1, ATTRIB~1, REBASE~1 */
     return dialect == PATH_WINDOWS && str_has_char(name, '~');
