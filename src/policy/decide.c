@@ -521,6 +521,12 @@ static void decide(struct policy_question *q)
     case PATH_DEVICE: decide_device(q); return;
     default: break;
     }
+    const struct policy *whole = whole_policy(q->policy, r->access);
+    if (!whole) {
+        deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
+        return;
+    }
+    q->policy = whole;
     image_search(&q->policy->image, r->path.base, r->facts.seen, &q->match);
     if (r->access == POLICY_READ)
         decide_read(q);

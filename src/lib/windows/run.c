@@ -16,10 +16,38 @@
 #include "lib/windows/launch.h"
 #include "undo/store.h"
 
+/* ---- what git obeys, found when a change is judged first ---- */
+
+static SRWLOCK finding = SRWLOCK_INIT;
+
+/* A look into every root and into the folders in it, for which a command that changes nothing does not wait. The
+   tree cannot have changed anything before: this is asked before its first change is made. */
+static const struct policy *find_whole(void *context)
+{
+    struct cordon_policy *p = context;
+    AcquireSRWLockExclusive(&finding);
+    if (!p->whole && !p->whole_failed)
+        p->whole_failed = settings_complete(&p->settings, &p->whole);
+    const struct policy *whole = p->whole;
+    ReleaseSRWLockExclusive(&finding);
+    return whole;
+}
+
+static bool whole_is_missing(struct cordon_policy *p)
+{
+    AcquireSRWLockShared(&finding);
+    bool failed = p->whole_failed != 0;
+    ReleaseSRWLockShared(&finding);
+    return failed;
+}
+
 /* Journals hold what files held: no tree may read or write any of them. */
 int system_prepare(struct cordon_policy *p, const struct run_options *o)
 {
     char path[UNDO_LONGEST_PATH], why[512];
+    /* The policy of questions to somebody is made of the run's, before it runs. */
+    p->settings.policy.git_later =
+        !p->policy && !o->tells_policy && !o->ask && !o->ask_pipe && !o->ask_terminal;
     if (o->undo && !store_path(true, path, sizeof path, why, sizeof why))
         return api_fail(p, CORDON_E_OPEN, why);
     /* Closed before there are any: a tree must not make the folder and fill it. */
@@ -76,8 +104,12 @@ const char *system_boundary(struct run *run, char *detail, size_t capacity)
 int system_apart(struct run *run, int (*work)(struct run *run))
 {
     struct launch_token tried = {0};
+    struct cordon_policy *p = run->policy;
     run->system = &tried;
+    policy_find_later(p->policy, find_whole, p);
     int rc = work(run);
+    if (rc == 0 && whole_is_missing(p))
+        rc = api_fail(p, p->whole_failed, buf_cstr(&p->settings.error));
     run->system = NULL;
     if (tried.token)
         CloseHandle(tried.token);
@@ -137,7 +169,7 @@ static void wait_for(struct run *run, struct launch *l, HANDLE process)
             run->result->exit = 130;
             return;
         }
-        if (got != WAIT_TIMEOUT)
+        if (got != WAIT_TIMEOUT || whole_is_missing(run->policy))
             return;
         if (limit && machine_now_ms() - begin >= limit) {
             run->result->reason = "timeout";

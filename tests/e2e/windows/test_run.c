@@ -386,6 +386,58 @@ static void test_policy_file(void)
        "control: another file beside it");
 }
 
+static void put_repository(const char *config)
+{
+    fresh();
+    CreateDirectoryA(path_of("ws\\repo\\named"), NULL);
+    CreateDirectoryA(path_of("ws\\repo\\other"), NULL);
+    put("ws\\repo\\.git\\HEAD", "ref: refs/heads/main\n");
+    put("ws\\repo\\.git\\config", config);
+}
+
+/* Programs that a repository's config names are looked up when something is changed first. */
+static void test_obeyed(void)
+{
+    enum { INCLUDED = 300 };
+    static const char config[] = "[core]\n\thooksPath = named\n";
+    static const struct {
+        const char *what, *line, *effect;
+    } ways[] = {
+        {"as the first change", "%P% write repo\\named\\h", "+ws\\repo\\named\\h"},
+        {"after another change", "cmd /c \"echo x> new& %P% write repo\\named\\h\"",
+         "+ws\\repo\\named\\h"},
+        {"by a child of a child", "cmd /c cmd /c %P% write repo\\named\\h", "+ws\\repo\\named\\h"},
+        {"its folder renamed first", "%P% rename repo\\named repo\\away", "+ws\\repo\\away"},
+        {"in another place's name", "%P% rename repo\\other repo\\named\\h", "+ws\\repo\\named\\h"},
+    };
+    auto_buf struct buf many = {0}, out = {0};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        auto_buf struct buf said = {0};
+        put_repository(config);
+        run(ways[i].line, NULL);
+        bool control = holds(ways[i].effect);
+        put_repository(config);
+        confined(NULL, ways[i].line, &said);
+        if (!ok(control && !holds(ways[i].effect) && has(&said, "protected.git"),
+                "34 a hook of a folder that the config names: %s", ways[i].what))
+            note_output(&said);
+    }
+    put_repository(config);
+    ok(confined(NULL, "%P% write repo\\other\\h", NULL) == 0 && holds("+ws\\repo\\other\\h"),
+       "control: a folder beside it");
+    for (int i = 0; i < INCLUDED; i++)
+        buf_fmt(&many, "[include]\n\tpath = ../more%d\n", i);
+    put_repository(buf_cstr(&many));
+    ok(confined(NULL, "cmd /c exit 3", NULL) == 3,
+       "with a config that includes too many files, a command that changes nothing runs");
+    ok(confined(NULL, "cmd /c \"echo x> new& %P% sleep 60000\"", &out) == 125 &&
+           holds("-ws\\new") && has(&out, "cannot protect every file that git obeys"),
+       "one that changes something cannot, and is ended: 125");
+    note_output(&out);
+    ok(confined("--verbose", "cmd /c exit 3", NULL) == 125,
+       "--verbose, which tells all of the policy, refuses to start it");
+}
+
 /* Wine's own ways: ping by its driver, and the Unix file system as a drive. */
 static void test_wine(void)
 {
@@ -524,6 +576,7 @@ int main(void)
     test_handles();
     test_ends();
     test_policy_file();
+    test_obeyed();
     test_doors();
     return harness_done();
 }
