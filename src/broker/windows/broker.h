@@ -113,6 +113,7 @@ struct broker_client {
     DWORD pid;
     struct injected wire;
     volatile LONG busy[WIRE_SLOTS]; /* a worker owns this slot, whatever the shared memory says */
+    volatile LONG adding;           /* a worker adds a slot */
     volatile LONG workers, idle;
     struct str image; /* of the program, UTF-8, own storage */
     char image_text[BROKER_LONGEST_IMAGE];

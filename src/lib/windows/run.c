@@ -55,11 +55,15 @@ int system_prepare(struct cordon_policy *p, const struct run_options *o)
         !store_name(path, sizeof path))
         return 0;
     struct settings *s = &p->settings;
+    struct disk_facts facts;
     struct str store = arena_copy(&s->arena, str_of(path));
-    int rc = store.p ? settings_protect(s, store) : CORDON_E_NOMEM;
+    /* Looked up once for both lists. */
+    bool found = store.p && disk_look(&s->arena, store, &facts) == 0;
+    struct policy_entry entry = {
+        .given = store, .path = found ? facts.final : STR_NONE, .from = STR("cordon")};
+    int rc = !store.p ? CORDON_E_NOMEM : policy_list_add(&s->arena, &s->policy.self, entry);
     if (rc == 0)
-        rc = policy_list_add(&s->arena, &s->policy.deny_read,
-                             (struct policy_entry){.given = store, .from = STR("cordon")});
+        rc = policy_list_add(&s->arena, &s->policy.deny_read, entry);
     return rc ? api_fail(p, rc, cordon_strerror(rc)) : 0;
 }
 
