@@ -76,6 +76,28 @@ static bool start_worker(struct broker_client *c)
     return started;
 }
 
+/* While another worker of the client lives; the last one frees it. */
+static void start_beside(struct broker_client *c)
+{
+    LONG workers = c->workers;
+    if (workers <= 0 || workers >= BROKER_MOST_WORKERS ||
+        InterlockedCompareExchange(&c->workers, workers + 1, workers) != workers)
+        return;
+    if (!broker_thread(c->broker, work, c))
+        InterlockedDecrement(&c->workers);
+}
+
+void broker_tend(struct broker *b)
+{
+    for (struct broker_client *c = b->clients; c; c = c->next) {
+        bool asked = __atomic_load_n(&c->wire.shared->waiting, __ATOMIC_ACQUIRE) != 0;
+        for (unsigned i = 0; i < WIRE_SLOTS; i++)
+            asked = asked || is_asked(c, i);
+        if (asked && c->idle == 0)
+            start_beside(c);
+    }
+}
+
 /* Most processes ask from one thread: they get more slots as soon as another thread waits for one. */
 static void add_slot(struct broker_client *c)
 {

@@ -182,6 +182,7 @@ static void wait_for(struct run *run, struct launch *l, HANDLE process)
         }
         EnterCriticalSection(&l->broker.lock);
         audit_tick(run->audit, machine_now_ms());
+        broker_tend(&l->broker);
         LeaveCriticalSection(&l->broker.lock);
     }
 }

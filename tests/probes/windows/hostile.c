@@ -647,6 +647,29 @@ int do_serve_lines(void)
     }
 }
 
+static DWORD WINAPI rename_held(void *moved)
+{
+    *(volatile LONG *)moved = MoveFileW(L"held", L"moved");
+    return 0;
+}
+
+/* One thread's request stands still in the broker; the others must be served. */
+int do_stand_still(void)
+{
+    volatile LONG moved = 0;
+    HANDLE held = CreateFileW(L"held", GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
+    CloseHandle(held);
+    CloseHandle(CreateThread(NULL, 0, rename_held, (void *)&moved, 0, NULL));
+    Sleep(500);
+    uint64_t begin = GetTickCount64();
+    BOOL made = CreateDirectoryW(L"beside", NULL);
+    printf("made %d after %llu ms, moved %ld\n", made,
+           (unsigned long long)(GetTickCount64() - begin), moved);
+    fflush(stdout);
+    TerminateProcess(GetCurrentProcess(), made && !moved ? 0 : 1);
+    return 1;
+}
+
 static DWORD WINAPI storm(void *context)
 {
     for (int i = _wtoi(word(1)); i > 0; i--)
