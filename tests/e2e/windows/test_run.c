@@ -353,6 +353,47 @@ static void test_ends(void)
        "36 the audit file inside the root is not the command's");
 }
 
+/* Codes of programs that die before they can say why, and no box that waits for somebody to close it. */
+static void test_start_failures(void)
+{
+    static const struct {
+        uint32_t code;
+        const char *words; /* NULL: any program may end so */
+    } codes[] = {{0xC0000142, "STATUS_DLL_INIT_FAILED"},
+                 {0xC0000022, "STATUS_ACCESS_DENIED"},
+                 {0xC0000135, "STATUS_DLL_NOT_FOUND"},
+                 {0xC000007B, "STATUS_INVALID_IMAGE_FORMAT"},
+                 {0xE0434352, "an unhandled .NET exception"},
+                 {0xC0000005, NULL},
+                 {1, NULL}};
+    auto_buf struct buf mode = {0};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        auto_buf struct buf out = {0};
+        char line[40];
+        snprintf(line, sizeof line, "%%P%% exit 0x%08lX", (unsigned long)codes[i].code);
+        uint32_t code = (uint32_t)confined(NULL, line, &out);
+        const char *words = codes[i].words;
+        bool said = words ? has(&out, words) : !has(&out, "STATUS_") && !has(&out, ".NET");
+        if (!ok(code == codes[i].code && said, "a program that ends with 0x%08lX: %s",
+                (unsigned long)codes[i].code, words ? words : "no more words"))
+            note_output(&out);
+    }
+    SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
+    run("%P% error-mode", &mode);
+    SetErrorMode(0);
+    if (!has(&mode, "boxes 0")) {
+        skip("no box is shown for a program of the tree", "programs inherit no error mode here");
+        return;
+    }
+    buf_reset(&mode);
+    confined("--quiet", "%P% child \"%P% error-mode\"", &mode);
+    if (!ok(has(&mode, "boxes 0"), "no box is shown for a program of the tree that cannot start"))
+        note_output(&mode);
+    buf_reset(&mode);
+    run("%P% error-mode", &mode);
+    ok(has(&mode, "boxes 1"), "control: outside there would be one");
+}
+
 /* A program that can change the policy file chooses the next run's policy. */
 static void test_policy_file(void)
 {
@@ -575,6 +616,7 @@ int main(void)
     test_listed();
     test_handles();
     test_ends();
+    test_start_failures();
     test_policy_file();
     test_obeyed();
     test_doors();
