@@ -613,6 +613,16 @@ static bool is_missing_or_asked(struct request *r, struct policy_request *questi
            ruling != ASK_DENIES;
 }
 
+/* Nothing lies below: \\.\GLOBALROOT\Device\Mup\h\s would be another machine. */
+static bool is_bare_device(const struct path *path)
+{
+    struct str prefixes[] = {STR("\\\\.\\"), STR("\\Device\\"), STR("\\")};
+    size_t i = 0;
+    while (i < 2 && !str_startsi(path->text, prefixes[i]))
+        i++;
+    return path->class == PATH_DEVICE && !str_has_char(str_from(path->text, prefixes[i].n), '\\');
+}
+
 void open_handle_read(struct request *r)
 {
     enum { HARMLESS = FILE_READ_ATTRIBUTES | SYNCHRONIZE | READ_CONTROL | FILE_READ_EA };
@@ -625,7 +635,7 @@ void open_handle_read(struct request *r)
     }
     /* Nothing can be read from a device through such a handle, and its kind is no secret. */
     bool harmless = !(r->wire.numbers[1] & ~(uint64_t)HARMLESS);
-    if (harmless && (path.class == PATH_DEVICE || path.class == PATH_VOLUME ||
+    if (harmless && (is_bare_device(&path) || path.class == PATH_VOLUME ||
                      (path.class == PATH_FILE && !place_is_remote(r->broker, &path)))) {
         request_answer(r, STATUS_SUCCESS);
         return;
