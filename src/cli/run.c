@@ -260,6 +260,7 @@ static int prepare(struct typed_run *t, struct cordon_policy *p, const struct ar
     o->argc = args->count - args->next;
     o->unset = t->unset;
     o->probes = true;
+    o->tells_policy = t->verbose;
     o->own_process = true;
     o->raw = typed_command(&t->arena, args);
     if (run_prepare(p, o))

@@ -413,9 +413,21 @@ static void look_above(struct search *f)
     }
 }
 
+/* A root that is a worktree leads to the git folder of its repository. */
+static int add_worktree(struct settings *s, const struct policy_entry *root)
+{
+    struct worktree git;
+    if (!root->path.n || !worktree_find(&s->arena, &s->policy.paths, root->path, &git))
+        return 0;
+    int rc = settings_add(s, &s->policy.git_dirs, git.shared, root->from);
+    return rc ? rc : settings_add(s, &s->policy.git_dirs, git.own, root->from);
+}
+
 int repositories_find(struct settings *s)
 {
     int rc = 0;
+    for (size_t i = 0; i < s->policy.roots.count && rc == 0 && !s->foreign; i++)
+        rc = add_worktree(s, &s->policy.roots.items[i]);
     for (size_t i = 0; i < s->policy.roots.count && rc == 0 && !s->foreign; i++) {
         struct search f = {.s = s,
                            .root = s->policy.roots.items[i].path,

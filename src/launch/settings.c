@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "launch/disk.h"
+#include "launch/repositories.h"
 #include "policy/load.h"
 
 const struct settings_info settings_infos[] = {
@@ -364,6 +365,16 @@ int settings_compile(struct settings *s, struct str hint, struct policy **out)
         rc = refuse_void_limits(s);
     if (rc == 0)
         rc = settings_resolve(s);
+    if (rc)
+        return rc;
+    buf_reset(&s->error);
+    return policy_compile(&s->policy, out, &s->error);
+}
+
+int settings_complete(struct settings *s, struct policy **out)
+{
+    s->policy.git_later = false;
+    int rc = repositories_find(s);
     if (rc)
         return rc;
     buf_reset(&s->error);

@@ -98,6 +98,10 @@ int settings_protect_final(struct settings *s, struct str path);
    else this machine's. Then reads the policy file, resolves and compiles. */
 int settings_compile(struct settings *s, struct str hint, struct policy **out);
 
+/* The policy that was compiled with git_later, and what it left out: for policy_find_later(). A code, and a
+   sentence in the error. */
+int settings_complete(struct settings *s, struct policy **out);
+
 /* Normalizes a path as a person wrote it: relative to the cwd, "~" is not expanded. */
 int settings_path(struct settings *s, struct str given, struct path *out);
 

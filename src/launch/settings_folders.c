@@ -4,7 +4,6 @@
 #include "launch/disk.h"
 #include "launch/repositories.h"
 #include "launch/settings_inside.h"
-#include "launch/worktree.h"
 
 int settings_path(struct settings *s, struct str given, struct path *out)
 {
@@ -127,11 +126,7 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
     /* A person who names the whole path means that folder. */
     root->link = facts.link || (s->cwd_is_link && str_eq(path.text, s->cwd) &&
                                 !str_starts(root->given, STR("/")));
-    struct worktree git;
-    if (!worktree_find(&s->arena, &s->policy.paths, root->path, &git))
-        return 0;
-    int rc = settings_add(s, &s->policy.git_dirs, git.shared, root->from);
-    return rc ? rc : settings_add(s, &s->policy.git_dirs, git.own, root->from);
+    return 0;
 }
 
 /* Where a rule's path ends; what does not exist yet keeps its spelling. */
@@ -267,7 +262,7 @@ int settings_resolve(struct settings *s)
             settings_add(s, &p->roots, s->extra_roots.items[i].given, s->extra_roots.items[i].from);
     for (size_t i = given; i < p->roots.count && rc == 0; i++)
         rc = resolve_root(s, &p->roots.items[i]);
-    if (rc == 0)
+    if (rc == 0 && !p->git_later)
         rc = repositories_find(s);
     resolve_entries(s, &p->deny_write);
     resolve_entries(s, &p->deny_read);

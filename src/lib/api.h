@@ -20,6 +20,8 @@ struct api_obeyed {
 struct cordon_policy {
     struct settings settings;
     struct policy *policy;            /* compiled at the first question */
+    struct policy *whole;             /* with git_later: after the first change was judged */
+    int whole_failed;                 /* why there is none; the sentence is in the settings */
     struct guard *guard;              /* created at the first question */
     struct cordon_policy *tools;      /* the same for any folder, for programs that are refused */
     bool has_roots;                   /* a root or a policy file was set */

@@ -25,6 +25,7 @@ void cordon_policy_free(struct cordon_policy *p)
         return;
     settings_free(&p->settings);
     policy_free(p->policy);
+    policy_free(p->whole);
     guard_free(p->guard);
     cordon_policy_free(p->here);
     cordon_policy_free(p->tools);

@@ -20,6 +20,7 @@ struct run_options {
     const char *wine_prefix; /* Linux: the prefix of a Windows program; NULL: a private one */
     bool own_process;        /* the process is Cordon's, not a host's */
     bool probes;             /* this program can be started as the ladder's probe */
+    bool tells_policy;       /* all of the policy must be known before the command starts */
     bool trusted;            /* a command of Cordon's own: what it starts is not judged */
     const char *const *set;  /* NAME=VALUE, for the environment */
     size_t set_count;

@@ -14,9 +14,10 @@ struct run {
     const struct run_options *options;
     struct run_result *result;
     struct audit *audit;
-    intptr_t audit_file;          /* MACHINE_NO_FILE: none */
-    unsigned rung;                /* of system_choose */
-    const struct preset *tool;    /* a known tool that was started last; NULL: none was */
+    intptr_t audit_file;       /* MACHINE_NO_FILE: none */
+    unsigned rung;             /* of system_choose */
+    bool cancelled;            /* somebody ended the run while a way to start programs was tried */
+    const struct preset *tool; /* a known tool that was started last; NULL: none was */
     const struct preset *offline; /* one that asked for a name while the network is off */
     const struct preset *told;    /* one that gives up without asking for a name */
     bool asks;                    /* somebody is asked while it runs */

@@ -29,6 +29,8 @@ struct policy {
     struct str block;                /* the image's bytes */
     struct image image;
     bool unprotected[PROTECTED_COUNT];
+    policy_whole *whole; /* of policy_find_later() */
+    void *whole_context;
 };
 
 #endif

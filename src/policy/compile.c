@@ -522,6 +522,12 @@ const struct policy_settings *policy_settings_of(const struct policy *policy)
     return &policy->settings;
 }
 
+void policy_find_later(struct policy *policy, policy_whole *whole, void *context)
+{
+    policy->whole = whole;
+    policy->whole_context = context;
+}
+
 struct str policy_image(const struct policy *policy)
 {
     return policy->block;

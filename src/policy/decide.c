@@ -425,6 +425,9 @@ static bool target_is_inside(const struct policy_question *q)
                                      .facts = {.seen = q->request->facts.seen, .exists = true}};
     struct policy_question inner = {.policy = q->policy, .request = &request, .answer = &ignored};
     image_search(&q->policy->image, request.path.base, request.facts.seen, &inner.match);
+    /* A rule about reading compares names first: no further name for what may not be read. */
+    if (q->request->access == POLICY_REPARSE && read_is_denied(&inner))
+        return false;
     return decide_write(&inner) == CORDON_ALLOW || ignored.rule == RULE_MODE_READ_ONLY;
 }
 
@@ -521,6 +524,12 @@ static void decide(struct policy_question *q)
     case PATH_DEVICE: decide_device(q); return;
     default: break;
     }
+    const struct policy *whole = whole_policy(q->policy, r->access);
+    if (!whole) {
+        deny_name(q, RULE_PROTECTED_GIT, protected_spelled(PROTECTED_GIT));
+        return;
+    }
+    q->policy = whole;
     image_search(&q->policy->image, r->path.base, r->facts.seen, &q->match);
     if (r->access == POLICY_READ)
         decide_read(q);

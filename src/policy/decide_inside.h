@@ -53,6 +53,15 @@ static inline enum cordon_verdict allow(struct policy_question *q, enum policy_r
     return CORDON_ALLOW;
 }
 
+/* The policy that knows all that such a question is judged by; NULL: it cannot be had. */
+static inline const struct policy *whole_policy(const struct policy *policy,
+                                                enum policy_access access)
+{
+    if (!policy->settings.git_later || access == POLICY_READ)
+        return policy;
+    return policy->whole ? policy->whole(policy->whole_context) : NULL;
+}
+
 /* ---- decide_git.c ---- */
 
 /* With a HEAD in it the root itself becomes a bare repository to git, which runs the commands in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers in words: one sentence for people, and the remedy as options to type. A remedy lists all
    the roots it needs and never one that Cordon would refuse. */
-#include "policy/build.h"
+#include "policy/decide_inside.h"
 
 #include "policy/net.h"
 
@@ -252,7 +252,8 @@ static void fix_outside(const struct policy *policy, const struct policy_request
 static bool git_helps(const struct policy *policy, const struct policy_request *request,
                       enum policy_git git)
 {
-    struct policy other = *policy;
+    const struct policy *whole = whole_policy(policy, request->access);
+    struct policy other = whole ? *whole : *policy;
     struct policy_request judged = *request;
     struct policy_answer answer;
     other.settings.git = git;

@@ -87,6 +87,7 @@ struct policy_settings {
        worktrees the root's own. And git folders in roots that are not called .git. */
     struct policy_list git_dirs;
     struct policy_list git_obeys; /* what git obeys in a root, outside its folder */
+    bool git_later;        /* both are found when a change is judged first: policy_find_later() */
     struct str large_root; /* a root with more folders than are looked at for git; or empty */
 
     /* Where the single values come from; empty: default. */
@@ -128,6 +129,11 @@ void policy_add_word(struct buf *out, enum path_dialect dialect, struct str word
 struct policy;
 int policy_compile(const struct policy_settings *settings, struct policy **out, struct buf *error);
 void policy_free(struct policy *policy);
+
+/* With git_later: whole gives the policy that has the git folders too. It is called for every question about
+   a change to a file, from any thread; NULL refuses the change, as does a policy without this call. */
+typedef const struct policy *policy_whole(void *context);
+void policy_find_later(struct policy *policy, policy_whole *whole, void *context);
 
 /* "protect", "commit", "full". */
 const char *policy_git_word(enum policy_git git);

@@ -127,13 +127,14 @@ enum {
 };
 
 struct wire_shared {
-    uint32_t magic, slots;
+    uint32_t magic;
+    uint32_t slots; /* that can be used, the first ones; more while somebody waits */
     uint32_t flags;
     uint32_t waiting; /* threads that wait for a free slot */
     uint32_t sequence;
     uint32_t process;  /* its own id */
     uint64_t requests; /* semaphore; handles are those of the sandboxed process */
-    uint64_t freed;    /* event: a slot became free while somebody waited */
+    uint64_t freed;    /* event: a slot became free, or there is one more, while somebody waited */
     uint64_t answered[WIRE_SLOTS];
     uint16_t stub[WIRE_STUB_UNITS]; /* the object name of the stub */
     uint32_t stub_size;             /* in bytes; 0: none */

@@ -3,6 +3,10 @@
 #include "base/json.h"
 #include "e2e/program.h"
 
+#ifdef _WIN32
+#include "launch/windows/wine.h"
+#endif
+
 static bool is_one_of(const struct json_value *v, const char *words)
 {
     return v && v->type == JSON_STRING && v->text.n > 0 &&
@@ -48,6 +52,18 @@ static void test_shape(void)
 }
 
 #ifdef _WIN32
+/* Programs that use windows do not start in session 0 inside a sandbox; Wine has no such session. */
+static void test_session(void)
+{
+    auto_buf struct buf out = {0};
+    DWORD session = 1;
+    bool known = ProcessIdToSessionId(GetCurrentProcessId(), &session);
+    program_run("doctor --json", NULL, &out);
+    bool said = str_find(buf_str(&out), STR("windows.session-0"), 0) < out.n;
+    ok(known && out.n > 0 && said == (session == 0 && !wine_is_here()),
+       "session %lu: doctor says %s of session 0", (unsigned long)session, said ? "so" : "nothing");
+}
+
 static void test_objects(void)
 {
     auto_arena struct arena arena = {0};
@@ -124,6 +140,7 @@ int main(void)
     test_shape();
 #ifdef _WIN32
     test_objects();
+    test_session();
 #else
     test_noticed();
     expect("objects of Windows", "doctor --objects", NULL, 125, "Windows only");

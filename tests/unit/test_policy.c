@@ -638,6 +638,53 @@ static void test_peers(void)
     policy_free(policy);
 }
 
+struct finding {
+    const struct policy *whole;
+    unsigned asked;
+};
+
+static const struct policy *find(void *context)
+{
+    struct finding *f = context;
+    f->asked++;
+    return f->whole;
+}
+
+static enum cordon_verdict decide_at(const struct policy *policy, const char *path,
+                                     enum policy_access access)
+{
+    struct path place = {.class = PATH_FILE, .text = str_of(path), .base = str_of(path)};
+    struct policy_request request = {.path = place, .access = access, .facts = {.exists = true}};
+    struct policy_answer answer = {0};
+    policy_decide(policy, &request, &answer);
+    return answer.verdict;
+}
+
+/* What git obeys is found when a change is judged, and without it no change is allowed. */
+static void test_later(void)
+{
+    auto_arena struct arena arena = {0};
+    struct policy_settings settings = workspace(&arena), known = workspace(&arena);
+    struct finding finding = {0};
+    settings.git_later = true;
+    add(&arena, &known.git_obeys, "C:\\ws\\hooks");
+    struct policy *policy = compile(&settings), *whole = compile(&known);
+    ok(decide_at(policy, "C:\\ws\\a", POLICY_READ) == CORDON_ALLOW &&
+           decide_at(policy, "C:\\ws\\a", POLICY_WRITE) == CORDON_DENY,
+       "without a way to find what git obeys, files are read and not changed");
+    policy_find_later(policy, find, &finding);
+    ok(decide_at(policy, "C:\\ws\\a", POLICY_READ) == CORDON_ALLOW && finding.asked == 0,
+       "to read, nothing is looked for");
+    ok(decide_at(policy, "C:\\ws\\a", POLICY_WRITE) == CORDON_DENY && finding.asked == 1,
+       "if it cannot be found, the change is refused");
+    finding.whole = whole;
+    ok(decide_at(policy, "C:\\ws\\hooks\\a", POLICY_CREATE) == CORDON_DENY &&
+           decide_at(policy, "C:\\ws\\a", POLICY_WRITE) == CORDON_ALLOW,
+       "what was found counts");
+    policy_free(policy);
+    policy_free(whole);
+}
+
 int main(void)
 {
     test_spellings();
@@ -654,5 +701,6 @@ int main(void)
     test_crafted();
     test_list();
     test_peers();
+    test_later();
     return tap_done();
 }

@@ -38,7 +38,8 @@ static bool is_dead(uint32_t thread)
 
 static int try_slots(uint32_t me, bool from_the_dead)
 {
-    for (int i = 0; i < WIRE_SLOTS; i++) {
+    uint32_t slots = __atomic_load_n(&agent_shared->slots, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < WIRE_SLOTS && (uint32_t)i < slots; i++) {
         struct wire_slot *slot = &agent_shared->slot[i];
         uint32_t owner = __atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE);
         if (!is_idle(slot) || (owner && !(from_the_dead && is_dead(owner))))
@@ -47,6 +48,16 @@ static int try_slots(uint32_t me, bool from_the_dead)
             return i;
     }
     return -1;
+}
+
+/* The broker is told as long as it can add a slot: the owner of the last one may be suspended. */
+static NTSTATUS wait_freed(LARGE_INTEGER *pause)
+{
+    HANDLE requests = (HANDLE)(uintptr_t)agent_shared->requests;
+    HANDLE freed = (HANDLE)(uintptr_t)agent_shared->freed;
+    return __atomic_load_n(&agent_shared->slots, __ATOMIC_ACQUIRE) < WIRE_SLOTS
+               ? CALL(NtSignalAndWaitForSingleObject)(requests, freed, FALSE, pause)
+               : CALL(NtWaitForSingleObject)(freed, FALSE, pause);
 }
 
 static int take_slot(void)
@@ -58,8 +69,7 @@ static int take_slot(void)
     __atomic_add_fetch(&agent_shared->waiting, 1, __ATOMIC_ACQ_REL);
     LARGE_INTEGER pause = {.QuadPart = -500000}; /* 50 ms, then longer: many may wait */
     while ((slot = try_slots(me, false)) < 0) {
-        NTSTATUS status =
-            CALL(NtWaitForSingleObject)((HANDLE)(uintptr_t)agent_shared->freed, FALSE, &pause);
+        NTSTATUS status = wait_freed(&pause);
         if (status == STATUS_TIMEOUT && (slot = try_slots(me, true)) >= 0)
             break;
         if (status < 0)

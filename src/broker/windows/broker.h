@@ -113,6 +113,7 @@ struct broker_client {
     DWORD pid;
     struct injected wire;
     volatile LONG busy[WIRE_SLOTS]; /* a worker owns this slot, whatever the shared memory says */
+    volatile LONG adding;           /* a worker adds a slot */
     volatile LONG workers, idle;
     struct str image; /* of the program, UTF-8, own storage */
     char image_text[BROKER_LONGEST_IMAGE];
@@ -142,6 +143,9 @@ struct request {
 };
 
 int broker_start(struct broker *b);
+/* Now and then, with b->lock. Windows locks a handle as long as a synchronous call on it lasts, and a worker that
+   asks about the handle waits with it: those of its process that ask meanwhile get another worker. */
+void broker_tend(struct broker *b);
 /* Starts a thread that counts itself off b->threads as its last act. */
 bool broker_thread(struct broker *b, LPTHREAD_START_ROUTINE run, void *context);
 /* Waits until no worker is left; the tree must be dead. False if one still waits for the system:

@@ -229,6 +229,30 @@ static struct str leads_to(struct request *r, const struct subject *link)
     return link_target(r, link->own, link->question.path.text, &target) ? target.text : STR("?");
 }
 
+/* The change that was allowed. */
+static void make_name(struct request *r, struct subject *from, struct place *place,
+                      struct index_copy *copy, bool link)
+{
+    struct broker *b = r->broker;
+    struct file_id id;
+    if (r->leaves && !take_leaving(r, from, copy))
+        return;
+    if (copy->judged) {
+        place_index(r, from, place, copy);
+        return;
+    }
+    if (!record_rename(r, from->own, from->question.path.text, place, link))
+        return;
+    NTSTATUS status = move_subject(from, place, (ULONG)r->wire.numbers[2], link);
+    record_after(r, status, NULL);
+    if (status >= 0 && link && facts_id(from->own, &id)) {
+        EnterCriticalSection(&b->lock);
+        id_set_add(&b->linked, id);
+        LeaveCriticalSection(&b->lock);
+    }
+    request_answer(r, status);
+}
+
 static void give_name(struct request *r, bool link)
 {
     auto_subject struct subject from = {0};
@@ -237,7 +261,6 @@ static void give_name(struct request *r, bool link)
     struct policy_request to = {.access = link ? POLICY_LINK_TO : POLICY_RENAME_TO};
     struct policy_answer answer = {0};
     auto_index_copy struct index_copy copy = {0};
-    struct broker *b = r->broker;
     NTSTATUS status = subject_of(r, r->wire.numbers[0], &from);
     if (status >= 0)
         status = target_name(r, &from, &name);
@@ -253,7 +276,7 @@ static void give_name(struct request *r, bool link)
     to.path = name;
     if (place.folder)
         look_at_target(r, &place, &to);
-    policy_decide_pair(b->policy, &from.question, &to, &answer);
+    policy_decide_pair(r->broker->policy, &from.question, &to, &answer);
     if (answer.rule == RULE_GIT_INDEX && answer.target && !link && place.folder &&
         !from.facts.directory)
         decide_index(r, &from, &place, &to, &answer, &copy);
@@ -277,23 +300,7 @@ static void give_name(struct request *r, bool link)
         return;
     }
     request_grant(r, op, &to, &answer);
-    if (r->leaves && !take_leaving(r, &from, &copy))
-        return;
-    if (copy.judged) {
-        place_index(r, &from, &place, &copy);
-        return;
-    }
-    if (!record_rename(r, from.own, from.question.path.text, &place, link))
-        return;
-    status = move_subject(&from, &place, (ULONG)r->wire.numbers[2], link);
-    record_after(r, status, NULL);
-    struct file_id id;
-    if (status >= 0 && link && facts_id(from.own, &id)) {
-        EnterCriticalSection(&b->lock);
-        id_set_add(&b->linked, id);
-        LeaveCriticalSection(&b->lock);
-    }
-    request_answer(r, status);
+    make_name(r, &from, &place, &copy, link);
 }
 
 void change_rename(struct request *r)

@@ -371,6 +371,9 @@ static NTSTATUS open_way(struct request *r, struct str path, HANDLE *out, struct
     UNICODE_STRING name;
     const struct drive *d = drives_of(r->broker, path);
     bool walks = d && (d->opens || d->kind == DRIVE_FOLDER);
+    /* The drive's letter is itself a link to the system: it cannot be told to follow that one alone. */
+    if (d && d->kind == DRIVE_LOCAL && !d->opens && !wine_hides_links())
+        return walk(r, path, out, again);
     if (!nt_name(r, path, &name))
         return STATUS_OBJECT_PATH_NOT_FOUND;
     NTSTATUS status =

@@ -337,30 +337,39 @@ static bool read_image(struct request *r, HANDLE process, struct str *out)
     return out->p != NULL;
 }
 
-static void bring_agent(struct request *r)
+/* The child by its parent's handle; NULL: it has been answered. */
+static HANDLE open_child(struct request *r, DWORD *pid)
 {
-    struct broker *b = r->broker;
-    struct launch_failure failure = {{0}};
-    struct injected wire;
-    struct child_program p;
     HANDLE borrowed, process = NULL;
     uint64_t value = r->wire.numbers[0];
     if (value == 0 || value > 0x7FFFFFFF || value % 4 ||
         !DuplicateHandle(r->client->process, (HANDLE)(uintptr_t)value, GetCurrentProcess(),
                          &borrowed, 0, FALSE, DUPLICATE_SAME_ACCESS)) {
         request_answer(r, STATUS_INVALID_HANDLE);
-        return;
+        return NULL;
     }
-    DWORD pid = GetProcessId(borrowed);
-    if (pid)
-        process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, pid);
+    *pid = GetProcessId(borrowed);
+    if (*pid)
+        process = OpenProcess(PROCESS_ALL_ACCESS, FALSE, *pid);
     CloseHandle(borrowed);
-    if (!process || pid == GetCurrentProcessId() || !job_has(b->job, process)) {
-        if (process)
-            CloseHandle(process);
-        request_answer(r, STATUS_ACCESS_DENIED);
+    if (process && *pid != GetCurrentProcessId() && job_has(r->broker->job, process))
+        return process;
+    if (process)
+        CloseHandle(process);
+    request_answer(r, STATUS_ACCESS_DENIED);
+    return NULL;
+}
+
+static void bring_agent(struct request *r)
+{
+    struct broker *b = r->broker;
+    struct launch_failure failure = {{0}};
+    struct injected wire;
+    struct child_program p;
+    DWORD pid;
+    HANDLE process = open_child(r, &pid);
+    if (!process)
         return;
-    }
     bool stub,
         good = read_image(r, process, &p.path) && read_command(process, &r->arena, &p.cmdline);
     r->silent = true;

@@ -76,6 +76,39 @@ static bool start_worker(struct broker_client *c)
     return started;
 }
 
+/* While another worker of the client lives; the last one frees it. */
+static void start_beside(struct broker_client *c)
+{
+    LONG workers = c->workers;
+    if (workers <= 0 || workers >= BROKER_MOST_WORKERS ||
+        InterlockedCompareExchange(&c->workers, workers + 1, workers) != workers)
+        return;
+    if (!broker_thread(c->broker, work, c))
+        InterlockedDecrement(&c->workers);
+}
+
+void broker_tend(struct broker *b)
+{
+    for (struct broker_client *c = b->clients; c; c = c->next) {
+        bool asked = __atomic_load_n(&c->wire.shared->waiting, __ATOMIC_ACQUIRE) != 0;
+        for (unsigned i = 0; i < WIRE_SLOTS; i++)
+            asked = asked || is_asked(c, i);
+        if (asked && c->idle == 0)
+            start_beside(c);
+    }
+}
+
+/* Most processes ask from one thread: they get more slots as soon as another thread waits for one. */
+static void add_slot(struct broker_client *c)
+{
+    if (!__atomic_load_n(&c->wire.shared->waiting, __ATOMIC_ACQUIRE) ||
+        c->wire.slots == WIRE_SLOTS || InterlockedCompareExchange(&c->adding, 1, 0))
+        return;
+    injected_add_slot(c->process, &c->wire);
+    SetEvent(c->wire.freed);
+    InterlockedExchange(&c->adding, 0);
+}
+
 /* Serves the slots that have requests, each by one worker. */
 static void serve_slots(struct broker_client *c, unsigned char *copy)
 {
@@ -92,6 +125,7 @@ static void serve_slots(struct broker_client *c, unsigned char *copy)
                 if (more < WIRE_SLOTS && c->idle == 0 && c->workers < BROKER_MOST_WORKERS)
                     start_worker(c);
                 serve_slot(c, i, copy);
+                add_slot(c);
             }
             InterlockedExchange(&c->busy[i], 0);
         }
@@ -135,6 +169,7 @@ static DWORD WINAPI work(void *context)
         if (got != WAIT_OBJECT_0)
             break;
         serve_slots(c, copy);
+        add_slot(c);
     }
     if (!copy)
         end_process(c, "there is no memory left to serve the program");

@@ -151,6 +151,21 @@ static bool lend(HANDLE process, HANDLE handle, DWORD access, uint64_t *out)
     return true;
 }
 
+void injected_add_slot(HANDLE process, struct injected *wire)
+{
+    unsigned i = wire->slots;
+    HANDLE event = i < WIRE_SLOTS ? CreateEventW(NULL, FALSE, FALSE, NULL) : NULL;
+    if (!event)
+        return;
+    if (!lend(process, event, SYNCHRONIZE, &wire->shared->answered[i])) {
+        CloseHandle(event);
+        return;
+    }
+    wire->answered[i] = event;
+    wire->slots = i + 1;
+    __atomic_store_n(&wire->shared->slots, wire->slots, __ATOMIC_RELEASE);
+}
+
 static void *map_there(HANDLE process, HANDLE section, DWORD protection)
 {
     void *address = NULL;
@@ -177,17 +192,15 @@ static int make_wire(HANDLE process, const struct inject_plan *plan, struct inje
     wire->freed = CreateEventW(NULL, FALSE, FALSE, NULL);
     bool good = lend(process, wire->requests, SEMAPHORE_MODIFY_STATE, &s->requests) &&
                 lend(process, wire->freed, EVENT_MODIFY_STATE | SYNCHRONIZE, &s->freed);
-    for (size_t i = 0; i < WIRE_SLOTS && good; i++) {
-        wire->answered[i] = CreateEventW(NULL, FALSE, FALSE, NULL);
-        good = lend(process, wire->answered[i], SYNCHRONIZE, &s->answered[i]);
-    }
+    if (good)
+        injected_add_slot(process, wire);
+    good = good && wire->slots;
     enum { IN_DIRECTORY = 0xF /* query, traverse, create objects and directories */ };
     if (good && plan->objects)
         good = lend(process, plan->objects, IN_DIRECTORY, &s->objects);
     if (!good)
         return launch_fail(f, "cannot lend events to the program (DuplicateHandle)");
     s->magic = WIRE_MAGIC;
-    s->slots = WIRE_SLOTS;
     s->process = GetProcessId(process);
     BOOL narrow = FALSE;
     if (IsWow64Process(process, &narrow) && narrow)

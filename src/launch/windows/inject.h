@@ -37,8 +37,12 @@ void inject_plan_free(struct inject_plan *plan);
 struct injected {
     struct wire_shared *shared;
     HANDLE requests, freed, answered[WIRE_SLOTS];
+    unsigned slots; /* that have their event */
 };
 void injected_free(struct injected *wire);
+
+/* Gives the process one more slot, up to WIRE_SLOTS; for one thread at a time. */
+void injected_add_slot(HANDLE process, struct injected *wire);
 
 /* On failure the caller kills the process. */
 int inject(HANDLE process, struct inject_plan *plan, struct injected *out,

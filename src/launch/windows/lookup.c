@@ -29,6 +29,24 @@ static struct str glue(struct arena *arena, struct str a, struct str b, struct s
 
 /* True for a file; *path then spells its last component as the disk does. Aliases are remembered
    and skipped: a real program may follow on PATH. */
+static bool take_found(struct lookup_search *s, const WIN32_FIND_DATAW *data, struct str *path)
+{
+    if (data->dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
+        return false;
+    if ((data->dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) &&
+        data->dwReserved0 == (DWORD)IO_REPARSE_TAG_APPEXECLINK) {
+        if (s->alias.n == 0)
+            s->alias = *path;
+        return false;
+    }
+    struct str leaf = wide_narrow(s->arena, data->cFileName, wcslen(data->cFileName));
+    struct str folder = str_slice(*path, 0, path->n - cmdline_name(*path).n);
+    struct str spelled = leaf.p ? glue(s->arena, folder, leaf, STR_NONE) : STR_NONE;
+    if (spelled.p)
+        *path = spelled;
+    return spelled.p != NULL;
+}
+
 static bool is_usable(struct lookup_search *s, struct str *path)
 {
     WIN32_FIND_DATAW data;
@@ -39,20 +57,7 @@ static bool is_usable(struct lookup_search *s, struct str *path)
     if (find == INVALID_HANDLE_VALUE)
         return false;
     FindClose(find);
-    if (data.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY)
-        return false;
-    if ((data.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) &&
-        data.dwReserved0 == (DWORD)IO_REPARSE_TAG_APPEXECLINK) {
-        if (s->alias.n == 0)
-            s->alias = *path;
-        return false;
-    }
-    struct str leaf = wide_narrow(s->arena, data.cFileName, wcslen(data.cFileName));
-    struct str folder = str_slice(*path, 0, path->n - cmdline_name(*path).n);
-    struct str spelled = leaf.p ? glue(s->arena, folder, leaf, STR_NONE) : STR_NONE;
-    if (spelled.p)
-        *path = spelled;
-    return spelled.p != NULL;
+    return take_found(s, &data, path);
 }
 
 static bool is_separator(char c)
@@ -77,45 +82,61 @@ static bool listed(struct str pathext, struct str extension)
     return false;
 }
 
-/* As it is if its extension says that it can run, then with each extension of PATHEXT. */
-/* Which of pathext's extensions (by index, the first 64) exist for this path: one folder lookup
-   instead of one for each. */
-static uint64_t extensions_there(struct lookup_search *s, struct str path)
+/* A file whose name is the path's last component and one of the first 64 extensions of PATHEXT. */
+struct found_extension {
+    uint64_t there; /* which of them exist, by index */
+    unsigned first;
+    WIN32_FIND_DATAW data; /* of the first */
+};
+
+/* One folder lookup instead of one for each. */
+static void find_extensions(struct lookup_search *s, struct str path, struct found_extension *out)
 {
     WIN32_FIND_DATAW data;
-    uint64_t there = 0;
+    out->there = 0;
+    out->first = 64;
     struct str pattern = glue(s->arena, path, STR(".*"), STR_NONE);
     wchar_t *text = pattern.p ? wide_of(s->arena, pattern) : NULL;
     if (!text || str_has_char(path, '*') || str_has_char(path, '?'))
-        return 0;
+        return;
     HANDLE find = FindFirstFileW(text, &data);
     if (find == INVALID_HANDLE_VALUE)
-        return 0;
+        return;
+    struct str stem = cmdline_name(path);
     do {
         struct str leaf = wide_narrow(s->arena, data.cFileName, wcslen(data.cFileName)), one;
         unsigned number = 0;
-        for (size_t at = 0; cmdline_next_extension(s->pathext, &at, &one) && number < 64; number++)
-            if (str_endsi(leaf, one))
-                there |= 1ull << number;
+        for (size_t at = 0; cmdline_next_extension(s->pathext, &at, &one) && number < 64;
+             number++) {
+            if (!str_endsi(leaf, one))
+                continue;
+            out->there |= 1ull << number;
+            if (number < out->first && leaf.n == stem.n + one.n && str_startsi(leaf, stem)) {
+                out->first = number;
+                out->data = data;
+            }
+        }
     } while (FindNextFileW(find, &data));
     FindClose(find);
-    return there;
 }
 
+/* As it is if its extension says that it can run, then with each extension of PATHEXT. */
 static struct str with_extensions(struct lookup_search *s, struct str path)
 {
     struct str one, extension = cmdline_extension(path);
+    struct found_extension found;
     bool known =
         extension.n && (cmdline_kind_of(path) != CMDLINE_OTHER || listed(s->pathext, extension));
     if (known && is_usable(s, &path))
         return path;
-    uint64_t there = extensions_there(s, path);
+    find_extensions(s, path, &found);
     unsigned number = 0;
-    for (size_t at = 0; there && cmdline_next_extension(s->pathext, &at, &one); number++) {
-        if (number < 64 && !(there >> number & 1))
+    for (size_t at = 0; found.there && cmdline_next_extension(s->pathext, &at, &one); number++) {
+        if (number < 64 && !(found.there >> number & 1))
             continue;
         struct str longer = glue(s->arena, path, one, STR_NONE);
-        if (longer.p && is_usable(s, &longer))
+        if (longer.p &&
+            (number == found.first ? take_found(s, &found.data, &longer) : is_usable(s, &longer)))
             return longer;
     }
     return STR_NONE;
@@ -241,12 +262,10 @@ static wchar_t *final_image(struct arena *arena, struct str path)
                        : INVALID_HANDLE_VALUE;
     if (file == INVALID_HANDLE_VALUE)
         return text;
-    DWORD room = GetFinalPathNameByHandleW(file, NULL, 0, FILE_NAME_NORMALIZED);
-    if (room > 0 && room < LONGEST_PATH && (out = ARENA_ARRAY(arena, room + 1, wchar_t))) {
-        DWORD n = GetFinalPathNameByHandleW(file, out, room + 1, FILE_NAME_NORMALIZED);
-        if (n == 0 || n > room)
-            out = NULL;
-    }
+    out = ARENA_ARRAY(arena, LONGEST_PATH, wchar_t);
+    DWORD n = out ? GetFinalPathNameByHandleW(file, out, LONGEST_PATH, FILE_NAME_NORMALIZED) : 0;
+    if (n == 0 || n >= LONGEST_PATH)
+        out = NULL;
     CloseHandle(file);
     if (!out || wcsncmp(out, L"\\\\?\\", 4) != 0)
         return text;

@@ -104,6 +104,8 @@ int second_run(const struct second_plan *plan, DWORD *code, struct launch_failur
         rc = stdio_watch_console(&watch, handles[1]);
     if (rc == 0)
         rc = start_and_wait(plan, handles, &ends, code, f);
+    if (rc == 0 && plan->cancelled)
+        *plan->cancelled = WaitForSingleObject(handles[1], 0) == WAIT_OBJECT_0;
     stdio_started(&ends);
     stdio_finish(&ends);
     stdio_unwatch_console(&watch);

@@ -23,6 +23,7 @@ struct second_plan {
     const wchar_t *arguments;       /* NULL: those of this process, as they were typed */
     const HANDLE *stdio;            /* three; NULL: those of this process */
     DWORD patience_ms;              /* INFINITE: as long as it takes */
+    bool *cancelled;                /* set if the console's events were to end it; or NULL */
 };
 
 /* Starts it and waits for its end. STILL_ACTIVE as the code: it did not end in time, and was

@@ -16,10 +16,38 @@
 #include "lib/windows/launch.h"
 #include "undo/store.h"
 
+/* ---- what git obeys, found when a change is judged first ---- */
+
+static SRWLOCK finding = SRWLOCK_INIT;
+
+/* A look into every root and into the folders in it, for which a command that changes nothing does not wait. The
+   tree cannot have changed anything before: this is asked before its first change is made. */
+static const struct policy *find_whole(void *context)
+{
+    struct cordon_policy *p = context;
+    AcquireSRWLockExclusive(&finding);
+    if (!p->whole && !p->whole_failed)
+        p->whole_failed = settings_complete(&p->settings, &p->whole);
+    const struct policy *whole = p->whole;
+    ReleaseSRWLockExclusive(&finding);
+    return whole;
+}
+
+static bool whole_is_missing(struct cordon_policy *p)
+{
+    AcquireSRWLockShared(&finding);
+    bool failed = p->whole_failed != 0;
+    ReleaseSRWLockShared(&finding);
+    return failed;
+}
+
 /* Journals hold what files held: no tree may read or write any of them. */
 int system_prepare(struct cordon_policy *p, const struct run_options *o)
 {
     char path[UNDO_LONGEST_PATH], why[512];
+    /* The policy of questions to somebody is made of the run's, before it runs. */
+    p->settings.policy.git_later =
+        !p->policy && !o->tells_policy && !o->ask && !o->ask_pipe && !o->ask_terminal;
     if (o->undo && !store_path(true, path, sizeof path, why, sizeof why))
         return api_fail(p, CORDON_E_OPEN, why);
     /* Closed before there are any: a tree must not make the folder and fill it. */
@@ -27,11 +55,15 @@ int system_prepare(struct cordon_policy *p, const struct run_options *o)
         !store_name(path, sizeof path))
         return 0;
     struct settings *s = &p->settings;
+    struct disk_facts facts;
     struct str store = arena_copy(&s->arena, str_of(path));
-    int rc = store.p ? settings_protect(s, store) : CORDON_E_NOMEM;
+    /* Looked up once for both lists. */
+    bool found = store.p && disk_look(&s->arena, store, &facts) == 0;
+    struct policy_entry entry = {
+        .given = store, .path = found ? facts.final : STR_NONE, .from = STR("cordon")};
+    int rc = !store.p ? CORDON_E_NOMEM : policy_list_add(&s->arena, &s->policy.self, entry);
     if (rc == 0)
-        rc = policy_list_add(&s->arena, &s->policy.deny_read,
-                             (struct policy_entry){.given = store, .from = STR("cordon")});
+        rc = policy_list_add(&s->arena, &s->policy.deny_read, entry);
     return rc ? api_fail(p, rc, cordon_strerror(rc)) : 0;
 }
 
@@ -76,8 +108,12 @@ const char *system_boundary(struct run *run, char *detail, size_t capacity)
 int system_apart(struct run *run, int (*work)(struct run *run))
 {
     struct launch_token tried = {0};
+    struct cordon_policy *p = run->policy;
     run->system = &tried;
+    policy_find_later(p->policy, find_whole, p);
     int rc = work(run);
+    if (rc == 0 && whole_is_missing(p))
+        rc = api_fail(p, p->whole_failed, buf_cstr(&p->settings.error));
     run->system = NULL;
     if (tried.token)
         CloseHandle(tried.token);
@@ -137,7 +173,7 @@ static void wait_for(struct run *run, struct launch *l, HANDLE process)
             run->result->exit = 130;
             return;
         }
-        if (got != WAIT_TIMEOUT)
+        if (got != WAIT_TIMEOUT || whole_is_missing(run->policy))
             return;
         if (limit && machine_now_ms() - begin >= limit) {
             run->result->reason = "timeout";
@@ -146,6 +182,7 @@ static void wait_for(struct run *run, struct launch *l, HANDLE process)
         }
         EnterCriticalSection(&l->broker.lock);
         audit_tick(run->audit, machine_now_ms());
+        broker_tend(&l->broker);
         LeaveCriticalSection(&l->broker.lock);
     }
 }

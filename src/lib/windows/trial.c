@@ -60,7 +60,7 @@ static bool command_of(struct run *run, struct arena *arena, struct lookup *foun
 }
 
 /* The console is inherited from a second process, so the probe is started there. */
-static enum ladder_result try_second(const struct run *run, const struct ladder_rung *rung,
+static enum ladder_result try_second(struct run *run, const struct ladder_rung *rung,
                                      HANDLE nothing, HANDLE output, struct buf *said)
 {
     const struct run_options *o = run->options;
@@ -69,7 +69,8 @@ static enum ladder_result try_second(const struct run *run, const struct ladder_
                                .arguments = o->medium_integrity ? L"start-probe try medium"
                                                                 : L"start-probe try",
                                .stdio = (const HANDLE[]){nothing, output, nothing},
-                               .patience_ms = 2 * PATIENCE_MS};
+                               .patience_ms = 2 * PATIENCE_MS,
+                               .cancelled = &run->cancelled};
     DWORD code = LADDER_FAILS;
     if (!o->probes || o->ask_terminal || second_is_here(NULL)) {
         buf_add(said, !o->probes ? STR("only cordon.exe can share a hidden console")
@@ -133,14 +134,17 @@ enum ladder_result launch_try(struct run *run, const struct ladder_rung *rung, s
         buf_fmt(said, "%s", failure.text);
     } else {
         DWORD code = 1;
-        bool ended = WaitForSingleObject(process, PATIENCE_MS) == WAIT_OBJECT_0;
+        HANDLE events[] = {process, l->end};
+        DWORD got = WaitForMultipleObjects(2, events, FALSE, PATIENCE_MS);
+        bool ended = got == WAIT_OBJECT_0;
+        run->cancelled = got == WAIT_OBJECT_0 + 1;
         GetExitCodeProcess(process, &code);
         CloseHandle(process);
         result = !ended ? LADDER_HANGS : code == 0 ? LADDER_STARTS : LADDER_FAILS;
         read_said(output, said);
         if (result == LADDER_FAILS && !said->n)
             buf_fmt(said, "exit code 0x%lx", (unsigned long)code);
-        if (result == LADDER_HANGS)
+        if (result == LADDER_HANGS && !run->cancelled)
             buf_add(said, STR("no end within 20 seconds"));
     }
     CloseHandle(nothing);
@@ -157,6 +161,8 @@ static enum ladder_result trial(void *context, const struct ladder_rung *rung)
 {
     struct trial *t = context;
     auto_buf struct buf said = {0};
+    if (t->run->cancelled)
+        return LADDER_FAILS;
     enum ladder_result result = launch_try(t->run, rung, &said);
     if (ladder_is_top(rung)) {
         t->said.n = 0;
@@ -188,6 +194,13 @@ int system_choose(struct run *run)
         return 0;
     }
     bool found = ladder_settle(trial, &t, &rung);
+    if (run->cancelled) {
+        buf_free(&t.said);
+        run->result->elsewhere = true; /* nothing has begun that the audit could tell of */
+        run->result->reason = "signal";
+        run->result->exit = 130;
+        return 0;
+    }
     if (found)
         run->rung = ladder_pack(&rung);
     else

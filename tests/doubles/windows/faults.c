@@ -13,12 +13,15 @@ extern char __ImageBase;
 static struct fault_table *volatile table;
 static uint64_t fail_at, kill_at;
 static volatile LONG64 calls;
+static volatile LONG stand_still; /* ms; the first question about a borrowed handle takes so long */
 
 __attribute__((constructor)) static void start(void)
 {
     const char *file = getenv("CORDON_FAULT_FILE"), *at = getenv("CORDON_FAULT_AT");
     const char *end = getenv("CORDON_FAULT_KILL");
     kill_at = end ? strtoull(end, NULL, 10) : 0;
+    const char *still = getenv("CORDON_TEST_STAND_STILL");
+    stand_still = still ? strtol(still, NULL, 10) : 0;
     HANDLE open =
         file && at ? CreateFileA(file, GENERIC_READ | GENERIC_WRITE,
                                  FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING, 0, NULL)
@@ -37,6 +40,8 @@ static bool fails(const char *name, const void *caller)
     struct fault_table *t = table;
     if (kill_at && (uint64_t)InterlockedIncrement64(&calls) == kill_at)
         TerminateProcess(GetCurrentProcess(), 137);
+    if (stand_still && strcmp(name, "NtQueryVolumeInformationFile") == 0)
+        Sleep((DWORD)InterlockedExchange(&stand_still, 0));
     if (!t)
         return false;
     uint64_t at = (uint64_t)((const char *)caller - &__ImageBase);

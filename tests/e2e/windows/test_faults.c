@@ -161,11 +161,28 @@ static void check(size_t v)
        variants[v].name, count, hit, refused);
 }
 
+/* A query about a handle of the tree can take as long as the tree likes: it holds up one thread. */
+static void test_stands_still(void)
+{
+    auto_buf struct buf line = {0}, out = {0};
+    fresh();
+    SetEnvironmentVariableA("CORDON_TEST_STAND_STILL", "60000");
+    buf_fmt(&line, "\"%s\" run -- \"%s\" stand-still", faults, probe);
+    uint64_t begin = GetTickCount64();
+    int code = run(buf_cstr(&line), &out);
+    SetEnvironmentVariableA("CORDON_TEST_STAND_STILL", NULL);
+    if (!ok(code == 0 && has(&out, "made 1") && has(&out, "moved 0") && exists("ws\\beside") &&
+                GetTickCount64() - begin < 30000,
+            "a request that stands still in the broker holds up no other of its process"))
+        note_output(&out);
+}
+
 int main(void)
 {
     harness_make("faults");
     fresh();
     GetFullPathNameA(CORDON_FAULTS, sizeof faults, faults, NULL);
+    test_stands_still();
     snprintf(inside, sizeof inside, "%s\\inside-faults.exe", top);
     CopyFileA(selftest_program, inside, FALSE);
     HANDLE file = CreateFileA(path_of("table"), GENERIC_READ | GENERIC_WRITE,

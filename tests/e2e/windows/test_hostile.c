@@ -154,6 +154,18 @@ static void test_storm(unsigned rounds)
     ok(good, "55 threads that ask without a pause are all answered");
 }
 
+static void test_held(void)
+{
+    auto_buf struct buf out = {0};
+    fresh();
+    uint64_t begin = GetTickCount64();
+    int code = confined("--quiet", "%P% hostile held", &out);
+    if (!ok(code == 0 && has(&out, "held, 8 slots") && exists("ws\\held-0") &&
+                GetTickCount64() - begin < 20000,
+            "54 a thread that stands still with a slot holds up no other"))
+        note("code %d", code), note_output(&out);
+}
+
 int main(void)
 {
     harness_make("hostile");
@@ -163,6 +175,7 @@ int main(void)
     test_requests(soak ? 100 : 5, soak ? 10000 : 20000);
     test_race(soak ? 100000 : 5000);
     test_storm(soak ? 50 : 2);
+    test_held();
     test_replay(soak ? 100000 : 5000);
     return harness_done();
 }

@@ -353,6 +353,47 @@ static void test_ends(void)
        "36 the audit file inside the root is not the command's");
 }
 
+/* Codes of programs that die before they can say why, and no box that waits for somebody to close it. */
+static void test_start_failures(void)
+{
+    static const struct {
+        uint32_t code;
+        const char *words; /* NULL: any program may end so */
+    } codes[] = {{0xC0000142, "STATUS_DLL_INIT_FAILED"},
+                 {0xC0000022, "STATUS_ACCESS_DENIED"},
+                 {0xC0000135, "STATUS_DLL_NOT_FOUND"},
+                 {0xC000007B, "STATUS_INVALID_IMAGE_FORMAT"},
+                 {0xE0434352, "an unhandled .NET exception"},
+                 {0xC0000005, NULL},
+                 {1, NULL}};
+    auto_buf struct buf mode = {0};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        auto_buf struct buf out = {0};
+        char line[40];
+        snprintf(line, sizeof line, "%%P%% exit 0x%08lX", (unsigned long)codes[i].code);
+        uint32_t code = (uint32_t)confined(NULL, line, &out);
+        const char *words = codes[i].words;
+        bool said = words ? has(&out, words) : !has(&out, "STATUS_") && !has(&out, ".NET");
+        if (!ok(code == codes[i].code && said, "a program that ends with 0x%08lX: %s",
+                (unsigned long)codes[i].code, words ? words : "no more words"))
+            note_output(&out);
+    }
+    SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
+    run("%P% error-mode", &mode);
+    SetErrorMode(0);
+    if (!has(&mode, "boxes 0")) {
+        skip("no box is shown for a program of the tree", "programs inherit no error mode here");
+        return;
+    }
+    buf_reset(&mode);
+    confined("--quiet", "%P% child \"%P% error-mode\"", &mode);
+    if (!ok(has(&mode, "boxes 0"), "no box is shown for a program of the tree that cannot start"))
+        note_output(&mode);
+    buf_reset(&mode);
+    run("%P% error-mode", &mode);
+    ok(has(&mode, "boxes 1"), "control: outside there would be one");
+}
+
 /* A program that can change the policy file chooses the next run's policy. */
 static void test_policy_file(void)
 {
@@ -384,6 +425,58 @@ static void test_policy_file(void)
     ok(confined("--policy policy.json", "%P% write other.json", NULL) == 0 &&
            holds("+ws\\other.json"),
        "control: another file beside it");
+}
+
+static void put_repository(const char *config)
+{
+    fresh();
+    CreateDirectoryA(path_of("ws\\repo\\named"), NULL);
+    CreateDirectoryA(path_of("ws\\repo\\other"), NULL);
+    put("ws\\repo\\.git\\HEAD", "ref: refs/heads/main\n");
+    put("ws\\repo\\.git\\config", config);
+}
+
+/* Programs that a repository's config names are looked up when something is changed first. */
+static void test_obeyed(void)
+{
+    enum { INCLUDED = 300 };
+    static const char config[] = "[core]\n\thooksPath = named\n";
+    static const struct {
+        const char *what, *line, *effect;
+    } ways[] = {
+        {"as the first change", "%P% write repo\\named\\h", "+ws\\repo\\named\\h"},
+        {"after another change", "cmd /c \"echo x> new& %P% write repo\\named\\h\"",
+         "+ws\\repo\\named\\h"},
+        {"by a child of a child", "cmd /c cmd /c %P% write repo\\named\\h", "+ws\\repo\\named\\h"},
+        {"its folder renamed first", "%P% rename repo\\named repo\\away", "+ws\\repo\\away"},
+        {"in another place's name", "%P% rename repo\\other repo\\named\\h", "+ws\\repo\\named\\h"},
+    };
+    auto_buf struct buf many = {0}, out = {0};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        auto_buf struct buf said = {0};
+        put_repository(config);
+        run(ways[i].line, NULL);
+        bool control = holds(ways[i].effect);
+        put_repository(config);
+        confined(NULL, ways[i].line, &said);
+        if (!ok(control && !holds(ways[i].effect) && has(&said, "protected.git"),
+                "34 a hook of a folder that the config names: %s", ways[i].what))
+            note_output(&said);
+    }
+    put_repository(config);
+    ok(confined(NULL, "%P% write repo\\other\\h", NULL) == 0 && holds("+ws\\repo\\other\\h"),
+       "control: a folder beside it");
+    for (int i = 0; i < INCLUDED; i++)
+        buf_fmt(&many, "[include]\n\tpath = ../more%d\n", i);
+    put_repository(buf_cstr(&many));
+    ok(confined(NULL, "cmd /c exit 3", NULL) == 3,
+       "with a config that includes too many files, a command that changes nothing runs");
+    ok(confined(NULL, "cmd /c \"echo x> new& %P% sleep 60000\"", &out) == 125 &&
+           holds("-ws\\new") && has(&out, "cannot protect every file that git obeys"),
+       "one that changes something cannot, and is ended: 125");
+    note_output(&out);
+    ok(confined("--verbose", "cmd /c exit 3", NULL) == 125,
+       "--verbose, which tells all of the policy, refuses to start it");
 }
 
 /* Wine's own ways: ping by its driver, and the Unix file system as a drive. */
@@ -523,7 +616,9 @@ int main(void)
     test_listed();
     test_handles();
     test_ends();
+    test_start_failures();
     test_policy_file();
+    test_obeyed();
     test_doors();
     return harness_done();
 }

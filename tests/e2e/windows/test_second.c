@@ -119,6 +119,39 @@ static void test_deaths(void)
     ok(code != 0 && code != 998, "and the first ends, with a failure");
 }
 
+/* As a key does it: the event that the console's handler of the first process sets. */
+static void set_events(HANDLE process)
+{
+    for (uintptr_t i = 4; i < 2048; i += 4) {
+        HANDLE copy;
+        if (!DuplicateHandle(process, (HANDLE)i, GetCurrentProcess(), &copy, EVENT_MODIFY_STATE,
+                             FALSE, 0))
+            continue;
+        SetEvent(copy);
+        CloseHandle(copy);
+    }
+}
+
+/* While it is tried whether programs start on the hidden console, nothing of the command runs. */
+static void test_cancelled_trial(void)
+{
+    auto_buf struct buf out = {0};
+    fresh();
+    SetEnvironmentVariableA("CORDON_TEST_STAND_STILL", "60000");
+    struct command c = confined_start("", "%P% write new");
+    SetEnvironmentVariableA("CORDON_TEST_STAND_STILL", NULL);
+    bool tries = WaitForSingleObject(c.process, 4000) == WAIT_TIMEOUT;
+    set_events(c.process);
+    uint64_t begin = GetTickCount64();
+    int code = command_end(&c, 60000, &out);
+    ok(tries, "control: the trial takes its time");
+    if (!ok(code == 130 && !exists("ws\\new") && GetTickCount64() - begin < 15000,
+            "Ctrl-C during the trial ends the run: 130")) {
+        note("code %d after %llu ms", code, (unsigned long long)(GetTickCount64() - begin));
+        note_output(&out);
+    }
+}
+
 static void test_others(void)
 {
     auto_buf struct buf out = {0};
@@ -144,6 +177,7 @@ int main(void)
     test_same();
     test_console();
     test_deaths();
+    test_cancelled_trial();
     test_others();
     return harness_done();
 }

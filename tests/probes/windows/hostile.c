@@ -8,6 +8,7 @@
  *   hostile requests N SEED OUT    N well-formed requests with hostile content, each answered
  *   hostile race N OUT             names exchanged in the slot while the broker reads it
  *   hostile replay N               old messages again, states turned around, the semaphore flooded
+ *   hostile held                   slots of threads that do not go on, and a request beside them
  *   hostile unasked HOW OUT        a child without the agent's knowledge, that would write OUT
  * late; HOW: asked (START, then never STARTED), silent (not even that), resumed (made suspended and
  * let go), after (one that stands still first, to keep the broker waiting) hostile family KINDS
@@ -27,7 +28,16 @@ enum { FIRST_SLOT = WIRE_SLOTS / 2, PATIENCE_MS = 20000 };
 
 static struct wire_shared *wire;
 
-static bool find_wire(void)
+/* The broker gives more slots while a thread waits for one: this one says so. */
+static void ask_for_slots(void)
+{
+    __atomic_add_fetch(&wire->waiting, 1, __ATOMIC_ACQ_REL);
+    for (int i = 0; i < 2 * WIRE_SLOTS && wire->slots < WIRE_SLOTS; i++)
+        CreateDirectoryA(".", NULL);
+    __atomic_sub_fetch(&wire->waiting, 1, __ATOMIC_ACQ_REL);
+}
+
+static bool find_wire(bool whole)
 {
     MEMORY_BASIC_INFORMATION m;
     for (const char *at = NULL; VirtualQuery(at, &m, sizeof m) == sizeof m;
@@ -36,9 +46,11 @@ static bool find_wire(void)
             m.RegionSize < sizeof(struct wire_shared))
             continue;
         struct wire_shared *s = m.BaseAddress;
-        if (s->magic == WIRE_MAGIC && s->slots == WIRE_SLOTS) {
+        if (s->magic == WIRE_MAGIC && s->slots > 0 && s->slots <= WIRE_SLOTS) {
             wire = s;
-            return true;
+            if (whole)
+                ask_for_slots();
+            return !whole || wire->slots == WIRE_SLOTS;
         }
     }
     return false;
@@ -91,7 +103,7 @@ bool wire_say(uint32_t op, const uint64_t *numbers, const void *first, uint32_t 
               const void *second, uint32_t second_size, struct wire_answer *answer)
 {
     unsigned slot = FIRST_SLOT;
-    if (!wire && !find_wire())
+    if (!wire && !find_wire(true))
         return false;
     take_slots();
     compose(slot, op, numbers, first, first_size, second, second_size);
@@ -535,11 +547,26 @@ static int family(int kinds)
     return died == kinds && worked == 5 * kinds ? 0 : 1;
 }
 
+/* Every slot there is belongs to a thread that does not go on, as if it were suspended: another slot is given. */
+static int held(void)
+{
+    char name[40];
+    for (unsigned i = 0; i < WIRE_SLOTS && wire->slots < WIRE_SLOTS; i++) {
+        for (unsigned k = 0; k < wire->slots; k++)
+            wire->slot[k].owner = GetCurrentThreadId();
+        snprintf(name, sizeof name, "held-%u", i);
+        if (!CreateDirectoryA(name, NULL))
+            return 4;
+    }
+    printf("held, %u slots\n", wire->slots);
+    return wire->slots == WIRE_SLOTS ? 0 : 5;
+}
+
 int do_hostile(void)
 {
     const wchar_t *what = word(0);
     unsigned count = (unsigned)_wtoi(word(1));
-    bool found = find_wire();
+    bool found = find_wire(wcscmp(what, L"held") != 0);
     if (wcscmp(what, L"unasked") == 0) {
         if (found)
             take_slots();
@@ -549,6 +576,8 @@ int do_hostile(void)
         printf("no wire\n");
         return 2;
     }
+    if (wcscmp(what, L"held") == 0)
+        return held();
     if (wcscmp(what, L"family") == 0)
         return family(BROKEN_KINDS);
     take_slots();
@@ -616,6 +645,29 @@ int do_serve_lines(void)
         CloseHandle(done);
         MoveFileExW(L"done.new", L"done", MOVEFILE_REPLACE_EXISTING);
     }
+}
+
+static DWORD WINAPI rename_held(void *moved)
+{
+    *(volatile LONG *)moved = MoveFileW(L"held", L"moved");
+    return 0;
+}
+
+/* One thread's request stands still in the broker; the others must be served. */
+int do_stand_still(void)
+{
+    volatile LONG moved = 0;
+    HANDLE held = CreateFileW(L"held", GENERIC_WRITE, 0, NULL, CREATE_NEW, 0, NULL);
+    CloseHandle(held);
+    CloseHandle(CreateThread(NULL, 0, rename_held, (void *)&moved, 0, NULL));
+    Sleep(500);
+    uint64_t begin = GetTickCount64();
+    BOOL made = CreateDirectoryW(L"beside", NULL);
+    printf("made %d after %llu ms, moved %ld\n", made,
+           (unsigned long long)(GetTickCount64() - begin), moved);
+    fflush(stdout);
+    TerminateProcess(GetCurrentProcess(), made && !moved ? 0 : 1);
+    return 1;
 }
 
 static DWORD WINAPI storm(void *context)

@@ -712,7 +712,17 @@ int do_sleep(void)
 
 int do_exit(void)
 {
-    return _wtoi(word(0));
+    return (int)wcstoul(word(0), NULL, 0);
+}
+
+/* Whether a box would be shown for a missing DLL, a crash, a missing file. */
+int do_error_mode(void)
+{
+    UINT mode = GetErrorMode();
+    bool boxes = !(mode & SEM_FAILCRITICALERRORS) || !(mode & SEM_NOGPFAULTERRORBOX) ||
+                 !(mode & SEM_NOOPENFILEERRORBOX);
+    printf("mode %x, boxes %d\n", mode, boxes);
+    return 0;
 }
 
 /* ---- other doors ---- */
