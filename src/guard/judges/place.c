@@ -189,6 +189,26 @@ static bool finds_git(struct guard *g, struct str path)
     return guard_place_of(g, folder.n ? folder : STR(".")) == GUARD_PLACE_ROOT;
 }
 
+/* "$env:TEMP\name", %TEMP%\name: a name of one's own in the folder for such files. */
+static bool is_in_temp(const struct guard *g, struct word target)
+{
+    static const struct str starts[] = {STR("$env:TEMP\\"), STR("$env:TMP\\"), STR("$env:TEMP/"),
+                                        STR("$env:TMP/"),   STR("%TEMP%\\"),   STR("%TMP%\\")};
+    struct str rest = str_from(target.text, 2);
+    if (!g->question.policy || target.text.n < 3 || target.text.p[0] != GUARD_HOLE ||
+        !is_separator(target.text.p[1]) || is_separator(rest.p[0]) ||
+        str_has_char(rest, GUARD_HOLE) || str_has_char(rest, '*') || str_has_char(rest, '?') ||
+        str_find(rest, STR(".."), 0) < rest.n)
+        return false;
+    struct str written = str_slice(g->text, target.start, target.end);
+    if (written.n && written.p[0] == '"')
+        written = str_from(written, 1);
+    for (size_t i = 0; i < NAME_ROWS(starts); i++)
+        if (str_startsi(written, starts[i]))
+            return true;
+    return false;
+}
+
 void guard_delete(struct guard *g, struct str who, struct word target, unsigned flags)
 {
     if (!(flags & GUARD_REGISTRY) && guard_protects(g, who, target, true))
@@ -201,7 +221,7 @@ void guard_delete(struct guard *g, struct str who, struct word target, unsigned 
         return;
     }
     struct str path = guard_through_link(g, str_trim(target.text));
-    if (path.n == 0 || guard_is_temporary(path))
+    if (path.n == 0 || guard_is_temporary(path) || is_in_temp(g, target))
         return;
     switch (guard_place_of(g, path)) {
     case GUARD_PLACE_INSIDE:

@@ -75,6 +75,45 @@ static struct ps_value com_create(struct ps_call *c)
     return dotnet_com(c->r, call_place(c->node, index), value_text(&c->r->f, c->args[index]));
 }
 
+/* [Marshal]::BindToMoniker(name), Interaction.GetObject(name, class): an object by a name that says
+   how to find it. A document is found by the program that opens it. */
+static struct ps_value moniker(struct ps_call *c)
+{
+    if (c->count != 1)
+        return com_create(c);
+    struct word name = call_word(c, 0);
+    struct str text = str_trim(name.text);
+    if (!word_known(name) || str_startsi(text, STR("winmgmts:")))
+        return com_create(c);
+    size_t class = str_findi(text, STR("new:"), 0);
+    if (class == text.n)
+        class = str_findi(text, STR("clsid:"), 0);
+    bool elevated = str_startsi(text, STR("elevation:"));
+    if (elevated || class == text.n) {
+        guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, name, c->member,
+                   "makes an object that lives outside the sandboxed process tree", NULL);
+        return value_object(&c->r->f, STR("com/"), STR_NONE);
+    }
+    text = str_from(text, str_find_char(text, ':', class) + 1);
+    return dotnet_com(c->r, call_place(c->node, 0),
+                      text.n && text.p[text.n - 1] == ':' ? str_slice(text, 0, text.n - 1) : text);
+}
+
+/* XAML can call any method: an ObjectDataProvider names it. */
+static struct ps_value read_xaml(struct ps_call *c)
+{
+    struct str text = c->count ? value_text(&c->r->f, c->args[0]) : STR("");
+    static const struct str calls[] = {STR("ObjectDataProvider"), STR("FactoryMethod"),
+                                       STR("ObjectDataSource")};
+    for (size_t i = 0; i < NAME_ROWS(calls); i++)
+        if (str_findi(text, calls[i], 0) < text.n) {
+            guard_find(c->r->g, GUARD_OPAQUE_TEXT, at_node(c, calls[i]), c->member,
+                       "makes objects that call a method of any class", "call the method itself");
+            break;
+        }
+    return value_unknown();
+}
+
 /* Interaction.CallByName(object, name, kind, arguments) */
 static struct ps_value interaction_call(struct ps_call *c)
 {
@@ -143,25 +182,39 @@ static struct ps_value create_process(struct ps_call *c)
 
 /* ---- deletion ---- */
 
+/* .NET's paths start from the folder of the process, which Set-Location leaves alone. */
+static struct ps_value delete_from(struct ps_call *c, struct str who, unsigned flags)
+{
+    struct str location = guard_folder(c->r->g);
+    if (!c->count)
+        return value_kind(VALUE_VOID);
+    guard_set_folder(c->r->g, c->r->process_folder);
+    ps_run_delete(c->r, who, call_word(c, 0), flags);
+    guard_set_folder(c->r->g, location);
+    return value_kind(VALUE_VOID);
+}
+
 static struct ps_value delete_folder(struct ps_call *c)
 {
-    if (c->count)
-        ps_run_delete(c->r, STR("Directory.Delete"), call_word(c, 0),
-                      c->count > 1 && fold_truth(c->args[1]) != 0 ? GUARD_RECURSE : 0);
-    return value_kind(VALUE_VOID);
+    bool all = c->count > 1 && fold_truth(c->args[1]) != 0;
+    return delete_from(c, STR("Directory.Delete"), all ? GUARD_RECURSE : 0);
 }
 
 static struct ps_value delete_file(struct ps_call *c)
 {
-    if (c->count)
-        ps_run_delete(c->r, STR("File.Delete"), call_word(c, 0), GUARD_FORCE);
-    return value_kind(VALUE_VOID);
+    return delete_from(c, STR("File.Delete"), GUARD_FORCE);
 }
 
 static struct ps_value delete_anything(struct ps_call *c)
 {
+    return delete_from(c, STR("FileSystem.Delete"), GUARD_FORCE | GUARD_RECURSE);
+}
+
+/* [IO.Directory]::SetCurrentDirectory(path) */
+static struct ps_value set_folder(struct ps_call *c)
+{
     if (c->count)
-        ps_run_delete(c->r, STR("FileSystem.Delete"), call_word(c, 0), GUARD_FORCE | GUARD_RECURSE);
+        dotnet_set_folder(c->r, c->args[0]);
     return value_kind(VALUE_VOID);
 }
 
@@ -202,6 +255,17 @@ static struct ps_value copy_file(struct ps_call *c)
         if (str_startsi(c->member, STR("move")) || str_startsi(c->member, STR("replace")))
             guard_protects(c->r->g, c->member, call_word(c, 0), true);
         guard_write(c->r->g, c->member, call_word(c, 1), true);
+    }
+    return value_kind(VALUE_VOID);
+}
+
+/* [IO.File]::CreateSymbolicLink(link, target) */
+static struct ps_value link_file(struct ps_call *c)
+{
+    if (c->count > 1 && !c->r->quiet) {
+        guard_write(c->r->g, c->member, call_word(c, 0), false);
+        guard_protects(c->r->g, c->member, call_word(c, 1), false);
+        guard_linked(c->r->g, call_word(c, 1).text, call_word(c, 0).text);
     }
     return value_kind(VALUE_VOID);
 }
@@ -475,10 +539,38 @@ static struct ps_value copy_stream(struct ps_call *c)
     return value_kind(VALUE_VOID);
 }
 
+/* $ExecutionContext.SessionState.PSVariable.Set(name, value), .Get(name), .GetValue(name) */
+static struct ps_value session_variable(struct ps_call *c)
+{
+    bool set;
+    if (!c->count || !value_known(c->args[0]))
+        return value_unknown();
+    struct str name = value_text(&c->r->f, c->args[0]);
+    if (str_is(c->member, "set") && c->args[0].kind == VALUE_STRING) {
+        enum ps_space space = variable_space(&name);
+        scope_set_outer(c->r, space, name, c->count > 1 ? c->args[1] : value_kind(VALUE_NULL));
+        return value_kind(VALUE_VOID);
+    }
+    struct ps_value v = variable_get(c->r, name, &set);
+    if (!str_is(c->member, "get"))
+        return v;
+    struct ps_value object = value_object(&c->r->f, STR("variable"), name);
+    if (object.kind == VALUE_OBJECT)
+        value_put(&c->r->f, &object.object->properties, STR("value"), v);
+    return object;
+}
+
 static struct ps_value environment_set(struct ps_call *c)
 {
     if (c->count > 1) {
         struct str name = value_text(&c->r->f, c->args[0]);
+        /* a constant path is not one that something is added to */
+        bool kept = c->count > 2 && !str_eqi(value_text(&c->r->f, c->args[2]), STR("process")) &&
+                    name_is_one_of(name, STR("PATH|PATHEXT|COMSPEC")) && value_known(c->args[1]);
+        if (kept && !c->r->quiet)
+            guard_find(c->r->g, GUARD_PLANT_STARTUP, call_word(c, 0), c->member,
+                       "changes the environment of programs outside the sandbox",
+                       "set it for this process alone: $env:NAME = …");
         if (!c->r->quiet)
             guard_variable(c->r->g, name, call_word(c, 1));
         scope_set(c->r, SPACE_ENV, name, c->args[1]);
@@ -521,6 +613,8 @@ static struct ps_value (*const runs[])(struct ps_call *c) = {
     open_writer,      writer_write,      key_base,
     key_open,         key_create,        key_set,
     key_delete,       create_process,    copy_file,
+    session_variable, moniker,           set_folder,
+    read_xaml,        link_file,
 };
 
 enum {
@@ -578,6 +672,11 @@ enum {
     AT_key_delete,
     AT_create_process,
     AT_copy_file,
+    AT_session_variable,
+    AT_moniker,
+    AT_set_folder,
+    AT_read_xaml,
+    AT_link_file,
 };
 
 static const struct static_pool {
