@@ -478,7 +478,7 @@ struct ps_value ps_run_command(struct ps_run *r, struct ps_node *node, struct ps
     if (node->op == '.' && (plain || callee.kind == VALUE_STRING)) {
         struct str file = plain ? node->a->text : callee.text;
         if (str_endsi(file, STR(".ps1"))) /* its variables are those of this script */
-            scope_doubt(r, 0);
+            scope_doubt_all(r, node);
     }
     bool tees = plain && name_is_one_of(node->a->text, STR("tee|Tee-Object"));
     if (!tees)

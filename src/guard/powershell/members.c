@@ -180,131 +180,6 @@ static struct ps_value create_process(struct ps_call *c)
     return interaction_shell(&line);
 }
 
-/* ---- deletion ---- */
-
-/* .NET's paths start from the folder of the process, which Set-Location leaves alone. */
-static struct ps_value delete_from(struct ps_call *c, struct str who, unsigned flags)
-{
-    struct str location = guard_folder(c->r->g);
-    if (!c->count)
-        return value_kind(VALUE_VOID);
-    guard_set_folder(c->r->g, c->r->process_folder);
-    ps_run_delete(c->r, who, call_word(c, 0), flags);
-    guard_set_folder(c->r->g, location);
-    return value_kind(VALUE_VOID);
-}
-
-static struct ps_value delete_folder(struct ps_call *c)
-{
-    bool all = c->count > 1 && fold_truth(c->args[1]) != 0;
-    return delete_from(c, STR("Directory.Delete"), all ? GUARD_RECURSE : 0);
-}
-
-static struct ps_value delete_file(struct ps_call *c)
-{
-    return delete_from(c, STR("File.Delete"), GUARD_FORCE);
-}
-
-static struct ps_value delete_anything(struct ps_call *c)
-{
-    return delete_from(c, STR("FileSystem.Delete"), GUARD_FORCE | GUARD_RECURSE);
-}
-
-/* [IO.Directory]::SetCurrentDirectory(path) */
-static struct ps_value set_folder(struct ps_call *c)
-{
-    if (c->count)
-        dotnet_set_folder(c->r, c->args[0]);
-    return value_kind(VALUE_VOID);
-}
-
-static struct ps_value delete_object(struct ps_call *c)
-{
-    struct ps_value path = property_of(c->object, "fullname");
-    if (path.kind != VALUE_VOID)
-        ps_run_delete(c->r, STR("Delete"), eval_word(c->r, c->node, path),
-                      c->count && fold_truth(c->args[0]) != 0 ? GUARD_RECURSE : 0);
-    return value_kind(VALUE_VOID);
-}
-
-struct ps_value members_delete_found(struct ps_call *c)
-{
-    struct word target = eval_word(c->r, c->node, c->object);
-    size_t hole = str_find_char(target.text, GUARD_HOLE, 0);
-    if (hole && hole < target.text.n)
-        target.text = fold_concat(&c->r->f, str_slice(target.text, 0, hole), STR("*"));
-    ps_run_delete(c->r, STR("Delete"), target, GUARD_RECURSE);
-    return value_kind(VALUE_VOID);
-}
-
-/* ---- files ---- */
-
-static struct ps_value write_file(struct ps_call *c)
-{
-    if (c->count > 1)
-        ps_run_write(c->r, call_word(c, 0), c->args[1], str_startsi(c->member, STR("append")));
-    return value_kind(VALUE_VOID);
-}
-
-/* [IO.File]::Copy(from, to), Move, Replace; [IO.Compression.ZipFile]::ExtractToDirectory(from,
-   to) */
-static struct ps_value copy_file(struct ps_call *c)
-{
-    if (c->count > 1 && !c->r->quiet) {
-        guard_copied(c->r->g, call_word(c, 0).text, call_word(c, 1).text);
-        if (str_startsi(c->member, STR("move")) || str_startsi(c->member, STR("replace")))
-            guard_protects(c->r->g, c->member, call_word(c, 0), true);
-        guard_write(c->r->g, c->member, call_word(c, 1), true);
-    }
-    return value_kind(VALUE_VOID);
-}
-
-/* [IO.File]::CreateSymbolicLink(link, target) */
-static struct ps_value link_file(struct ps_call *c)
-{
-    if (c->count > 1 && !c->r->quiet) {
-        guard_write(c->r->g, c->member, call_word(c, 0), false);
-        guard_protects(c->r->g, c->member, call_word(c, 1), false);
-        guard_linked(c->r->g, call_word(c, 1).text, call_word(c, 0).text);
-    }
-    return value_kind(VALUE_VOID);
-}
-
-/* The file behind a writer or a stream; VALUE_VOID if it is none. */
-static struct ps_value file_of(struct ps_value v)
-{
-    return v.kind == VALUE_OBJECT ? property_of(v, "fullname") : v;
-}
-
-/* [IO.File]::CreateText(file), AppendText(file), OpenWrite(file), Create(file) */
-static struct ps_value open_writer(struct ps_call *c)
-{
-    struct ps_value writer = value_object(&c->r->f, STR("io.streamwriter"), STR_NONE);
-    if (!c->count || writer.kind != VALUE_OBJECT)
-        return value_unknown();
-    value_put(&c->r->f, &writer.object->properties, STR("fullname"), c->args[0]);
-    return writer;
-}
-
-/* writer.Write(text), writer.WriteLine(text): added to what the text wrote into that file. */
-static struct ps_value writer_write(struct ps_call *c)
-{
-    struct ps_value file = file_of(file_of(c->object));
-    if (c->count && file.kind == VALUE_STRING)
-        ps_run_write(c->r, eval_word(c->r, c->node, file), c->args[0], true);
-    return value_kind(VALUE_VOID);
-}
-
-/* client.DownloadFile(url, file) */
-static struct ps_value download_file(struct ps_call *c)
-{
-    if (c->count > 1 && !c->r->quiet) {
-        guard_write(c->r->g, c->member, call_word(c, 1), true);
-        guard_wrote_unknown(c->r->g, call_word(c, 1).text);
-    }
-    return value_kind(VALUE_VOID);
-}
-
 /* ---- reflection ---- */
 
 static struct ps_value create_instance(struct ps_call *c)
@@ -595,26 +470,65 @@ struct member {
 };
 
 static struct ps_value (*const runs[])(struct ps_call *c) = {
-    process_start,    interaction_shell, com_create,
-    interaction_call, help_show,         launcher,
-    send_keys,        delete_folder,     delete_file,
-    write_file,       delete_anything,   create_instance,
-    com_type,         type_by_name,      load_assembly,
-    load_from,        marshal_keep,      block_create,
-    shell_create,     registry_set,      environment_set,
-    environment_get,  service_objects,   shell_execute,
-    com_call,         wmi_call,          encoding_call,
-    shell_script,     shell_command,     shell_argument,
-    shell_invoke,     keep_object,       builder_call,
-    code_invoke,      object_text,       context_script,
-    context_expand,   context_command,   process_start_object,
-    download_file,    delete_object,     read_stream,
-    copy_stream,      browser_navigate,  service_start,
-    open_writer,      writer_write,      key_base,
-    key_open,         key_create,        key_set,
-    key_delete,       create_process,    copy_file,
-    session_variable, moniker,           set_folder,
-    read_xaml,        link_file,
+    process_start,
+    interaction_shell,
+    com_create,
+    interaction_call,
+    help_show,
+    launcher,
+    send_keys,
+    net_delete_folder,
+    net_delete_file,
+    net_write_file,
+    net_delete_anything,
+    create_instance,
+    com_type,
+    type_by_name,
+    load_assembly,
+    load_from,
+    marshal_keep,
+    block_create,
+    shell_create,
+    registry_set,
+    environment_set,
+    environment_get,
+    service_objects,
+    shell_execute,
+    com_call,
+    wmi_call,
+    encoding_call,
+    shell_script,
+    shell_command,
+    shell_argument,
+    shell_invoke,
+    keep_object,
+    builder_call,
+    code_invoke,
+    object_text,
+    context_script,
+    context_expand,
+    context_command,
+    process_start_object,
+    net_download_file,
+    net_delete_object,
+    read_stream,
+    copy_stream,
+    browser_navigate,
+    service_start,
+    net_open_writer,
+    net_writer_write,
+    key_base,
+    key_open,
+    key_create,
+    key_set,
+    key_delete,
+    create_process,
+    net_copy_file,
+    session_variable,
+    moniker,
+    net_set_folder,
+    read_xaml,
+    net_link_file,
 };
 
 enum {
@@ -625,10 +539,10 @@ enum {
     AT_help_show,
     AT_launcher,
     AT_send_keys,
-    AT_delete_folder,
-    AT_delete_file,
-    AT_write_file,
-    AT_delete_anything,
+    AT_net_delete_folder,
+    AT_net_delete_file,
+    AT_net_write_file,
+    AT_net_delete_anything,
     AT_create_instance,
     AT_com_type,
     AT_type_by_name,
@@ -657,26 +571,26 @@ enum {
     AT_context_expand,
     AT_context_command,
     AT_process_start_object,
-    AT_download_file,
-    AT_delete_object,
+    AT_net_download_file,
+    AT_net_delete_object,
     AT_read_stream,
     AT_copy_stream,
     AT_browser_navigate,
     AT_service_start,
-    AT_open_writer,
-    AT_writer_write,
+    AT_net_open_writer,
+    AT_net_writer_write,
     AT_key_base,
     AT_key_open,
     AT_key_create,
     AT_key_set,
     AT_key_delete,
     AT_create_process,
-    AT_copy_file,
+    AT_net_copy_file,
     AT_session_variable,
     AT_moniker,
-    AT_set_folder,
+    AT_net_set_folder,
     AT_read_xaml,
-    AT_link_file,
+    AT_net_link_file,
 };
 
 static const struct static_pool {
@@ -781,7 +695,7 @@ struct ps_value members_unknown(struct ps_call *c, bool is_static)
     } else if (str_is(member, "copyto") || str_is(member, "moveto")) {
         copy_to(c);
     } else if (str_startsi(member, STR("downloadfile"))) {
-        return download_file(c);
+        return net_download_file(c);
     } else if (str_is(member, "invokescript") && c->count) {
         ps_run_code(r, call_place(c->node, 0), c->args[0], member);
     } else if (str_is(member, "gettype") && c->count && c->args[0].kind == VALUE_STRING) {

@@ -50,6 +50,7 @@ struct ps_run {
     size_t bucket_count, var_count;
     struct ps_change *log; /* the values that assignments replaced */
     size_t log_count, log_capacity;
+    size_t doubted; /* what was assigned before this place of the log is in doubt already */
     struct ps_node **defined; /* script blocks that nothing has run yet */
     size_t defined_count, defined_capacity;
     struct ps_node *active[RUN_MAX_CALLS];
@@ -106,6 +107,8 @@ void scope_branch(struct ps_run *r, size_t mark, struct ps_branches *b);
 void scope_maybe(struct ps_run *r, size_t mark);
 /* Whatever was assigned since mark may also be something else. */
 void scope_doubt(struct ps_run *r, size_t mark);
+/* The same of everything that is set. */
+void scope_doubt_all(struct ps_run *r, const struct ps_node *at);
 /* Every branch may have been taken; none, too, unless one must. */
 void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must);
 

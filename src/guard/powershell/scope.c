@@ -285,6 +285,8 @@ void variable_judge(struct ps_run *r, struct str name, struct word value)
 
 void scope_undo(struct ps_run *r, size_t mark)
 {
+    if (r->doubted > mark)
+        r->doubted = 0;
     while (r->log_count > mark) {
         struct ps_change *old = &r->log[--r->log_count];
         change(r, old->var, old->values, old->count);
@@ -431,6 +433,17 @@ void scope_doubt(struct ps_run *r, size_t mark)
         var->stamp = stamp;
         unite(r, var, &unknown, 1);
     }
+}
+
+void scope_doubt_all(struct ps_run *r, const struct ps_node *at)
+{
+    size_t from = r->doubted < r->log_count ? r->doubted : r->log_count;
+    if (!fold_step(&r->f, r->log_count - from)) {
+        guard_limit(r->g, (struct word){.text = STR(""), .start = at->start, .end = at->end});
+        return;
+    }
+    scope_doubt(r, from);
+    r->doubted = r->log_count;
 }
 
 void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must)
