@@ -164,13 +164,21 @@ void cmd_leave(struct cmd_reader *r, struct cmd_label *target)
     }
 }
 
+static bool same_folder(struct str a, struct str b)
+{
+    return a.p == b.p || (a.p && b.p && str_eq(a, b));
+}
+
 /* A goto leads there, from the folder that is current now. */
 static void lead_to(struct cmd_reader *r, struct cmd_label *label)
 {
     struct str folder = guard_folder(r->g);
+    bool differs = label->jumped && !same_folder(label->folder, folder) &&
+                   !same_folder(label->folder, STR("\xFF"));
+    r->grew |= !label->jumped || differs; /* what stands there is read again */
     if (!label->jumped)
         label->folder = folder;
-    else if (label->folder.p != folder.p)
+    else if (differs)
         label->folder = STR("\xFF");
     label->jumped = true;
     r->merges = true;
@@ -205,6 +213,14 @@ void cmd_shift(struct cmd_reader *r)
     }
 }
 
+/* The text goes on at a label that gotos lead to. */
+static void arrive(struct cmd_reader *r, const struct cmd_label *label)
+{
+    merge(r);
+    if (!same_folder(label->folder, guard_folder(r->g)))
+        guard_set_folder(r->g, STR("\xFF"));
+}
+
 /* ---- subroutines ---- */
 
 static void end_locals(struct cmd_reader *r, unsigned count)
@@ -222,7 +238,7 @@ static void run_subroutine(struct cmd_reader *r)
         if (label) {
             label->ran = true;
             if (label->jumped)
-                merge(r);
+                arrive(r, label);
         }
         size_t start = r->next;
         cmd_read_unit(r);
@@ -381,8 +397,8 @@ static void reach_label(struct cmd_reader *r, struct cmd_label *label, struct un
     label->ran = true;
     if (!label->jumped)
         return;
-    merge(r);
-    guard_set_folder(r->g, label->folder.p == folder.p ? folder : STR("\xFF"));
+    guard_set_folder(r->g, folder);
+    arrive(r, label);
 }
 
 static void run_pass(struct cmd_reader *r)

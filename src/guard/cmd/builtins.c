@@ -171,7 +171,9 @@ static void call_command(struct cmd_reader *r, struct cmd_text text, struct word
 {
     struct str name = cmd_word(r, &text, 0, cmd_token_end(&text, 0)).text;
     cmd_run_simple(r, text, input);
-    if (str_endsi(name, STR(".cmd")) || str_endsi(name, STR(".bat")))
+    bool program = str_endsi(name, STR(".exe")) || str_endsi(name, STR(".com"));
+    bool path = str_has_char(name, '\\') || str_has_char(name, '/');
+    if (str_endsi(name, STR(".cmd")) || str_endsi(name, STR(".bat")) || (path && !program))
         cmd_doubt(r);
 }
 

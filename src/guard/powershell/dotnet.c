@@ -415,6 +415,12 @@ static struct ps_value object_property(struct ps_run *r, struct ps_value object,
         bool set;
         return variable_get(r, object.object->text, &set);
     }
+    if (str_is(type, "pscmdlet"))
+        return str_is(member, "sessionstate")
+                   ? value_object(&r->f, STR("executioncontext"), STR_NONE)
+               : str_is(member, "invokecommand")
+                   ? value_object(&r->f, STR("invokecommand"), STR_NONE)
+                   : value_unknown();
     if (str_is(type, "executioncontext") && str_is(member, "sessionstate"))
         return object;
     if (str_is(type, "executioncontext") && str_is(member, "psvariable"))

@@ -65,7 +65,10 @@ struct ps_value ps_run_list(struct ps_run *r, struct ps_node *list)
             may_have_returned = true;
             mark = r->log_count;
         }
+        size_t before = r->log_count;
         struct ps_value v = ps_run_statement(r, list);
+        if (list->flags & PS_CHAINED) /* behind && or || */
+            scope_maybe(r, before);
         all = may_have_ended && v.kind != VALUE_VOID ? value_unknown() : ps_run_collect(r, all, v);
         if (list->kind == PS_FLOW && !ended && list->next) { /* nothing behind it runs */
             if (may_have_returned)

@@ -178,9 +178,13 @@ enum ps_space variable_space(struct str *name)
         *name = rest;
         return SPACE_ALIAS;
     }
+    if (str_eqi(scope, STR("variable"))) {
+        *name = rest;
+        return variable_space(name);
+    }
     if (str_eqi(scope, STR("global")) || str_eqi(scope, STR("script")) ||
         str_eqi(scope, STR("local")) || str_eqi(scope, STR("private")) ||
-        str_eqi(scope, STR("variable")) || str_eqi(scope, STR("using")))
+        str_eqi(scope, STR("using")))
         *name = rest;
     return SPACE_VARIABLE;
 }
@@ -223,6 +227,10 @@ static bool automatic(struct ps_run *r, struct str name, struct ps_value *out)
         *out = value_string(name_at(&pool, variables[row].value));
         return true;
     }
+    if (str_eqi(name, STR("pscmdlet"))) {
+        *out = value_object(&r->f, STR("pscmdlet"), STR_NONE);
+        return true;
+    }
     if (str_eqi(name, STR("executioncontext"))) {
         *out = value_object(&r->f, STR("executioncontext"), STR_NONE);
         return true;
@@ -252,7 +260,7 @@ bool variable_is_outer(struct str name)
 {
     size_t colon = str_find_char(name, ':', 0);
     struct str scope = str_slice(name, 0, colon);
-    if (str_eqi(scope, STR("function")))
+    if (name_is_one_of(scope, STR("function|variable|alias")))
         scope = str_slice(name, colon + 1, str_find_char(name, ':', colon + 1));
     return name_is_one_of(scope, STR("global|script"));
 }
