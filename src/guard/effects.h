@@ -82,7 +82,13 @@ bool guard_is_url(struct str text);
 
 /* A deletion. Only forced or recursive ones are judged, and any of what guard_protects knows; target
    may be a wildcard. */
-enum { GUARD_RECURSE = 1, GUARD_FORCE = 2, GUARD_REGISTRY = 4 };
+enum {
+    GUARD_RECURSE = 1,
+    GUARD_FORCE = 2,
+    GUARD_REGISTRY = 4,
+    GUARD_QUIET = 8,   /* many files without a question: judged where the place is known */
+    GUARD_HIDDEN = 16, /* a wildcard finds hidden names, too */
+};
 void guard_delete(struct guard *g, struct str who, struct word target, unsigned flags);
 
 /* The command word, or text that will be run as code, cannot be known. */
@@ -147,6 +153,9 @@ struct str guard_written(const struct guard *g, struct str path);
 void guard_wrote_unknown(struct guard *g, struct str path);
 /* The same file under another name; it may also be a program that is run by the new one. */
 void guard_copied(struct guard *g, struct str from, struct str to);
+
+/* The same file or folder, which is no longer where it was: history stays history. */
+void guard_moved(struct guard *g, struct str from, struct str to);
 
 /* A symbolic link: as guard_copied, and a deletion below the link is one below its target. */
 void guard_linked(struct guard *g, struct str to, struct str link);

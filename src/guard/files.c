@@ -148,6 +148,20 @@ void guard_linked(struct guard *g, struct str to, struct str link)
         file->link = to;
 }
 
+void guard_moved(struct guard *g, struct str from, struct str to)
+{
+    if (guard_place_of(g, from) != GUARD_PLACE_GIT) {
+        guard_copied(g, from, to);
+        return;
+    }
+    while (to.n > 1 && (to.p[to.n - 1] == '/' || to.p[to.n - 1] == '\\'))
+        to.n--;
+    guard_linked(g, from, to);
+    struct guard_file *file = files_find(&g->files, to);
+    if (file)
+        file->moved = true;
+}
+
 /* A link whose path is exactly this; NULL if the text made none. */
 static const struct guard_file *find_link(const struct guard_files *files, struct str path)
 {
@@ -157,11 +171,11 @@ static const struct guard_file *find_link(const struct guard_files *files, struc
 
 struct str guard_through_link(struct guard *g, struct str path)
 {
-    for (size_t i = 1; g->files.newest && i < path.n; i++) {
-        if (path.p[i] != '/' && path.p[i] != '\\')
+    for (size_t i = 1; g->files.newest && i <= path.n; i++) {
+        if (i < path.n && path.p[i] != '/' && path.p[i] != '\\')
             continue;
         const struct guard_file *file = find_link(&g->files, str_slice(path, 0, i));
-        if (!file)
+        if (!file || (i == path.n && !file->moved))
             continue;
         /* a relative target starts from the folder of the link */
         struct str folder = str_slice(path, 0, i - name_leaf(str_slice(path, 0, i)).n);

@@ -12,6 +12,7 @@ struct guard_file {
     bool built;                    /* guard_build has looked at it */
     struct str original;           /* the program that this is a copy of; p NULL: none */
     struct str link;               /* the target of this symbolic link; p NULL: no link */
+    bool moved;                    /* it is what link was the name of */
 };
 
 struct guard_files {

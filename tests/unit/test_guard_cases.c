@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs tests/cases/guard and guard-unix. A question is `cmd| text`, `powershell| text`, `bash|
- * text`, `argv| ["json","array"]`, `cmdline| text`, or `cmd-json| "text as a JSON string"`; after
- * the kind may stand @ws, @d or @posix, for C:\ws, C:\d or /srv/ws as the only root; @ws and
- * @posix have a folder of settings, C:\Users\me\cfg or /srv/rv/cfg. The answer is `allow`, or
- * `deny RULE`, or `ask RULE`.
+ * text`, `argv| ["json","array"]`, `cmdline| text`, `batch| text` of a batch file, or `cmd-json|
+ * "text as a JSON string"`; after the kind may stand @ws, @d or @posix, for C:\ws, C:\d or
+ * /srv/ws as the only root; @ws and @posix have a folder of settings, C:\Users\me\cfg or
+ * /srv/rv/cfg. The answer is `allow`, or `deny RULE`, or `ask RULE`.
  */
 #include "base/json.h"
 #include "cases.h"
@@ -56,7 +56,9 @@ static struct guard_question question_of(struct arena *arena, const struct test_
         text = value.text;
         kind.n -= 5;
     }
+    q.script_file = str_eq(kind, STR("batch"));
     q.shell = str_eq(kind, STR("cmd"))          ? GUARD_CMD
+              : str_eq(kind, STR("batch"))      ? GUARD_CMD
               : str_eq(kind, STR("bash"))       ? GUARD_BASH
               : str_eq(kind, STR("powershell")) ? GUARD_POWERSHELL
                                                 : GUARD_NO_SHELL;

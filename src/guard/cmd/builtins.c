@@ -99,7 +99,7 @@ static void run_set(struct cmd_reader *r, const struct cmd_text *t)
         word.text = value;
         guard_variable(r->g, name, word);
     }
-    vars_assign(&r->vars, var, state);
+    cmd_assign(r, var, state);
 }
 
 /* ---- start ---- */
@@ -166,6 +166,47 @@ static void run_start(struct cmd_reader *r, const struct cmd_text *t)
 
 /* ---- call ---- */
 
+/* A batch file that is called sets variables of this one. */
+static void call_command(struct cmd_reader *r, struct cmd_text text, struct word input)
+{
+    struct str name = cmd_word(r, &text, 0, cmd_token_end(&text, 0)).text;
+    cmd_run_simple(r, text, input);
+    bool program = str_endsi(name, STR(".exe")) || str_endsi(name, STR(".com"));
+    bool path = str_has_char(name, '\\') || str_has_char(name, '/');
+    if (str_endsi(name, STR(".cmd")) || str_endsi(name, STR(".bat")) || (path && !program))
+        cmd_doubt(r);
+}
+
+static void run_call(struct cmd_reader *r, const struct cmd_text *t, struct word input);
+
+/* The call once for each value of var; text is what it reads like if the value is not known. */
+static void call_for_each(struct cmd_reader *r, const struct cmd_text *t, struct var *var,
+                          const struct cmd_text *text, struct word input)
+{
+    struct var_state state = var->state;
+    bool unknown = state.unknown;
+    struct cmd_fork fork;
+    cmd_fork_begin(r, &fork);
+    r->maybe++;
+    for (unsigned k = 0; k < state.count && !guard_stopped(r->g); k++) {
+        if (++r->retries > CMD_MAX_RETRIES) {
+            unknown = true;
+            break;
+        }
+        var->state = vars_one(&r->vars, state.values[k]);
+        run_call(r, t, input);
+        cmd_branch_end(r, &fork);
+        var->state = state;
+        r->silent = true;
+    }
+    if (unknown) {
+        call_command(r, cmd_part(text, cmd_skip_blanks(text, 0), text->n), input);
+        cmd_branch_end(r, &fork);
+    }
+    r->maybe--;
+    cmd_fork_end(r, &fork, true);
+}
+
 static void run_call(struct cmd_reader *r, const struct cmd_text *t, struct word input)
 {
     if (!guard_spend(r->g, t->n + 1))
@@ -180,20 +221,15 @@ static void run_call(struct cmd_reader *r, const struct cmd_text *t, struct word
     struct var *var = r->ambiguous;
     r->ambiguous = outer;
     size_t i = cmd_skip_blanks(&text, 0);
-    if (i < text.n && text.p[i] == ':')
-        return; /* a label of this file: its lines are read where they stand */
     r->nesting++;
     bool silent = r->silent;
-    r->silent = false;
-    cmd_run_simple(r, cmd_part(&text, i, text.n), input);
-    r->silent = true;
-    struct var_state state = var ? var->state : (struct var_state){0};
-    for (unsigned k = 0; k < state.count && !guard_stopped(r->g); k++) {
-        if (++r->retries > CMD_MAX_RETRIES)
-            break;
-        var->state = vars_one(&r->vars, state.values[k]);
-        run_call(r, t, input);
-        var->state = state;
+    if (var) {
+        call_for_each(r, t, var, &text, input);
+    } else if (i < text.n && text.p[i] == ':') {
+        cmd_call_label(r, &text, i);
+    } else {
+        r->silent = false;
+        call_command(r, cmd_part(&text, i, text.n), input);
     }
     r->silent = silent;
     r->nesting--;
@@ -218,6 +254,7 @@ static void run_cd(struct cmd_reader *r, const struct cmd_text *t)
 static void run_delete(struct cmd_reader *r, const struct cmd_text *t, struct str who, bool folder)
 {
     unsigned flags = 0;
+    bool quiet = false;
     for (int pass = 0; pass < 2; pass++) { /* switches may follow the names */
         size_t i = 0;
         for (;;) {
@@ -234,7 +271,9 @@ static void run_delete(struct cmd_reader *r, const struct cmd_text *t, struct st
                     end = slash;
                 if (pass == 1) {
                     struct word target = cmd_word(r, t, i, end);
-                    guard_delete(r->g, who, target, flags);
+                    bool many = str_has_char(target.text, '*') || str_has_char(target.text, '?') ||
+                                str_has_char(target.text, GUARD_HOLE);
+                    guard_delete(r->g, who, target, flags | (quiet && many ? GUARD_QUIET : 0u));
                 }
             } else if (pass == 0) {
                 for (size_t k = i; k + 1 < end; k++) {
@@ -242,9 +281,12 @@ static void run_delete(struct cmd_reader *r, const struct cmd_text *t, struct st
                         continue;
                     char c = ascii_lower(t->p[k + 1]);
                     if (c == 's')
-                        flags |= GUARD_RECURSE;
+                        flags |= GUARD_RECURSE | (folder ? 0u : GUARD_HIDDEN);
                     if (c == 'f' && !folder)
                         flags |= GUARD_FORCE;
+                    if (c == 'a' && !folder)
+                        flags |= GUARD_HIDDEN;
+                    quiet |= c == 'q' && !folder;
                 }
             }
             i = end > i ? end : i + 1;
@@ -267,6 +309,7 @@ static void run_plant(struct cmd_reader *r, const struct cmd_text *t)
 static void run_setlocal(struct cmd_reader *r, const struct cmd_text *t)
 {
     struct str s = cmd_str(t);
+    cmd_setlocal(r);
     if (str_findi(s, STR("enabledelayedexpansion"), 0) < s.n)
         r->delayed = true;
     else if (str_findi(s, STR("disabledelayedexpansion"), 0) < s.n)
@@ -281,6 +324,10 @@ void cmd_builtin_run(struct cmd_reader *r, enum cmd_builtin builtin, struct cmd_
     case CMD_START: run_start(r, &arguments); break;
     case CMD_CALL: run_call(r, &arguments, input); break;
     case CMD_CD: run_cd(r, &arguments); break;
+    case CMD_ENDLOCAL: cmd_endlocal(r); break;
+    case CMD_EXIT: cmd_leave(r, NULL); break;
+    case CMD_GOTO: cmd_goto(r, &arguments); break;
+    case CMD_SHIFT: cmd_shift(r); break;
     case CMD_POPD: guard_set_folder(r->g, STR("\xFF")); break;
     case CMD_DEL: run_delete(r, &arguments, STR("del"), false); break;
     case CMD_PLANT: run_plant(r, &arguments); break;

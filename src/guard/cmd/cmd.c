@@ -2,43 +2,78 @@
 /* The cmd reader's entries: text in cmd's language, and the arguments of cmd.exe. */
 #include "guard/cmd/cmd.h"
 
-/* Reads one unit; again for each value of a variable that may hold several. */
-static void read_unit(struct cmd_reader *r)
+/* The unit once for each value of var; list is what it reads like if the value is not known. */
+static void read_for_each(struct cmd_reader *r, struct var *var, struct cmd_node *list,
+                          size_t start)
+{
+    struct var_state state = var->state;
+    size_t next = r->next;
+    bool silent = r->silent, unknown = state.unknown;
+    struct cmd_fork fork;
+    cmd_fork_begin(r, &fork);
+    r->maybe++;
+    for (unsigned i = 0; i < state.count && !guard_stopped(r->g); i++) {
+        if (++r->retries > CMD_MAX_RETRIES || !guard_spend(r->g, next - start)) {
+            unknown = true;
+            break;
+        }
+        var->state = vars_one(&r->vars, state.values[i]);
+        r->next = start;
+        cmd_read_unit(r);
+        cmd_branch_end(r, &fork);
+        var->state = state;
+        r->silent = true;
+    }
+    if (unknown) {
+        cmd_run_list(r, list);
+        cmd_branch_end(r, &fork);
+    }
+    r->maybe--;
+    cmd_fork_end(r, &fork, true);
+    r->silent = silent;
+    r->next = next;
+}
+
+void cmd_read_unit(struct cmd_reader *r)
 {
     size_t start = r->next;
     r->ambiguous = NULL;
     struct cmd_node *list = cmd_parse_unit(r);
     struct var *var = r->ambiguous;
-    size_t next = r->next;
     r->input = (struct word){.text = STR_NONE};
-    cmd_run_list(r, list);
-    if (!var)
-        return;
-    struct var_state state = var->state;
-    bool silent = r->silent;
-    r->silent = true;
-    for (unsigned i = 0; i < state.count && !guard_stopped(r->g); i++) {
-        if (++r->retries > CMD_MAX_RETRIES || !guard_spend(r->g, next - start))
-            break;
-        var->state = vars_one(&r->vars, state.values[i]);
-        r->next = start;
-        read_unit(r);
-        var->state = state;
-    }
-    r->silent = silent;
-    r->next = next;
+    if (var)
+        read_for_each(r, var, list, start);
+    else
+        cmd_run_list(r, list);
 }
 
+static struct cmd_reader reader_of(struct guard *g, struct str text, unsigned flags)
+{
+    return (struct cmd_reader){.g = g,
+                               .arena = guard_arena(g),
+                               .source = text,
+                               .batch = flags & READ_BATCH_FILE,
+                               .delayed = flags & READ_DELAYED_EXPANSION,
+                               .vars = {.arena = guard_arena(g), .fold_case = true},
+                               .ever = {.arena = guard_arena(g), .fold_case = true}};
+}
+
+/* Text with labels is a batch file, but it may also be lines that a cmd reads from its input: what
+   is not said to be a file is read both ways. */
 void cmd_read(struct guard *g, struct str text, unsigned flags)
 {
-    struct cmd_reader r = {.g = g,
-                           .arena = guard_arena(g),
-                           .source = text,
-                           .batch = flags & READ_BATCH_FILE,
-                           .delayed = flags & READ_DELAYED_EXPANSION,
-                           .vars = {.arena = guard_arena(g), .fold_case = true}};
-    while (r.next < text.n && !guard_stopped(g))
-        read_unit(&r);
+    struct cmd_reader r = reader_of(g, text, flags);
+    cmd_find_labels(&r);
+    if (r.labels && !r.batch) {
+        struct cmd_reader lines = reader_of(g, text, flags);
+        struct str folder = guard_folder(g);
+        cmd_run_batch(&lines);
+        guard_set_folder(g, folder);
+        r.silent = true;
+    }
+    r.batch |= r.labels != NULL;
+    r.lines = guard_depth(g) == 0 && str_has_char(str_trim(text), '\n');
+    cmd_run_batch(&r);
 }
 
 /* ---- cmd.exe ---- */

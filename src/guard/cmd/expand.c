@@ -281,12 +281,20 @@ static size_t argument_end(struct str s, size_t i)
     return i < limit && ascii_is_digit(s.p[i]) ? i + 1 : 0;
 }
 
-/* The value of an argument of a batch file: a folder ends in a backslash, so that the name of a
-   program behind it stays readable. */
-static struct str argument_value(struct str spec)
+static struct str modify(struct cmd_reader *r, struct str value, struct str modifiers);
+
+/* The value of an argument of a batch file. One that is not known is a hole; a folder ends in a
+   backslash, so that the name of a program behind it stays readable. */
+static struct str argument_value(struct cmd_reader *r, struct str spec)
 {
+    size_t index = (size_t)(spec.p[spec.n - 1] - '0'); /* of * it is larger than all others */
     bool folder = spec.n > 2 && spec.p[0] == '~' && ascii_lower(spec.p[spec.n - 2]) == 'p';
-    return folder ? STR("\xFF\\") : STR("\xFF");
+    if (!r->arguments.known || index == 0)
+        return folder ? STR("\xFF\\") : STR("\xFF");
+    if (spec.p[0] == '*')
+        return r->arguments.all;
+    struct str value = index <= r->arguments.count ? r->arguments.values[index - 1] : STR("");
+    return spec.p[0] == '~' && value.n ? modify(r, value, str_slice(spec, 1, spec.n - 1)) : value;
 }
 
 /*
@@ -303,7 +311,7 @@ static size_t expand_percent(struct cmd_reader *r, struct str s, size_t i, struc
         }
         size_t end = argument_end(s, i + 1);
         if (end) {
-            *value = argument_value(str_slice(s, i + 1, end));
+            *value = argument_value(r, str_slice(s, i + 1, end));
             return end - i;
         }
     }
@@ -352,6 +360,8 @@ static void expand(struct cmd_reader *r, struct cmd_text *out, const struct cmd_
 static void put_line(struct cmd_text *out, struct str line, size_t from)
 {
     for (size_t i = 0; i < line.n; i++) {
+        if (line.p[i] == '\r') /* cmd reads over it, in words, too */
+            continue;
         bool no_break = line.p[i] == '\xC2' && i + 1 < line.n && line.p[i + 1] == '\xA0';
         i += no_break; /* for cmd a no-break space is a blank */
         out->p[out->n] = no_break ? ' ' : line.p[i];
@@ -508,6 +518,14 @@ struct cmd_text cmd_expand_rest(struct cmd_reader *r, const struct cmd_text *t, 
         }
         size_t close = str_find_char(s, '%', i + 1);
         struct str inside = str_slice(s, i + 1, close);
+        size_t argument = r->lines ? argument_end(s, i + 1) : 0;
+        if (argument) { /* of a batch file that this text becomes */
+            if (!cmd_put_part(r, &out, t, plain, i) || !cmd_put_str(r, &out, STR("\xFF"), t->at[i]))
+                return out;
+            plain = argument;
+            i = str_find_char(s, '%', plain);
+            continue;
+        }
         if (close == s.n || !is_name(str_slice(inside, 0, str_find_char(inside, ':', 1)))) {
             i = close;
             continue;

@@ -28,19 +28,26 @@ static void run_body(struct cmd_reader *r, struct cmd_node *node, const struct s
     }
     bool last_round = r->last_round;
     r->last_round = last && (!outer || last_round);
+    r->maybe++;
     cmd_run_list(r, node->body);
+    r->maybe--;
     r->last_round = last_round;
     r->loops = outer;
 }
 
+/* With values that are not known, and perhaps not even once. */
 static void run_once(struct cmd_reader *r, struct cmd_node *node, unsigned count)
 {
     struct str holes[32];
+    struct cmd_fork fork;
     if (count == 0)
         count = 1;
     for (unsigned i = 0; i < count; i++)
         holes[i] = STR("\xFF");
+    cmd_fork_begin(r, &fork);
     run_body(r, node, holes, count, true);
+    cmd_branch_end(r, &fork);
+    cmd_fork_end(r, &fork, false);
 }
 
 /* True while another round is within the limits. */
@@ -101,9 +108,11 @@ static void run_words(struct cmd_reader *r, struct cmd_node *node, const struct 
     while (i < set->n) {
         size_t end = cmd_token_end(set, i);
         struct str value = str_slice(cmd_str(set), i, end);
-        if (has_wildcard(value))
-            value = STR("\xFF");
         i = cmd_skip_blanks(set, end);
+        if (has_wildcard(value)) {
+            run_once(r, node, 1);
+            continue;
+        }
         if (!may_repeat(r, node)) {
             run_once(r, node, 1);
             return;

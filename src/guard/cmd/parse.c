@@ -363,6 +363,23 @@ static void skip_comment(struct cmd_reader *r)
         r->pos++;
 }
 
+/* The redirections in front of a command or behind a block. */
+static void skip_redirections(struct cmd_reader *r, struct cmd_node *node, bool in_parens)
+{
+    while (!guard_stopped(r->g)) {
+        skip_blanks(r);
+        bool own = true;
+        if (ascii_is_digit(peek(r)) && r->pos + 1 < r->unit.n &&
+            (r->unit.p[r->pos + 1] == '>' || r->unit.p[r->pos + 1] == '<')) {
+            own = peek(r) == '1';
+            r->pos++;
+        }
+        if (at_end(r) || (peek(r) != '>' && peek(r) != '<'))
+            return;
+        skip_redirection(r, node, in_parens, own);
+    }
+}
+
 static struct cmd_node *parse_command(struct cmd_reader *r, bool in_parens)
 {
     skip_blanks(r);
@@ -381,21 +398,14 @@ static struct cmd_node *parse_command(struct cmd_reader *r, bool in_parens)
         guard_limit(r->g, word_unknown(place(r), place(r)));
         return NULL;
     }
+    skip_redirections(r, node, in_parens);
     if (peek(r) == '(') {
         r->pos++;
         node->kind = CMD_BLOCK;
         node->body = parse_list(r, true);
         if (peek(r) == ')' && !at_end(r))
             r->pos++;
-        for (;;) { /* redirections of the block */
-            skip_blanks(r);
-            if (ascii_is_digit(peek(r)) && r->pos + 1 < r->unit.n &&
-                (r->unit.p[r->pos + 1] == '>' || r->unit.p[r->pos + 1] == '<'))
-                r->pos++;
-            if (at_end(r) || (peek(r) != '>' && peek(r) != '<'))
-                break;
-            skip_redirection(r, node, in_parens, true);
-        }
+        skip_redirections(r, node, in_parens);
     } else if (take_keyword(r, "if", in_parens)) {
         parse_if(r, node, in_parens);
     } else if (take_keyword(r, "for", in_parens)) {

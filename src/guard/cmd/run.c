@@ -2,7 +2,43 @@
 /* Walks the commands of a unit in the order cmd runs them and hands each to its judge. */
 #include "guard/cmd/cmd.h"
 
-static void run_node(struct cmd_reader *r, struct cmd_node *node, struct word input);
+static void run_text(struct cmd_reader *r, struct cmd_node *node, struct word input);
+
+/* ---- branches ---- */
+
+void cmd_fork_begin(struct cmd_reader *r, struct cmd_fork *f)
+{
+    vars_fork_begin(&r->vars, &f->vars);
+    f->level = r->vars.forks;
+    f->folder = f->after = guard_folder(r->g);
+}
+
+void cmd_branch_end(struct cmd_reader *r, struct cmd_fork *f)
+{
+    while (r->vars.forks > f->level && r->local_count) {
+        vars_fork_drop(&r->vars, &r->locals[--r->local_count].vars);
+        r->unbalanced = true;
+    }
+    vars_branch_end(&r->vars, &f->vars);
+    if (guard_folder(r->g).p != f->folder.p)
+        f->after = f->vars.branches == 1 ? guard_folder(r->g) : STR("\xFF");
+    else if (f->after.p != f->folder.p)
+        f->after = STR("\xFF");
+    guard_set_folder(r->g, f->folder);
+}
+
+void cmd_fork_end(struct cmd_reader *r, struct cmd_fork *f, bool exhaustive)
+{
+    vars_fork_end(&r->vars, &f->vars, exhaustive);
+    bool moved = f->after.p != f->folder.p;
+    if (moved)
+        guard_set_folder(r->g, exhaustive && f->vars.branches == 1 ? f->after : STR("\xFF"));
+}
+
+void cmd_fork_drop(struct cmd_reader *r, struct cmd_fork *f)
+{
+    vars_fork_drop(&r->vars, &f->vars);
+}
 
 /* ---- the output of a command ---- */
 
@@ -234,7 +270,7 @@ static void settle_self_reference(struct cmd_reader *r, const struct cmd_text *t
         return;
     struct var *var = cmd_variable(r, name);
     if (var && var->state.count == 0)
-        vars_assign(&r->vars, var, vars_one(&r->vars, r->batch ? STR("") : quoted));
+        cmd_assign(r, var, vars_one(&r->vars, r->batch ? STR("") : quoted));
 }
 
 /* ---- if ---- */
@@ -285,23 +321,48 @@ static void run_if(struct cmd_reader *r, struct cmd_node *node)
         cmd_run_list(r, known ? node->body : node->other);
         return;
     }
-    struct vars_fork fork;
-    struct str before = guard_folder(r->g);
-    vars_fork_begin(&r->vars, &fork);
+    struct cmd_fork fork;
+    cmd_fork_begin(r, &fork);
+    r->maybe++;
     cmd_run_list(r, node->body);
-    vars_branch_end(&r->vars, &fork);
-    struct str after = guard_folder(r->g);
+    cmd_branch_end(r, &fork);
     if (node->other) {
-        guard_set_folder(r->g, before);
         cmd_run_list(r, node->other);
-        vars_branch_end(&r->vars, &fork);
+        cmd_branch_end(r, &fork);
     }
-    vars_fork_end(&r->vars, &fork, node->other != NULL);
-    if (after.p != before.p || guard_folder(r->g).p != before.p)
-        guard_set_folder(r->g, STR("\xFF"));
+    r->maybe--;
+    cmd_fork_end(r, &fork, node->other != NULL);
 }
 
 /* ---- lists ---- */
+
+/* The command once for each value of var; text is what it reads like if the value is not known. */
+static void text_for_each(struct cmd_reader *r, struct cmd_node *node, struct var *var,
+                          struct cmd_text text, struct word input)
+{
+    struct var_state state = var->state;
+    bool unknown = state.unknown;
+    struct cmd_fork fork;
+    cmd_fork_begin(r, &fork);
+    r->maybe++;
+    for (unsigned i = 0; i < state.count && !guard_stopped(r->g); i++) {
+        if (++r->retries > CMD_MAX_RETRIES || !guard_spend(r->g, node->text.n + 16)) {
+            unknown = true;
+            break;
+        }
+        var->state = vars_one(&r->vars, state.values[i]);
+        run_text(r, node, input);
+        cmd_branch_end(r, &fork);
+        var->state = state;
+        r->silent = true;
+    }
+    if (unknown) {
+        cmd_run_simple(r, text, input);
+        cmd_branch_end(r, &fork);
+    }
+    r->maybe--;
+    cmd_fork_end(r, &fork, true);
+}
 
 static void run_text(struct cmd_reader *r, struct cmd_node *node, struct word input)
 {
@@ -314,18 +375,10 @@ static void run_text(struct cmd_reader *r, struct cmd_node *node, struct word in
     bool silent = r->silent;
     r->silent |= node->shown;
     node->shown = true;
-    cmd_run_simple(r, text, input);
-    if (var) {
-        struct var_state state = var->state;
-        r->silent = true;
-        for (unsigned i = 0; i < state.count && !guard_stopped(r->g); i++) {
-            if (++r->retries > CMD_MAX_RETRIES || !guard_spend(r->g, node->text.n + 16))
-                break;
-            var->state = vars_one(&r->vars, state.values[i]);
-            run_node(r, node, input);
-            var->state = state;
-        }
-    }
+    if (var)
+        text_for_each(r, node, var, text, input);
+    else
+        cmd_run_simple(r, text, input);
     r->silent = silent;
 }
 
@@ -389,9 +442,31 @@ static bool always_succeeds(struct cmd_reader *r, struct cmd_node *node)
            builtin == CMD_SETLOCAL;
 }
 
+/* A side of a pipe runs in a cmd of its own; what stands behind && or || may not run. */
+static void run_apart(struct cmd_reader *r, struct cmd_node *node, struct word input, bool piped)
+{
+    struct cmd_fork fork;
+    struct str folder = guard_folder(r->g);
+    cmd_fork_begin(r, &fork);
+    r->maybe++;
+    run_node(r, node, input);
+    r->maybe--;
+    struct str after = guard_folder(r->g);
+    cmd_branch_end(r, &fork);
+    if (piped) {
+        cmd_fork_drop(r, &fork);
+        guard_set_folder(r->g, folder);
+    } else {
+        cmd_fork_end(r, &fork, false);
+        guard_set_folder(r->g, after); /* cd x && cd y: what follows is meant for y */
+    }
+}
+
 void cmd_run_list(struct cmd_reader *r, struct cmd_node *list)
 {
     struct cmd_node *before = NULL;
+    struct cmd_fork rest;
+    bool unreached = false;
     for (struct cmd_node *node = list; node && !guard_stopped(r->g); node = node->next) {
         struct word input = r->input;
         if (node->join == CMD_PIPE && before)
@@ -399,14 +474,19 @@ void cmd_run_list(struct cmd_reader *r, struct cmd_node *list)
                 .text = cmd_output(r, before), .start = before->start, .end = before->end};
         bool maybe = node->join == CMD_OR ||
                      (node->join == CMD_AND && before && !always_succeeds(r, before));
-        struct vars_fork fork;
-        if (maybe)
-            vars_fork_begin(&r->vars, &fork);
-        run_node(r, node, input);
-        if (maybe) {
-            vars_branch_end(&r->vars, &fork);
-            vars_fork_end(&r->vars, &fork, false);
-        }
+        bool piped = node->join == CMD_PIPE || (node->next && node->next->join == CMD_PIPE);
+        if (piped || maybe)
+            run_apart(r, node, input, piped);
+        else
+            run_node(r, node, input);
         before = node;
+        if (r->dead && !unreached) {
+            unreached = true;
+            cmd_fork_begin(r, &rest);
+        }
+    }
+    if (unreached) {
+        cmd_branch_end(r, &rest);
+        cmd_fork_drop(r, &rest);
     }
 }

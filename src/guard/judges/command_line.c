@@ -21,11 +21,16 @@ static size_t found_name(struct str text, size_t i)
     return 0;
 }
 
-/* forfiles takes 0x41 for the character A, and @file and its like for what it finds. */
-static struct str without_hex(struct guard *g, struct str text)
+/* forfiles takes 0x41 for the character A, and @file and its like for what it finds in the
+   folder. */
+static struct str without_hex(struct guard *g, struct str text, struct str folder)
 {
-    char *out = arena_alloc(guard_arena(g), text.n + 1);
-    size_t n = 0;
+    size_t finds = 0, n = 0;
+    for (size_t i = 0; i < text.n; i++)
+        finds += text.p[i] == '@';
+    if (!guard_spend(g, finds * folder.n))
+        return STR("\xFF");
+    char *out = arena_alloc(guard_arena(g), text.n + finds * folder.n + 1);
     for (size_t i = 0; out && i < text.n; i++) {
         int high = -1, low = -1;
         if (i + 3 < text.n && text.p[i] == '0' && (text.p[i + 1] | 32) == 'x') {
@@ -34,19 +39,43 @@ static struct str without_hex(struct guard *g, struct str text)
         }
         bool code = high >= 0 && low >= 0;
         size_t found = text.p[i] == '@' ? found_name(text, i) : 0;
+        if (found && str_startsi(str_from(text, i), STR("@path"))) {
+            str_copy(out + n, folder);
+            n += folder.n;
+        }
         out[n++] = code ? (char)(high * 16 + low) : found ? GUARD_HOLE : text.p[i];
         i += code ? 3 : found ? found - 1 : 0;
     }
     return (struct str){out, n};
 }
 
+/* The folder of /p with a backslash behind it; "": none is named. */
+static struct str forfiles_folder(struct guard *g, const struct guard_call *call)
+{
+    for (size_t i = 1; i + 1 < call->count; i++) {
+        struct str folder = call->words[i + 1].text;
+        if (!name_is_one_of(call->words[i].text, STR("/p|-p|//p")) || folder.n == 0)
+            continue;
+        while (folder.n && folder.p[folder.n - 1] == '\\')
+            folder.n--;
+        char *p = arena_alloc(guard_arena(g), folder.n + 1);
+        if (!p)
+            return STR("\xFF");
+        str_copy(p, folder);
+        p[folder.n] = '\\';
+        return (struct str){p, folder.n + 1};
+    }
+    return STR("");
+}
+
 void judge_forfiles(struct guard *g, const struct guard_call *call)
 {
+    struct str folder = forfiles_folder(g, call), outer = guard_folder(g);
     for (size_t i = 1; i + 1 < call->count; i++) {
         if (!name_is_one_of(call->words[i].text, STR("/c|-c|//c")))
             continue;
         size_t count;
-        struct str line = without_hex(g, call->words[i + 1].text);
+        struct str line = without_hex(g, call->words[i + 1].text, folder);
         struct word *words = winargv_split(guard_arena(g), line, &count);
         if (!words) {
             guard_limit(g, call->words[i + 1]);
@@ -56,8 +85,10 @@ void judge_forfiles(struct guard *g, const struct guard_call *call)
             words[j].start = call->words[i + 1].start;
             words[j].end = call->words[i + 1].end;
         }
+        guard_change_folder(g, folder);
         if (count)
             guard_program(g, &(struct guard_call){.words = words, .count = count});
+        guard_set_folder(g, outer);
         return;
     }
 }

@@ -318,9 +318,10 @@ void judge_robocopy(struct guard *g, const struct guard_call *call)
 {
     struct word folders[2] = {{.text = STR_NONE}, {.text = STR_NONE}};
     size_t count = 0;
-    bool mirrors = false;
+    bool mirrors = false, moves = false;
     for (size_t i = 1; i < call->count; i++) {
         struct str arg = call->words[i].text;
+        moves |= name_is_one_of(arg, STR("/mov|/move"));
         mirrors |= name_is_one_of(arg, STR("/mir|/purge"));
         if (count < 2 && arg.n && (arg.p[0] != '/' || str_has_char(str_from(arg, 1), '/')))
             folders[count++] = call->words[i];
@@ -328,6 +329,8 @@ void judge_robocopy(struct guard *g, const struct guard_call *call)
     if (count < 2)
         return;
     guard_write(g, STR("robocopy"), folders[1], false);
+    if (moves)
+        guard_delete(g, STR("robocopy /move"), folders[0], GUARD_RECURSE | GUARD_FORCE);
     if (mirrors)
         guard_delete(g, STR("robocopy /mir"), folders[1], GUARD_RECURSE | GUARD_FORCE);
 }

@@ -359,6 +359,9 @@ static void judge_code_files(struct guard *g, struct str who, struct word code,
     }
 }
 
+/* Python's module for the registry, where it changes something. */
+#define REGISTRY_WORDS "winreg.setvalue|winreg.createkey|winreg.deletekey|winreg.loadkey"
+
 enum code_reason { PAGE, SHELL, DESKTOP, STARTS, SERVES, WINDOW };
 
 static const struct code_pool {
@@ -411,6 +414,7 @@ static void fill_index(struct code_index *index)
     index_words(index, STR(WRITING_WORDS));
     index_words(index, STR(PLACE_WORDS));
     index_words(index, STR(DRAWING_WORDS));
+    index_words(index, STR(REGISTRY_WORDS));
     for (size_t i = 0; i < NAME_ROWS(code_rows); i++)
         index_word(index, name_at(&code_pool, code_rows[i].word));
     index->filled = true;
@@ -516,6 +520,8 @@ static void judge_code(struct guard *g, struct str who, struct word code,
         str_eq(code.text, STR("\xFF")))
         guard_opaque_text(g, code, who);
     judge_code_files(g, who, code, searched);
+    if (searched_has(searched, STR(REGISTRY_WORDS)))
+        guard_find(g, GUARD_PLANT_STARTUP, code, who, "changes the registry", NULL);
     if (!starts_programs(who, searched))
         return;
     struct str command = joined_strings(g, code.text);

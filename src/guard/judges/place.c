@@ -133,6 +133,15 @@ enum guard_place guard_place_in(struct guard *g, const struct policy *policy, st
     if (is_home(path))
         return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_UNKNOWN;
     path = guard_from_start(g, path);
+    if (policy && str_ends(path, STR("\\\xFF")) && is_windows_path(path) &&
+        str_find_char(path, GUARD_HOLE, 0) == path.n - 1) { /* what forfiles finds */
+        struct str found = arena_copy(&g->arena, path);
+        if (found.p)
+            ((char *)found.p)[found.n - 1] = 'x';
+        return found.p && guard_place_in(g, policy, found) == GUARD_PLACE_OUTSIDE
+                   ? GUARD_PLACE_OUTSIDE
+                   : GUARD_PLACE_UNKNOWN;
+    }
     if (!policy || path.n == 0 || str_has_char(path, GUARD_HOLE))
         return names_git(path) ? GUARD_PLACE_GIT : GUARD_PLACE_UNKNOWN;
     if (policy_settings_of(policy)->paths.dialect != PATH_WINDOWS && is_windows_path(path))
@@ -170,11 +179,42 @@ static bool is_broad(const struct guard *g, struct word target)
            str_findi(written, STR("userprofile"), 0) < written.n;
 }
 
+/* A wildcard right below a root that finds .git in it. */
+static bool finds_git(struct guard *g, struct str path)
+{
+    struct str leaf = name_leaf(path);
+    struct str folder = str_slice(path, 0, path.n - leaf.n);
+    bool all = str_eq(leaf, STR("*")) || str_eq(leaf, STR("*.*"));
+    if (!all && !(str_has_char(leaf, '*') && glob_match(GLOB_POWERSHELL, leaf, STR(".git"))))
+        return false;
+    return guard_place_of(g, folder.n ? folder : STR(".")) == GUARD_PLACE_ROOT;
+}
+
+/* "$env:TEMP\name", %TEMP%\name: a name of one's own in the folder for such files. */
+static bool is_in_temp(const struct guard *g, struct word target)
+{
+    static const struct str starts[] = {STR("$env:TEMP\\"), STR("$env:TMP\\"), STR("$env:TEMP/"),
+                                        STR("$env:TMP/"),   STR("%TEMP%\\"),   STR("%TMP%\\")};
+    struct str rest = str_from(target.text, 2);
+    if (!g->question.policy || target.text.n < 3 || target.text.p[0] != GUARD_HOLE ||
+        !is_separator(target.text.p[1]) || is_separator(rest.p[0]) ||
+        str_has_char(rest, GUARD_HOLE) || str_has_char(rest, '*') || str_has_char(rest, '?') ||
+        str_find(rest, STR(".."), 0) < rest.n)
+        return false;
+    struct str written = str_slice(g->text, target.start, target.end);
+    if (written.n && written.p[0] == '"')
+        written = str_from(written, 1);
+    for (size_t i = 0; i < NAME_ROWS(starts); i++)
+        if (str_startsi(written, starts[i]))
+            return true;
+    return false;
+}
+
 void guard_delete(struct guard *g, struct str who, struct word target, unsigned flags)
 {
     if (!(flags & GUARD_REGISTRY) && guard_protects(g, who, target, true))
         return;
-    if (!(flags & (GUARD_RECURSE | GUARD_FORCE)) && !is_broad(g, target))
+    if (!(flags & (GUARD_RECURSE | GUARD_FORCE | GUARD_QUIET)) && !is_broad(g, target))
         return;
     if (flags & GUARD_REGISTRY) {
         guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, "deletes a part of the registry",
@@ -182,18 +222,24 @@ void guard_delete(struct guard *g, struct str who, struct word target, unsigned 
         return;
     }
     struct str path = guard_through_link(g, str_trim(target.text));
-    if (path.n == 0 || guard_is_temporary(path))
+    if (path.n == 0 || guard_is_temporary(path) || is_in_temp(g, target))
         return;
     switch (guard_place_of(g, path)) {
-    case GUARD_PLACE_INSIDE: return;
+    case GUARD_PLACE_INSIDE:
+        if ((flags & GUARD_HIDDEN) && finds_git(g, path))
+            guard_find(g, GUARD_DESTROY_GIT, target, who, NULL, NULL);
+        return;
     case GUARD_PLACE_ROOT: guard_find(g, GUARD_DESTROY_ROOT, target, who, NULL, NULL); return;
     case GUARD_PLACE_GIT: guard_find(g, GUARD_DESTROY_GIT, target, who, NULL, NULL); return;
     case GUARD_PLACE_PROTECTED:
         if (g->question.confined || !guard_own_work(g, target))
             guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, NULL, NULL);
         return;
-    case GUARD_PLACE_OUTSIDE:
-    case GUARD_PLACE_UNKNOWN: guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, NULL, NULL); return;
+    case GUARD_PLACE_UNKNOWN:
+        if (flags & (GUARD_RECURSE | GUARD_FORCE) || is_broad(g, target))
+            guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, NULL, NULL);
+        return;
+    case GUARD_PLACE_OUTSIDE: guard_find(g, GUARD_DESTROY_OUTSIDE, target, who, NULL, NULL); return;
     }
 }
 

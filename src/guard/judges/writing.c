@@ -87,6 +87,8 @@ void judge_copy(struct guard *g, const struct guard_call *call)
         judge_sources(g, call, names[1], second);
     if (links)
         guard_linked(g, names[0].text, names[1].text);
+    else if (moves)
+        guard_moved(g, names[0].text, names[1].text);
     else
         guard_copied(g, names[0].text, names[1].text);
     guard_write(g, who, names[1], true);

@@ -78,8 +78,9 @@ struct ps_value cmdlet_for_each(struct ps_bound *b)
             items.items[0] = input;
     }
     size_t count = items.kind == VALUE_LIST ? items.count : 0;
-    if (r->iterations + count > RUN_MAX_ITERATIONS)
-        count = count < 4 ? count : 4;
+    bool cut = r->iterations + count > RUN_MAX_ITERATIONS && count > 4;
+    if (cut)
+        count = 4;
     r->iterations += (unsigned)count;
     /* Two blocks are begin and process, three or more end, too. */
     bool named = b->present[PROCESS] || b->present[BEGIN] || b->present[END];
@@ -95,6 +96,10 @@ struct ps_value cmdlet_for_each(struct ps_bound *b)
         for (size_t k = from; k < to; k++)
             out = ps_run_collect(r, out, ps_run_block_on(r, e.blocks[k], items.items[i]));
     }
+    if (cut && !e.count)
+        member_of_item(b, value_unknown(), e.member, e.member_at);
+    for (size_t k = from; cut && k < to; k++) /* all the others */
+        ps_run_block_on(r, e.blocks[k], value_unknown());
     bool all = items.kind == VALUE_LIST && count == items.count && input.kind != VALUE_UNKNOWN;
     if (!all)
         scope_doubt(r, mark);
@@ -138,10 +143,11 @@ struct ps_value cmdlet_shuffled(struct ps_bound *b)
     ps_run_blocks(b->r, b->args, b->count, v);
     if (v.kind != VALUE_LIST || v.count < 2)
         return v;
-    struct ps_value list = value_list(&b->r->f, v.count + 1);
+    /* Nobody knows the first one, nor the last. */
+    struct ps_value list = value_list(&b->r->f, v.count + 2);
     if (list.kind == VALUE_LIST) {
-        memcpy(list.items, v.items, v.count * sizeof *v.items);
-        list.items[v.count] = value_unknown();
+        memcpy(list.items + 1, v.items, v.count * sizeof *v.items);
+        list.items[0] = list.items[v.count + 1] = value_unknown();
     }
     return list;
 }
@@ -202,54 +208,6 @@ struct ps_value cmdlet_write_output(struct ps_bound *b)
 }
 
 /* ---- names: variables, aliases, commands, provider paths ---- */
-
-struct ps_value cmdlet_set_variable(struct ps_bound *b)
-{
-    struct word name = bound_word(b, 0);
-    if (b->present[0] && word_known(name))
-        variable_set(b->r, name.text, b->present[1] ? b->values[1] : value_kind(VALUE_NULL));
-    return value_kind(VALUE_VOID);
-}
-
-struct ps_value cmdlet_get_variable(struct ps_bound *b)
-{
-    struct word name = bound_word(b, 0);
-    if (!b->present[0] || !word_known(name))
-        return value_unknown();
-    if (str_has_char(name.text, '*') || str_has_char(name.text, '?')) {
-        static const char *const names[] = {
-            "MaximumDriveCount", "VerbosePreference", "PSHOME",
-            "ShellId",           "ExecutionContext",  "MaximumErrorCount"};
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            if (glob_match(GLOB_POWERSHELL, name.text, str_of(names[i]))) {
-                name.text = str_of(names[i]);
-                break;
-            }
-        }
-    }
-    bool set;
-    struct ps_value v = variable_get(b->r, name.text, &set);
-    if (bound_switch(b, 1))
-        return v;
-    struct ps_value object = value_object(&b->r->f, STR("variable"), STR_NONE);
-    if (object.kind == VALUE_OBJECT) {
-        value_put(&b->r->f, &object.object->properties, STR("value"), v);
-        value_put(&b->r->f, &object.object->properties, STR("name"), value_string(name.text));
-    }
-    return object;
-}
-
-struct ps_value cmdlet_set_alias(struct ps_bound *b)
-{
-    struct word name = bound_word(b, 0);
-    if (!b->present[0] || !b->present[1])
-        return value_kind(VALUE_VOID);
-    if (word_known(name))
-        scope_set(b->r, SPACE_ALIAS, name.text, value_string(bound_word(b, 1).text));
-    else
-        ps_run_opaque_command(b->r, name);
-    return value_kind(VALUE_VOID);
-}
 
 static struct ps_value command_object(struct ps_fold *f, struct str text)
 {
@@ -327,6 +285,7 @@ struct ps_value cmdlet_get_content(struct ps_bound *b)
 static struct ps_value found_path(struct ps_bound *b, struct str path, struct str filter,
                                   bool children)
 {
+    enum { FORCE = 7 };
     struct ps_fold *f = &b->r->f;
     struct str leaf = name_leaf(path);
     bool wild = str_has_char(leaf, '*') || str_has_char(leaf, '?') || str_has_char(leaf, '[');
@@ -338,18 +297,39 @@ static struct ps_value found_path(struct ps_bound *b, struct str path, struct st
     for (size_t i = 0; copy.p && i < copy.n; i++)
         if (copy.p[i] == '*' || copy.p[i] == '?' || copy.p[i] == '[')
             ((char *)copy.p)[i] = GUARD_HOLE;
-    return value_string(copy);
+    struct ps_value v = value_string(copy);
+    v.real = !bound_switch(b, FORCE);
+    return v;
+}
+
+/* What -Include finds: one path for each of its patterns. */
+static struct ps_value found_included(struct ps_bound *b, struct str path)
+{
+    enum { INCLUDE = 3 };
+    struct ps_value include = b->values[INCLUDE];
+    while (path.n > 1 &&
+           (path.p[path.n - 1] == '*' || path.p[path.n - 1] == '\\' || path.p[path.n - 1] == '/'))
+        path.n--;
+    if (include.kind != VALUE_LIST)
+        return found_path(b, path, value_text(&b->r->f, include), true);
+    struct ps_value all = value_list(&b->r->f, include.count);
+    for (size_t i = 0; all.kind == VALUE_LIST && i < include.count; i++)
+        all.items[i] = found_path(b, path, value_text(&b->r->f, include.items[i]), true);
+    return all;
 }
 
 struct ps_value cmdlet_get_item(struct ps_bound *b)
 {
-    enum { FILTER = 2 };
+    enum { FILTER = 2, INCLUDE = 3 };
     bool children = str_eq(b->who, STR("Get-ChildItem")), set;
     struct str name;
-    if (!b->present[0] && !b->present[1])
+    bool given = b->present[0] || b->present[1];
+    if (!given && (!children || b->input.kind != VALUE_VOID))
         return value_unknown();
-    struct word path = bound_path(b);
-    struct ps_value first = b->values[b->present[0] ? 0 : 1];
+    struct word path =
+        given ? bound_path(b)
+              : (struct word){.text = STR("."), .start = b->at->start, .end = b->at->end};
+    struct ps_value first = given ? b->values[b->present[0] ? 0 : 1] : value_string(STR("."));
     if (first.kind != VALUE_STRING)
         return value_unknown();
     if (word_known(path) && provider_path(path.text, &name)) {
@@ -364,12 +344,14 @@ struct ps_value cmdlet_get_item(struct ps_bound *b)
         struct ps_value v = variable_get(b->r, path.text, &set);
         if (space == SPACE_FUNCTION)
             return v;
-        struct ps_value object = value_object(&b->r->f, STR("variable"), STR_NONE);
+        struct ps_value object = value_object(&b->r->f, STR("variable"), path.text);
         if (object.kind == VALUE_OBJECT)
             value_put(&b->r->f, &object.object->properties, STR("value"), v);
         return object;
     }
     struct str filter = b->present[FILTER] ? bound_word(b, FILTER).text : STR("");
+    if (children && !filter.n && b->present[INCLUDE])
+        return found_included(b, path.text);
     return found_path(b, path.text, filter, children);
 }
 
@@ -381,6 +363,9 @@ struct ps_value cmdlet_get_service(struct ps_bound *b)
 struct ps_value cmdlet_tee(struct ps_bound *b)
 {
     struct ps_value through = b->present[0] ? b->values[0] : b->input;
+    enum { VARIABLE = 3 };
+    if (b->present[VARIABLE] && word_known(bound_word(b, VARIABLE)))
+        variable_set(b->r, bound_word(b, VARIABLE).text, through);
     if (b->present[1] || b->present[2])
         ps_run_write(b->r, bound_word(b, b->present[1] ? 1 : 2), through, bound_switch(b, 4));
     return through;
@@ -399,8 +384,9 @@ struct ps_value cmdlet_set_item(struct ps_bound *b)
     else if (named)
         path = bound_word(b, NAME);
     struct str type = made && b->present[TYPE] ? bound_word(b, TYPE).text : STR("");
-    if (name_is_one_of(type, STR("HardLink|Junction|SymbolicLink")) && b->present[1] &&
-        !b->r->quiet) {
+    bool links = name_is_one_of(type, STR("HardLink|Junction|SymbolicLink")) && b->present[1];
+    if (links && !b->r->quiet) {
+        guard_write(b->r->g, b->who, path, false);
         guard_linked(b->r->g, bound_word(b, 1).text, path.text);
         guard_protects(b->r->g, b->who, bound_word(b, 1), false);
     }
@@ -408,7 +394,9 @@ struct ps_value cmdlet_set_item(struct ps_bound *b)
         if (b->present[1])
             variable_judge(b->r, name, bound_word(b, 1));
         variable_set(b->r, name, b->present[1] ? b->values[1] : value_kind(VALUE_NULL));
-    } else if (b->present[1] && str_eq(path.text, STR("\xFF")) && !made)
+    } else if (links)
+        made = true;
+    else if (b->present[1] && str_eq(path.text, STR("\xFF")) && !made)
         ps_run_opaque_command(b->r, path); /* it may name a function or an alias */
     else if (b->present[1])
         ps_run_write(b->r, path, b->values[1], false);
@@ -459,8 +447,11 @@ struct ps_value cmdlet_copy_item(struct ps_bound *b)
     if (copy_name(b, from))
         return value_unknown();
     if (b->present[1] && !b->r->quiet) {
-        if (b->present[0] || b->present[2])
+        bool copies = str_eq(b->who, STR("Copy-Item")) || str_eq(b->who, STR("Expand-Archive"));
+        if ((b->present[0] || b->present[2]) && copies)
             guard_copied(b->r->g, from.text, bound_word(b, 1).text);
+        else if (b->present[0] || b->present[2])
+            guard_moved(b->r->g, from.text, bound_word(b, 1).text);
         if (!str_eq(b->who, STR("Copy-Item"))) { /* it is gone from there */
             guard_write(b->r->g, b->who, from, true);
             guard_delete(b->r->g, b->who, from, 0);
@@ -491,10 +482,12 @@ struct ps_value cmdlet_set_property(struct ps_bound *b)
 {
     enum { NAME = 2 };
     struct word key = bound_path(b);
+    if (!b->present[0] && !b->present[1] && b->input.kind == VALUE_STRING)
+        key = eval_word(b->r, b->at, b->input);
     if (b->present[NAME])
         key.text = fold_concat(&b->r->f, fold_concat(&b->r->f, key.text, STR("\\")),
                                bound_word(b, NAME).text);
-    if ((b->present[0] || b->present[1]) && !b->r->quiet)
+    if ((b->present[0] || b->present[1] || b->input.kind == VALUE_STRING) && !b->r->quiet)
         guard_write(b->r->g, b->who, key, false);
     ps_run_blocks(b->r, b->args, b->count, b->input);
     return value_unknown();
@@ -551,6 +544,8 @@ struct ps_value cmdlet_split_path(struct ps_bound *b)
     struct str path = bound_path(b).text;
     if (bound_switch(b, LEAF))
         return value_string(name_leaf(path));
+    if (path.n && path.p[name_leaf(path).n ? path.n - name_leaf(path).n : 0] == GUARD_HOLE)
+        return value_string(fold_concat(&b->r->f, path, STR("\\.."))); /* it may have slashes */
     for (size_t i = 4; i < 8; i++)
         if (bound_switch(b, i))
             return value_unknown();

@@ -6,6 +6,7 @@
 
 enum com_class {
     COM_OTHER = 0,
+    COM_LIBRARY,
     COM_OUTSIDE,
     COM_BROWSER,
     COM_SHELL,
@@ -43,9 +44,7 @@ static enum com_class class_of(struct str name)
         if (row < NAME_ROWS(classes))
             return (enum com_class)classes[row].class;
         /* Excel.Application.16: a version at the end */
-        while (name.n && ascii_is_digit(name.p[name.n - 1]))
-            name.n--;
-        if (name.n && name.p[name.n - 1] == '.')
+        while (name.n && (ascii_is_digit(name.p[name.n - 1]) || name.p[name.n - 1] == '.'))
             name.n--;
     }
     return COM_OTHER;
@@ -73,6 +72,12 @@ struct ps_value dotnet_com(struct ps_run *r, struct ps_node *at, struct str prog
                    "is a program that COM starts outside the sandboxed process tree", NULL);
         break;
     case COM_BROWSER: guard_find(r->g, GUARD_LAUNCH_BROWSER, word, progid, NULL, NULL); break;
+    case COM_OTHER:
+        if (!r->quiet)
+            guard_find(r->g, GUARD_OPAQUE_COMMAND, word, progid,
+                       "may be a program that COM starts outside the sandboxed process tree",
+                       "call a program or a cmdlet directly");
+        break;
     default: break;
     }
     return value_object(&r->f, fold_concat(&r->f, STR("com/"), name), STR_NONE);

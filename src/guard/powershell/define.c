@@ -179,15 +179,27 @@ struct ps_node *ps_parse_function(struct ps_parser *p, struct ps_token t)
     return node;
 }
 
-static struct ps_node *parse_class_member(struct ps_parser *p)
+/* The script blocks among the arguments of attributes: code that runs when a property is set. */
+static void add_blocks(struct ps_list *members, struct ps_node *attributes)
 {
-    ps_parse_attributes(p);
+    for (struct ps_node *attribute = attributes; attribute; attribute = attribute->next)
+        for (struct ps_node *arg = attribute->a, *next; arg; arg = next) {
+            next = arg->next;
+            arg->next = NULL;
+            if (arg->kind == PS_SCRIPTBLOCK)
+                ps_append(members, arg);
+        }
+}
+
+static struct ps_node *parse_class_member(struct ps_parser *p, struct ps_list *members)
+{
+    add_blocks(members, ps_parse_attributes(p));
     p->mode = PS_COMMAND_MODE;
     ps_skip_newlines(p);
     struct ps_token t = ps_peek(p);
     while (ps_is_word(p, t, STR("static")) || ps_is_word(p, t, STR("hidden"))) {
         ps_next(p);
-        ps_parse_attributes(p);
+        add_blocks(members, ps_parse_attributes(p));
         p->mode = PS_COMMAND_MODE;
         ps_skip_newlines(p);
         t = ps_peek(p);
@@ -286,7 +298,8 @@ struct ps_node *ps_parse_class(struct ps_parser *p, struct ps_token t, bool enum
                 ps_append(&members, ps_parse_expression(p));
             }
         } else {
-            ps_append(&members, parse_class_member(p));
+            struct ps_node *member = parse_class_member(p, &members);
+            ps_append(&members, member);
         }
         if (p->pos == pos)
             ps_next(p);

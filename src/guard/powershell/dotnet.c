@@ -84,6 +84,17 @@ struct str dotnet_type(struct ps_run *r, struct str name)
     return name;
 }
 
+void dotnet_set_folder(struct ps_run *r, struct ps_value folder)
+{
+    struct str location = guard_folder(r->g);
+    if (r->quiet || r->world)
+        return;
+    guard_set_folder(r->g, r->process_folder);
+    guard_change_folder(r->g, value_text(&r->f, folder));
+    r->process_folder = guard_folder(r->g);
+    guard_set_folder(r->g, location);
+}
+
 /* ---- objects ---- */
 
 /* A stream over bytes, or one that unpacks another. */
@@ -153,10 +164,14 @@ struct ps_value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type
     if (str_is(type, "io.memorystream") || str_is(type, "io.streamreader") ||
         str_startsi(type, STR("io.compression.")))
         return new_stream(r, type, args, count);
-    run_class_method(r, at, type, type, args, count, &own);
     out = value_object(f, type, STR_NONE);
     if (out.kind != VALUE_OBJECT)
         return out;
+    size_t mark = r->log_count;
+    scope_set(r, SPACE_VARIABLE, STR("this"), out);
+    run_class_method(r, at, type, type, args, count, &own);
+    if (r->log_count == mark + 1)
+        scope_undo(r, mark);
     if (str_is(type, "text.stringbuilder"))
         out.object->text = count ? value_text(f, args[0]) : STR("");
     if (str_is(type, "diagnostics.processstartinfo")) {
@@ -233,7 +248,15 @@ static struct ps_value object_call(struct ps_call *c)
     bool own;
     if (members_instance(c, &out))
         return out;
+    bool set;
+    size_t mark = c->r->log_count;
+    struct ps_value outer = scope_get(c->r, SPACE_VARIABLE, STR("this"), &set);
+    scope_set(c->r, SPACE_VARIABLE, STR("this"), c->object);
     out = run_class_method(c->r, c->node, c->type, c->member, c->args, c->count, &own);
+    if (c->r->log_count == mark + 1)
+        scope_undo(c->r, mark);
+    else
+        scope_set(c->r, SPACE_VARIABLE, STR("this"), set ? outer : value_unknown());
     if (own)
         return out;
     if (str_startsi(c->member, STR("invoke")) || str_is(c->member, "dynamicinvoke"))
@@ -388,6 +411,20 @@ static struct ps_value object_property(struct ps_run *r, struct ps_value object,
         return *hit;
     if (str_starts(type, STR("com/")) || str_starts(type, STR("wmi/")))
         return value_object(&r->f, type, member); /* it may be a method that is called later */
+    if (str_is(type, "ref") && str_is(member, "value")) {
+        bool set;
+        return variable_get(r, object.object->text, &set);
+    }
+    if (str_is(type, "pscmdlet"))
+        return str_is(member, "sessionstate")
+                   ? value_object(&r->f, STR("executioncontext"), STR_NONE)
+               : str_is(member, "invokecommand")
+                   ? value_object(&r->f, STR("invokecommand"), STR_NONE)
+                   : value_unknown();
+    if (str_is(type, "executioncontext") && str_is(member, "sessionstate"))
+        return object;
+    if (str_is(type, "executioncontext") && str_is(member, "psvariable"))
+        return value_object(&r->f, STR("psvariable"), STR_NONE);
     if (str_is(type, "powershell") && (str_is(member, "commands") || str_is(member, "parameters")))
         return object;
     if (str_is(type, "executioncontext") || str_is(type, "invokecommand"))
@@ -465,6 +502,8 @@ struct ps_value dotnet_property(struct ps_run *r, struct ps_node *node, struct p
     case VALUE_CHAR:
     case VALUE_NUMBER: return scalar_property(r, node, object, member, is_static);
     case VALUE_BLOCK:
+        if (str_is(member, "scriptblock"))
+            return object; /* of what Get-Item function:x gives */
         return str_is(member, "ast") ? value_unknown() : method_value(r, object, member, false);
     default: return value_unknown();
     }

@@ -35,6 +35,19 @@ struct ps_value com_call(struct ps_call *c);
 /* wmi.c: a member of a WMI object */
 struct ps_value wmi_call(struct ps_call *c);
 
+/* netfile.c: files and folders */
+struct ps_value net_delete_folder(struct ps_call *c);
+struct ps_value net_delete_file(struct ps_call *c);
+struct ps_value net_delete_anything(struct ps_call *c);
+struct ps_value net_set_folder(struct ps_call *c);
+struct ps_value net_delete_object(struct ps_call *c);
+struct ps_value net_write_file(struct ps_call *c);
+struct ps_value net_copy_file(struct ps_call *c);
+struct ps_value net_link_file(struct ps_call *c);
+struct ps_value net_open_writer(struct ps_call *c);
+struct ps_value net_writer_write(struct ps_call *c);
+struct ps_value net_download_file(struct ps_call *c);
+
 /* registry.c: Registry.SetValue, RegistryKey.OpenBaseKey, and the members of a key */
 struct ps_value registry_set(struct ps_call *c);
 struct ps_value key_base(struct ps_call *c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Expressions of PowerShell, evaluated as far as their values are known. */
+#include "guard/names.h"
 #include "guard/powershell/run.h"
 
 struct word eval_word(struct ps_run *r, const struct ps_node *node, struct ps_value v)
@@ -42,6 +43,21 @@ static struct ps_value eval_list(struct ps_run *r, struct ps_node *node)
     return list;
 }
 
+/* $object.Value = v, where the object stands for a variable. */
+static bool assign_through(struct ps_run *r, struct ps_value object, struct ps_value key,
+                           struct ps_value v)
+{
+    bool is_ref = str_eq(object.object->type, STR("ref"));
+    if ((!is_ref && !str_eq(object.object->type, STR("variable"))) ||
+        (value_known(key) && !str_eqi(value_text(&r->f, key), STR("value"))))
+        return false;
+    struct str name = object.object->text;
+    enum ps_space space = variable_space(&name);
+    if (name.n)
+        scope_set_outer(r, space, name, v);
+    return is_ref;
+}
+
 static struct ps_value eval_hash(struct ps_run *r, struct ps_node *node)
 {
     struct ps_value v = value_kind(VALUE_HASH);
@@ -61,6 +77,25 @@ static struct ps_value eval_hash(struct ps_run *r, struct ps_node *node)
     return v;
 }
 
+/* The right side of an operator; of -and, -or and ?? it may not be evaluated. */
+static struct ps_value eval_right(struct ps_run *r, struct ps_node *node, struct ps_value left)
+{
+    size_t mark = r->log_count;
+    struct ps_value right = node->b ? eval(r, node->b) : value_unknown();
+    int truth = fold_truth(left);
+    bool null = left.kind == VALUE_NULL || left.kind == VALUE_VOID;
+    int runs = node->op == OP_AND                ? truth
+               : node->op == OP_OR               ? (truth < 0 ? -1 : !truth)
+               : node->op != OP_COALESCE || null ? 1
+               : left.kind == VALUE_UNKNOWN      ? -1
+                                                 : 0;
+    if (runs == 0)
+        scope_undo(r, mark);
+    else if (runs < 0)
+        scope_maybe(r, mark);
+    return right;
+}
+
 /* A long chain like 'a'+'b'+… is deep on its left side: walked in a loop, and text only grows. */
 static struct ps_value eval_binary(struct ps_run *r, struct ps_node *node)
 {
@@ -77,7 +112,7 @@ static struct ps_value eval_binary(struct ps_run *r, struct ps_node *node)
     struct ps_value v = leaf ? eval(r, leaf) : value_unknown();
     struct fold_buffer grown = {0};
     for (i = 0; i < count && !guard_stopped(r->g); i++) {
-        struct ps_value right = chain[i]->b ? eval(r, chain[i]->b) : value_unknown();
+        struct ps_value right = eval_right(r, chain[i], v);
         if (chain[i]->op == OP_ADD && v.kind == VALUE_STRING && count > 2) {
             if (!grown.text.p || v.text.p != grown.text.p) {
                 grown = (struct fold_buffer){0};
@@ -127,6 +162,9 @@ static struct ps_value eval_member(struct ps_run *r, struct ps_node *node)
         return value_unknown();
     struct str member = value_known(name) ? value_text(&r->f, name) : STR("\xFF");
     bool is_static = (node->flags & PS_STATIC) != 0;
+    for (i = 0; i < count; i++) /* a method may set it */
+        if (args[i].kind == VALUE_OBJECT && str_eq(args[i].object->type, STR("ref")))
+            variable_set(r, args[i].object->text, value_unknown());
     return call ? dotnet_call(r, node, object, member, args, count, is_static)
                 : dotnet_property(r, node, object, member, is_static);
 }
@@ -158,6 +196,28 @@ static struct ps_value cast(struct ps_run *r, struct ps_node *at, struct str nam
     if (made.kind == VALUE_OBJECT)
         made.object->properties = *v.hash;
     return made;
+}
+
+/* One side of a ? b : c; taken: 1 it is, 0 it is not, -1 nobody knows. */
+static struct ps_value eval_choice(struct ps_run *r, struct ps_node *node, int taken)
+{
+    size_t mark = r->log_count;
+    struct ps_value v = node ? eval(r, node) : value_unknown();
+    if (taken == 0)
+        scope_undo(r, mark);
+    else if (taken < 0)
+        scope_maybe(r, mark);
+    return v;
+}
+
+/* [ref]$x */
+static struct ps_value reference(struct ps_run *r, struct ps_node *target)
+{
+    while (target && target->kind == PS_PAREN)
+        target = target->a;
+    if (!target || target->kind != PS_VARIABLE)
+        return value_unknown();
+    return value_object(&r->f, STR("ref"), target->text);
 }
 
 static struct ps_value eval_node(struct ps_run *r, struct ps_node *node)
@@ -193,7 +253,11 @@ static struct ps_value eval_node(struct ps_run *r, struct ps_node *node)
     case PS_LIST: return eval_list(r, node);
     case PS_BINARY: return eval_binary(r, node);
     case PS_UNARY: return eval_unary(r, node);
-    case PS_CAST: return cast(r, node, node->text, node->a ? eval(r, node->a) : value_unknown());
+    case PS_CAST:
+        if (name_is_one_of(node->text, STR("ref|psreference|"
+                                           "System.Management.Automation.PSReference")))
+            return reference(r, node->a);
+        return cast(r, node, node->text, node->a ? eval(r, node->a) : value_unknown());
     case PS_TYPE:
         v = value_kind(VALUE_TYPE);
         v.text = dotnet_type(r, node->text);
@@ -207,8 +271,8 @@ static struct ps_value eval_node(struct ps_run *r, struct ps_node *node)
     }
     case PS_TERNARY: {
         int truth = fold_truth(eval(r, node->a));
-        struct ps_value yes = node->b ? eval(r, node->b) : value_unknown();
-        struct ps_value no = node->c ? eval(r, node->c) : value_unknown();
+        struct ps_value yes = eval_choice(r, node->b, truth);
+        struct ps_value no = eval_choice(r, node->c, truth < 0 ? truth : !truth);
         if (truth >= 0)
             return truth ? yes : no;
         /* Two worlds of its own. */
@@ -284,12 +348,17 @@ void eval_assign(struct ps_run *r, struct ps_node *target, struct ps_value v)
         struct ps_value key = target->b ? eval(r, target->b) : value_unknown();
         if (target->kind == PS_MEMBER && target->b && target->b->kind == PS_STRING)
             key = value_string(target->b->text);
-        if (object.kind == VALUE_HASH) {
+        if (object.kind == VALUE_TYPE && str_eqi(object.text, STR("environment")) &&
+            str_eqi(value_text(&r->f, key), STR("currentdirectory"))) {
+            dotnet_set_folder(r, v);
+        } else if (object.kind == VALUE_HASH) {
             if (value_known(key))
                 value_put(&r->f, object.hash, value_text(&r->f, key), v);
             else
                 object.hash->open = true;
         } else if (object.kind == VALUE_OBJECT) {
+            if (assign_through(r, object, key, v))
+                return;
             value_put(&r->f, &object.object->properties, fold_lower(&r->f, value_text(&r->f, key)),
                       v);
         } else if (object.kind == VALUE_LIST) {

@@ -32,7 +32,8 @@ enum value_kind {
 struct ps_value {
     uint8_t kind;
     uint8_t room; /* VALUE_LIST that is being collected: log2 of the items it has room for */
-    bool real;    /* VALUE_NUMBER: not an integer type; VALUE_LIST: made of bytes */
+    bool real;    /* VALUE_NUMBER: not an integer type; VALUE_LIST: made of bytes; VALUE_STRING: its
+                     holes are what a wildcard found, without slashes and hidden names */
     union {
         double number; /* also VALUE_BOOL */
         struct str text;

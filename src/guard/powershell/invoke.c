@@ -404,6 +404,48 @@ static struct str without_backticks(struct ps_run *r, struct str name)
     return (struct str){copy.p, n};
 }
 
+/* The variable that -OutVariable and its like name; *output: it gets what the command puts out. */
+static bool names_variable(struct str parameter, bool *output)
+{
+    enum { SHORTEST = 4 }; /* prefix of such a name that fits no other */
+    static const struct str outputs[] = {STR("OutVariable"), STR("PipelineVariable")};
+    static const struct str others[] = {STR("ErrorVariable"), STR("WarningVariable"),
+                                        STR("InformationVariable"), STR("SessionVariable"),
+                                        STR("BindingVariable")};
+    *output = name_is_one_of(parameter, STR("ov|pv"));
+    for (size_t i = 0; i < NAME_ROWS(outputs); i++)
+        *output |= parameter.n >= SHORTEST && str_startsi(outputs[i], parameter);
+    bool other = name_is_one_of(parameter, STR("ev|wv|iv|sv|rhv")) ||
+                 (parameter.n > SHORTEST && str_endsi(parameter, STR("Variable")));
+    for (size_t i = 0; i < NAME_ROWS(others); i++)
+        other |= parameter.n >= SHORTEST && str_startsi(others[i], parameter);
+    return *output || other;
+}
+
+/* Sets the variables that such parameters name. */
+static void set_named_variables(struct ps_run *r, const struct ps_arg *args, size_t count,
+                                struct ps_value out)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool output;
+        struct ps_value name = args[i].value;
+        if (!args[i].name.p || !names_variable(args[i].name, &output))
+            continue;
+        if (name.kind == VALUE_VOID && i + 1 < count && !args[i + 1].name.p)
+            name = args[i + 1].value;
+        if (name.kind != VALUE_STRING || !value_known(name))
+            continue;
+        bool adds = str_starts(name.text, STR("+"));
+        struct ps_value value = output && !adds ? out : value_unknown();
+        if (value.kind == VALUE_LIST && value.count && value.count <= RUN_MAX_VALUES &&
+            value.items[0].kind == VALUE_STRING)
+            scope_set_any(r, SPACE_VARIABLE, name.text, value.items, value.count);
+        else
+            variable_set(r, str_from(name.text, adds),
+                         value.kind == VALUE_VOID ? value_unknown() : value);
+    }
+}
+
 struct ps_value ps_run_command(struct ps_run *r, struct ps_node *node, struct ps_value input)
 {
     struct start_arguments a = {0};
@@ -433,6 +475,14 @@ struct ps_value ps_run_command(struct ps_run *r, struct ps_node *node, struct ps
     struct ps_value out =
         plain ? ps_run_named(r, node->a->text, node, a.args, a.count, input)
               : ps_run_value(r, callee, node, a.args, a.count, input, node->op == '.');
+    if (node->op == '.' && (plain || callee.kind == VALUE_STRING)) {
+        struct str file = plain ? node->a->text : callee.text;
+        if (str_endsi(file, STR(".ps1"))) /* its variables are those of this script */
+            scope_doubt_all(r, node);
+    }
+    bool tees = plain && name_is_one_of(node->a->text, STR("tee|Tee-Object"));
+    if (!tees)
+        set_named_variables(r, a.args, a.count, out);
     for (struct ps_node *target = node->b; target; target = target->next)
         ps_run_redirect(r, target, out);
     return out;

@@ -75,6 +75,45 @@ static struct ps_value com_create(struct ps_call *c)
     return dotnet_com(c->r, call_place(c->node, index), value_text(&c->r->f, c->args[index]));
 }
 
+/* [Marshal]::BindToMoniker(name), Interaction.GetObject(name, class): an object by a name that says
+   how to find it. A document is found by the program that opens it. */
+static struct ps_value moniker(struct ps_call *c)
+{
+    if (c->count != 1)
+        return com_create(c);
+    struct word name = call_word(c, 0);
+    struct str text = str_trim(name.text);
+    if (!word_known(name) || str_startsi(text, STR("winmgmts:")))
+        return com_create(c);
+    size_t class = str_findi(text, STR("new:"), 0);
+    if (class == text.n)
+        class = str_findi(text, STR("clsid:"), 0);
+    bool elevated = str_startsi(text, STR("elevation:"));
+    if (elevated || class == text.n) {
+        guard_find(c->r->g, GUARD_LAUNCH_OUTSIDE, name, c->member,
+                   "makes an object that lives outside the sandboxed process tree", NULL);
+        return value_object(&c->r->f, STR("com/"), STR_NONE);
+    }
+    text = str_from(text, str_find_char(text, ':', class) + 1);
+    return dotnet_com(c->r, call_place(c->node, 0),
+                      text.n && text.p[text.n - 1] == ':' ? str_slice(text, 0, text.n - 1) : text);
+}
+
+/* XAML can call any method: an ObjectDataProvider names it. */
+static struct ps_value read_xaml(struct ps_call *c)
+{
+    struct str text = c->count ? value_text(&c->r->f, c->args[0]) : STR("");
+    static const struct str calls[] = {STR("ObjectDataProvider"), STR("FactoryMethod"),
+                                       STR("ObjectDataSource")};
+    for (size_t i = 0; i < NAME_ROWS(calls); i++)
+        if (str_findi(text, calls[i], 0) < text.n) {
+            guard_find(c->r->g, GUARD_OPAQUE_TEXT, at_node(c, calls[i]), c->member,
+                       "makes objects that call a method of any class", "call the method itself");
+            break;
+        }
+    return value_unknown();
+}
+
 /* Interaction.CallByName(object, name, kind, arguments) */
 static struct ps_value interaction_call(struct ps_call *c)
 {
@@ -139,106 +178,6 @@ static struct ps_value create_process(struct ps_call *c)
     line.args += named;
     line.count -= named;
     return interaction_shell(&line);
-}
-
-/* ---- deletion ---- */
-
-static struct ps_value delete_folder(struct ps_call *c)
-{
-    if (c->count)
-        ps_run_delete(c->r, STR("Directory.Delete"), call_word(c, 0),
-                      c->count > 1 && fold_truth(c->args[1]) != 0 ? GUARD_RECURSE : 0);
-    return value_kind(VALUE_VOID);
-}
-
-static struct ps_value delete_file(struct ps_call *c)
-{
-    if (c->count)
-        ps_run_delete(c->r, STR("File.Delete"), call_word(c, 0), GUARD_FORCE);
-    return value_kind(VALUE_VOID);
-}
-
-static struct ps_value delete_anything(struct ps_call *c)
-{
-    if (c->count)
-        ps_run_delete(c->r, STR("FileSystem.Delete"), call_word(c, 0), GUARD_FORCE | GUARD_RECURSE);
-    return value_kind(VALUE_VOID);
-}
-
-static struct ps_value delete_object(struct ps_call *c)
-{
-    struct ps_value path = property_of(c->object, "fullname");
-    if (path.kind != VALUE_VOID)
-        ps_run_delete(c->r, STR("Delete"), eval_word(c->r, c->node, path),
-                      c->count && fold_truth(c->args[0]) != 0 ? GUARD_RECURSE : 0);
-    return value_kind(VALUE_VOID);
-}
-
-struct ps_value members_delete_found(struct ps_call *c)
-{
-    struct word target = eval_word(c->r, c->node, c->object);
-    size_t hole = str_find_char(target.text, GUARD_HOLE, 0);
-    if (hole && hole < target.text.n)
-        target.text = fold_concat(&c->r->f, str_slice(target.text, 0, hole), STR("*"));
-    ps_run_delete(c->r, STR("Delete"), target, GUARD_RECURSE);
-    return value_kind(VALUE_VOID);
-}
-
-/* ---- files ---- */
-
-static struct ps_value write_file(struct ps_call *c)
-{
-    if (c->count > 1)
-        ps_run_write(c->r, call_word(c, 0), c->args[1], str_startsi(c->member, STR("append")));
-    return value_kind(VALUE_VOID);
-}
-
-/* [IO.File]::Copy(from, to), Move, Replace; [IO.Compression.ZipFile]::ExtractToDirectory(from,
-   to) */
-static struct ps_value copy_file(struct ps_call *c)
-{
-    if (c->count > 1 && !c->r->quiet) {
-        guard_copied(c->r->g, call_word(c, 0).text, call_word(c, 1).text);
-        if (str_startsi(c->member, STR("move")) || str_startsi(c->member, STR("replace")))
-            guard_protects(c->r->g, c->member, call_word(c, 0), true);
-        guard_write(c->r->g, c->member, call_word(c, 1), true);
-    }
-    return value_kind(VALUE_VOID);
-}
-
-/* The file behind a writer or a stream; VALUE_VOID if it is none. */
-static struct ps_value file_of(struct ps_value v)
-{
-    return v.kind == VALUE_OBJECT ? property_of(v, "fullname") : v;
-}
-
-/* [IO.File]::CreateText(file), AppendText(file), OpenWrite(file), Create(file) */
-static struct ps_value open_writer(struct ps_call *c)
-{
-    struct ps_value writer = value_object(&c->r->f, STR("io.streamwriter"), STR_NONE);
-    if (!c->count || writer.kind != VALUE_OBJECT)
-        return value_unknown();
-    value_put(&c->r->f, &writer.object->properties, STR("fullname"), c->args[0]);
-    return writer;
-}
-
-/* writer.Write(text), writer.WriteLine(text): added to what the text wrote into that file. */
-static struct ps_value writer_write(struct ps_call *c)
-{
-    struct ps_value file = file_of(file_of(c->object));
-    if (c->count && file.kind == VALUE_STRING)
-        ps_run_write(c->r, eval_word(c->r, c->node, file), c->args[0], true);
-    return value_kind(VALUE_VOID);
-}
-
-/* client.DownloadFile(url, file) */
-static struct ps_value download_file(struct ps_call *c)
-{
-    if (c->count > 1 && !c->r->quiet) {
-        guard_write(c->r->g, c->member, call_word(c, 1), true);
-        guard_wrote_unknown(c->r->g, call_word(c, 1).text);
-    }
-    return value_kind(VALUE_VOID);
 }
 
 /* ---- reflection ---- */
@@ -475,10 +414,38 @@ static struct ps_value copy_stream(struct ps_call *c)
     return value_kind(VALUE_VOID);
 }
 
+/* $ExecutionContext.SessionState.PSVariable.Set(name, value), .Get(name), .GetValue(name) */
+static struct ps_value session_variable(struct ps_call *c)
+{
+    bool set;
+    if (!c->count || !value_known(c->args[0]))
+        return value_unknown();
+    struct str name = value_text(&c->r->f, c->args[0]);
+    if (str_is(c->member, "set") && c->args[0].kind == VALUE_STRING) {
+        enum ps_space space = variable_space(&name);
+        scope_set_outer(c->r, space, name, c->count > 1 ? c->args[1] : value_kind(VALUE_NULL));
+        return value_kind(VALUE_VOID);
+    }
+    struct ps_value v = variable_get(c->r, name, &set);
+    if (!str_is(c->member, "get"))
+        return v;
+    struct ps_value object = value_object(&c->r->f, STR("variable"), name);
+    if (object.kind == VALUE_OBJECT)
+        value_put(&c->r->f, &object.object->properties, STR("value"), v);
+    return object;
+}
+
 static struct ps_value environment_set(struct ps_call *c)
 {
     if (c->count > 1) {
         struct str name = value_text(&c->r->f, c->args[0]);
+        /* a constant path is not one that something is added to */
+        bool kept = c->count > 2 && !str_eqi(value_text(&c->r->f, c->args[2]), STR("process")) &&
+                    name_is_one_of(name, STR("PATH|PATHEXT|COMSPEC")) && value_known(c->args[1]);
+        if (kept && !c->r->quiet)
+            guard_find(c->r->g, GUARD_PLANT_STARTUP, call_word(c, 0), c->member,
+                       "changes the environment of programs outside the sandbox",
+                       "set it for this process alone: $env:NAME = …");
         if (!c->r->quiet)
             guard_variable(c->r->g, name, call_word(c, 1));
         scope_set(c->r, SPACE_ENV, name, c->args[1]);
@@ -503,24 +470,65 @@ struct member {
 };
 
 static struct ps_value (*const runs[])(struct ps_call *c) = {
-    process_start,    interaction_shell, com_create,
-    interaction_call, help_show,         launcher,
-    send_keys,        delete_folder,     delete_file,
-    write_file,       delete_anything,   create_instance,
-    com_type,         type_by_name,      load_assembly,
-    load_from,        marshal_keep,      block_create,
-    shell_create,     registry_set,      environment_set,
-    environment_get,  service_objects,   shell_execute,
-    com_call,         wmi_call,          encoding_call,
-    shell_script,     shell_command,     shell_argument,
-    shell_invoke,     keep_object,       builder_call,
-    code_invoke,      object_text,       context_script,
-    context_expand,   context_command,   process_start_object,
-    download_file,    delete_object,     read_stream,
-    copy_stream,      browser_navigate,  service_start,
-    open_writer,      writer_write,      key_base,
-    key_open,         key_create,        key_set,
-    key_delete,       create_process,    copy_file,
+    process_start,
+    interaction_shell,
+    com_create,
+    interaction_call,
+    help_show,
+    launcher,
+    send_keys,
+    net_delete_folder,
+    net_delete_file,
+    net_write_file,
+    net_delete_anything,
+    create_instance,
+    com_type,
+    type_by_name,
+    load_assembly,
+    load_from,
+    marshal_keep,
+    block_create,
+    shell_create,
+    registry_set,
+    environment_set,
+    environment_get,
+    service_objects,
+    shell_execute,
+    com_call,
+    wmi_call,
+    encoding_call,
+    shell_script,
+    shell_command,
+    shell_argument,
+    shell_invoke,
+    keep_object,
+    builder_call,
+    code_invoke,
+    object_text,
+    context_script,
+    context_expand,
+    context_command,
+    process_start_object,
+    net_download_file,
+    net_delete_object,
+    read_stream,
+    copy_stream,
+    browser_navigate,
+    service_start,
+    net_open_writer,
+    net_writer_write,
+    key_base,
+    key_open,
+    key_create,
+    key_set,
+    key_delete,
+    create_process,
+    net_copy_file,
+    session_variable,
+    moniker,
+    net_set_folder,
+    read_xaml,
+    net_link_file,
 };
 
 enum {
@@ -531,10 +539,10 @@ enum {
     AT_help_show,
     AT_launcher,
     AT_send_keys,
-    AT_delete_folder,
-    AT_delete_file,
-    AT_write_file,
-    AT_delete_anything,
+    AT_net_delete_folder,
+    AT_net_delete_file,
+    AT_net_write_file,
+    AT_net_delete_anything,
     AT_create_instance,
     AT_com_type,
     AT_type_by_name,
@@ -563,21 +571,26 @@ enum {
     AT_context_expand,
     AT_context_command,
     AT_process_start_object,
-    AT_download_file,
-    AT_delete_object,
+    AT_net_download_file,
+    AT_net_delete_object,
     AT_read_stream,
     AT_copy_stream,
     AT_browser_navigate,
     AT_service_start,
-    AT_open_writer,
-    AT_writer_write,
+    AT_net_open_writer,
+    AT_net_writer_write,
     AT_key_base,
     AT_key_open,
     AT_key_create,
     AT_key_set,
     AT_key_delete,
     AT_create_process,
-    AT_copy_file,
+    AT_net_copy_file,
+    AT_session_variable,
+    AT_moniker,
+    AT_net_set_folder,
+    AT_read_xaml,
+    AT_net_link_file,
 };
 
 static const struct static_pool {
@@ -682,7 +695,7 @@ struct ps_value members_unknown(struct ps_call *c, bool is_static)
     } else if (str_is(member, "copyto") || str_is(member, "moveto")) {
         copy_to(c);
     } else if (str_startsi(member, STR("downloadfile"))) {
-        return download_file(c);
+        return net_download_file(c);
     } else if (str_is(member, "invokescript") && c->count) {
         ps_run_code(r, call_place(c->node, 0), c->args[0], member);
     } else if (str_is(member, "gettype") && c->count && c->args[0].kind == VALUE_STRING) {

@@ -7,6 +7,7 @@
  *   scope.c define.c run.c eval.c              variables, statements, expressions: partial evaluation
  *   invoke.c bind.c cmdlets.c dotnet.c com.c   the effects of commands and members
  *   starting.c deleting.c program.c            commands that start programs and delete files
+ *   variables.c netfile.c                      commands that set variables, members on files
  *   fold_*.c                                   values, and the operators and methods on them
  */
 #ifndef CORDON_GUARD_POWERSHELL_POWERSHELL_H

@@ -56,11 +56,31 @@ struct ps_value ps_run_list(struct ps_run *r, struct ps_node *list)
 {
     struct ps_value all = value_kind(VALUE_VOID);
     unsigned left = r->breaks + r->returns;
+    unsigned returns = r->returns;
+    bool ended = false, may_have_returned = false;
+    size_t mark = 0; /* of what was assigned behind that; a loop looks after its breaks itself */
     for (; list && !guard_stopped(r->g); list = list->next) {
         bool may_have_ended = r->breaks + r->returns != left;
+        if (!may_have_returned && r->returns != returns) {
+            may_have_returned = true;
+            mark = r->log_count;
+        }
+        size_t before = r->log_count;
         struct ps_value v = ps_run_statement(r, list);
+        if (list->flags & PS_CHAINED) /* behind && or || */
+            scope_maybe(r, before);
         all = may_have_ended && v.kind != VALUE_VOID ? value_unknown() : ps_run_collect(r, all, v);
+        if (list->kind == PS_FLOW && !ended && list->next) { /* nothing behind it runs */
+            if (may_have_returned)
+                scope_maybe(r, mark);
+            ended = may_have_returned = true;
+            mark = r->log_count;
+        }
     }
+    if (ended)
+        scope_undo(r, mark);
+    else if (may_have_returned)
+        scope_maybe(r, mark);
     return all;
 }
 
@@ -88,6 +108,22 @@ void ps_run_remember(struct ps_run *r, struct ps_node *block)
 }
 
 /* ---- blocks and functions ---- */
+
+/* [ValidateScript({…})]$x: the block runs on what the parameter gets; value NULL: some time. */
+static void run_attributes(struct ps_run *r, struct ps_node *param, const struct ps_value *value)
+{
+    for (struct ps_node *attribute = param->b; attribute; attribute = attribute->next)
+        for (struct ps_node *arg = attribute->a; arg; arg = arg->next) {
+            if (arg->kind != PS_SCRIPTBLOCK)
+                continue;
+            size_t mark = r->log_count;
+            if (value)
+                ps_run_block_on(r, arg, *value);
+            else
+                ps_run_remember(r, arg);
+            scope_undo(r, mark);
+        }
+}
 
 static bool param_matches(struct str name, struct str given)
 {
@@ -154,6 +190,13 @@ static void bind_params(struct ps_run *r, struct ps_node *block, const struct ps
     if (rest.kind == VALUE_LIST)
         rest.count = rest_count;
     scope_set(r, SPACE_VARIABLE, STR("args"), rest);
+    for (struct ps_node *p = block->a; p; p = p->next) {
+        bool set;
+        struct ps_value v =
+            p->b && p->text.n ? scope_get(r, SPACE_VARIABLE, p->text, &set) : value_unknown();
+        if (p->b)
+            run_attributes(r, p, &v);
+    }
 }
 
 struct ps_value ps_run_block(struct ps_run *r, struct ps_node *block, const struct ps_arg *args,
@@ -182,10 +225,10 @@ struct ps_value ps_run_block(struct ps_run *r, struct ps_node *block, const stru
         }
         out = ps_run_collect(r, out, ps_run_list(r, block->b));
     }
-    if (own_scope)
-        scope_undo(r, mark);
     r->returns = returns;
     r->calls--;
+    if (own_scope)
+        scope_leave(r, mark);
     r->depth--;
     return out;
 }
@@ -354,7 +397,9 @@ static struct ps_value run_loop(struct ps_run *r, struct ps_node *node)
 
 static struct ps_value run_try(struct ps_run *r, struct ps_node *node)
 {
+    size_t mark = r->log_count;
     struct ps_value all = run_body(r, node->a);
+    scope_maybe(r, mark); /* any statement may have failed */
     for (struct ps_node *body = node->b; body; body = body->next)
         run_maybe(r, body, false);
     if (node->c)
@@ -430,6 +475,8 @@ static struct ps_value run_in_worlds(struct ps_run *r, struct ps_node *node)
     r->worlds = 1;
     r->mixed_count = 0;
     struct ps_value values[RUN_MAX_WORLDS];
+    size_t start = r->log_count;
+    struct ps_branches first = {0};
     values[0] = run_once(r, node);
     size_t count = 1;
     bool assign = node->kind == PS_ASSIGN && node->a->kind == PS_VARIABLE;
@@ -438,6 +485,9 @@ static struct ps_value run_in_worlds(struct ps_run *r, struct ps_node *node)
     bool set;
     if (assign)
         values[0] = scope_get(r, space, name, &set);
+    bool several = r->worlds > 1 && r->log_count > start;
+    if (several) /* every world begins with what was set before */
+        scope_branch(r, start, &first);
     for (unsigned world = 1; world < r->worlds && world < RUN_MAX_WORLDS; world++) {
         if (guard_stopped(r->g))
             break;
@@ -450,6 +500,8 @@ static struct ps_value run_in_worlds(struct ps_run *r, struct ps_node *node)
     }
     r->world = 0;
     r->in_world = false;
+    if (several)
+        scope_merge(r, &first, true);
     if (assign && count > RUN_MAX_VALUES)
         values[RUN_MAX_VALUES - 1] = value_unknown();
     if (assign && count > 1)
@@ -475,10 +527,16 @@ struct ps_value ps_run_statement(struct ps_run *r, struct ps_node *node)
         struct str name = node->text;
         struct ps_value block = value_kind(VALUE_BLOCK);
         block.node = node->a;
+        bool outer = variable_is_outer(name);
         variable_space(&name);
         if (node->a) {
-            scope_set(r, SPACE_FUNCTION, name, block);
+            if (outer)
+                scope_set_outer(r, SPACE_FUNCTION, name, block);
+            else
+                scope_set(r, SPACE_FUNCTION, name, block);
             ps_run_remember(r, node->a);
+            for (struct ps_node *p = node->a->a; p; p = p->next)
+                run_attributes(r, p, NULL);
         }
         break;
     }
@@ -506,7 +564,7 @@ struct ps_value ps_run_statement(struct ps_run *r, struct ps_node *node)
 
 void powershell_run(struct guard *g, struct ps_node *tree, size_t nodes, bool broken)
 {
-    struct ps_run run = {.g = g, .broken = broken};
+    struct ps_run run = {.g = g, .broken = broken, .process_folder = guard_folder(g)};
     struct ps_run *r = &run;
     r->deepest = RUN_MAX_DEPTH / (guard_depth(g) + 1);
     if (r->deepest < 32)

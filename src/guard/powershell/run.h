@@ -23,6 +23,8 @@ enum {
 };
 
 enum ps_space { SPACE_VARIABLE = 'v', SPACE_ENV = 'e', SPACE_FUNCTION = 'f', SPACE_ALIAS = 'a' };
+/* In capitals: what a function sets outside itself, until it returns. */
+enum { SPACE_IS_OUTER = 'a' - 'A' };
 
 struct ps_var {
     struct ps_var *chain;
@@ -30,6 +32,7 @@ struct ps_var {
     uint32_t hash;
     uint8_t space;
     uint8_t count; /* of values; 0: not set */
+    bool fixed;    /* an assignment may fail: read-only, constant */
     uint32_t stamp, hits;
     struct ps_value *values;
 };
@@ -47,6 +50,7 @@ struct ps_run {
     size_t bucket_count, var_count;
     struct ps_change *log; /* the values that assignments replaced */
     size_t log_count, log_capacity;
+    size_t doubted; /* what was assigned before this place of the log is in doubt already */
     struct ps_node **defined; /* script blocks that nothing has run yet */
     size_t defined_count, defined_capacity;
     struct ps_node *active[RUN_MAX_CALLS];
@@ -60,9 +64,10 @@ struct ps_run {
     unsigned breaks, returns; /* met in the loop and in the block that are being followed */
     uint32_t stamp;
     bool in_world;
-    bool quiet;        /* code that is only defined: unknown commands in it do not count */
-    bool broken;       /* the text has syntax errors */
-    struct str pushed; /* see guard_folder: where Pop-Location goes */
+    bool quiet;                /* code that is only defined: unknown commands in it do not count */
+    bool broken;               /* the text has syntax errors */
+    struct str pushed;         /* see guard_folder: where Pop-Location goes */
+    struct str process_folder; /* the same: where .NET's own relative paths start */
     struct str namespaces[8];
     size_t namespace_count;
 };
@@ -78,6 +83,8 @@ void scope_set_any(struct ps_run *r, enum ps_space space, struct str name,
 /* The variable behind a name as written: global:x, env:x, function:x. */
 struct ps_value variable_get(struct ps_run *r, struct str name, bool *set);
 void variable_set(struct ps_run *r, struct str name, struct ps_value v);
+/* The name says that it is one of another scope. */
+bool variable_is_outer(struct str name);
 /* $env:PAGER = …: some variables of the environment hold commands, which are judged. */
 void variable_judge(struct ps_run *r, struct str name, struct word value);
 enum ps_space variable_space(struct str *name);
@@ -88,10 +95,20 @@ struct ps_branches {
     uint32_t branches;
 };
 void scope_undo(struct ps_run *r, size_t mark);
+/* The same at the end of a function: what it set outside itself stays. */
+void scope_leave(struct ps_run *r, size_t mark);
+/* In a function: $script:x, Set-Variable -Scope 1. */
+void scope_set_outer(struct ps_run *r, enum ps_space space, struct str name, struct ps_value v);
+/* The variable cannot be set, or not always. */
+void scope_fix(struct ps_run *r, struct str name);
 /* Undoes the assignments since mark and remembers them as one branch. */
 void scope_branch(struct ps_run *r, size_t mark, struct ps_branches *b);
+/* What was assigned since mark was only perhaps assigned. */
+void scope_maybe(struct ps_run *r, size_t mark);
 /* Whatever was assigned since mark may also be something else. */
 void scope_doubt(struct ps_run *r, size_t mark);
+/* The same of everything that is set. */
+void scope_doubt_all(struct ps_run *r, const struct ps_node *at);
 /* Every branch may have been taken; none, too, unless one must. */
 void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must);
 
@@ -207,6 +224,8 @@ struct str cmdlet_match(struct str pattern);
 /* ---- dotnet.c ---- */
 
 struct str dotnet_type(struct ps_run *r, struct str name);
+/* [Environment]::CurrentDirectory = folder */
+void dotnet_set_folder(struct ps_run *r, struct ps_value folder);
 /* True if a table of members has a row for exactly this type. */
 bool dotnet_is_known(struct str type);
 struct ps_value dotnet_new(struct ps_run *r, struct ps_node *at, struct str type,

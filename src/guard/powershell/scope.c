@@ -121,9 +121,36 @@ void scope_set_any(struct ps_run *r, enum ps_space space, struct str name,
     put(r, var, copy, count);
 }
 
+static void unite(struct ps_run *r, struct ps_var *var, const struct ps_value *values,
+                  size_t count);
+
 void scope_set(struct ps_run *r, enum ps_space space, struct str name, struct ps_value v)
 {
-    scope_set_any(r, space, name, &v, 1);
+    struct ps_var *var = find(r, space, name, hash_name(space, name));
+    if (var && var->fixed && var->count)
+        unite(r, var, &v, 1);
+    else
+        scope_set_any(r, space, name, &v, 1);
+}
+
+void scope_fix(struct ps_run *r, struct str name)
+{
+    enum ps_space space = variable_space(&name);
+    struct ps_var *var = make(r, space, name);
+    if (var)
+        var->fixed = true;
+}
+
+/* The function may have a variable of its own with that name, which is read before this one. */
+void scope_set_outer(struct ps_run *r, enum ps_space space, struct str name, struct ps_value v)
+{
+    struct ps_var *var = find(r, space, name, hash_name(space, name));
+    if (!r->calls || space == SPACE_ENV || !var || !var->count)
+        scope_set(r, space, name, v);
+    else
+        unite(r, var, &v, 1);
+    if (r->calls && space != SPACE_ENV)
+        scope_set_any(r, (enum ps_space)(space - SPACE_IS_OUTER), name, &v, 1);
 }
 
 enum ps_space variable_space(struct str *name)
@@ -151,9 +178,13 @@ enum ps_space variable_space(struct str *name)
         *name = rest;
         return SPACE_ALIAS;
     }
+    if (str_eqi(scope, STR("variable"))) {
+        *name = rest;
+        return variable_space(name);
+    }
     if (str_eqi(scope, STR("global")) || str_eqi(scope, STR("script")) ||
         str_eqi(scope, STR("local")) || str_eqi(scope, STR("private")) ||
-        str_eqi(scope, STR("variable")) || str_eqi(scope, STR("using")))
+        str_eqi(scope, STR("using")))
         *name = rest;
     return SPACE_VARIABLE;
 }
@@ -196,6 +227,10 @@ static bool automatic(struct ps_run *r, struct str name, struct ps_value *out)
         *out = value_string(name_at(&pool, variables[row].value));
         return true;
     }
+    if (str_eqi(name, STR("pscmdlet"))) {
+        *out = value_object(&r->f, STR("pscmdlet"), STR_NONE);
+        return true;
+    }
     if (str_eqi(name, STR("executioncontext"))) {
         *out = value_object(&r->f, STR("executioncontext"), STR_NONE);
         return true;
@@ -221,10 +256,33 @@ struct ps_value variable_get(struct ps_run *r, struct str name, bool *set)
     return value_unknown();
 }
 
+bool variable_is_outer(struct str name)
+{
+    size_t colon = str_find_char(name, ':', 0);
+    struct str scope = str_slice(name, 0, colon);
+    if (name_is_one_of(scope, STR("function|variable|alias")))
+        scope = str_slice(name, colon + 1, str_find_char(name, ':', colon + 1));
+    return name_is_one_of(scope, STR("global|script"));
+}
+
+/* Variables that no script can set. */
+static bool is_constant(struct str name)
+{
+    return name_is_one_of(name, STR("true|false|null|PSHOME|PID|ShellId|HOME|Host|"
+                                    "ExecutionContext|PSVersionTable|PSEdition|PSCulture|"
+                                    "PSUICulture"));
+}
+
 void variable_set(struct ps_run *r, struct str name, struct ps_value v)
 {
+    bool outer = variable_is_outer(name);
     enum ps_space space = variable_space(&name);
-    scope_set(r, space, name, v);
+    if (space == SPACE_VARIABLE && is_constant(name))
+        return;
+    if (outer)
+        scope_set_outer(r, space, name, v);
+    else
+        scope_set(r, space, name, v);
 }
 
 void variable_judge(struct ps_run *r, struct str name, struct word value)
@@ -235,9 +293,63 @@ void variable_judge(struct ps_run *r, struct str name, struct word value)
 
 void scope_undo(struct ps_run *r, size_t mark)
 {
+    if (r->doubted > mark)
+        r->doubted = 0;
     while (r->log_count > mark) {
         struct ps_change *old = &r->log[--r->log_count];
         change(r, old->var, old->values, old->count);
+    }
+}
+
+/* A variable of the environment, or of another scope, that the function has set. */
+struct outer {
+    struct outer *next;
+    struct ps_var *var;
+    struct ps_value *values;
+    uint8_t count;
+};
+
+static struct outer *outer_since(struct ps_run *r, size_t mark)
+{
+    struct outer *first = NULL;
+    uint32_t stamp = ++r->stamp;
+    for (size_t i = mark; i < r->log_count; i++) {
+        struct ps_var *var = r->log[i].var;
+        bool outer = var->space == SPACE_ENV || (var->space >= 'A' && var->space <= 'Z');
+        if (!outer || var->stamp == stamp || !var->count)
+            continue;
+        var->stamp = stamp;
+        struct outer *o = ARENA_NEW(r->f.arena, struct outer);
+        if (!o) {
+            guard_limit(r->g, (struct word){0});
+            break;
+        }
+        *o = (struct outer){first, var, var->values, var->count};
+        first = o;
+    }
+    return first;
+}
+
+void scope_leave(struct ps_run *r, size_t mark)
+{
+    struct outer *first = outer_since(r, mark);
+    scope_undo(r, mark);
+    for (struct outer *o = first; o && !guard_stopped(r->g); o = o->next) {
+        if (o->var->space == SPACE_ENV) {
+            put(r, o->var, o->values, o->count);
+            continue;
+        }
+        enum ps_space space = (enum ps_space)(o->var->space + SPACE_IS_OUTER);
+        struct ps_var *var = make(r, space, o->var->name);
+        bool perhaps = o->values[0].kind == VALUE_VOID; /* see scope_merge */
+        if (!var)
+            return;
+        if ((perhaps && var->count) || var->fixed)
+            unite(r, var, o->values + perhaps, o->count - perhaps);
+        else
+            put(r, var, o->values + perhaps, (size_t)(o->count - perhaps));
+        if (r->calls)
+            put(r, o->var, o->values, o->count);
     }
 }
 
@@ -284,6 +396,10 @@ static bool same(struct ps_value a, struct ps_value b)
 
 static void unite(struct ps_run *r, struct ps_var *var, const struct ps_value *values, size_t count)
 {
+    if (!var->count) {
+        scope_set_any(r, var->space, var->name, values, count);
+        return;
+    }
     struct ps_value all[RUN_MAX_VALUES];
     size_t n = var->count;
     bool changed = false;
@@ -304,6 +420,15 @@ static void unite(struct ps_run *r, struct ps_var *var, const struct ps_value *v
         scope_set_any(r, var->space, var->name, all, n);
 }
 
+void scope_maybe(struct ps_run *r, size_t mark)
+{
+    if (r->log_count == mark)
+        return;
+    struct ps_branches branches = {0};
+    scope_branch(r, mark, &branches);
+    scope_merge(r, &branches, false);
+}
+
 void scope_doubt(struct ps_run *r, size_t mark)
 {
     struct ps_value unknown = value_unknown();
@@ -318,6 +443,17 @@ void scope_doubt(struct ps_run *r, size_t mark)
     }
 }
 
+void scope_doubt_all(struct ps_run *r, const struct ps_node *at)
+{
+    size_t from = r->doubted < r->log_count ? r->doubted : r->log_count;
+    if (!fold_step(&r->f, r->log_count - from)) {
+        guard_limit(r->g, (struct word){.text = STR(""), .start = at->start, .end = at->end});
+        return;
+    }
+    scope_doubt(r, from);
+    r->doubted = r->log_count;
+}
+
 void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must)
 {
     for (size_t i = 0; i < b->count; i++)
@@ -330,6 +466,15 @@ void scope_merge(struct ps_run *r, struct ps_branches *b, bool one_must)
         struct ps_var *var = branch->var;
         if (var->stamp != stamp && one_must && var->hits == b->branches) {
             put(r, var, branch->values, branch->count);
+        } else if (var->count == 0 && var->space >= 'A' && var->space <= 'Z') {
+            /* the first value says that the function may also have left it alone */
+            struct ps_value left = value_kind(VALUE_VOID);
+            put(r, var, branch->values, branch->count);
+            struct ps_value all[RUN_MAX_VALUES + 1] = {left};
+            size_t n = branch->count < RUN_MAX_VALUES ? branch->count : RUN_MAX_VALUES - 1;
+            memcpy(all + 1, branch->values, n * sizeof *all);
+            if (branch->values[0].kind != VALUE_VOID)
+                scope_set_any(r, var->space, var->name, all, n + 1);
         } else if (var->count == 0) {
             put(r, var, branch->values, branch->count);
         } else {

@@ -115,7 +115,9 @@ struct ps_value cmdlet_invoke_item(struct ps_bound *b)
 
 struct ps_value cmdlet_set_service(struct ps_bound *b)
 {
-    enum { STATUS = 4, BINARY = 11 };
+    enum { STARTUP = 3, STATUS = 4, BINARY = 11 };
+    if (b->present[STARTUP] && str_startsi(bound_word(b, STARTUP).text, STR("auto")))
+        cmdlet_settings(b);
     if (bound_text_is(b, STATUS, "running") || b->present[BINARY])
         return cmdlet_outside(b);
     return value_unknown();
