@@ -51,7 +51,8 @@ static int open_shared(struct settings *s, const struct preset *preset)
 {
     struct str word, final;
     int rc = 0;
-    for (size_t at = 0; rc == 0 && preset_word(preset->opened, &at, &word);) {
+    bool posix = s->policy.paths.dialect == PATH_POSIX;
+    for (size_t at = 0; posix && rc == 0 && preset_word(preset->opened, &at, &word);) {
         const char *folder = arena_copy(&s->arena, word).p;
         if (!folder)
             return settings_fail(s, CORDON_E_NOMEM, "out of memory");

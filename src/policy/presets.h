@@ -12,7 +12,7 @@ struct preset {
     const char *hosts;
     const char *variables; /* NAME=VALUE, NAME+=VALUE with @ for the folder of its own cache */
     const char *caches[2]; /* below the home folder or with a /, by path_dialect */
-    const char *opened;    /* folders that all users of the machine share */
+    const char *opened;    /* on Linux: folders that all users of the machine share */
 };
 
 /* NULL if there is none of that name. */
