@@ -112,6 +112,10 @@ static int resolve_root(struct settings *s, struct policy_entry *root)
                                  "%.*s %.*s: a folder on the way became a link meanwhile",
                                  STR_ARG(root->from), STR_ARG(root->given));
     }
+    /* What was looked at when the cache was chosen. */
+    if (found && str_starts(root->from, STR("--for ")) && !str_eq(facts.final, path.text))
+        return settings_fail(s, CORDON_E_REFUSED, "%.*s: %.*s became a link meanwhile",
+                             STR_ARG(root->from), STR_ARG(root->given));
     if (!found && !s->make_temp && (created || str_starts(root->from, STR("--for ")))) {
         root->path = path.text;
         return 0;

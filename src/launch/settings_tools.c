@@ -62,24 +62,89 @@ static int open_shared(struct settings *s, const struct preset *preset)
     return rc;
 }
 
-/* The folders of one project's caches: the project is the first root. */
-static bool name_caches(struct settings *s, struct str project, struct buf *out)
+/* Where the caches of all projects are: by the variable, or the usual place. Links up to there are a
+   person's own; they are not looked for where no cache is wanted. */
+static bool find_place(struct settings *s, bool usual, bool wanted, struct str *out)
 {
     bool windows = s->policy.paths.dialect == PATH_WINDOWS;
-    struct str home = s->policy.machine.home, place = STR_NONE;
-    auto_buf struct buf id = {0};
-    bool given =
-        disk_variable(&s->arena, windows ? STR("LOCALAPPDATA") : STR("XDG_CACHE_HOME"), &place) &&
-        (windows ? place.n > 2 : str_starts(place, STR("/")));
-    if (!given && home.n == 0)
+    struct str home = s->policy.machine.home, place;
+    struct disk_facts facts = {0};
+    auto_buf struct buf text = {0};
+    if (usual) {
+        buf_fmt(&text, "%.*s%s", STR_ARG(home), windows ? "\\AppData\\Local" : "/.cache");
+        place = buf_str(&text);
+    } else if (!disk_variable(&s->arena, windows ? STR("LOCALAPPDATA") : STR("XDG_CACHE_HOME"),
+                              &place)) {
         return false;
-    sha256_hex(&id, project);
-    if (given)
-        buf_add(out, place);
-    else
-        buf_fmt(out, "%.*s/%s", STR_ARG(home), windows ? "AppData/Local" : ".cache");
-    buf_fmt(out, "/cordon-tools/%.*s/", STR_ARG(str_slice(buf_str(&id), 0, 16)));
-    return !out->failed && !id.failed;
+    }
+    bool whole = windows ? place.n > 2 && place.p[1] == ':' : str_starts(place, STR("/"));
+    if (text.failed || !whole || (usual && home.n == 0))
+        return false;
+    bool looks = wanted || (!usual && !windows);
+    if (looks && disk_look(&s->arena, place, &facts))
+        return false;
+    place = looks ? facts.final : arena_copy(&s->arena, place);
+    buf_reset(&text);
+    buf_fmt(&text, "%.*s%ccordon-tools", STR_ARG(place), windows ? '\\' : '/');
+    *out = arena_copy(&s->arena, buf_str(&text));
+    return !text.failed && out->p;
+}
+
+/* A run with such a root could put links or code there for later runs. */
+static bool is_in_roots(const struct settings *s, struct str place)
+{
+    const struct policy_settings *p = &s->policy;
+    for (size_t i = 0; i < p->roots.count; i++)
+        if (policy_is_below(p->paths.dialect, p->roots.items[i].path, place) ||
+            policy_is_below(p->paths.dialect, place, p->roots.items[i].path))
+            return true;
+    return false;
+}
+
+/* The place for this run's caches. The others are closed to it where a root would open them. */
+static int choose_place(struct settings *s, const char *tool, struct str *out)
+{
+    struct str place;
+    int rc = 0;
+    bool any = false;
+    *out = STR_NONE;
+    for (int usual = 0; usual < 2 && rc == 0; usual++) {
+        if (!find_place(s, usual, tool != NULL, &place))
+            continue;
+        any = true;
+        if (is_in_roots(s, place))
+            rc = settings_protect_final(s, place);
+        else if (!out->n)
+            *out = place;
+    }
+    if (rc || !tool || out->n)
+        return rc;
+    return settings_fail(
+        s, CORDON_E_REFUSED,
+        any ? "--for %s: its cache would lie inside a root, where a run could "
+              "prepare it; set %s to another folder"
+            : "--for %s: there is no place for its cache; set %s",
+        tool, s->policy.paths.dialect == PATH_WINDOWS ? "LOCALAPPDATA" : "XDG_CACHE_HOME");
+}
+
+/* Every folder from the place on is the caller's own, and none is a link. */
+static bool is_own(const struct settings *s, struct str place, struct str path)
+{
+    enum { LONGEST = 4096 };
+    char text[LONGEST];
+    if (s->policy.paths.dialect == PATH_WINDOWS || !s->make_temp)
+        return true;
+    if (path.n >= LONGEST)
+        return false;
+    for (size_t i = place.n; i <= path.n; i++) {
+        if (i < path.n && path.p[i] != '/')
+            continue;
+        memcpy(text, path.p, i);
+        text[i] = '\0';
+        if (!disk_is_trusted_folder(text))
+            return false;
+    }
+    return true;
 }
 
 /* The variable with the folder in the place of @. */
@@ -94,27 +159,51 @@ static int add_variable(struct settings *s, struct str word, struct str folder)
     return settings_add(s, &s->variables, buf_str(&text), STR("--for"));
 }
 
-static int open_cache(struct settings *s, const struct preset *preset, struct str project)
+static int open_cache(struct settings *s, const struct preset *preset, struct str place,
+                      struct str project)
 {
-    auto_buf struct buf text = {0};
+    auto_buf struct buf text = {0}, id = {0};
+    char separator = path_separator(s->policy.paths.dialect);
     struct str word, final;
-    if (!preset->variables[0] || !name_caches(s, project, &text))
-        return 0;
-    buf_fmt(&text, "%s", preset->name);
+    sha256_hex(&id, project);
+    buf_fmt(&text, "%.*s%c%.*s%c%s", STR_ARG(place), separator,
+            STR_ARG(str_slice(buf_str(&id), 0, 16)), separator, preset->name);
+    if (text.failed || id.failed)
+        return settings_fail(s, CORDON_E_NOMEM, "out of memory");
     int rc = open_folder(s, preset->name, buf_str(&text), true, &final);
+    if (rc == 0 && (!str_eq(final, buf_str(&text)) || !is_own(s, place, final)))
+        rc = settings_fail(
+            s, CORDON_E_REFUSED,
+            "--for %s: %s is a link or belongs to somebody else, or a folder on the way "
+            "to it does; remove it, or set XDG_CACHE_HOME",
+            preset->name, buf_cstr(&text));
     for (size_t at = 0; rc == 0 && preset_word(preset->variables, &at, &word);)
         rc = add_variable(s, word, final);
     return rc;
 }
 
+/* The first tool that has a cache; NULL: none has. */
+static const char *first_cached(const struct settings *s)
+{
+    for (size_t i = 0; i < s->tools.count; i++) {
+        const struct preset *preset = preset_find(s->tools.items[i].given);
+        if (preset && preset->variables[0])
+            return preset->name;
+    }
+    return NULL;
+}
+
 int settings_open_caches(struct settings *s, struct str project)
 {
-    int rc = 0;
-    for (size_t i = 0; i < s->tools.count && rc == 0 && !s->foreign; i++) {
+    struct str place;
+    if (s->foreign)
+        return 0;
+    int rc = choose_place(s, first_cached(s), &place);
+    for (size_t i = 0; i < s->tools.count && rc == 0; i++) {
         const struct preset *preset = preset_find(s->tools.items[i].given);
         rc = preset ? open_shared(s, preset) : 0;
-        if (rc == 0 && preset)
-            rc = open_cache(s, preset, project);
+        if (rc == 0 && preset && preset->variables[0])
+            rc = open_cache(s, preset, place, project);
     }
     return rc;
 }
