@@ -30,7 +30,7 @@ void settings_unmake(struct settings *s)
     }
 }
 
-/* A root for the tool, created by a run; a link that was there before is followed. */
+/* A root for the tool, created by a run. Where it lies is in *final, behind links. */
 static int open_folder(struct settings *s, const char *tool, struct str given, bool create,
                        struct str *final)
 {
@@ -164,14 +164,18 @@ static int open_cache(struct settings *s, const struct preset *preset, struct st
 {
     auto_buf struct buf text = {0}, id = {0};
     char separator = path_separator(s->policy.paths.dialect);
-    struct str word, final;
+    struct disk_facts facts = {0};
+    struct str word, final = STR_NONE;
     sha256_hex(&id, project);
     buf_fmt(&text, "%.*s%c%.*s%c%s", STR_ARG(place), separator,
             STR_ARG(str_slice(buf_str(&id), 0, 16)), separator, preset->name);
     if (text.failed || id.failed)
         return settings_fail(s, CORDON_E_NOMEM, "out of memory");
-    int rc = open_folder(s, preset->name, buf_str(&text), true, &final);
-    if (rc == 0 && (!str_eq(final, buf_str(&text)) || !is_own(s, place, final)))
+    /* Nothing is created behind a link. */
+    bool straight = disk_look(&s->arena, buf_str(&text), &facts) == 0 && !facts.link &&
+                    str_eq(facts.final, buf_str(&text));
+    int rc = straight ? open_folder(s, preset->name, buf_str(&text), true, &final) : 0;
+    if (rc == 0 && (!straight || !str_eq(final, buf_str(&text)) || !is_own(s, place, final)))
         rc = settings_fail(
             s, CORDON_E_REFUSED,
             "--for %s: %s is a link or belongs to somebody else, or a folder on the way "
