@@ -4,7 +4,7 @@
 #include "guard/bash/bash.h"
 #include "guard/names.h"
 
-enum { MAX_SPECIAL = 64 };
+enum { MAX_SPECIAL = 256 };
 
 static void save(struct bash_reader *b, struct var *var)
 {
@@ -78,17 +78,18 @@ void bash_note_special(struct bash_reader *b, const struct word *words, size_t c
         if ((!fixed && !number) || name.n == 0)
             continue;
         struct bash_special *s = find_special(b, name);
-        s = s ? s : ARENA_NEW(b->arena, struct bash_special);
-        if (!s || b->special_count++ >= MAX_SPECIAL) {
+        if (!s && b->special_count < MAX_SPECIAL &&
+            (s = ARENA_NEW(b->arena, struct bash_special)) != NULL) {
+            *s = (struct bash_special){.next = b->special, .name = name};
+            b->special = s;
+            b->special_count++;
+        }
+        if (!s) {
             guard_limit(b->g, words[i]);
             return;
         }
-        if (!s->name.p)
-            *s = (struct bash_special){.next = b->special, .name = name};
         s->fixed |= fixed;
         s->number |= number;
-        if (s->next == b->special && b->special != s)
-            b->special = s;
         if (number)
             bash_set_unknown(b, name);
     }
